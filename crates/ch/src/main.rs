@@ -1,0 +1,3 @@
+//! The command line of MASE.
+#![forbid(unsafe_code)]
+fn main() {}

@@ -1,0 +1,2 @@
+//! Number formats: value sets, rounding, saturation and codes.
+#![forbid(unsafe_code)]

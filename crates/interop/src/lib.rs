@@ -1,0 +1,2 @@
+//! Files that others wrote.
+#![forbid(unsafe_code)]

@@ -1,0 +1,1 @@
+//! Dense kernels on slices, chosen for the machine at run time.
