@@ -1,2 +1,37 @@
-//! The graph: nodes, operators, formats on ports, metadata, text form, verifier.
+//! The graph that every other crate reads, rewrites and runs.
+//!
+//! A [`Graph`] is a list of [`Node`]s in execution order. A node applies one [`Op`] to values made by earlier
+//! nodes; a [`Value`] is a pair *(node, output)*, so an operator may have several results. Because a node can only
+//! name earlier nodes, the list is its own topological order and a graph cannot have a cycle.
+//!
+//! * **Ports.** What a node consumes and produces has names: `data_in_0`, `data_in_1` … for values, `weight`, `bias` …
+//!   for parameters, `data_out_0` … for results. Every op states its ports, its shape rule and its cost in one file
+//!   under [`ops`].
+//! * **Shapes** are lists of [`Dim`]s: a number, or a multiple of a symbol such as `N` that is bound when a plan is
+//!   made. **Types** are f32, i64 or bool.
+//! * **Formats are the semantics of quantisation.** A port may carry a `format::Format`. A port with a format means:
+//!   the value is rounded to that format before the op uses it (inputs and parameters) or after it was computed
+//!   (results). A port without one is plain f32. There are no quantised ops, only ops with formats on their ports.
+//! * **Parameters** are [`Tensor`]s beside the nodes, shared by reference and copied on write. A graph read from text
+//!   has none until [`Graph::initialize`] or a checkpoint supplies them. Their dotted names (`seq_blocks.2.weight`)
+//!   are the ones PyTorch uses.
+//! * **Verification.** [`verify`] checks every rule a graph must obey and returns a [`Verified`] view with all types
+//!   inferred. The engine and the hardware generator take only that, and after it nothing panics.
+//!
+//! This crate does no arithmetic on tensors.
 #![forbid(unsafe_code)]
+
+pub mod ops;
+
+mod graph;
+mod operator;
+mod random;
+mod shape;
+mod tensor;
+
+pub use graph::{EditError, Graph, Node, NodeId, Value};
+pub use operator::{BitOpRule, Cost, FxOp, Init, MaseType, OpError, Operator, ParamRole, PortSpec};
+pub use ops::{Op, OpEntry};
+pub use random::Random;
+pub use shape::{DType, Dim, Shape, ShapeError, Type};
+pub use tensor::Tensor;

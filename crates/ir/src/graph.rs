@@ -1,0 +1,267 @@
+//! Graphs and nodes, and the edits that keep a graph in order.
+
+use crate::{FxOp, Init, MaseType, Op, Operator, ParamRole, PortSpec, Random, Tensor};
+use format::Format;
+use std::collections::BTreeMap;
+
+/// A node of a graph, by its place in execution order. Edits that insert or remove nodes renumber the later ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The place as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One result of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value {
+    /// The node that makes it.
+    pub node: NodeId,
+    /// Which of its results.
+    pub output: u16,
+}
+
+impl From<NodeId> for Value {
+    fn from(node: NodeId) -> Self {
+        Self { node, output: 0 }
+    }
+}
+
+/// One operator applied to earlier values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Unique name, `seq_blocks_2`.
+    pub name: String,
+    /// The dotted path of the module, `seq_blocks.2`; empty for functions and methods.
+    pub target: String,
+    /// What it computes.
+    pub op: Op,
+    /// The data inputs.
+    pub inputs: Vec<Value>,
+    /// Parameters and buffers by port name; missing until initialised or loaded.
+    pub params: BTreeMap<String, Tensor>,
+    /// Number formats by port name: `data_in_0`, `weight`, `data_out_0`, …
+    pub formats: BTreeMap<String, Format>,
+}
+
+impl Node {
+    /// A node without parameters or formats; `target` is empty for functions and methods.
+    pub fn new(name: &str, target: &str, op: impl Into<Op>, inputs: &[Value]) -> Self {
+        Self {
+            name: name.to_owned(),
+            target: target.to_owned(),
+            op: op.into(),
+            inputs: inputs.to_vec(),
+            params: BTreeMap::new(),
+            formats: BTreeMap::new(),
+        }
+    }
+
+    /// What the node is to torch.fx.
+    pub fn fx_op(&self) -> FxOp {
+        match self.op.entry().fx_op {
+            FxOp::CallFunction | FxOp::CallMethod if !self.target.is_empty() => FxOp::CallModule,
+            fx_op => fx_op,
+        }
+    }
+
+    /// How MASE classes the node.
+    pub fn mase_type(&self) -> MaseType {
+        self.op.entry().mase_type
+    }
+
+    /// The dotted name of a parameter, `seq_blocks.2.weight`; a stored tensor is called by its target alone.
+    pub fn param_path(&self, port: &str) -> String {
+        let owner = if self.target.is_empty() { &self.name } else { &self.target };
+        match self.op {
+            Op::Constant(_) => owner.clone(),
+            _ => format!("{owner}.{port}"),
+        }
+    }
+
+    /// The names of the data inputs, in order.
+    pub fn data_ports(&self) -> Vec<String> {
+        (0..self.inputs.len()).map(|i| format!("data_in_{i}")).collect()
+    }
+
+    /// The parameters the operator wants: name, shape, initialisation, role.
+    pub fn param_specs(&self) -> Vec<(&'static str, Vec<usize>, Init, ParamRole)> {
+        let ports = self.op.ports().into_iter();
+        ports
+            .filter_map(|port| match port {
+                PortSpec::Param { name, shape, init, role } => Some((name, shape, init, role)),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// A network: nodes in execution order, the last of which is the output.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    /// What the graph is called.
+    pub name: String,
+    nodes: Vec<Node>,
+}
+
+/// An edit that would break the order of a graph.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The node is still used.
+    #[error("cannot remove {node}: {user} uses it")]
+    InUse {
+        /// The node to remove.
+        node: String,
+        /// A node that reads it.
+        user: String,
+    },
+}
+
+impl Graph {
+    /// An empty graph.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            nodes: Vec::new(),
+        }
+    }
+
+    /// All nodes in execution order.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// All nodes with their ids, in execution order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (NodeId, &Node)> + ExactSizeIterator {
+        self.nodes.iter().enumerate().map(|(i, node)| (NodeId(i as u32), node))
+    }
+
+    /// The node `id`.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// The node `id`, for changing what does not affect the order.
+    pub fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id.index()]
+    }
+
+    /// The node with this name or this target.
+    pub fn find(&self, name_or_target: &str) -> Option<NodeId> {
+        let by_name = self.nodes.iter().position(|n| n.name == name_or_target);
+        let found = by_name.or_else(|| {
+            self.nodes.iter().position(|n| n.target == name_or_target && !n.target.is_empty())
+        });
+        found.map(|i| NodeId(i as u32))
+    }
+
+    /// The nodes that read `value`, in execution order.
+    pub fn users(&self, value: Value) -> Vec<NodeId> {
+        self.iter().filter(|(_, n)| n.inputs.contains(&value)).map(|(id, _)| id).collect()
+    }
+
+    /// Appends a node.
+    pub fn push(&mut self, node: Node) -> NodeId {
+        self.nodes.push(node);
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// Inserts a node before `at`; `at` and all later nodes move up by one.
+    pub fn insert(&mut self, at: NodeId, node: Node) -> NodeId {
+        for input in self.nodes.iter_mut().flat_map(|n| &mut n.inputs) {
+            if input.node >= at {
+                input.node.0 += 1;
+            }
+        }
+        self.nodes.insert(at.index(), node);
+        at
+    }
+
+    /// Removes a node that nothing reads; all later nodes move down by one.
+    pub fn remove(&mut self, id: NodeId) -> Result<Node, EditError> {
+        let user = self.nodes.iter().find(|n| n.inputs.iter().any(|v| v.node == id));
+        if let Some(user) = user {
+            return Err(EditError::InUse {
+                node: self.node(id).name.clone(),
+                user: user.name.clone(),
+            });
+        }
+        for input in self.nodes.iter_mut().flat_map(|n| &mut n.inputs) {
+            if input.node > id {
+                input.node.0 -= 1;
+            }
+        }
+        Ok(self.nodes.remove(id.index()))
+    }
+
+    /// Makes every reader of `old` that comes after `new` read `new` instead.
+    pub fn replace_uses(&mut self, old: Value, new: Value) {
+        let after = new.node.index() + 1;
+        for input in self.nodes.iter_mut().skip(after).flat_map(|n| &mut n.inputs) {
+            if *input == old {
+                *input = new;
+            }
+        }
+    }
+
+    /// A name that no node has, made from `stem`.
+    pub fn fresh_name(&self, stem: &str) -> String {
+        let taken = |name: &str| self.nodes.iter().any(|n| n.name == name);
+        if !taken(stem) {
+            return stem.to_owned();
+        }
+        (1..).map(|i| format!("{stem}_{i}")).find(|name| !taken(name)).unwrap_or_default()
+    }
+
+    /// Gives every missing parameter its starting value, as PyTorch would, from a seed. Each parameter has a random
+    /// stream of its own, so that adding a node does not change the others.
+    pub fn initialize(&mut self, seed: u64) {
+        for node in &mut self.nodes {
+            for (name, shape, init, _) in node.param_specs() {
+                if !node.params.contains_key(name) {
+                    let random = Random::new(seed, &node.param_path(name));
+                    node.params.insert(name.to_owned(), initial(shape, init, random));
+                }
+            }
+        }
+    }
+
+    /// Every parameter present, by its dotted name, in execution order.
+    pub fn parameters(&self) -> impl Iterator<Item = (String, &Tensor)> {
+        self.nodes.iter().flat_map(|node| {
+            let specs = node.param_specs().into_iter();
+            specs.filter_map(|(port, ..)| Some((node.param_path(port), node.params.get(port)?)))
+        })
+    }
+
+    /// The number of trained parameters, counted from the operators, present or not.
+    pub fn trained_parameter_count(&self) -> usize {
+        let specs = self.nodes.iter().flat_map(Node::param_specs);
+        specs
+            .filter(|(.., role)| *role == ParamRole::Trained)
+            .map(|(_, shape, ..)| shape.iter().product::<usize>())
+            .sum()
+    }
+}
+
+fn initial(shape: Vec<usize>, init: Init, random: Random) -> Tensor {
+    let (value, deviation, bound) = match init {
+        Init::Zeros => (0.0, 0.0, 0.0),
+        Init::Ones => (1.0, 0.0, 0.0),
+        Init::FanIn(fan_in) => (0.0, 0.0, 1.0 / (fan_in.max(1) as f32).sqrt()),
+        Init::Normal(deviation) => (0.0, deviation, 0.0),
+    };
+    let mut tensor = Tensor::filled(shape, value);
+    if bound != 0.0 || deviation != 0.0 {
+        for (k, v) in tensor.values_mut().iter_mut().enumerate() {
+            *v = match init {
+                Init::Normal(_) => deviation * random.normal(k as u64),
+                _ => bound * (2.0 * random.uniform(k as u64) - 1.0),
+            };
+        }
+    }
+    tensor
+}

@@ -1,0 +1,252 @@
+//! What every operator states about itself: ports, shape rule, cost; and the vocabulary of torch.fx and MASE.
+
+use crate::{ShapeError, Type};
+
+/// An operator: its ports, the shapes it makes and what it costs. How it runs is the engine's business.
+pub trait Operator {
+    /// The ports in order: data inputs first, then parameters.
+    fn ports(&self) -> Vec<PortSpec>;
+
+    /// The types of the results for the given data inputs. Attributes are checked here too.
+    fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError>;
+
+    /// The cost for concrete shapes of the data inputs and results.
+    fn cost(&self, inputs: &[&[usize]], outputs: &[&[usize]]) -> Cost;
+}
+
+/// One input of an operator.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PortSpec {
+    /// A value made by an earlier node: `data_in_0`, `data_in_1`, …
+    Data(String),
+    /// Any further number of values, named `data_in_k` in order.
+    MoreData,
+    /// A tensor that lives beside the node.
+    Param {
+        /// Its name, as PyTorch has it.
+        name: &'static str,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// How PyTorch fills it at the start.
+        init: Init,
+        /// Trained, or updated by the operator itself.
+        role: ParamRole,
+    },
+}
+
+impl PortSpec {
+    /// `n` data inputs, `data_in_0` to `data_in_{n-1}`.
+    pub fn data(n: usize) -> Vec<Self> {
+        (0..n).map(|i| Self::Data(format!("data_in_{i}"))).collect()
+    }
+
+    /// A trained parameter.
+    pub fn param(name: &'static str, shape: &[usize], init: Init) -> Self {
+        Self::Param {
+            name,
+            shape: shape.to_vec(),
+            init,
+            role: ParamRole::Trained,
+        }
+    }
+
+    /// A buffer: saved with the model, not trained.
+    pub fn buffer(name: &'static str, shape: &[usize], init: Init) -> Self {
+        Self::Param {
+            name,
+            shape: shape.to_vec(),
+            init,
+            role: ParamRole::Buffer,
+        }
+    }
+}
+
+/// Whether a parameter is trained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamRole {
+    /// Updated by the optimiser.
+    Trained,
+    /// Updated by the operator, such as the running statistics of a batch norm.
+    Buffer,
+}
+
+/// How a parameter starts, as in PyTorch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Init {
+    /// All zero.
+    Zeros,
+    /// All one.
+    Ones,
+    /// Uniform in ±1/√fan_in: Kaiming uniform with a = √5, and the matching bias.
+    FanIn(usize),
+    /// Normal with this deviation.
+    Normal(f32),
+}
+
+/// What one application of an operator costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Floating-point operations, counted as the labs count them: one per multiply-accumulate.
+    pub flops: u64,
+    /// Multiply-accumulates of a matrix product or convolution.
+    pub macs: u64,
+    /// How bit operations follow from the FLOPs.
+    pub bit_ops: BitOpRule,
+}
+
+impl Cost {
+    /// No arithmetic at all: shape helpers, look-ups.
+    pub const FREE: Self = Self {
+        flops: 0,
+        macs: 0,
+        bit_ops: BitOpRule::Elementwise,
+    };
+
+    /// `flops` operations with one operand each.
+    pub fn elementwise(flops: usize) -> Self {
+        Self {
+            flops: flops as u64,
+            ..Self::FREE
+        }
+    }
+
+    /// `macs` multiply-accumulates of data with weights.
+    pub fn product(macs: usize) -> Self {
+        Self {
+            flops: macs as u64,
+            macs: macs as u64,
+            bit_ops: BitOpRule::Product,
+        }
+    }
+
+    /// Bit operations for operands of the given widths.
+    pub fn bit_operations(&self, data_in: f64, weight: f64, bias: f64) -> f64 {
+        let count = self.flops as f64;
+        match self.bit_ops {
+            BitOpRule::Product => count * (data_in * weight + bias.max(data_in)),
+            BitOpRule::Elementwise => count * data_in,
+            BitOpRule::Square => count * data_in * data_in,
+        }
+    }
+}
+
+/// How many bit operations one counted operation is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BitOpRule {
+    /// b_in·b_weight + max(b_bias, b_in): a multiply-accumulate.
+    Product,
+    /// b_in.
+    #[default]
+    Elementwise,
+    /// b_in²: batch norm.
+    Square,
+}
+
+/// Why an operator refuses its inputs or attributes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpError {
+    /// The shapes do not fit.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// An input has the wrong type.
+    #[error("{port}: expected {expected}, got {got}")]
+    Input {
+        /// The port.
+        port: String,
+        /// What the operator takes.
+        expected: String,
+        /// What it was given.
+        got: String,
+    },
+    /// An attribute has a value the operator cannot have.
+    #[error("{name} = {value}: {why}")]
+    Attribute {
+        /// The attribute.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl OpError {
+    /// An input of the wrong type.
+    pub fn input(index: usize, expected: impl Into<String>, got: &Type) -> Self {
+        Self::Input {
+            port: format!("data_in_{index}"),
+            expected: expected.into(),
+            got: got.to_string(),
+        }
+    }
+
+    /// An attribute with an impossible value.
+    pub fn attribute(name: &'static str, value: impl ToString, why: impl Into<String>) -> Self {
+        Self::Attribute {
+            name,
+            value: value.to_string(),
+            why: why.into(),
+        }
+    }
+}
+
+macro_rules! words {
+    ($(#[$outer:meta])* $name:ident { $($(#[doc = $doc:literal])* $variant:ident = $word:literal,)* }) => {
+        $(#[$outer])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name { $($(#[doc = $doc])* $variant,)* }
+
+        impl $name {
+            /// Every word with its meaning.
+            pub const TABLE: &[(Self, &'static str, &'static str)] =
+                &[$((Self::$variant, $word, concat!($($doc, "\n"),*))),*];
+
+            /// The word as printed.
+            pub fn name(self) -> &'static str { Self::TABLE[self as usize].1 }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result { f.pad(self.name()) }
+        }
+    };
+}
+
+words! {
+    /// What a node is to torch.fx.
+    FxOp {
+        /// An input of the graph: a tensor that the caller supplies, such as a batch of rows.
+        Placeholder = "placeholder",
+        /// A tensor stored with the model and fetched by name, such as a positional embedding.
+        GetAttr = "get_attr",
+        /// A call of a free function on earlier values, such as `torch.add(a, b)`; it has no parameters of its own.
+        CallFunction = "call_function",
+        /// A call of a method on an earlier value, such as `x.view(…)`.
+        CallMethod = "call_method",
+        /// A call of a module of the network, such as a `Linear`; the target is the module's dotted path, and its
+        /// parameters live beside the node.
+        CallModule = "call_module",
+        /// The result of the graph: what the network returns.
+        Output = "output",
+    }
+}
+
+words! {
+    /// How MASE classes a node.
+    MaseType {
+        /// A function of `torch.nn.functional`, or a module that wraps one: relu, linear, convolutions, layer_norm,
+        /// pools. It has a hardware template and can be quantised.
+        ModuleRelatedFunc = "module_related_func",
+        /// A module without a functional counterpart, because it keeps state: batch_norm1d, batch_norm2d.
+        Module = "module",
+        /// Arithmetic of Python and PyTorch on tensors: add, sub, mul, div, matmul, bmm, mean.
+        BuiltinFunc = "builtin_func",
+        /// A helper that moves or renames elements and computes nothing: flatten, view, transpose, cat.
+        ImplicitFunc = "implicit_func",
+        /// An input of the graph.
+        Placeholder = "placeholder",
+        /// A tensor fetched from the model.
+        GetAttr = "get_attr",
+        /// The result of the graph.
+        Output = "output",
+    }
+}
