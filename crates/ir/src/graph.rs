@@ -75,7 +75,11 @@ impl Node {
 
     /// The dotted name of a parameter, `seq_blocks.2.weight`; a stored tensor is called by its target alone.
     pub fn param_path(&self, port: &str) -> String {
-        let owner = if self.target.is_empty() { &self.name } else { &self.target };
+        let owner = if self.target.is_empty() {
+            &self.name
+        } else {
+            &self.target
+        };
         match self.op {
             Op::Constant(_) => owner.clone(),
             _ => format!("{owner}.{port}"),
@@ -84,7 +88,9 @@ impl Node {
 
     /// The names of the data inputs, in order.
     pub fn data_ports(&self) -> Vec<String> {
-        (0..self.inputs.len()).map(|i| format!("data_in_{i}")).collect()
+        (0..self.inputs.len())
+            .map(|i| format!("data_in_{i}"))
+            .collect()
     }
 
     /// The parameters the operator wants: name, shape, initialisation, role.
@@ -92,7 +98,12 @@ impl Node {
         let ports = self.op.ports().into_iter();
         ports
             .filter_map(|port| match port {
-                PortSpec::Param { name, shape, init, role } => Some((name, shape, init, role)),
+                PortSpec::Param {
+                    name,
+                    shape,
+                    init,
+                    role,
+                } => Some((name, shape, init, role)),
                 _ => None,
             })
             .collect()
@@ -136,7 +147,10 @@ impl Graph {
 
     /// All nodes with their ids, in execution order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (NodeId, &Node)> + ExactSizeIterator {
-        self.nodes.iter().enumerate().map(|(i, node)| (NodeId(i as u32), node))
+        self.nodes
+            .iter()
+            .enumerate()
+            .map(|(i, node)| (NodeId(i as u32), node))
     }
 
     /// The node `id`.
@@ -153,14 +167,19 @@ impl Graph {
     pub fn find(&self, name_or_target: &str) -> Option<NodeId> {
         let by_name = self.nodes.iter().position(|n| n.name == name_or_target);
         let found = by_name.or_else(|| {
-            self.nodes.iter().position(|n| n.target == name_or_target && !n.target.is_empty())
+            self.nodes
+                .iter()
+                .position(|n| n.target == name_or_target && !n.target.is_empty())
         });
         found.map(|i| NodeId(i as u32))
     }
 
     /// The nodes that read `value`, in execution order.
     pub fn users(&self, value: Value) -> Vec<NodeId> {
-        self.iter().filter(|(_, n)| n.inputs.contains(&value)).map(|(id, _)| id).collect()
+        self.iter()
+            .filter(|(_, n)| n.inputs.contains(&value))
+            .map(|(id, _)| id)
+            .collect()
     }
 
     /// Appends a node.
@@ -182,7 +201,10 @@ impl Graph {
 
     /// Removes a node that nothing reads; all later nodes move down by one.
     pub fn remove(&mut self, id: NodeId) -> Result<Node, EditError> {
-        let user = self.nodes.iter().find(|n| n.inputs.iter().any(|v| v.node == id));
+        let user = self
+            .nodes
+            .iter()
+            .find(|n| n.inputs.iter().any(|v| v.node == id));
         if let Some(user) = user {
             return Err(EditError::InUse {
                 node: self.node(id).name.clone(),
@@ -200,7 +222,12 @@ impl Graph {
     /// Makes every reader of `old` that comes after `new` read `new` instead.
     pub fn replace_uses(&mut self, old: Value, new: Value) {
         let after = new.node.index() + 1;
-        for input in self.nodes.iter_mut().skip(after).flat_map(|n| &mut n.inputs) {
+        for input in self
+            .nodes
+            .iter_mut()
+            .skip(after)
+            .flat_map(|n| &mut n.inputs)
+        {
             if *input == old {
                 *input = new;
             }
@@ -213,7 +240,10 @@ impl Graph {
         if !taken(stem) {
             return stem.to_owned();
         }
-        (1..).map(|i| format!("{stem}_{i}")).find(|name| !taken(name)).unwrap_or_default()
+        (1..)
+            .map(|i| format!("{stem}_{i}"))
+            .find(|name| !taken(name))
+            .unwrap_or_default()
     }
 
     /// Gives every missing parameter its starting value, as PyTorch would, from a seed. Each parameter has a random
@@ -223,7 +253,8 @@ impl Graph {
             for (name, shape, init, _) in node.param_specs() {
                 if !node.params.contains_key(name) {
                     let random = Random::new(seed, &node.param_path(name));
-                    node.params.insert(name.to_owned(), initial(shape, init, random));
+                    node.params
+                        .insert(name.to_owned(), initial(shape, init, random));
                 }
             }
         }

@@ -31,7 +31,7 @@ mod tensor;
 
 pub use graph::{EditError, Graph, Node, NodeId, Value};
 pub use operator::{BitOpRule, Cost, FxOp, Init, MaseType, OpError, Operator, ParamRole, PortSpec};
-pub use ops::{Op, OpEntry};
+pub use ops::{AttributeError, Op, OpEntry};
 pub use random::Random;
 pub use shape::{DType, Dim, Shape, ShapeError, Type};
 pub use tensor::Tensor;

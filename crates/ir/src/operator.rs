@@ -10,7 +10,7 @@ pub trait Operator {
     /// The types of the results for the given data inputs. Attributes are checked here too.
     fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError>;
 
-    /// The cost for concrete shapes of the data inputs and results.
+    /// The cost for concrete shapes of the data inputs and results, which [`Operator::infer`] has accepted.
     fn cost(&self, inputs: &[&[usize]], outputs: &[&[usize]]) -> Cost;
 }
 
@@ -103,18 +103,18 @@ impl Cost {
     };
 
     /// `flops` operations with one operand each.
-    pub fn elementwise(flops: usize) -> Self {
+    pub fn elementwise(flops: u64) -> Self {
         Self {
-            flops: flops as u64,
+            flops,
             ..Self::FREE
         }
     }
 
     /// `macs` multiply-accumulates of data with weights.
-    pub fn product(macs: usize) -> Self {
+    pub fn product(macs: u64) -> Self {
         Self {
-            flops: macs as u64,
-            macs: macs as u64,
+            flops: macs,
+            macs,
             bit_ops: BitOpRule::Product,
         }
     }
@@ -177,6 +177,15 @@ impl OpError {
             port: format!("data_in_{index}"),
             expected: expected.into(),
             got: got.to_string(),
+        }
+    }
+
+    /// An input that is not there.
+    pub fn missing_input(index: usize) -> Self {
+        Self::Input {
+            port: format!("data_in_{index}"),
+            expected: "a value".to_owned(),
+            got: "nothing".to_owned(),
         }
     }
 

@@ -21,9 +21,11 @@ const fn mix(mut z: u64) -> u64 {
 impl Random {
     /// The stream called `stream` of the generator seeded with `seed`.
     pub fn new(seed: u64, stream: &str) -> Self {
-        let named = stream.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let named = stream
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
         Self {
             key: mix(mix(seed.wrapping_add(GOLDEN_GAMMA)) ^ named),
         }

@@ -119,7 +119,9 @@ impl std::str::FromStr for Dim {
             return Ok(n.into());
         }
         let symbol = symbol.trim();
-        let is_name = symbol.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        let is_name = symbol
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_')
             && symbol.starts_with(|c: char| c.is_ascii_alphabetic());
         if !is_name {
             return Err(bad());
@@ -180,7 +182,11 @@ impl Shape {
 
     /// The sizes once every symbol is `batch`; `None` when an axis or the whole does not fit in memory at all.
     pub fn bind(&self, batch: usize) -> Option<Vec<usize>> {
-        let sizes: Vec<usize> = self.0.iter().map(|d| d.bind(batch)).collect::<Option<_>>()?;
+        let sizes: Vec<usize> = self
+            .0
+            .iter()
+            .map(|d| d.bind(batch))
+            .collect::<Option<_>>()?;
         sizes
             .iter()
             .try_fold(1_usize, |n, &d| n.checked_mul(d))
@@ -203,7 +209,11 @@ impl Shape {
     pub fn broadcast(&self, other: &Self) -> Result<Self, ShapeError> {
         let rank = self.rank().max(other.rank());
         let one = Dim::from(1);
-        let at = |s: &Self, i: usize| (i + s.rank()).checked_sub(rank).map_or(one.clone(), |k| s.0[k].clone());
+        let at = |s: &Self, i: usize| {
+            (i + s.rank())
+                .checked_sub(rank)
+                .map_or(one.clone(), |k| s.0[k].clone())
+        };
         (0..rank)
             .map(|i| match (at(self, i), at(other, i)) {
                 (a, b) if a == b => Ok(a),

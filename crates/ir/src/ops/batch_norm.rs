@@ -40,7 +40,7 @@ macro_rules! batch_norm {
             }
 
             fn cost(&self, inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-                Cost { bit_ops: BitOpRule::Square, ..Cost::elementwise(4 * check::numel(inputs[0])) }
+                Cost { bit_ops: BitOpRule::Square, ..Cost::elementwise(check::numel(inputs[0]).saturating_mul(4)) }
             }
         }
     };

@@ -21,7 +21,11 @@ impl Operator for Linear {
     fn ports(&self) -> Vec<PortSpec> {
         let init = Init::FanIn(self.in_features);
         let mut ports = PortSpec::data(1);
-        ports.push(PortSpec::param("weight", &[self.out_features, self.in_features], init));
+        ports.push(PortSpec::param(
+            "weight",
+            &[self.out_features, self.in_features],
+            init,
+        ));
         if self.bias {
             ports.push(PortSpec::param("bias", &[self.out_features], init));
         }
@@ -33,13 +37,21 @@ impl Operator for Linear {
         check::positive("out_features", self.out_features)?;
         let mut shape = check::f32_input(inputs, 0)?.clone();
         match shape.0.last_mut() {
-            Some(last) if last.fixed() == Some(self.in_features) => *last = self.out_features.into(),
-            _ => return Err(OpError::input(0, format!("f32[…, {}]", self.in_features), &inputs[0])),
+            Some(last) if last.fixed() == Some(self.in_features) => {
+                *last = self.out_features.into()
+            }
+            _ => {
+                return Err(OpError::input(
+                    0,
+                    format!("f32[…, {}]", self.in_features),
+                    &inputs[0],
+                ));
+            }
         }
         Ok(vec![Type::f32(shape)])
     }
 
     fn cost(&self, inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::product(check::numel(inputs[0]) * self.out_features)
+        Cost::product(check::numel(inputs[0]).saturating_mul(self.out_features as u64))
     }
 }

@@ -6,12 +6,32 @@
 use crate::{Cost, FxOp, MaseType, OpError, Operator, PortSpec, Type};
 use serde_json::{Map, Value as Json};
 
+mod attributes;
 mod check;
+mod window;
 
-pub mod batch_norm;
-pub mod linear;
-pub mod placeholder;
 pub mod activation;
+pub mod adaptive_pool;
+pub mod arithmetic;
+pub mod attention;
+pub mod batch_norm;
+pub mod cat;
+pub mod conv;
+pub mod dropout;
+pub mod embedding;
+pub mod getitem;
+pub mod layer_norm;
+pub mod linear;
+pub mod matmul;
+pub mod mean;
+pub mod permute;
+pub mod placeholder;
+pub mod pool;
+pub mod reshape;
+pub mod softmax;
+
+pub use attributes::AttributeError;
+pub use window::Window;
 
 /// What the table says about an operator.
 #[derive(Clone, Copy, Debug)]
@@ -58,10 +78,12 @@ macro_rules! ops {
             }
 
             /// The operator called `name` with these attributes; `None` when there is no such operator.
-            pub fn from_attributes(name: &str, attributes: Map<String, Json>) -> Option<Result<Self, serde_json::Error>> {
-                let json = Json::Object(attributes);
+            pub fn from_attributes(
+                name: &str,
+                attributes: Map<String, Json>,
+            ) -> Option<Result<Self, AttributeError>> {
                 match name {
-                    $($name => Some(serde_json::from_value(json).map(Self::$variant)),)*
+                    $($name => Some(attributes::read(attributes).map(Self::$variant)),)*
                     _ => None,
                 }
             }
@@ -83,14 +105,108 @@ ops! {
     // layers with weights
     /// Fully connected layer, `y = x·Wᵀ + b`.
     Linear(linear::Linear) = "linear", ModuleRelatedFunc, CallFunction;
+    /// Convolution over one axis of space, `[N, C, L]`.
+    Conv1d(conv::Conv1d) = "conv1d", ModuleRelatedFunc, CallFunction;
+    /// Convolution over two axes of space, `[N, C, H, W]`.
+    Conv2d(conv::Conv2d) = "conv2d", ModuleRelatedFunc, CallFunction;
     /// Batch normalisation of `[N, C]` or `[N, C, L]`: `y = (x − μ)/√(σ² + ε)·γ + β`.
     BatchNorm1d(batch_norm::BatchNorm1d) = "batch_norm1d", Module, CallModule;
     /// Batch normalisation of `[N, C, H, W]`, per channel.
     BatchNorm2d(batch_norm::BatchNorm2d) = "batch_norm2d", Module, CallModule;
+    /// Layer normalisation over the last axes: `y = (x − μ)/√(σ² + ε)·γ + β`.
+    LayerNorm(layer_norm::LayerNorm) = "layer_norm", ModuleRelatedFunc, CallFunction;
+    /// Look-up of rows of a table by index, `y = W[x]`.
+    Embedding(embedding::Embedding) = "embedding", ModuleRelatedFunc, CallFunction;
 
     // activations
     /// Rectified linear unit, `y = max(x, 0)`.
     Relu(activation::Relu) = "relu", ModuleRelatedFunc, CallFunction;
+    /// Rectified linear unit with a ceiling, `y = min(max(x, 0), 6)`.
+    Relu6(activation::Relu6) = "relu6", ModuleRelatedFunc, CallFunction;
+    /// Clamp, `y = min(max(x, min_val), max_val)`.
+    Hardtanh(activation::Hardtanh) = "hardtanh", ModuleRelatedFunc, CallFunction;
+    /// `y = x·min(max(x + 3, 0), 6)/6`.
+    Hardswish(activation::Hardswish) = "hardswish", ModuleRelatedFunc, CallFunction;
+    /// `y = min(max(x + 3, 0), 6)/6`.
+    Hardsigmoid(activation::Hardsigmoid) = "hardsigmoid", ModuleRelatedFunc, CallFunction;
+    /// Logistic function, `y = 1/(1 + exp(−x))`.
+    Sigmoid(activation::Sigmoid) = "sigmoid", ModuleRelatedFunc, CallFunction;
+    /// Hyperbolic tangent.
+    Tanh(activation::Tanh) = "tanh", ModuleRelatedFunc, CallFunction;
+    /// Gaussian error linear unit, `y = x·Φ(x)`.
+    Gelu(activation::Gelu) = "gelu", ModuleRelatedFunc, CallFunction;
+    /// Sigmoid linear unit, `y = x/(1 + exp(−x))`.
+    Silu(activation::Silu) = "silu", ModuleRelatedFunc, CallFunction;
+    /// Exponential linear unit, `y = x` for x > 0, else `alpha·(exp(x) − 1)`.
+    Elu(activation::Elu) = "elu", ModuleRelatedFunc, CallFunction;
+    /// Exponential linear unit with the constants that keep mean and variance.
+    Selu(activation::Selu) = "selu", ModuleRelatedFunc, CallFunction;
+    /// `y = ln(1 + exp(beta·x))/beta`.
+    Softplus(activation::Softplus) = "softplus", ModuleRelatedFunc, CallFunction;
+    /// `y = x/(1 + |x|)`.
+    Softsign(activation::Softsign) = "softsign", ModuleRelatedFunc, CallFunction;
+    /// Softmax along an axis, `y = exp(x)/Σ exp(x)`.
+    Softmax(softmax::Softmax) = "softmax", ModuleRelatedFunc, CallFunction;
+    /// Logarithm of the softmax along an axis.
+    LogSoftmax(softmax::LogSoftmax) = "log_softmax", ModuleRelatedFunc, CallFunction;
+    /// In training each element becomes 0 with probability p, else x/(1 − p); in evaluation nothing happens.
+    Dropout(dropout::Dropout) = "dropout", ModuleRelatedFunc, CallFunction;
+    /// The value itself.
+    Identity(dropout::Identity) = "identity", ModuleRelatedFunc, CallFunction;
+
+    // pools
+    /// The largest element of each window of `[N, C, L]`.
+    MaxPool1d(pool::MaxPool1d) = "max_pool1d", ModuleRelatedFunc, CallFunction;
+    /// The largest element of each window of `[N, C, H, W]`.
+    MaxPool2d(pool::MaxPool2d) = "max_pool2d", ModuleRelatedFunc, CallFunction;
+    /// The mean of each window of `[N, C, L]`.
+    AvgPool1d(pool::AvgPool1d) = "avg_pool1d", ModuleRelatedFunc, CallFunction;
+    /// The mean of each window of `[N, C, H, W]`.
+    AvgPool2d(pool::AvgPool2d) = "avg_pool2d", ModuleRelatedFunc, CallFunction;
+    /// The mean over a given number of windows of `[N, C, L]`.
+    AdaptiveAvgPool1d(adaptive_pool::AdaptiveAvgPool1d) = "adaptive_avg_pool1d", ModuleRelatedFunc, CallFunction;
+    /// The mean over a given number of windows of `[N, C, H, W]`.
+    AdaptiveAvgPool2d(adaptive_pool::AdaptiveAvgPool2d) = "adaptive_avg_pool2d", ModuleRelatedFunc, CallFunction;
+    /// The largest element of a given number of windows of `[N, C, L]`.
+    AdaptiveMaxPool1d(adaptive_pool::AdaptiveMaxPool1d) = "adaptive_max_pool1d", ModuleRelatedFunc, CallFunction;
+    /// The largest element of a given number of windows of `[N, C, H, W]`.
+    AdaptiveMaxPool2d(adaptive_pool::AdaptiveMaxPool2d) = "adaptive_max_pool2d", ModuleRelatedFunc, CallFunction;
+
+    // arithmetic on values
+    /// `y = a + b`, with broadcasting.
+    Add(arithmetic::Add) = "add", BuiltinFunc, CallFunction;
+    /// `y = a − b`, with broadcasting.
+    Sub(arithmetic::Sub) = "sub", BuiltinFunc, CallFunction;
+    /// `y = a·b` element by element, with broadcasting.
+    Mul(arithmetic::Mul) = "mul", BuiltinFunc, CallFunction;
+    /// `y = a/b` element by element, with broadcasting.
+    Div(arithmetic::Div) = "div", BuiltinFunc, CallFunction;
+    /// Matrix product `y = a·b`; batch axes broadcast.
+    Matmul(matmul::Matmul) = "matmul", BuiltinFunc, CallFunction;
+    /// Matrix product of two batches of matrices.
+    Bmm(matmul::Bmm) = "bmm", BuiltinFunc, CallFunction;
+    /// The mean along axes.
+    Mean(mean::Mean) = "mean", BuiltinFunc, CallFunction;
+    /// Attention, `y = softmax(q·kᵀ/√d)·v`.
+    ScaledDotProductAttention(attention::ScaledDotProductAttention) = "scaled_dot_product_attention", ModuleRelatedFunc, CallFunction;
+
+    // helpers that move elements and compute nothing
+    /// Several neighbouring axes become one.
+    Flatten(reshape::Flatten) = "flatten", ImplicitFunc, CallFunction;
+    /// New axes for the same elements; −1 stands for what is left.
+    Reshape(reshape::Reshape) = "reshape", ImplicitFunc, CallMethod;
+    /// New axes for the same elements; −1 stands for what is left.
+    View(reshape::View) = "view", ImplicitFunc, CallMethod;
+    /// Two axes change places.
+    Transpose(permute::Transpose) = "transpose", ImplicitFunc, CallMethod;
+    /// The axes in another order.
+    Permute(permute::Permute) = "permute", ImplicitFunc, CallMethod;
+    /// Several values joined along an axis.
+    Cat(cat::Cat) = "cat", ImplicitFunc, CallFunction;
+    /// One value cut into several along an axis.
+    Chunk(cat::Chunk) = "chunk", ImplicitFunc, CallFunction;
+    /// Indexing as in Python, `x[:, 0, 2:5]`.
+    Getitem(getitem::Getitem) = "getitem", ImplicitFunc, CallFunction;
 }
 
 impl Op {

@@ -44,7 +44,11 @@ pub struct Constant {
 
 impl Operator for Constant {
     fn ports(&self) -> Vec<PortSpec> {
-        let init = if self.init_std == 0.0 { Init::Zeros } else { Init::Normal(self.init_std) };
+        let init = if self.init_std == 0.0 {
+            Init::Zeros
+        } else {
+            Init::Normal(self.init_std)
+        };
         vec![PortSpec::param("value", &self.shape, init)]
     }
 
@@ -87,6 +91,7 @@ mod dtype_name {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DType, D::Error> {
         let name = String::deserialize(deserializer)?;
-        DType::parse(&name).ok_or_else(|| de::Error::custom(format!("'{name}' is not f32, i64 or bool")))
+        DType::parse(&name)
+            .ok_or_else(|| de::Error::custom(format!("'{name}' is not f32, i64 or bool")))
     }
 }

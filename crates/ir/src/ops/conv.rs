@@ -1,0 +1,101 @@
+//! Convolutions, `y[n, o, …] = b[o] + Σ x[n, i, s·… + d·k − p]·W[o, i, k]` over the channels of a group and the window.
+
+use super::{check, window::Window};
+use crate::{Cost, Init, OpError, Operator, PortSpec, Type};
+use serde::{Deserialize, Serialize};
+
+/// Attributes of `conv1d`.
+pub type Conv1d = Conv<1>;
+/// Attributes of `conv2d`.
+pub type Conv2d = Conv<2>;
+
+/// Attributes of a convolution over `K` axes of space.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Conv<const K: usize> {
+    /// Channels of the input, its second axis.
+    pub in_channels: usize,
+    /// Channels of the result.
+    pub out_channels: usize,
+    /// Size of the window.
+    #[serde(with = "check::per_axis")]
+    pub kernel_size: [usize; K],
+    /// Distance between two windows.
+    #[serde(with = "check::per_axis")]
+    #[serde(default = "check::ones", skip_serializing_if = "check::are_ones")]
+    pub stride: [usize; K],
+    /// Zeros added on both sides.
+    #[serde(with = "check::per_axis")]
+    #[serde(default = "check::zeros", skip_serializing_if = "check::are_zeros")]
+    pub padding: [usize; K],
+    /// Distance between two elements of a window.
+    #[serde(with = "check::per_axis")]
+    #[serde(default = "check::ones", skip_serializing_if = "check::are_ones")]
+    pub dilation: [usize; K],
+    /// Parts into which the channels are split; each part sees only its own.
+    #[serde(default = "check::one", skip_serializing_if = "check::is_one")]
+    pub groups: usize,
+    /// Whether a bias is added.
+    #[serde(default = "check::yes", skip_serializing_if = "check::is_yes")]
+    pub bias: bool,
+}
+
+impl<const K: usize> Conv<K> {
+    /// How its window moves.
+    pub fn window(&self) -> Window<K> {
+        Window {
+            kernel_size: self.kernel_size,
+            stride: self.stride,
+            padding: self.padding,
+            dilation: self.dilation,
+        }
+    }
+
+    /// Input channels that one output channel sees.
+    pub fn group_channels(&self) -> usize {
+        self.in_channels / self.groups.max(1)
+    }
+
+    fn check_channels(&self) -> Result<(), OpError> {
+        check::positive("in_channels", self.in_channels)?;
+        check::positive("out_channels", self.out_channels)?;
+        check::positive("groups", self.groups)?;
+        let (i, o) = (self.in_channels, self.out_channels);
+        if !i.is_multiple_of(self.groups) || !o.is_multiple_of(self.groups) {
+            let why = format!("must divide in_channels {i} and out_channels {o}");
+            return Err(OpError::attribute("groups", self.groups, why));
+        }
+        Ok(())
+    }
+}
+
+impl<const K: usize> Operator for Conv<K> {
+    fn ports(&self) -> Vec<PortSpec> {
+        let mut weight = vec![self.out_channels, self.group_channels()];
+        weight.extend(self.kernel_size);
+        let init = Init::FanIn(check::numel(&weight[1..]) as usize);
+        let mut ports = PortSpec::data(1);
+        ports.push(PortSpec::param("weight", &weight, init));
+        if self.bias {
+            ports.push(PortSpec::param("bias", &[self.out_channels], init));
+        }
+        ports
+    }
+
+    fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+        self.check_channels()?;
+        let (shape, space) = check::spatial_input(inputs)?;
+        if shape.0[1].fixed() != Some(self.in_channels) {
+            let expected = format!("{} channels on axis 1", self.in_channels);
+            return Err(OpError::input(0, expected, &inputs[0]));
+        }
+        let sizes = self.window().output_sizes(space)?;
+        let channels = self.out_channels.into();
+        Ok(vec![Type::f32(check::with_space(shape, channels, sizes))])
+    }
+
+    fn cost(&self, _inputs: &[&[usize]], outputs: &[&[usize]]) -> Cost {
+        let taps = [self.group_channels() as u64, self.window().numel()];
+        Cost::product(check::numel(outputs[0]).saturating_mul(check::product(taps)))
+    }
+}

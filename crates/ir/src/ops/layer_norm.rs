@@ -1,0 +1,64 @@
+//! Layer normalisation, `y = (x − μ)/√(σ² + ε)·γ + β` over the last axes of each element of the batch.
+
+use super::check;
+use crate::{Cost, Init, OpError, Operator, PortSpec, Shape, Type};
+use serde::{Deserialize, Serialize};
+
+/// Attributes of `layer_norm`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LayerNorm {
+    /// The last axes of the input, over which it normalises.
+    pub normalized_shape: Vec<usize>,
+    /// Added to the variance.
+    #[serde(default = "default_eps")]
+    pub eps: f64,
+    /// Whether γ and β exist.
+    #[serde(default = "check::yes", skip_serializing_if = "check::is_yes")]
+    pub elementwise_affine: bool,
+}
+
+impl Operator for LayerNorm {
+    fn ports(&self) -> Vec<PortSpec> {
+        let mut ports = PortSpec::data(1);
+        if self.elementwise_affine {
+            ports.push(PortSpec::param(
+                "weight",
+                &self.normalized_shape,
+                Init::Ones,
+            ));
+            ports.push(PortSpec::param("bias", &self.normalized_shape, Init::Zeros));
+        }
+        ports
+    }
+
+    fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+        check::all_positive("normalized_shape", &self.normalized_shape)?;
+        check::finite_not_negative("eps", self.eps)?;
+        if self.normalized_shape.is_empty() {
+            return Err(OpError::attribute(
+                "normalized_shape",
+                "[]",
+                "must have an axis",
+            ));
+        }
+        let shape = check::f32_input(inputs, 0)?;
+        if !shape.0.ends_with(&Shape::of(&self.normalized_shape).0) {
+            let sizes: Vec<String> = self.normalized_shape.iter().map(usize::to_string).collect();
+            return Err(OpError::input(
+                0,
+                format!("f32[…, {}]", sizes.join(", ")),
+                &inputs[0],
+            ));
+        }
+        Ok(vec![inputs[0].clone()])
+    }
+
+    fn cost(&self, inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
+        Cost::elementwise(check::numel(inputs[0]).saturating_mul(5))
+    }
+}
+
+fn default_eps() -> f64 {
+    1e-5
+}

@@ -1,0 +1,74 @@
+//! Sliding windows, as convolutions and pools lay them.
+
+use crate::OpError;
+
+/// How a window moves over one or two axes of space.
+#[derive(Clone, Copy, Debug)]
+pub struct Window<const K: usize> {
+    /// Size of the window.
+    pub kernel_size: [usize; K],
+    /// Distance between two windows.
+    pub stride: [usize; K],
+    /// Rows added on both sides.
+    pub padding: [usize; K],
+    /// Distance between two elements of a window.
+    pub dilation: [usize; K],
+}
+
+impl<const K: usize> Window<K> {
+    /// The number of windows along each axis: `⌊(n + 2p − d(k − 1) − 1)/s⌋ + 1`.
+    pub fn output_sizes(&self, input: [usize; K]) -> Result<[usize; K], OpError> {
+        super::check::all_positive("kernel_size", &self.kernel_size)?;
+        super::check::all_positive("stride", &self.stride)?;
+        super::check::all_positive("dilation", &self.dilation)?;
+        let mut sizes = [0; K];
+        for (axis, size) in sizes.iter_mut().enumerate() {
+            *size = self.output_size(axis, input[axis])?;
+        }
+        Ok(sizes)
+    }
+
+    /// Pools refuse windows that may lie wholly in the padding.
+    pub fn padding_at_most_half(&self) -> Result<(), OpError> {
+        for axis in 0..K {
+            let (padding, extent) = (self.padding[axis], self.extent(axis));
+            if padding > extent / 2 {
+                let why = format!("must be at most half of the window's extent {extent}");
+                return Err(OpError::attribute(
+                    "padding",
+                    format!("{:?}", self.padding),
+                    why,
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of elements in a window.
+    pub fn numel(&self) -> u64 {
+        super::check::numel(&self.kernel_size)
+    }
+
+    /// What a window spans along `axis`: d(k − 1) + 1.
+    fn extent(&self, axis: usize) -> usize {
+        let steps = self.kernel_size[axis].saturating_sub(1);
+        self.dilation[axis].saturating_mul(steps).saturating_add(1)
+    }
+
+    fn output_size(&self, axis: usize, input: usize) -> Result<usize, OpError> {
+        let padded = self.padding[axis].saturating_mul(2).saturating_add(input);
+        let extent = self.extent(axis);
+        match padded.checked_sub(extent) {
+            Some(room) => Ok((room / self.stride[axis]).saturating_add(1)),
+            None => {
+                let why =
+                    format!("the window spans {extent}, more than the padded input's {padded}");
+                Err(OpError::attribute(
+                    "kernel_size",
+                    format!("{:?}", self.kernel_size),
+                    why,
+                ))
+            }
+        }
+    }
+}
