@@ -1,1 +1,29 @@
 //! Dense kernels on slices, chosen for the machine at run time.
+//!
+//! The crate knows shapes and strides, not graphs. Elementwise work and reductions are plain loops that
+//! `isa::versions!` compiles for each instruction set; matrix products and convolutions hold register tiles written
+//! against `simd::Vector`. Sizes that do not fit are errors of the caller and panic at the entry of a kernel.
+#![expect(
+    unsafe_code,
+    reason = "register tiles work on pointers whose bounds were checked once, at the entry"
+)]
+#![expect(
+    clippy::inline_always,
+    reason = "bodies must be inlined into the version compiled for each instruction set"
+)]
+
+pub mod batch_norm;
+pub mod gemm;
+pub mod isa;
+pub mod maps;
+pub mod math;
+pub mod optimizer;
+mod simd;
+pub mod softmax;
+#[cfg(test)]
+mod testing;
+mod transpose;
+
+pub use gemm::{Init, gemm};
+pub use isa::{Isa, force, isa};
+pub use transpose::transpose;

@@ -1,0 +1,54 @@
+//! One vector of `f32` lanes per instruction set behind one trait, for kernels that must hold values in registers.
+//!
+//! Everything else is plain loops under [`crate::isa::versions!`].
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::F32x8;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::{F32x8Masked, F32x16};
+pub(crate) use portable::F32x4;
+
+/// A register of `f32` lanes.
+///
+/// # Safety
+/// Every method needs the CPU features of the implementing type; those with pointers need `LANES` valid elements, or as
+/// many as the mask has lanes.
+pub(crate) trait Vector: Copy {
+    /// Number of lanes.
+    const LANES: usize;
+    /// Selects leading lanes.
+    type Mask: Copy;
+
+    /// The mask of the first `n ≤ LANES` lanes.
+    unsafe fn mask(n: usize) -> Self::Mask;
+    /// `x` in every lane.
+    unsafe fn splat(x: f32) -> Self;
+    /// Loads all lanes.
+    unsafe fn load(p: *const f32) -> Self;
+    /// Loads the lanes of the mask, zero elsewhere.
+    unsafe fn load_masked(p: *const f32, mask: Self::Mask) -> Self;
+    /// Stores all lanes.
+    unsafe fn store(self, p: *mut f32);
+    /// Stores the lanes of the mask.
+    unsafe fn store_masked(self, p: *mut f32, mask: Self::Mask);
+    /// `self + other`.
+    unsafe fn add(self, other: Self) -> Self;
+    /// `self - other`.
+    unsafe fn sub(self, other: Self) -> Self;
+    /// `self · other`.
+    unsafe fn mul(self, other: Self) -> Self;
+    /// `self · b + c`, fused where the level has FMA.
+    unsafe fn fma(self, b: Self, c: Self) -> Self;
+    /// `max(self, 0)`; NaN stays NaN.
+    unsafe fn relu(self) -> Self;
+    /// `self` where `gate > 0`, else zero.
+    unsafe fn keep_where_positive(self, gate: Self) -> Self;
+    /// The sum of the lanes, halves folded onto each other.
+    unsafe fn sum(self) -> f32;
+}

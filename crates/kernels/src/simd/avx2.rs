@@ -1,0 +1,78 @@
+//! AVX2 with FMA: eight lanes.
+#![expect(
+    unsafe_op_in_unsafe_fn,
+    clippy::wildcard_imports,
+    reason = "each method is one intrinsic under the trait's contract"
+)]
+
+use super::Vector;
+use std::arch::x86_64::*;
+
+/// Eight lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct F32x8(__m256);
+
+/// Eight ones, then eight zeros: the mask of the first `n` lanes starts at `8 - n`.
+static MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+
+impl Vector for F32x8 {
+    const LANES: usize = 8;
+    type Mask = __m256i;
+
+    #[inline(always)]
+    unsafe fn mask(n: usize) -> __m256i {
+        _mm256_loadu_si256(MASKS.as_ptr().add(8 - n).cast())
+    }
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        Self(_mm256_set1_ps(x))
+    }
+    #[inline(always)]
+    unsafe fn load(p: *const f32) -> Self {
+        Self(_mm256_loadu_ps(p))
+    }
+    #[inline(always)]
+    unsafe fn load_masked(p: *const f32, mask: __m256i) -> Self {
+        Self(_mm256_maskload_ps(p, mask))
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut f32) {
+        _mm256_storeu_ps(p, self.0);
+    }
+    #[inline(always)]
+    unsafe fn store_masked(self, p: *mut f32, mask: __m256i) {
+        _mm256_maskstore_ps(p, mask, self.0);
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        Self(_mm256_add_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        Self(_mm256_sub_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        Self(_mm256_mul_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn fma(self, b: Self, c: Self) -> Self {
+        Self(_mm256_fmadd_ps(self.0, b.0, c.0))
+    }
+    #[inline(always)]
+    unsafe fn relu(self) -> Self {
+        Self(_mm256_max_ps(_mm256_setzero_ps(), self.0))
+    }
+    #[inline(always)]
+    unsafe fn keep_where_positive(self, gate: Self) -> Self {
+        let positive = _mm256_cmp_ps::<_CMP_GT_OQ>(gate.0, _mm256_setzero_ps());
+        Self(_mm256_and_ps(positive, self.0))
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f32 {
+        let low = _mm256_castps256_ps128(self.0);
+        let four = _mm_add_ps(low, _mm256_extractf128_ps::<1>(self.0));
+        let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+        _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
+    }
+}

@@ -1,0 +1,140 @@
+//! AVX-512: sixteen lanes, and eight for narrow tails, where two 256-bit operations run in a cycle.
+#![expect(
+    unsafe_op_in_unsafe_fn,
+    clippy::wildcard_imports,
+    reason = "each method is one intrinsic under the trait's contract"
+)]
+
+use super::Vector;
+use std::arch::x86_64::*;
+
+/// Sixteen lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct F32x16(__m512);
+
+/// Eight lanes with AVX-512 masks.
+#[derive(Clone, Copy)]
+pub(crate) struct F32x8Masked(__m256);
+
+impl Vector for F32x16 {
+    const LANES: usize = 16;
+    type Mask = __mmask16;
+
+    #[inline(always)]
+    unsafe fn mask(n: usize) -> __mmask16 {
+        ((1u32 << n) - 1) as __mmask16
+    }
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        Self(_mm512_set1_ps(x))
+    }
+    #[inline(always)]
+    unsafe fn load(p: *const f32) -> Self {
+        Self(_mm512_loadu_ps(p))
+    }
+    #[inline(always)]
+    unsafe fn load_masked(p: *const f32, mask: __mmask16) -> Self {
+        Self(_mm512_maskz_loadu_ps(mask, p))
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut f32) {
+        _mm512_storeu_ps(p, self.0);
+    }
+    #[inline(always)]
+    unsafe fn store_masked(self, p: *mut f32, mask: __mmask16) {
+        _mm512_mask_storeu_ps(p, mask, self.0);
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        Self(_mm512_add_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        Self(_mm512_sub_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        Self(_mm512_mul_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn fma(self, b: Self, c: Self) -> Self {
+        Self(_mm512_fmadd_ps(self.0, b.0, c.0))
+    }
+    #[inline(always)]
+    unsafe fn relu(self) -> Self {
+        Self(_mm512_max_ps(_mm512_setzero_ps(), self.0))
+    }
+    #[inline(always)]
+    unsafe fn keep_where_positive(self, gate: Self) -> Self {
+        let positive = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(gate.0, _mm512_setzero_ps());
+        Self(_mm512_maskz_mov_ps(positive, self.0))
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f32 {
+        let low = F32x8Masked(_mm512_castps512_ps256(self.0));
+        let high = F32x8Masked(_mm512_extractf32x8_ps::<1>(self.0));
+        low.add(high).sum()
+    }
+}
+
+impl Vector for F32x8Masked {
+    const LANES: usize = 8;
+    type Mask = __mmask8;
+
+    #[inline(always)]
+    unsafe fn mask(n: usize) -> __mmask8 {
+        ((1u32 << n) - 1) as __mmask8
+    }
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        Self(_mm256_set1_ps(x))
+    }
+    #[inline(always)]
+    unsafe fn load(p: *const f32) -> Self {
+        Self(_mm256_loadu_ps(p))
+    }
+    #[inline(always)]
+    unsafe fn load_masked(p: *const f32, mask: __mmask8) -> Self {
+        Self(_mm256_maskz_loadu_ps(mask, p))
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut f32) {
+        _mm256_storeu_ps(p, self.0);
+    }
+    #[inline(always)]
+    unsafe fn store_masked(self, p: *mut f32, mask: __mmask8) {
+        _mm256_mask_storeu_ps(p, mask, self.0);
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        Self(_mm256_add_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        Self(_mm256_sub_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        Self(_mm256_mul_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn fma(self, b: Self, c: Self) -> Self {
+        Self(_mm256_fmadd_ps(self.0, b.0, c.0))
+    }
+    #[inline(always)]
+    unsafe fn relu(self) -> Self {
+        Self(_mm256_max_ps(_mm256_setzero_ps(), self.0))
+    }
+    #[inline(always)]
+    unsafe fn keep_where_positive(self, gate: Self) -> Self {
+        let positive = _mm256_cmp_ps_mask::<_CMP_GT_OQ>(gate.0, _mm256_setzero_ps());
+        Self(_mm256_maskz_mov_ps(positive, self.0))
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f32 {
+        let low = _mm256_castps256_ps128(self.0);
+        let four = _mm_add_ps(low, _mm256_extractf128_ps::<1>(self.0));
+        let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+        _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
+    }
+}

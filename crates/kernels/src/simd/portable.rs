@@ -1,0 +1,78 @@
+//! The base target: four lanes as an array, which the compiler maps to its registers where it has any.
+#![expect(
+    unsafe_op_in_unsafe_fn,
+    reason = "each method is one expression under the trait's contract"
+)]
+
+use super::Vector;
+use std::array::from_fn;
+
+/// Four lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct F32x4([f32; 4]);
+
+impl Vector for F32x4 {
+    const LANES: usize = 4;
+    type Mask = usize;
+
+    #[inline(always)]
+    unsafe fn mask(n: usize) -> usize {
+        n
+    }
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        Self([x; 4])
+    }
+    #[inline(always)]
+    unsafe fn load(p: *const f32) -> Self {
+        Self(p.cast::<[f32; 4]>().read_unaligned())
+    }
+    #[inline(always)]
+    unsafe fn load_masked(p: *const f32, n: usize) -> Self {
+        if n == 4 {
+            return Self::load(p);
+        }
+        Self(from_fn(|i| if i < n { *p.add(i) } else { 0.0 }))
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut f32) {
+        p.cast::<[f32; 4]>().write_unaligned(self.0);
+    }
+    #[inline(always)]
+    unsafe fn store_masked(self, p: *mut f32, n: usize) {
+        if n == 4 {
+            return self.store(p);
+        }
+        for i in 0..n {
+            *p.add(i) = self.0[i];
+        }
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        Self(from_fn(|i| self.0[i] + other.0[i]))
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        Self(from_fn(|i| self.0[i] - other.0[i]))
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        Self(from_fn(|i| self.0[i] * other.0[i]))
+    }
+    #[inline(always)]
+    unsafe fn fma(self, b: Self, c: Self) -> Self {
+        Self(from_fn(|i| self.0[i] * b.0[i] + c.0[i]))
+    }
+    #[inline(always)]
+    unsafe fn relu(self) -> Self {
+        Self(self.0.map(|x| if x < 0.0 { 0.0 } else { x }))
+    }
+    #[inline(always)]
+    unsafe fn keep_where_positive(self, gate: Self) -> Self {
+        Self(from_fn(|i| if gate.0[i] > 0.0 { self.0[i] } else { 0.0 }))
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f32 {
+        (self.0[0] + self.0[2]) + (self.0[1] + self.0[3])
+    }
+}
