@@ -237,13 +237,13 @@ impl Graph {
     /// A name that no node has, made from `stem`.
     pub fn fresh_name(&self, stem: &str) -> String {
         let taken = |name: &str| self.nodes.iter().any(|n| n.name == name);
-        if !taken(stem) {
-            return stem.to_owned();
+        let mut name = stem.to_owned();
+        let mut i = 0;
+        while taken(&name) {
+            i += 1;
+            name = format!("{stem}_{i}");
         }
-        (1..)
-            .map(|i| format!("{stem}_{i}"))
-            .find(|name| !taken(name))
-            .unwrap_or_default()
+        name
     }
 
     /// Gives every missing parameter its starting value, as PyTorch would, from a seed. Each parameter has a random
@@ -270,11 +270,15 @@ impl Graph {
 
     /// The number of trained parameters, counted from the operators, present or not.
     pub fn trained_parameter_count(&self) -> usize {
+        let numel = |shape: &[usize]| {
+            shape
+                .iter()
+                .fold(1_usize, |n, &size| n.saturating_mul(size))
+        };
         let specs = self.nodes.iter().flat_map(Node::param_specs);
         specs
             .filter(|(.., role)| *role == ParamRole::Trained)
-            .map(|(_, shape, ..)| shape.iter().product::<usize>())
-            .sum()
+            .fold(0, |sum, (_, shape, ..)| sum.saturating_add(numel(&shape)))
     }
 }
 

@@ -20,6 +20,10 @@
 //!
 //! This crate does no arithmetic on tensors.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::doc_markdown,
+    reason = "PyTorch and formulas such as ±1/√fan_in are prose"
+)]
 
 pub mod ops;
 
@@ -28,6 +32,8 @@ mod operator;
 mod random;
 mod shape;
 mod tensor;
+mod verified;
+mod verify;
 
 pub use graph::{EditError, Graph, Node, NodeId, Value};
 pub use operator::{BitOpRule, Cost, FxOp, Init, MaseType, OpError, Operator, ParamRole, PortSpec};
@@ -35,3 +41,5 @@ pub use ops::{AttributeError, Op, OpEntry};
 pub use random::Random;
 pub use shape::{DType, Dim, Shape, ShapeError, Type};
 pub use tensor::Tensor;
+pub use verified::Verified;
+pub use verify::{RULES, VerifyError, Violation, verify};

@@ -190,6 +190,10 @@ impl OpError {
     }
 
     /// An attribute with an impossible value.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "numbers and fresh strings read best by value"
+    )]
     pub fn attribute(name: &'static str, value: impl ToString, why: impl Into<String>) -> Self {
         Self::Attribute {
             name,

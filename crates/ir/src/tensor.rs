@@ -13,13 +13,16 @@ pub struct Tensor {
 impl Tensor {
     /// A tensor of `shape` with the given values, or `None` when their number does not fit the shape.
     pub fn new(shape: Vec<usize>, values: Vec<f32>) -> Option<Self> {
-        (shape.iter().product::<usize>() == values.len()).then(|| Self {
+        let numel = shape
+            .iter()
+            .try_fold(1_usize, |n, &size| n.checked_mul(size));
+        (numel == Some(values.len())).then(|| Self {
             shape,
             values: Arc::new(values),
         })
     }
 
-    /// A tensor whose every element is `value`.
+    /// A tensor whose every element is `value`; the shape must be one that memory holds, as the verifier checks.
     pub fn filled(shape: Vec<usize>, value: f32) -> Self {
         let len = shape.iter().product();
         Self {
@@ -66,6 +69,7 @@ mod tests {
     #[test]
     fn the_number_of_values_must_fit_the_shape() {
         assert!(Tensor::new(vec![2, 2], vec![0.0; 3]).is_none());
+        assert!(Tensor::new(vec![usize::MAX, 3], vec![0.0; 3]).is_none());
         assert!(Tensor::new(vec![], vec![0.0]).is_some());
     }
 }

@@ -38,14 +38,11 @@ impl Operator for Linear {
         let mut shape = check::f32_input(inputs, 0)?.clone();
         match shape.0.last_mut() {
             Some(last) if last.fixed() == Some(self.in_features) => {
-                *last = self.out_features.into()
+                *last = self.out_features.into();
             }
             _ => {
-                return Err(OpError::input(
-                    0,
-                    format!("f32[…, {}]", self.in_features),
-                    &inputs[0],
-                ));
+                let expected = format!("f32[…, {}]", self.in_features);
+                return Err(OpError::input(0, expected, &inputs[0]));
             }
         }
         Ok(vec![Type::f32(shape)])

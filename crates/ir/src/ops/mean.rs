@@ -39,14 +39,13 @@ impl Operator for Mean {
     fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
         let shape = check::f32_input(inputs, 0)?;
         let reduced = self.reduced(shape)?;
-        let dims = shape
-            .0
-            .iter()
-            .zip(reduced)
-            .filter_map(|(dim, reduced)| match reduced {
-                false => Some(dim.clone()),
-                true => self.keepdim.then(|| 1.into()),
-            });
+        let dims = shape.0.iter().zip(reduced).filter_map(|(dim, reduced)| {
+            if reduced {
+                self.keepdim.then(|| 1.into())
+            } else {
+                Some(dim.clone())
+            }
+        });
         Ok(vec![Type::f32(Shape(dims.collect()))])
     }
 

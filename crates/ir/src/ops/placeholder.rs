@@ -1,5 +1,6 @@
 //! The edges of a graph: inputs, stored tensors and the output.
 
+use super::check;
 use crate::{Cost, DType, Init, OpError, Operator, PortSpec, Shape, Type};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,7 @@ impl Operator for Constant {
     }
 
     fn infer(&self, _inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+        check::finite_not_negative("init_std", self.init_std.into())?;
         Ok(vec![Type::f32(Shape::of(&self.shape))])
     }
 

@@ -58,17 +58,11 @@ impl<const K: usize> Window<K> {
     fn output_size(&self, axis: usize, input: usize) -> Result<usize, OpError> {
         let padded = self.padding[axis].saturating_mul(2).saturating_add(input);
         let extent = self.extent(axis);
-        match padded.checked_sub(extent) {
-            Some(room) => Ok((room / self.stride[axis]).saturating_add(1)),
-            None => {
-                let why =
-                    format!("the window spans {extent}, more than the padded input's {padded}");
-                Err(OpError::attribute(
-                    "kernel_size",
-                    format!("{:?}", self.kernel_size),
-                    why,
-                ))
-            }
-        }
+        let Some(room) = padded.checked_sub(extent) else {
+            let why = format!("the window spans {extent}, more than the padded input's {padded}");
+            let value = format!("{:?}", self.kernel_size);
+            return Err(OpError::attribute("kernel_size", value, why));
+        };
+        Ok((room / self.stride[axis]).saturating_add(1))
     }
 }

@@ -1,0 +1,70 @@
+//! A graph that obeys every rule, with the types of all its values.
+
+use crate::{Cost, Graph, NodeId, Operator, Type, Value};
+
+/// What [`crate::verify`] returns: a borrowed graph and the type of every result. The engine and the hardware
+/// generator take only this.
+#[derive(Clone, Debug)]
+pub struct Verified<'g> {
+    graph: &'g Graph,
+    types: Vec<Vec<Type>>,
+}
+
+impl<'g> Verified<'g> {
+    /// `types` has the results of every node.
+    pub(crate) fn new(graph: &'g Graph, types: Vec<Vec<Type>>) -> Self {
+        Self { graph, types }
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &'g Graph {
+        self.graph
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> &Type {
+        &self.types[value.node.index()][usize::from(value.output)]
+    }
+
+    /// The types of a node's results.
+    pub fn outputs(&self, id: NodeId) -> &[Type] {
+        &self.types[id.index()]
+    }
+
+    /// The types of a node's data inputs.
+    pub fn input_types(&self, id: NodeId) -> Vec<Type> {
+        let inputs = self.graph.node(id).inputs.iter();
+        inputs.map(|&value| self.ty(value).clone()).collect()
+    }
+
+    /// What the graph returns.
+    pub fn output_values(&self) -> &'g [Value] {
+        self.graph
+            .nodes()
+            .last()
+            .map_or(&[], |output| &output.inputs)
+    }
+
+    /// The inputs of the graph, in order.
+    pub fn placeholders(&self) -> Vec<NodeId> {
+        let nodes = self.graph.iter();
+        nodes
+            .filter(|(_, node)| node.op.name() == "placeholder")
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    /// What a node costs for a batch of this size; `None` when the batch is larger than memory could hold.
+    pub fn cost(&self, id: NodeId, batch: usize) -> Option<Cost> {
+        let bind = |types: &[Type]| {
+            types
+                .iter()
+                .map(|ty| ty.shape.bind(batch))
+                .collect::<Option<Vec<_>>>()
+        };
+        let (inputs, outputs) = (bind(&self.input_types(id))?, bind(self.outputs(id))?);
+        let inputs: Vec<&[usize]> = inputs.iter().map(Vec::as_slice).collect();
+        let outputs: Vec<&[usize]> = outputs.iter().map(Vec::as_slice).collect();
+        Some(self.graph.node(id).op.cost(&inputs, &outputs))
+    }
+}

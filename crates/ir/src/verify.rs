@@ -1,0 +1,384 @@
+//! The rules that a graph must obey before anything runs it or turns it into hardware.
+//!
+//!  1. `output`: there is exactly one output node, and it is the last node.
+//!  2. `placeholder`: there is at least one placeholder.
+//!  3. `name`: every node has a name of its own that is an identifier.
+//!  4. `input`: every input is a result of an earlier node.
+//!  5. `arity`: every node has as many inputs as its operator takes.
+//!  6. `type`: every operator accepts its attributes and the types of its inputs.
+//!  7. `size`: no axis is empty, and every value and parameter has a number of elements that memory could hold.
+//!  8. `symbol`: all symbolic dims use one symbol.
+//!  9. `parameter`: every parameter that is present belongs to the operator and has the shape it asks for.
+//! 10. `finite`: every value of a parameter is a finite number.
+//! 11. `path`: no two parameters have the same dotted name.
+//! 12. `format`: formats stand only on ports that exist and hold f32.
+//!
+//! Parameters may be missing: a graph read from text has none yet. All violations are reported, and a node whose
+//! inputs are already known to be wrong is not blamed for them.
+
+use crate::{DType, Graph, Node, NodeId, Operator, PortSpec, Type, Value, Verified};
+use std::collections::BTreeMap;
+use std::fmt;
+
+macro_rules! rules {
+    ($($name:ident = $id:literal: $text:literal;)*) => {
+        $(const $name: &str = $id;)*
+
+        /// Every rule: its id and what it asks for.
+        pub const RULES: &[(&str, &str)] = &[$(($id, $text)),*];
+    };
+}
+
+rules! {
+    OUTPUT = "output": "there is exactly one output node, and it is the last node";
+    PLACEHOLDER = "placeholder": "there is at least one placeholder";
+    NAME = "name": "every node has a name of its own that is an identifier";
+    INPUT = "input": "every input is a result of an earlier node";
+    ARITY = "arity": "every node has as many inputs as its operator takes";
+    TYPE = "type": "every operator accepts its attributes and the types of its inputs";
+    SIZE = "size": "no axis is empty, and every value and parameter has a number of elements that memory could hold";
+    SYMBOL = "symbol": "all symbolic dims use one symbol";
+    PARAMETER = "parameter": "every parameter that is present belongs to the operator and has the shape it asks for";
+    FINITE = "finite": "every value of a parameter is a finite number";
+    PATH = "path": "no two parameters have the same dotted name";
+    FORMAT = "format": "formats stand only on ports that exist and hold f32";
+}
+
+/// The largest parameter: 2³² elements, 16 GiB. More is a slip in an attribute.
+const MAX_PARAMETER_ELEMENTS: usize = 1 << 32;
+
+/// One broken rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The id of the rule, one of [`RULES`].
+    pub rule: &'static str,
+    /// The node, unless the graph as a whole is at fault.
+    pub node: Option<String>,
+    /// The node's operator.
+    pub op: Option<&'static str>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if let (Some(node), Some(op)) = (&self.node, self.op) {
+            write!(f, "{node} ({op}): ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// All broken rules of a graph, one a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifyError {
+    /// At least one.
+    pub violations: Vec<Violation>,
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let lines: Vec<String> = self.violations.iter().map(ToString::to_string).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+impl std::error::Error for VerifyError {}
+
+/// Checks every rule and infers every type.
+pub fn verify(graph: &Graph) -> Result<Verified<'_>, VerifyError> {
+    let mut verifier = Verifier::default();
+    verifier.edges(graph);
+    for (id, node) in graph.iter() {
+        verifier.name(id, node);
+        let inputs = verifier.inputs(graph, id, node);
+        let types = inputs
+            .as_deref()
+            .and_then(|inputs| verifier.results(node, inputs));
+        verifier.parameters(node);
+        verifier.formats(node, inputs.as_deref(), types.as_deref());
+        verifier.types.push(types);
+    }
+    verifier.finish(graph)
+}
+
+#[derive(Default)]
+struct Verifier<'g> {
+    violations: Vec<Violation>,
+    /// The results of the nodes seen so far; `None` where they could not be inferred.
+    types: Vec<Option<Vec<Type>>>,
+    names: BTreeMap<&'g str, NodeId>,
+    paths: BTreeMap<String, &'g str>,
+    symbol: Option<String>,
+}
+
+impl<'g> Verifier<'g> {
+    fn blame(&mut self, rule: &'static str, node: &Node, message: impl Into<String>) {
+        self.violations.push(Violation {
+            rule,
+            node: Some(node.name.clone()),
+            op: Some(node.op.name()),
+            message: message.into(),
+        });
+    }
+
+    fn blame_graph(&mut self, rule: &'static str, message: &str) {
+        let message = message.to_owned();
+        self.violations.push(Violation {
+            rule,
+            node: None,
+            op: None,
+            message,
+        });
+    }
+
+    fn finish(self, graph: &'g Graph) -> Result<Verified<'g>, VerifyError> {
+        let types = self.types.into_iter().collect::<Option<Vec<_>>>();
+        match types {
+            Some(types) if self.violations.is_empty() => Ok(Verified::new(graph, types)),
+            _ => Err(VerifyError {
+                violations: self.violations,
+            }),
+        }
+    }
+
+    /// Rules 1 and 2.
+    fn edges(&mut self, graph: &Graph) {
+        let is = |name: &'static str| move |node: &&Node| node.op.name() == name;
+        if !graph.nodes().iter().any(|node| is("placeholder")(&node)) {
+            self.blame_graph(PLACEHOLDER, "the graph has no placeholder");
+        }
+        let outputs: Vec<&Node> = graph.nodes().iter().filter(is("output")).collect();
+        match (outputs.as_slice(), graph.nodes().last()) {
+            ([], _) | (_, None) => self.blame_graph(OUTPUT, "the graph has no output node"),
+            ([output], Some(last)) if !std::ptr::eq(*output, last) => {
+                self.blame(
+                    OUTPUT,
+                    output,
+                    format!("must be the last node, but {} follows", last.name),
+                );
+            }
+            ([_], _) => {}
+            ([first, rest @ ..], _) => {
+                for second in rest {
+                    self.blame(
+                        OUTPUT,
+                        second,
+                        format!("the graph already has the output {}", first.name),
+                    );
+                }
+            }
+        }
+    }
+
+    /// Rule 3.
+    fn name(&mut self, id: NodeId, node: &'g Node) {
+        if !is_identifier(&node.name) {
+            let message = format!(
+                "'{}' is not an identifier: write letters, digits and _",
+                node.name
+            );
+            self.blame(NAME, node, message);
+        }
+        if let Some(first) = self.names.insert(&node.name, id) {
+            self.blame(
+                NAME,
+                node,
+                format!("node {} already has this name", first.0),
+            );
+        }
+    }
+
+    /// Rules 4 and 5: the types of the inputs, if all are known.
+    fn inputs(&mut self, graph: &Graph, id: NodeId, node: &Node) -> Option<Vec<Type>> {
+        let types: Vec<Option<Type>> = (0..node.inputs.len())
+            .map(|port| self.input(graph, id, node, port))
+            .collect();
+        let ports = node.op.ports();
+        let least = ports
+            .iter()
+            .filter(|port| matches!(port, PortSpec::Data(_)))
+            .count();
+        let more = ports.contains(&PortSpec::MoreData);
+        let n = node.inputs.len();
+        if n < least || (n > least && !more) {
+            let at_least = if more { "at least " } else { "" };
+            let plural = if least == 1 { "" } else { "s" };
+            self.blame(
+                ARITY,
+                node,
+                format!("expected {at_least}{least} input{plural}, got {n}"),
+            );
+            return None;
+        }
+        types.into_iter().collect()
+    }
+
+    fn input(&mut self, graph: &Graph, id: NodeId, node: &Node, port: usize) -> Option<Type> {
+        let Value { node: from, output } = node.inputs[port];
+        if from >= id {
+            let what = match graph.nodes().get(from.index()) {
+                Some(later) => format!("{}, which is not an earlier node", later.name),
+                None => format!("node {}, which does not exist", from.0),
+            };
+            self.blame(INPUT, node, format!("data_in_{port}: reads {what}"));
+            return None;
+        }
+        let results = self.types.get(from.index())?.as_ref()?;
+        let found = results.get(usize::from(output)).cloned();
+        if found.is_none() {
+            let (n, name) = (results.len(), &graph.node(from).name);
+            let message = format!("data_in_{port}: reads result {output} of {name}, which has {n}");
+            self.blame(INPUT, node, message);
+        }
+        found
+    }
+
+    /// Rules 6, 7 and 8: the types of the results, if the operator accepts its inputs.
+    fn results(&mut self, node: &Node, inputs: &[Type]) -> Option<Vec<Type>> {
+        let types = match node.op.infer(inputs) {
+            Ok(types) => types,
+            Err(error) => {
+                self.blame(TYPE, node, error.to_string());
+                return None;
+            }
+        };
+        let n_before = self.violations.len();
+        for (k, ty) in types.iter().enumerate() {
+            if ty.shape.bind(1).is_none_or(|sizes| sizes.contains(&0)) {
+                let message = format!(
+                    "data_out_{k}: {ty} has an empty axis or more elements than memory holds"
+                );
+                self.blame(SIZE, node, message);
+            }
+            self.symbols(node, ty);
+        }
+        (self.violations.len() == n_before).then_some(types)
+    }
+
+    fn symbols(&mut self, node: &Node, ty: &Type) {
+        for symbol in ty.shape.0.iter().filter_map(|dim| dim.symbol.as_deref()) {
+            let first = self.symbol.get_or_insert_with(|| symbol.to_owned());
+            if first != symbol {
+                let message =
+                    format!("the dim {symbol} stands beside {first}: a graph has one symbol");
+                self.blame(SYMBOL, node, message);
+                return;
+            }
+        }
+    }
+
+    /// Rules 7, 9, 10 and 11.
+    fn parameters(&mut self, node: &'g Node) {
+        let specs = node.param_specs();
+        for (name, shape, ..) in &specs {
+            let numel = shape
+                .iter()
+                .try_fold(1_usize, |n, &size| n.checked_mul(size));
+            if numel.is_none_or(|n| n > MAX_PARAMETER_ELEMENTS) {
+                self.blame(
+                    SIZE,
+                    node,
+                    format!("{name}: shape {shape:?} has more than 2^32 elements"),
+                );
+            }
+            if let Some(other) = self.paths.insert(node.param_path(name), &node.name) {
+                let path = node.param_path(name);
+                self.blame(
+                    PATH,
+                    node,
+                    format!("{name}: {other} already has the parameter {path}"),
+                );
+            }
+        }
+        for (name, tensor) in &node.params {
+            match specs.iter().find(|spec| spec.0 == name) {
+                None => self.blame(PARAMETER, node, format!("has no parameter '{name}'")),
+                Some((_, shape, ..)) if shape != tensor.shape() => {
+                    let got = tensor.shape();
+                    self.blame(
+                        PARAMETER,
+                        node,
+                        format!("{name}: expected shape {shape:?}, got {got:?}"),
+                    );
+                }
+                Some(_) => {}
+            }
+            if let Some(at) = tensor.values().iter().position(|v| !v.is_finite()) {
+                let value = tensor.values()[at];
+                let index = unravel(at, tensor.shape());
+                self.blame(
+                    FINITE,
+                    node,
+                    format!("{name}: the value at {index:?} is {value}"),
+                );
+            }
+        }
+    }
+
+    /// Rule 12.
+    fn formats(&mut self, node: &Node, inputs: Option<&[Type]>, results: Option<&[Type]>) {
+        for port in node.formats.keys() {
+            match port_dtype(node, port, inputs, results) {
+                Err(NoSuchPort) => {
+                    self.blame(
+                        FORMAT,
+                        node,
+                        format!("{port}: has a format, but there is no such port"),
+                    );
+                }
+                Ok(Some(dtype @ (DType::I64 | DType::Bool))) => {
+                    let message = format!("{port}: has a format, but holds {dtype} instead of f32");
+                    self.blame(FORMAT, node, message);
+                }
+                Ok(_) => {}
+            }
+        }
+    }
+}
+
+struct NoSuchPort;
+
+/// What a port holds, when that is known.
+fn port_dtype(
+    node: &Node,
+    port: &str,
+    inputs: Option<&[Type]>,
+    results: Option<&[Type]>,
+) -> Result<Option<DType>, NoSuchPort> {
+    let index = |prefix: &str| port.strip_prefix(prefix).and_then(canonical_index);
+    if let Some(k) = index("data_in_") {
+        let exists = k < node.inputs.len();
+        let known = inputs.and_then(|types| types.get(k)).map(|ty| ty.dtype);
+        return exists.then_some(known).ok_or(NoSuchPort);
+    }
+    if let Some(k) = index("data_out_") {
+        let Some(results) = results else {
+            return Ok(None);
+        };
+        return results.get(k).map(|ty| Some(ty.dtype)).ok_or(NoSuchPort);
+    }
+    let is_param = node.param_specs().iter().any(|spec| spec.0 == port);
+    is_param.then_some(Some(DType::F32)).ok_or(NoSuchPort)
+}
+
+/// Whether `name` is a letter or `_`, then letters, digits and `_`.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A number written as it is printed: no sign, no leading zero.
+fn canonical_index(text: &str) -> Option<usize> {
+    let index: usize = text.parse().ok()?;
+    (index.to_string() == text).then_some(index)
+}
+
+fn unravel(mut at: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (place, &size) in index.iter_mut().zip(shape).rev() {
+        *place = at % size;
+        at /= size;
+    }
+    index
+}
