@@ -13,17 +13,26 @@
 )]
 
 pub mod batch_norm;
+mod broadcast;
 pub mod gemm;
 pub mod isa;
+pub mod layer_norm;
 pub mod maps;
 pub mod math;
 pub mod optimizer;
+mod permute;
+mod rows;
+mod shape;
 mod simd;
 pub mod softmax;
 #[cfg(test)]
 mod testing;
+mod threads;
 mod transpose;
 
+pub use broadcast::{broadcast_zip, reduce_to, sum_axes};
 pub use gemm::{Init, gemm};
 pub use isa::{Isa, force, isa};
+pub use permute::permute;
+pub use threads::Pool;
 pub use transpose::transpose;

@@ -94,7 +94,11 @@ pub fn tanh(x: f32) -> f32 {
                 + s * (0.021_769_963 + s * (-0.008_346_987 + s * 0.002_295_847_3))));
     let size = x.abs();
     let large = (1.0 - 2.0 / (exp(2.0 * size) + 1.0)).copysign(x);
-    if size <= 0.625 { x * (1.0 + s * p) } else { large }
+    if size <= 0.625 {
+        x * (1.0 + s * p)
+    } else {
+        large
+    }
 }
 
 /// Logistic function, `1 / (1 + e^-x)`.

@@ -3,12 +3,11 @@
 //! Rows of up to sixteen elements are turned sixteen at a time, so that lanes are rows and no lane is wasted; longer rows
 //! are vectorised along themselves.
 
-mod rows;
-
 use crate::isa::versions;
-use crate::maps::dot;
 use crate::math::{exp, ln};
-use rows::{LANES, Tile, add_lanes, load_tile, max_lanes, store_tile};
+use crate::rows::{
+    LANES, Tile, add_exponentials, add_lanes, load_tile, max_lanes, store_tile, sum_of,
+};
 
 versions! {
     /// `y = e^x / Σ e^x` over each row of `cols` elements.
@@ -73,7 +72,7 @@ versions! {
         check("softmax_backward", cols, dy.len(), dx.len());
         let rows = y.chunks_exact(cols).zip(dy.chunks_exact(cols));
         for ((y, dy), dx) in rows.zip(dx.chunks_exact_mut(cols)) {
-            let inner = row_dot(y, dy);
+            let inner = sum_of(cols, |i| y[i] * dy[i]);
             for ((dx, &y), &dy) in dx.iter_mut().zip(y).zip(dy) {
                 *dx = y * (dy - inner);
             }
@@ -161,15 +160,6 @@ fn exponentials(tile: &mut [[f32; LANES]]) -> ([f32; LANES], [f32; LANES]) {
 }
 
 #[inline(always)]
-fn row_dot(a: &[f32], b: &[f32]) -> f32 {
-    if a.len() <= LANES {
-        a.iter().zip(b).map(|(a, b)| a * b).sum()
-    } else {
-        dot(a, b) as f32
-    }
-}
-
-#[inline(always)]
 fn narrow_cross_entropy(
     classes: usize,
     logits: &[f32],
@@ -247,7 +237,7 @@ fn wide_cross_entropy(
                 row[label] -= grad_scale;
                 sum
             }
-            None => rows::add_exponentials(x, max),
+            None => add_exponentials(x, max),
         };
         loss += f64::from(ln(sum)) - f64::from(x[label] - max);
         correct += usize::from(x.iter().position(|&x| x == max) == Some(label));

@@ -1,0 +1,83 @@
+//! Shapes, strides and the walk over the outer axes of strided arrays.
+
+/// Highest rank of an array.
+pub(crate) const MAX_RANK: usize = 8;
+
+/// One axis of `N` arrays that are walked together.
+#[derive(Clone, Copy)]
+pub(crate) struct Axis<const N: usize> {
+    pub(crate) size: usize,
+    /// Distance of neighbours in each array; zero where the array repeats.
+    pub(crate) strides: [usize; N],
+}
+
+impl<const N: usize> Default for Axis<N> {
+    fn default() -> Self {
+        Self {
+            size: 1,
+            strides: [0; N],
+        }
+    }
+}
+
+impl<const N: usize> Axis<N> {
+    /// Appends this axis to the first `rank` of `axes`: drops it when of size one, merges it with the one before when
+    /// the two are one run in every array. Returns the new rank.
+    pub(crate) fn push_merged(self, axes: &mut [Self; MAX_RANK], rank: usize) -> usize {
+        if self.size == 1 {
+            return rank;
+        }
+        if let Some(before) = axes[..rank].last_mut() {
+            if (0..N).all(|i| before.strides[i] == self.strides[i] * self.size) {
+                before.size *= self.size;
+                before.strides = self.strides;
+                return rank;
+            }
+        }
+        axes[rank] = self;
+        rank + 1
+    }
+}
+
+/// Row-major strides; unused entries are zero.
+pub(crate) fn strides(shape: &[usize]) -> [usize; MAX_RANK] {
+    let mut out = [0; MAX_RANK];
+    let mut step = 1;
+    for (out, &size) in out.iter_mut().zip(shape).rev() {
+        *out = step;
+        step *= size;
+    }
+    out
+}
+
+/// Calls `f` with the offsets into each array for every index of the axes, the last axis fastest.
+#[inline(always)]
+pub(crate) fn for_each_run<const N: usize>(axes: &[Axis<N>], mut f: impl FnMut([usize; N])) {
+    if axes.iter().any(|axis| axis.size == 0) {
+        return;
+    }
+    let mut index = [0usize; MAX_RANK];
+    let mut offsets = [0usize; N];
+    loop {
+        f(offsets);
+        let mut at = axes.len();
+        loop {
+            if at == 0 {
+                return;
+            }
+            at -= 1;
+            let axis = &axes[at];
+            index[at] += 1;
+            if index[at] < axis.size {
+                for (offset, stride) in offsets.iter_mut().zip(axis.strides) {
+                    *offset += stride;
+                }
+                break;
+            }
+            index[at] = 0;
+            for (offset, stride) in offsets.iter_mut().zip(axis.strides) {
+                *offset -= stride * (axis.size - 1);
+            }
+        }
+    }
+}
