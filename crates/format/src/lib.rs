@@ -1,2 +1,129 @@
 //! Number formats: value sets, rounding, saturation and codes.
+//!
+//! A [`Format`] says which values an array may hold. It rounds arrays to them ([`Format::quantize`]), says where a
+//! straight-through gradient ends ([`Format::straight_through`]), and turns rounded arrays into codes and back
+//! ([`Format::encode`], [`Format::decode`]). This is the one definition that training, exact integer execution, the
+//! cost model and generated hardware share. Pure functions on slices; nothing here knows a graph or a thread.
+//!
+//! Rounding is to nearest with ties to even unless a format says otherwise, and saturates: infinities become the largest
+//! value. NaN stays NaN. Results are the f32 nearest to what exact arithmetic gives.
+//!
+//! [`Format::quantize`] and [`Format::straight_through`] are always inlined into their caller, down to the loops:
+//! call them from a function compiled for the instruction set that the loops should use.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::inline_always,
+    reason = "the loops must take the instruction set of the function that calls them"
+)]
+
+mod block;
+mod codes;
+mod error;
+mod field;
+mod formats;
+mod magnitude;
+mod number_format;
+mod round;
+mod spec;
+mod table;
+
+pub use block::BlockSize;
+pub use codes::{Codes, Scale};
+pub use error::{FormatError, Problem};
+pub use field::FieldValue;
+pub use formats::{
+    Binary, BlockFp, BlockLog, BlockMinifloat, FixedPoint, Format, Granularity, Integer, Log,
+    MinifloatDenorm, MinifloatIeee, Mxfp, Mxint, Rounding, ScaleInteger, Ternary,
+};
+pub use table::{FieldEntry, FormatEntry};
+
+use block::Sharing;
+use formats::with_format;
+use number_format::NumberFormat;
+
+impl Format {
+    /// The name in configs.
+    pub fn name(&self) -> &'static str {
+        self.entry().name
+    }
+
+    /// All fields with their values, in positional order.
+    pub fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+        with_format!(self, format => format.fields())
+    }
+
+    /// The list that metadata shows as the precision.
+    pub fn precision(&self) -> Vec<FieldValue> {
+        with_format!(self, format => format.precision())
+    }
+
+    /// Bits per element of an array of this shape, the blocks' shared scales spread over their elements.
+    pub fn bits(&self, shape: &[usize]) -> f64 {
+        with_format!(self, format => number_format::bits(format, shape))
+    }
+
+    /// The smallest and the largest value, with the largest scale that a block can have.
+    pub fn range(&self) -> (f64, f64) {
+        with_format!(self, format => format.range())
+    }
+
+    /// Writes the nearest values of the format to `y`.
+    ///
+    /// # Panics
+    /// If `x` or `y` does not have as many elements as the shape.
+    #[inline(always)]
+    pub fn quantize(&self, x: &[f32], shape: &[usize], y: &mut [f32]) {
+        with_format!(self, format => number_format::quantize(format, x, shape, y));
+    }
+
+    /// Zeroes the gradient where rounding `x` saturates, that is, would go beyond the largest or smallest code.
+    ///
+    /// # Panics
+    /// If `x` or `grad` does not have as many elements as the shape.
+    #[inline(always)]
+    pub fn straight_through(&self, x: &[f32], shape: &[usize], grad: &mut [f32]) {
+        with_format!(self, format => number_format::straight_through(format, x, shape, grad));
+    }
+
+    /// The codes of the rounded array. NaN has no code and becomes 0.
+    ///
+    /// # Panics
+    /// If `x` does not have as many elements as the shape.
+    pub fn encode(&self, x: &[f32], shape: &[usize]) -> Codes {
+        with_format!(self, format => number_format::encode(format, x, shape))
+    }
+
+    /// The values of codes that this format made for an array of this shape.
+    ///
+    /// # Panics
+    /// If there are not as many codes as the shape has elements.
+    pub fn decode(&self, codes: &Codes, shape: &[usize]) -> Vec<f32> {
+        with_format!(self, format => number_format::decode(format, codes, shape))
+    }
+
+    /// The code of one element.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    pub fn code_bits(&self, codes: &Codes, index: usize) -> u64 {
+        codes.get(index)
+    }
+
+    /// All codes with their values, under a scale of 1, of a format with up to 8 bits per element.
+    pub fn values(&self) -> Option<Vec<(u64, f32)>> {
+        with_format!(self, format => number_format::values(format))
+    }
+
+    /// What exact integer arithmetic needs, if the format is [`Integer`].
+    pub fn fixed_point(&self) -> Option<FixedPoint> {
+        match self {
+            Self::Integer(integer) => Some(integer.fixed_point()),
+            _ => None,
+        }
+    }
+
+    /// Whether elements share a power of two block by block.
+    pub fn is_blocked(&self) -> bool {
+        with_format!(self, format => matches!(format.sharing(), Sharing::Blocks(_)))
+    }
+}

@@ -1,0 +1,164 @@
+//! Block floating point: sign and magnitude for each element, one exponent for a block.
+
+use crate::block::{Block, BlockSize, Sharing};
+use crate::codes::Scale;
+use crate::error::FormatError;
+use crate::field::{FieldValue, Fields};
+use crate::number_format::{Element, NumberFormat};
+use crate::round::{Fixed, exp2, floor_log2};
+use crate::table::{BLOCK_SIZE, EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH};
+
+const DOC: &str = "\
+e = clamp(floor(log2 max|x|) + 1, -b, 2^E - 1 - b)   for each block, E = exponent_width, b = exponent_bias
+value = sign * min(rne(|x| / 2^e * 2^m), 2^m - 1) * 2^(e-m)   with m = width - 1
+
+The code is the sign and the magnitude in m bits. An all-zero block stays zero.
+
+block_fp(8, 8, block_size = [3]) of [1.5, -0.3, 0.001]: max = 1.5, e = 1, m = 7, steps of 2^-6
+   1.5    96        code 0_1100000   1.5
+  -0.3    19.2 -> 19  code 1_0010011  -0.296875
+   0.001  0.064 -> 0  code 0_0000000   0.0";
+
+/// Magnitudes of `width` − 1 bits under a shared exponent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockFp {
+    /// Bits of an element, 2 to 32.
+    pub width: u32,
+    /// Bits of the shared exponent, 1 to 8.
+    pub exponent_width: u32,
+    /// What is subtracted from the stored exponent.
+    pub exponent_bias: i32,
+    /// Which elements share an exponent.
+    pub block_size: BlockSize,
+}
+
+impl BlockFp {
+    #[inline(always)]
+    fn emax(&self) -> i32 {
+        (1 << self.exponent_width) - 1 - self.exponent_bias
+    }
+}
+
+impl NumberFormat for BlockFp {
+    type Element = SignMagnitude;
+
+    const ENTRY: FormatEntry = FormatEntry {
+        name: "block_fp",
+        aliases: &[],
+        about: "integers with a shared power of two for each block",
+        doc: DOC,
+        fields: &[
+            WIDTH,
+            EXPONENT_WIDTH,
+            EXPONENT_BIAS,
+            BLOCK_SIZE,
+            SKIP_FIRST_DIM,
+        ],
+    };
+
+    fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
+        let exponent_width = fields.required("exponent_width", 1..=8)?;
+        let default = (1 << (exponent_width - 1)) - 1;
+        Ok(Self {
+            width: fields.required("width", 2..=32)?,
+            exponent_width,
+            exponent_bias: fields.exponent_bias(1 << exponent_width, default)?,
+            block_size: fields.blocks(None)?,
+        })
+    }
+
+    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+        vec![
+            ("width", self.width.into()),
+            ("exponent_width", self.exponent_width.into()),
+            ("exponent_bias", self.exponent_bias.into()),
+            (
+                "block_size",
+                FieldValue::List(self.block_size.sizes.clone()),
+            ),
+            ("skip_first_dim", self.block_size.skip_first_dim.into()),
+        ]
+    }
+
+    fn precision(&self) -> Vec<FieldValue> {
+        let fields = self.fields().into_iter().take(4);
+        fields.map(|(_, value)| value).collect()
+    }
+
+    fn range(&self) -> (f64, f64) {
+        let largest = (1.0 - exp2(1 - self.width as i32)) * exp2(self.emax());
+        (-largest, largest)
+    }
+
+    fn width(&self) -> u32 {
+        self.width
+    }
+
+    #[inline(always)]
+    fn sharing(&self) -> Sharing<'_> {
+        Sharing::Blocks(&self.block_size)
+    }
+
+    fn scale_bits(&self) -> u32 {
+        self.exponent_width
+    }
+
+    fn unit_scale(&self) -> Scale {
+        Scale::Exponent(0)
+    }
+
+    #[inline(always)]
+    fn fit(&self, block: &mut Block<'_>) -> Scale {
+        let exponent = floor_log2(f64::from(block.abs_max())) + 1;
+        // No float needs less than 2^-148, whatever the bias allows.
+        let least = (-self.exponent_bias).max(-148);
+        Scale::Exponent(exponent.max(least).min(self.emax()))
+    }
+
+    #[inline(always)]
+    fn element(&self, scale: Scale) -> SignMagnitude {
+        let exponent = scale.exponent();
+        let bits = self.width as i32 - 1;
+        let largest = exp2(bits) - 1.0;
+        SignMagnitude {
+            grid: Fixed::new(bits - exponent, -largest, largest),
+            width: self.width,
+        }
+    }
+}
+
+/// A fixed-point grid with codes of sign and magnitude.
+#[derive(Clone, Copy)]
+pub(crate) struct SignMagnitude {
+    grid: Fixed,
+    width: u32,
+}
+
+impl Element for SignMagnitude {
+    #[inline(always)]
+    fn round(&self, x: &[f32], y: &mut [f32]) {
+        self.grid.round(x, y);
+    }
+
+    #[inline(always)]
+    fn pass(&self) -> (f32, f32) {
+        self.grid.pass()
+    }
+
+    fn encode(&self, y: f32) -> u64 {
+        let sign = 1 << (self.width - 1);
+        // The largest magnitude may have been rounded up to a float beyond it.
+        let magnitude = (self.grid.code(y.abs()) as u64).min(sign - 1);
+        if y < 0.0 { sign | magnitude } else { magnitude }
+    }
+
+    fn decode(&self, code: u64) -> f32 {
+        let sign = 1 << (self.width - 1);
+        let magnitude = self.grid.value(i128::from(code & (sign - 1)));
+        if code & sign == 0 {
+            magnitude
+        } else {
+            -magnitude
+        }
+    }
+}

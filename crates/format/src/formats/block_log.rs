@@ -1,0 +1,122 @@
+//! Signed powers of two with a shared power of two for each block.
+
+use crate::block::{Block, BlockSize, Sharing};
+use crate::codes::Scale;
+use crate::error::FormatError;
+use crate::field::{FieldValue, Fields};
+use crate::formats::log::{Log, SignedPower};
+use crate::number_format::NumberFormat;
+use crate::round::{exp2, rounded_log2};
+use crate::table::{BLOCK_SIZE, EXPONENT_BIAS_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH};
+
+const DOC: &str = "\
+s = clamp(rne(log2 max|x|) - emax, -2^(B-1), 2^(B-1) - 1)   for each block, B = exponent_bias_width
+value = log(width) of x / 2^s, times 2^s   with emax = 2^(width-2), its largest exponent
+
+The code is that of log, with its flag for zero.
+
+block_log(8, 8, [2]) of [0.3, -0.001]: rne(log2 0.3) = -2, emax = 64, s = -66
+   0.3    2^-2 = 2^64 * 2^s    code 0_1111111   0.25
+  -0.001  2^-10 = 2^56 * 2^s   code 1_1110111  -0.0009765625";
+
+/// Elements of [`Log`] under a shared exponent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockLog {
+    /// Bits of an element, 2 to 16.
+    pub width: u32,
+    /// Bits of the shared exponent, 1 to 8.
+    pub exponent_bias_width: u32,
+    /// Which elements share an exponent.
+    pub block_size: BlockSize,
+}
+
+impl BlockLog {
+    #[inline(always)]
+    fn log(&self) -> Log {
+        Log {
+            width: self.width,
+            exponent_bias: Log::default_bias(self.width),
+        }
+    }
+}
+
+impl NumberFormat for BlockLog {
+    type Element = SignedPower;
+
+    const ENTRY: FormatEntry = FormatEntry {
+        name: "block_log",
+        aliases: &[],
+        about: "signed powers of two with a shared power of two for each block",
+        doc: DOC,
+        fields: &[WIDTH, EXPONENT_BIAS_WIDTH, BLOCK_SIZE, SKIP_FIRST_DIM],
+    };
+
+    fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
+        Ok(Self {
+            width: fields.required("width", 2..=16)?,
+            exponent_bias_width: fields.required("exponent_bias_width", 1..=8)?,
+            block_size: fields.blocks(None)?,
+        })
+    }
+
+    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+        vec![
+            ("width", self.width.into()),
+            ("exponent_bias_width", self.exponent_bias_width.into()),
+            (
+                "block_size",
+                FieldValue::List(self.block_size.sizes.clone()),
+            ),
+            ("skip_first_dim", self.block_size.skip_first_dim.into()),
+        ]
+    }
+
+    fn precision(&self) -> Vec<FieldValue> {
+        let fields = self.fields().into_iter().take(3);
+        fields.map(|(_, value)| value).collect()
+    }
+
+    fn range(&self) -> (f64, f64) {
+        let half = 1 << (self.exponent_bias_width - 1);
+        let largest = exp2((self.log().emax() + half - 1).min(1023));
+        (-largest, largest)
+    }
+
+    fn width(&self) -> u32 {
+        self.width
+    }
+
+    fn code_width(&self) -> u32 {
+        self.log().code_width()
+    }
+
+    #[inline(always)]
+    fn sharing(&self) -> Sharing<'_> {
+        Sharing::Blocks(&self.block_size)
+    }
+
+    fn scale_bits(&self) -> u32 {
+        self.exponent_bias_width
+    }
+
+    fn unit_scale(&self) -> Scale {
+        Scale::Exponent(0)
+    }
+
+    fn codes(&self) -> Vec<u64> {
+        self.log().all_codes()
+    }
+
+    #[inline(always)]
+    fn fit(&self, block: &mut Block<'_>) -> Scale {
+        let half = 1 << (self.exponent_bias_width - 1);
+        let exponent = rounded_log2(block.abs_max()) - self.log().emax();
+        Scale::Exponent(exponent.clamp(-half, half - 1))
+    }
+
+    #[inline(always)]
+    fn element(&self, scale: Scale) -> SignedPower {
+        let exponent = scale.exponent();
+        self.log().shifted(exponent)
+    }
+}

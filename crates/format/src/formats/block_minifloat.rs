@@ -1,0 +1,125 @@
+//! Small floats with a shared power of two for each block.
+
+use crate::block::{Block, BlockSize, Sharing};
+use crate::codes::Scale;
+use crate::error::FormatError;
+use crate::field::{FieldValue, Fields};
+use crate::formats::minifloat_ieee::{ImplicitOne, MinifloatIeee, read_widths};
+use crate::number_format::NumberFormat;
+use crate::round::{exp2, floor_log2};
+use crate::table::{
+    BLOCK_SIZE, EXPONENT_BIAS_WIDTH, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH,
+};
+
+const DOC: &str = "\
+s = clamp(floor(log2 max|x|) - emax, -2^(B-1), 2^(B-1) - 1)   for each block, B = exponent_bias_width
+value = minifloat_ieee(width, exponent_width) of x / 2^s, times 2^s   with emax = 2^(exponent_width-1), its largest exponent
+
+The largest element of a block uses the largest exponent. Differs from MASE, which flushes small weights to zero.
+
+block_minifloat(8, 4, 8, [2]) of [0.3, 0.001]: floor(log2 0.3) = -2, emax = 8, s = -10
+  0.3    * 2^10 = 307.2 -> 320 = 2^8 * 1.010   code 0_1111_010   0.3125
+  0.001  * 2^10 = 1.024 -> 1.0 = 2^0 * 1.000   code 0_0111_000   0.0009765625";
+
+/// Elements of [`MinifloatIeee`] under a shared exponent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockMinifloat {
+    /// Bits of an element, 2 to 32.
+    pub width: u32,
+    /// Bits of an element's exponent, 1 to 8.
+    pub exponent_width: u32,
+    /// Bits of the shared exponent, 1 to 8.
+    pub exponent_bias_width: u32,
+    /// Which elements share an exponent.
+    pub block_size: BlockSize,
+}
+
+impl BlockMinifloat {
+    #[inline(always)]
+    fn minifloat(&self) -> MinifloatIeee {
+        MinifloatIeee::new(self.width, self.exponent_width)
+    }
+}
+
+impl NumberFormat for BlockMinifloat {
+    type Element = ImplicitOne;
+
+    const ENTRY: FormatEntry = FormatEntry {
+        name: "block_minifloat",
+        aliases: &[],
+        about: "small floats with a shared power of two for each block",
+        doc: DOC,
+        fields: &[
+            WIDTH,
+            EXPONENT_WIDTH,
+            EXPONENT_BIAS_WIDTH,
+            BLOCK_SIZE,
+            SKIP_FIRST_DIM,
+        ],
+    };
+
+    fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
+        let (width, exponent_width) = read_widths(fields, 0)?;
+        Ok(Self {
+            width,
+            exponent_width,
+            exponent_bias_width: fields.required("exponent_bias_width", 1..=8)?,
+            block_size: fields.blocks(None)?,
+        })
+    }
+
+    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+        vec![
+            ("width", self.width.into()),
+            ("exponent_width", self.exponent_width.into()),
+            ("exponent_bias_width", self.exponent_bias_width.into()),
+            (
+                "block_size",
+                FieldValue::List(self.block_size.sizes.clone()),
+            ),
+            ("skip_first_dim", self.block_size.skip_first_dim.into()),
+        ]
+    }
+
+    fn precision(&self) -> Vec<FieldValue> {
+        let fields = self.fields().into_iter().take(4);
+        fields.map(|(_, value)| value).collect()
+    }
+
+    fn range(&self) -> (f64, f64) {
+        let half = 1 << (self.exponent_bias_width - 1);
+        let largest = self.minifloat().max() * exp2(half - 1);
+        (-largest, largest)
+    }
+
+    fn width(&self) -> u32 {
+        self.width
+    }
+
+    #[inline(always)]
+    fn sharing(&self) -> Sharing<'_> {
+        Sharing::Blocks(&self.block_size)
+    }
+
+    fn scale_bits(&self) -> u32 {
+        self.exponent_bias_width
+    }
+
+    fn unit_scale(&self) -> Scale {
+        Scale::Exponent(0)
+    }
+
+    #[inline(always)]
+    fn fit(&self, block: &mut Block<'_>) -> Scale {
+        let half = 1 << (self.exponent_bias_width - 1);
+        let exponent = floor_log2(f64::from(block.abs_max())) - self.minifloat().emax();
+        Scale::Exponent(exponent.clamp(-half, half - 1))
+    }
+
+    #[inline(always)]
+    fn element(&self, scale: Scale) -> ImplicitOne {
+        let exponent = scale.exponent();
+        let minifloat = self.minifloat();
+        minifloat.shifted(exponent, minifloat.max())
+    }
+}

@@ -1,0 +1,199 @@
+//! Two's-complement fixed point.
+
+use crate::block::Block;
+use crate::codes::{Scale, mask};
+use crate::error::FormatError;
+use crate::field::{FieldValue, Fields};
+use crate::number_format::{Element, NumberFormat};
+use crate::round::{Fixed, exp2};
+use crate::table::{FieldEntry, FormatEntry, WIDTH};
+
+const DOC: &str = "\
+value = clamp(rne(x * 2^f), -2^(w-1), 2^(w-1) - 1) / 2^f   with w = width, f = frac_width
+unsigned: clamp(rne(x * 2^f), 0, 2^w - 1) / 2^f
+
+Multiples of 2^-f, rounded to nearest with ties to even, or down with rounding = floor. f may be negative or above w.
+
+integer(8, 4), steps of 0.0625 from -8 to 7.9375:
+  1.97     1.97 * 16 = 31.52  -> 32 = 0010_0000   2.0
+  0.03125  0.03125 * 16 = 0.5 ->  0 = 0000_0000   0.0     (a tie, to even)
+  8        8 * 16 = 128       -> 127 = 0111_1111  7.9375  (saturates)";
+
+/// Multiples of 2^-frac_width in `width` bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Integer {
+    /// Bits of an element, 1 to 64.
+    pub width: u32,
+    /// Bits behind the point; may be negative or exceed the width.
+    pub frac_width: i32,
+    /// Whether the codes are two's complement.
+    pub signed: bool,
+    /// How what lies between two codes is rounded.
+    pub rounding: Rounding,
+}
+
+/// How a value between two codes is rounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rounding {
+    /// To the nearest code, ties to the even one.
+    #[default]
+    NearestEven,
+    /// To the code below.
+    Floor,
+}
+
+/// What exact integer arithmetic needs to know of an [`Integer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedPoint {
+    /// Bits of an element.
+    pub width: u32,
+    /// Bits behind the point; may be negative or exceed the width.
+    pub frac_width: i32,
+    /// Whether the codes are two's complement.
+    pub signed: bool,
+    /// How what lies between two codes is rounded.
+    pub rounding: Rounding,
+}
+
+impl Integer {
+    /// Signed, rounding to nearest.
+    pub const fn new(width: u32, frac_width: i32) -> Self {
+        Self {
+            width,
+            frac_width,
+            signed: true,
+            rounding: Rounding::NearestEven,
+        }
+    }
+
+    /// The part of it that integer arithmetic needs.
+    pub const fn fixed_point(&self) -> FixedPoint {
+        FixedPoint {
+            width: self.width,
+            frac_width: self.frac_width,
+            signed: self.signed,
+            rounding: self.rounding,
+        }
+    }
+
+    /// The smallest and largest code; the f64 nearest to it beyond 53 bits.
+    #[inline(always)]
+    fn code_range(&self) -> (f64, f64) {
+        if self.signed {
+            let half = exp2(self.width as i32 - 1);
+            (-half, half - 1.0)
+        } else {
+            (0.0, exp2(self.width as i32) - 1.0)
+        }
+    }
+}
+
+impl NumberFormat for Integer {
+    type Element = TwosComplement;
+
+    const ENTRY: FormatEntry = FormatEntry {
+        name: "integer",
+        aliases: &["fixed"],
+        about: "two's-complement fixed point: multiples of 2^-frac_width",
+        doc: DOC,
+        fields: &[
+            WIDTH,
+            FieldEntry::optional("frac_width", "width // 2", "bits behind the point").shown(),
+            FieldEntry::optional("signed", "true", "two's complement, or from 0 up"),
+            FieldEntry::optional("rounding", "nearest_even", "nearest_even or floor"),
+            FieldEntry::optional("floor", "false", "true is the same as rounding = floor"),
+        ],
+    };
+
+    fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
+        let width = fields.required("width", 1..=64)?;
+        // The steps a float can hold: its smallest number, and the distance of its largest ones.
+        let frac_width = fields.int("frac_width", -104..=149)?;
+        let floor = fields.choice("rounding", &["nearest_even", "floor"])? == 1;
+        let floor = fields.flag("floor", floor)?;
+        Ok(Self {
+            width,
+            frac_width: frac_width.unwrap_or((width / 2) as i32),
+            signed: fields.flag("signed", true)?,
+            rounding: if floor {
+                Rounding::Floor
+            } else {
+                Rounding::NearestEven
+            },
+        })
+    }
+
+    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+        let rounding = match self.rounding {
+            Rounding::NearestEven => "nearest_even",
+            Rounding::Floor => "floor",
+        };
+        vec![
+            ("width", self.width.into()),
+            ("frac_width", self.frac_width.into()),
+            ("signed", self.signed.into()),
+            ("rounding", rounding.into()),
+        ]
+    }
+
+    fn precision(&self) -> Vec<FieldValue> {
+        vec![self.width.into(), self.frac_width.into()]
+    }
+
+    fn range(&self) -> (f64, f64) {
+        let ((lo, hi), step) = (self.code_range(), exp2(-self.frac_width));
+        (lo * step, hi * step)
+    }
+
+    fn width(&self) -> u32 {
+        self.width
+    }
+
+    #[inline(always)]
+    fn fit(&self, _: &mut Block<'_>) -> Scale {
+        Scale::One
+    }
+
+    #[inline(always)]
+    fn element(&self, _: Scale) -> TwosComplement {
+        let (lo, hi) = self.code_range();
+        let floor = self.rounding == Rounding::Floor;
+        TwosComplement {
+            grid: Fixed::new(self.frac_width, lo, hi).floor(floor),
+            width: self.width,
+            signed: self.signed,
+        }
+    }
+}
+
+/// A fixed-point grid with two's-complement codes, or plain binary ones.
+#[derive(Clone, Copy)]
+pub(crate) struct TwosComplement {
+    pub grid: Fixed,
+    pub width: u32,
+    pub signed: bool,
+}
+
+impl Element for TwosComplement {
+    #[inline(always)]
+    fn round(&self, x: &[f32], y: &mut [f32]) {
+        self.grid.round(x, y);
+    }
+
+    #[inline(always)]
+    fn pass(&self) -> (f32, f32) {
+        self.grid.pass()
+    }
+
+    fn encode(&self, y: f32) -> u64 {
+        // The largest code may have been rounded up to a float beyond it.
+        let largest = (1i128 << (self.width - u32::from(self.signed))) - 1;
+        self.grid.code(y).min(largest) as u64 & mask(self.width)
+    }
+
+    fn decode(&self, code: u64) -> f32 {
+        let negative = self.signed && code >> (self.width - 1) == 1;
+        let wrap = if negative { 1i128 << self.width } else { 0 };
+        self.grid.value(i128::from(code) - wrap)
+    }
+}

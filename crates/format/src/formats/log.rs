@@ -1,0 +1,166 @@
+//! Signed powers of two.
+
+use crate::block::Block;
+use crate::codes::Scale;
+use crate::error::FormatError;
+use crate::field::{FieldValue, Fields};
+use crate::number_format::{Element, NumberFormat};
+use crate::round::{Power, exp2, rounded_log2};
+use crate::table::{FieldEntry, FormatEntry, WIDTH};
+
+const DOC: &str = "\
+value = sign * 2^e,  e = clamp(rne(log2|x|), -b, 2^(w-1) - 1 - b)   with w = width, b = exponent_bias; 0 stays 0
+
+The code is the sign and e + b in w - 1 bits. All of these mean a power, so zero has a flag above them, which the width
+does not count. Differs from MASE: zero stays zero.
+
+log(8), b = 63, powers from 2^-63 to 2^64:
+  1.97  log2 = 0.98  -> e = 1   code 0_1000000   2.0
+  -0.3  log2 = -1.74 -> e = -2  code 1_0111101  -0.25";
+
+/// ±2^e with e in `width` − 1 bits, and 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Log {
+    /// Bits of an element, 2 to 16.
+    pub width: u32,
+    /// What is subtracted from the stored exponent.
+    pub exponent_bias: i32,
+}
+
+impl Log {
+    /// The bias that a width has by default, 2^(width−2) − 1.
+    #[inline(always)]
+    pub const fn default_bias(width: u32) -> i32 {
+        (1 << (width - 2)) - 1
+    }
+
+    /// The largest exponent.
+    #[inline(always)]
+    pub(crate) const fn emax(self) -> i32 {
+        (1 << (self.width - 1)) - 1 - self.exponent_bias
+    }
+
+    /// The rule for elements that are multiplied by 2^shift.
+    #[inline(always)]
+    pub(crate) fn shifted(self, shift: i32) -> SignedPower {
+        let emin = shift - self.exponent_bias;
+        SignedPower {
+            power: Power::new(emin, shift + self.emax()),
+            emin,
+            width: self.width,
+        }
+    }
+
+    /// All codes: the powers and zero.
+    pub(crate) fn all_codes(self) -> Vec<u64> {
+        (0..=1 << self.width).collect()
+    }
+}
+
+impl NumberFormat for Log {
+    type Element = SignedPower;
+
+    const ENTRY: FormatEntry = FormatEntry {
+        name: "log",
+        aliases: &[],
+        about: "signed powers of two, and zero",
+        doc: DOC,
+        fields: &[
+            WIDTH,
+            FieldEntry::optional(
+                "exponent_bias",
+                "2^(width-2) - 1",
+                "what is subtracted from the stored exponent",
+            ),
+        ],
+    };
+
+    fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
+        let width = fields.required("width", 2..=16)?;
+        let n_exponents = 1 << (width - 1);
+        Ok(Self {
+            width,
+            exponent_bias: fields.exponent_bias(n_exponents, Self::default_bias(width))?,
+        })
+    }
+
+    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+        vec![
+            ("width", self.width.into()),
+            ("exponent_bias", self.exponent_bias.into()),
+        ]
+    }
+
+    fn precision(&self) -> Vec<FieldValue> {
+        vec![self.width.into(), self.exponent_bias.into()]
+    }
+
+    fn range(&self) -> (f64, f64) {
+        let largest = exp2(self.emax().min(1023));
+        (-largest, largest)
+    }
+
+    fn width(&self) -> u32 {
+        self.width
+    }
+
+    fn code_width(&self) -> u32 {
+        self.width + 1
+    }
+
+    fn codes(&self) -> Vec<u64> {
+        self.all_codes()
+    }
+
+    #[inline(always)]
+    fn fit(&self, _: &mut Block<'_>) -> Scale {
+        Scale::One
+    }
+
+    #[inline(always)]
+    fn element(&self, _: Scale) -> SignedPower {
+        self.shifted(0)
+    }
+}
+
+/// Powers of two with codes of zero flag, sign and exponent.
+#[derive(Clone, Copy)]
+pub(crate) struct SignedPower {
+    power: Power,
+    emin: i32,
+    width: u32,
+}
+
+impl Element for SignedPower {
+    #[inline(always)]
+    fn round(&self, x: &[f32], y: &mut [f32]) {
+        self.power.round(x, y);
+    }
+
+    #[inline(always)]
+    fn pass(&self) -> (f32, f32) {
+        self.power.pass()
+    }
+
+    fn encode(&self, y: f32) -> u64 {
+        if y == 0.0 {
+            return 1 << self.width;
+        }
+        let sign = u64::from(y.is_sign_negative()) << (self.width - 1);
+        sign | (rounded_log2(y.abs()) - self.emin) as u64
+    }
+
+    fn decode(&self, code: u64) -> f32 {
+        if code >> self.width == 1 {
+            return 0.0;
+        }
+        let sign = 1 << (self.width - 1);
+        let exponent = (code & (sign - 1)) as i32 + self.emin;
+        let magnitude = exp2(exponent.clamp(-1022, 1023)) as f32;
+        if code & sign == 0 {
+            magnitude
+        } else {
+            -magnitude
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Floats of few bits with an implicit leading one and subnormal numbers, without infinities.
+
+use crate::block::Block;
+use crate::codes::Scale;
+use crate::error::FormatError;
+use crate::field::{FieldValue, Fields};
+use crate::number_format::{Element, NumberFormat};
+use crate::round::{Float, exp2};
+use crate::table::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
+
+const DOC: &str = "\
+value = sign * 2^(e-b) * (1 + M/2^m)  for a stored exponent e > 0,   sign * 2^(1-b) * M/2^m  for e = 0
+        with E = exponent_width, b = exponent_bias, m = width - 1 - E
+
+Nearest representable value, ties to an even M, with carry into the exponent. Every code is a number: no infinity and
+no NaN, results saturate. Differs from MASE: 1.97 in (8, 4) is 2.0.
+
+minifloat_ieee(8, 4), b = 7, m = 3, largest 480:
+  1.97   = 1.97 * 2^0 -> 2.0 = 2^1 * 1.000   code 0_1000_000   2.0
+  0.001  = 0.512 * 2^-9 -> 1 * 2^-9          code 0_0000_001   0.001953125
+  -1000                                      code 1_1111_111  -480";
+
+/// Floats with `exponent_width` bits of exponent and the rest, but for the sign, of fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MinifloatIeee {
+    /// Bits of an element, 2 to 32.
+    pub width: u32,
+    /// Bits of the exponent, 1 to 8.
+    pub exponent_width: u32,
+    /// What is subtracted from the stored exponent.
+    pub exponent_bias: i32,
+}
+
+impl MinifloatIeee {
+    /// With the default bias, in the middle of the exponents.
+    #[inline(always)]
+    pub const fn new(width: u32, exponent_width: u32) -> Self {
+        Self {
+            width,
+            exponent_width,
+            exponent_bias: (1 << (exponent_width - 1)) - 1,
+        }
+    }
+
+    /// The largest exponent.
+    #[inline(always)]
+    pub(crate) const fn emax(&self) -> i32 {
+        (1 << self.exponent_width) - 1 - self.exponent_bias
+    }
+
+    #[inline(always)]
+    pub(crate) const fn frac_width(&self) -> u32 {
+        self.width - 1 - self.exponent_width
+    }
+
+    /// The largest value.
+    #[inline(always)]
+    pub(crate) fn max(&self) -> f64 {
+        exp2(self.emax()) * (2.0 - exp2(-(self.frac_width() as i32)))
+    }
+
+    /// The rule for elements that are multiplied by 2^shift and go up to `max` before.
+    #[inline(always)]
+    pub(crate) fn shifted(&self, shift: i32, max: f64) -> ImplicitOne {
+        let emin = 1 - self.exponent_bias + shift;
+        let max = max * exp2(shift);
+        ImplicitOne {
+            float: Float::new(self.frac_width(), emin, max),
+            emin,
+            max,
+            frac_width: self.frac_width(),
+            width: self.width,
+        }
+    }
+}
+
+/// Reads `width` and an `exponent_width` that leaves at least `least` and at most 23 bits between sign and exponent.
+pub(crate) fn read_widths(fields: &Fields<'_>, least: u32) -> Result<(u32, u32), FormatError> {
+    let width: u32 = fields.required("width", 2..=32)?;
+    let exponent_width: u32 = fields.required("exponent_width", 1..=8)?;
+    if exponent_width + least >= width {
+        let rule = format!("leaves no room for sign and {least} fraction bits in width {width}");
+        return Err(fields.bad_value("exponent_width", exponent_width, rule));
+    }
+    let frac_width = width - 1 - exponent_width;
+    if frac_width > 23 {
+        let rule = format!("leaves {frac_width} fraction bits in width {width}, a float has 23");
+        return Err(fields.bad_value("exponent_width", exponent_width, rule));
+    }
+    Ok((width, exponent_width))
+}
+
+impl NumberFormat for MinifloatIeee {
+    type Element = ImplicitOne;
+
+    const ENTRY: FormatEntry = FormatEntry {
+        name: "minifloat_ieee",
+        aliases: &[],
+        about: "small floats with an implicit leading one and subnormal numbers",
+        doc: DOC,
+        fields: &[WIDTH, EXPONENT_WIDTH, EXPONENT_BIAS],
+    };
+
+    fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
+        let (width, exponent_width) = read_widths(fields, 0)?;
+        let usual = Self::new(width, exponent_width);
+        Ok(Self {
+            exponent_bias: fields.exponent_bias(1 << exponent_width, usual.exponent_bias)?,
+            ..usual
+        })
+    }
+
+    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+        vec![
+            ("width", self.width.into()),
+            ("exponent_width", self.exponent_width.into()),
+            ("exponent_bias", self.exponent_bias.into()),
+        ]
+    }
+
+    fn precision(&self) -> Vec<FieldValue> {
+        self.fields().into_iter().map(|(_, value)| value).collect()
+    }
+
+    fn range(&self) -> (f64, f64) {
+        (-self.max(), self.max())
+    }
+
+    fn width(&self) -> u32 {
+        self.width
+    }
+
+    #[inline(always)]
+    fn fit(&self, _: &mut Block<'_>) -> Scale {
+        Scale::One
+    }
+
+    #[inline(always)]
+    fn element(&self, _: Scale) -> ImplicitOne {
+        self.shifted(0, self.max())
+    }
+}
+
+/// Floats with codes of sign, exponent and fraction, the leading one not stored.
+#[derive(Clone, Copy)]
+pub(crate) struct ImplicitOne {
+    float: Float,
+    emin: i32,
+    max: f64,
+    frac_width: u32,
+    width: u32,
+}
+
+impl Element for ImplicitOne {
+    #[inline(always)]
+    fn round(&self, x: &[f32], y: &mut [f32]) {
+        self.float.round(x, y);
+    }
+
+    #[inline(always)]
+    fn pass(&self) -> (f32, f32) {
+        self.float.pass()
+    }
+
+    fn encode(&self, y: f32) -> u64 {
+        let (exponent, significand) = self.float.parts(y);
+        let sign = u64::from(y < 0.0) << (self.width - 1);
+        // A leading one adds 1 to the stored exponent; a subnormal number has none and leaves it 0.
+        sign + (((exponent - self.emin) as u64) << self.frac_width) + significand
+    }
+
+    fn decode(&self, code: u64) -> f32 {
+        let (one, sign) = (1 << self.frac_width, 1 << (self.width - 1));
+        let (fraction, stored) = (code & (one - 1), (code & (sign - 1)) >> self.frac_width);
+        let leading = if stored > 0 { one } else { 0 };
+        let exponent = self.emin + stored.saturating_sub(1) as i32;
+        let magnitude = (leading + fraction) as f64 * exp2(exponent - self.frac_width as i32);
+        let magnitude = match fraction {
+            _ if magnitude <= self.max => magnitude as f32,
+            0 => f32::INFINITY,
+            _ => f32::NAN,
+        };
+        if code & sign == 0 {
+            magnitude
+        } else {
+            -magnitude
+        }
+    }
+}

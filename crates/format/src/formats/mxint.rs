@@ -1,0 +1,104 @@
+//! OCP microscaling integers (MX specification v1.0).
+
+use crate::block::{Block, BlockSize, Sharing};
+use crate::codes::Scale;
+use crate::error::FormatError;
+use crate::field::{FieldValue, Fields};
+use crate::formats::integer::TwosComplement;
+use crate::number_format::NumberFormat;
+use crate::round::{Fixed, exp2, floor_log2};
+use crate::table::{BLOCK_SIZE_32, FormatEntry, SKIP_FIRST_DIM, WIDTH};
+
+const DOC: &str = "\
+s = clamp(floor(log2 max|x|), -127, 127)   for each block
+value = clamp(rne(x / 2^s * 2^(w-2)), -(2^(w-1) - 1), 2^(w-1) - 1) / 2^(w-2) * 2^s   with w = width
+
+Two's complement with two bits before the point, under a scale of 8 bits. An all-zero block stays zero.
+
+mxint(8, [2]) of [1.5, -0.3]: floor(log2 1.5) = 0, s = 0, steps of 2^-6
+   1.5   96           code 0110_0000   1.5
+  -0.3  -19.2 -> -19  code 1110_1101  -0.296875";
+
+/// Two's-complement elements below 2 under a shared power of two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mxint {
+    /// Bits of an element, 2 to 32.
+    pub width: u32,
+    /// Which elements share a scale.
+    pub block_size: BlockSize,
+}
+
+impl NumberFormat for Mxint {
+    type Element = TwosComplement;
+
+    const ENTRY: FormatEntry = FormatEntry {
+        name: "mxint",
+        aliases: &[],
+        about: "OCP microscaling integers: two's complement with a shared power of two",
+        doc: DOC,
+        fields: &[WIDTH, BLOCK_SIZE_32, SKIP_FIRST_DIM],
+    };
+
+    fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
+        Ok(Self {
+            width: fields.required("width", 2..=32)?,
+            block_size: fields.blocks(Some(32))?,
+        })
+    }
+
+    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+        vec![
+            ("width", self.width.into()),
+            (
+                "block_size",
+                FieldValue::List(self.block_size.sizes.clone()),
+            ),
+            ("skip_first_dim", self.block_size.skip_first_dim.into()),
+        ]
+    }
+
+    fn precision(&self) -> Vec<FieldValue> {
+        let fields = self.fields().into_iter().take(2);
+        fields.map(|(_, value)| value).collect()
+    }
+
+    fn range(&self) -> (f64, f64) {
+        let largest = (2.0 - exp2(2 - self.width as i32)) * exp2(127);
+        (-largest, largest)
+    }
+
+    fn width(&self) -> u32 {
+        self.width
+    }
+
+    #[inline(always)]
+    fn sharing(&self) -> Sharing<'_> {
+        Sharing::Blocks(&self.block_size)
+    }
+
+    fn scale_bits(&self) -> u32 {
+        8
+    }
+
+    fn unit_scale(&self) -> Scale {
+        Scale::Exponent(0)
+    }
+
+    #[inline(always)]
+    fn fit(&self, block: &mut Block<'_>) -> Scale {
+        let exponent = floor_log2(f64::from(block.abs_max()));
+        Scale::Exponent(exponent.clamp(-127, 127))
+    }
+
+    #[inline(always)]
+    fn element(&self, scale: Scale) -> TwosComplement {
+        let exponent = scale.exponent();
+        let width = self.width as i32;
+        let largest = exp2(width - 1) - 1.0;
+        TwosComplement {
+            grid: Fixed::new(width - 2 - exponent, -largest, largest),
+            width: self.width,
+            signed: true,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Symmetric integers with a real scale per tensor, channel or row.
+
+use crate::block::{Block, Sharing};
+use crate::codes::{Scale, mask};
+use crate::error::FormatError;
+use crate::field::{FieldValue, Fields};
+use crate::number_format::{Element, NumberFormat};
+use crate::round::exp2;
+use crate::table::{FieldEntry, FormatEntry, WIDTH};
+
+const DOC: &str = "\
+scale = max|x| / (2^(w-1) - 1)     over the tensor, the channel (axis 0) or the row (along the last axis)
+value = rne(x / scale) * scale     with w = width
+
+The largest magnitude is always exact, nothing saturates, and -2^(w-1) is not used.
+
+scale_integer(8) of [0.5, -1.27, 0.333]: scale = 1.27 / 127 = 0.01
+   0.5    50   = 0011_0010   0.5
+  -1.27  -127  = 1000_0001  -1.27
+   0.333  33.3 -> 33 = 0010_0001   0.33";
+
+/// Adding and subtracting this rounds an f64 up to 2^51 to a whole number, ties to even.
+const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
+
+const GRANULARITIES: [&str; 3] = ["tensor", "channel", "row"];
+
+/// Integers from −(2^(width−1) − 1) to 2^(width−1) − 1, times a scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScaleInteger {
+    /// Bits of an element, 2 to 32.
+    pub width: u32,
+    /// Which elements share a scale.
+    pub granularity: Granularity,
+}
+
+/// Which elements share a scale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Granularity {
+    /// All.
+    #[default]
+    Tensor,
+    /// Those with the same index on axis 0.
+    Channel,
+    /// Those along the last axis.
+    Row,
+}
+
+impl ScaleInteger {
+    #[inline(always)]
+    fn largest_code(self) -> f64 {
+        exp2(self.width as i32 - 1) - 1.0
+    }
+}
+
+impl NumberFormat for ScaleInteger {
+    type Element = Scaled;
+
+    const ENTRY: FormatEntry = FormatEntry {
+        name: "scale_integer",
+        aliases: &[],
+        about: "symmetric integers with a real scale per tensor, channel or row",
+        doc: DOC,
+        fields: &[
+            WIDTH,
+            FieldEntry::optional("granularity", "tensor", "tensor, channel or row"),
+        ],
+    };
+
+    fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
+        let granularity = match fields.choice("granularity", &GRANULARITIES)? {
+            0 => Granularity::Tensor,
+            1 => Granularity::Channel,
+            _ => Granularity::Row,
+        };
+        Ok(Self {
+            width: fields.required("width", 2..=32)?,
+            granularity,
+        })
+    }
+
+    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+        let granularity = GRANULARITIES[self.granularity as usize];
+        vec![
+            ("width", self.width.into()),
+            ("granularity", granularity.into()),
+        ]
+    }
+
+    fn precision(&self) -> Vec<FieldValue> {
+        self.fields().into_iter().map(|(_, value)| value).collect()
+    }
+
+    fn range(&self) -> (f64, f64) {
+        (f64::from(f32::MIN), f64::from(f32::MAX))
+    }
+
+    fn width(&self) -> u32 {
+        self.width
+    }
+
+    #[inline(always)]
+    fn sharing(&self) -> Sharing<'_> {
+        match self.granularity {
+            Granularity::Tensor => Sharing::Tensor,
+            Granularity::Channel => Sharing::Channel,
+            Granularity::Row => Sharing::Row,
+        }
+    }
+
+    fn scale_bits(&self) -> u32 {
+        32
+    }
+
+    fn unit_scale(&self) -> Scale {
+        Scale::Factor(1.0)
+    }
+
+    fn codes(&self) -> Vec<u64> {
+        let unused = 1 << (self.width - 1);
+        (0..1 << self.width)
+            .filter(|&code| code != unused)
+            .collect()
+    }
+
+    #[inline(always)]
+    fn fit(&self, block: &mut Block<'_>) -> Scale {
+        let max = f64::from(block.abs_max());
+        // Zeros need a scale to be divided by.
+        Scale::Factor(if max == 0.0 {
+            1.0
+        } else {
+            max / self.largest_code()
+        })
+    }
+
+    #[inline(always)]
+    fn element(&self, scale: Scale) -> Scaled {
+        Scaled {
+            scale: scale.factor(),
+            largest: self.largest_code(),
+            width: self.width,
+        }
+    }
+}
+
+/// The rule for one scale.
+#[derive(Clone, Copy)]
+pub(crate) struct Scaled {
+    scale: f64,
+    largest: f64,
+    width: u32,
+}
+
+impl Element for Scaled {
+    #[inline(always)]
+    fn round(&self, x: &[f32], y: &mut [f32]) {
+        for (y, &x) in y.iter_mut().zip(x) {
+            // Only infinity is beyond the largest code.
+            let code = (f64::from(x) / self.scale).clamp(-self.largest, self.largest);
+            *y = ((code + MAGIC - MAGIC) * self.scale) as f32;
+        }
+    }
+
+    fn encode(&self, y: f32) -> u64 {
+        (f64::from(y) / self.scale).round_ties_even() as i64 as u64 & mask(self.width)
+    }
+
+    fn decode(&self, code: u64) -> f32 {
+        let unused = 64 - self.width;
+        let code = ((code << unused) as i64) >> unused;
+        (code as f64 * self.scale) as f32
+    }
+}

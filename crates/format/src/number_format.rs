@@ -1,0 +1,204 @@
+//! What a format must say of itself, and what follows from it for arrays: rounding, gradients, codes.
+
+use crate::block::{Block, Blocks, Sharing};
+use crate::codes::{Codes, Scale};
+use crate::error::FormatError;
+use crate::field::{FieldValue, Fields};
+use crate::table::FormatEntry;
+
+/// A number format. Everything else is derived from these.
+pub(crate) trait NumberFormat: Sized {
+    /// How the elements of one block are rounded.
+    type Element: Element;
+
+    /// Names and texts.
+    const ENTRY: FormatEntry;
+
+    /// The format with the given fields.
+    fn read(fields: &Fields<'_>) -> Result<Self, FormatError>;
+    /// All fields in positional order.
+    fn fields(&self) -> Vec<(&'static str, FieldValue)>;
+    /// The precision list of the metadata.
+    fn precision(&self) -> Vec<FieldValue>;
+    /// The smallest and the largest value, with the largest scale.
+    fn range(&self) -> (f64, f64);
+
+    /// Bits of an element, without its part of a shared scale.
+    fn width(&self) -> u32;
+    /// Bits of a code, which may have a flag beside the width.
+    fn code_width(&self) -> u32 {
+        self.width()
+    }
+    /// Which elements share a scale.
+    fn sharing(&self) -> Sharing<'_> {
+        Sharing::Nobody
+    }
+    /// Bits of a shared scale.
+    fn scale_bits(&self) -> u32 {
+        0
+    }
+    /// The scale of 1.
+    fn unit_scale(&self) -> Scale {
+        Scale::One
+    }
+    /// The codes that mean something, for a format of up to 8 bits.
+    fn codes(&self) -> Vec<u64> {
+        (0..1 << self.code_width()).collect()
+    }
+
+    /// The scale that fits a block.
+    fn fit(&self, block: &mut Block<'_>) -> Scale;
+    /// The rule for elements with this scale.
+    fn element(&self, scale: Scale) -> Self::Element;
+}
+
+/// The rounding rule and the codes of elements that share a scale.
+pub(crate) trait Element: Copy {
+    /// Rounds every element.
+    fn round(&self, x: &[f32], y: &mut [f32]);
+    /// The smallest and largest float that do not saturate.
+    fn pass(&self) -> (f32, f32) {
+        (f32::NEG_INFINITY, f32::INFINITY)
+    }
+    /// The code of `y`, a rounded value that is not NaN.
+    fn encode(&self, y: f32) -> u64;
+    /// The value of a code.
+    fn decode(&self, code: u64) -> f32;
+}
+
+/// Rounds an array.
+#[inline(always)]
+pub(crate) fn quantize<F: NumberFormat>(format: &F, x: &[f32], shape: &[usize], y: &mut [f32]) {
+    check_lengths(shape, x.len(), y.len());
+    if x.is_empty() {
+        return;
+    }
+    let sharing = format.sharing();
+    if matches!(sharing, Sharing::Nobody) {
+        return format.element(Scale::One).round(x, y);
+    }
+    let mut blocks = Blocks::new(shape, sharing);
+    while blocks.next_block() {
+        let runs = &mut blocks;
+        let element = format.element(format.fit(&mut Block { x, runs }));
+        while let Some(run) = blocks.next_run() {
+            element.round(&x[run.clone()], &mut y[run]);
+        }
+    }
+}
+
+/// Zeroes the gradient of what saturates.
+#[inline(always)]
+pub(crate) fn straight_through<F: NumberFormat>(
+    format: &F,
+    x: &[f32],
+    shape: &[usize],
+    grad: &mut [f32],
+) {
+    check_lengths(shape, x.len(), grad.len());
+    if x.is_empty() {
+        return;
+    }
+    let sharing = format.sharing();
+    if matches!(sharing, Sharing::Nobody) {
+        return zero_outside(format.element(Scale::One).pass(), x, grad);
+    }
+    let mut blocks = Blocks::new(shape, sharing);
+    while blocks.next_block() {
+        let runs = &mut blocks;
+        let pass = format.element(format.fit(&mut Block { x, runs })).pass();
+        while let Some(run) = blocks.next_run() {
+            zero_outside(pass, &x[run.clone()], &mut grad[run]);
+        }
+    }
+}
+
+#[inline(always)]
+fn zero_outside((lo, hi): (f32, f32), x: &[f32], grad: &mut [f32]) {
+    for (grad, &x) in grad.iter_mut().zip(x) {
+        *grad = if x < lo || x > hi { 0.0 } else { *grad };
+    }
+}
+
+/// The codes of the rounded array.
+pub(crate) fn encode<F: NumberFormat>(format: &F, x: &[f32], shape: &[usize]) -> Codes {
+    let mut y = vec![0.0; x.len()];
+    quantize(format, x, shape, &mut y);
+    let mut codes = Codes::zeroed(format.code_width(), x.len());
+    if x.is_empty() {
+        return codes;
+    }
+    let sharing = format.sharing();
+    let alone = matches!(sharing, Sharing::Nobody);
+    // Without a scale to share, the whole array may as well be one block.
+    let mut blocks = Blocks::new(shape, if alone { Sharing::Tensor } else { sharing });
+    while blocks.next_block() {
+        let scale = if alone {
+            Scale::One
+        } else {
+            let runs = &mut blocks;
+            format.fit(&mut Block { x, runs })
+        };
+        let element = format.element(scale);
+        codes.shared.extend((!alone).then_some(scale));
+        while let Some(run) = blocks.next_run() {
+            for index in run {
+                let value = if y[index].is_nan() { 0.0 } else { y[index] };
+                codes.set(index, element.encode(value));
+            }
+        }
+    }
+    codes
+}
+
+/// The values of encoded elements.
+pub(crate) fn decode<F: NumberFormat>(format: &F, codes: &Codes, shape: &[usize]) -> Vec<f32> {
+    check_lengths(shape, codes.len, codes.len);
+    let mut y = vec![0.0; codes.len];
+    if y.is_empty() {
+        return y;
+    }
+    let sharing = format.sharing();
+    let alone = matches!(sharing, Sharing::Nobody);
+    let mut blocks = Blocks::new(shape, if alone { Sharing::Tensor } else { sharing });
+    let mut scales = codes.shared.iter().copied();
+    while blocks.next_block() {
+        let element = format.element(scales.next().unwrap_or(format.unit_scale()));
+        while let Some(run) = blocks.next_run() {
+            for index in run {
+                y[index] = element.decode(codes.get(index));
+            }
+        }
+    }
+    y
+}
+
+/// All codes with their values, for a format of up to 8 bits.
+pub(crate) fn values<F: NumberFormat>(format: &F) -> Option<Vec<(u64, f32)>> {
+    if format.width() > 8 {
+        return None;
+    }
+    let element = format.element(format.unit_scale());
+    let pair = |code: u64| (code, element.decode(code));
+    Some(format.codes().into_iter().map(pair).collect())
+}
+
+/// Bits of an element with its part of the shared scales.
+pub(crate) fn bits<F: NumberFormat>(format: &F, shape: &[usize]) -> f64 {
+    let n_elements: usize = shape.iter().product();
+    let width = f64::from(format.width());
+    if n_elements == 0 || format.scale_bits() == 0 {
+        return width;
+    }
+    let n_blocks = format.sharing().n_blocks(shape) as f64;
+    width + f64::from(format.scale_bits()) * n_blocks / n_elements as f64
+}
+
+#[inline(always)]
+fn check_lengths(shape: &[usize], from: usize, to: usize) {
+    let n_elements: usize = shape.iter().product();
+    assert!(
+        from == n_elements && to == n_elements,
+        "shape {shape:?} has {n_elements} elements, the arrays have {from} and {to}"
+    );
+}

@@ -1,0 +1,134 @@
+//! Rounding to the multiples of a power of two between two bounds.
+
+use super::{exp2, float_below};
+
+/// Adding and subtracting this rounds a magnitude up to 2^22 to a whole number, ties to even.
+const MAGIC: f32 = 12_582_912.0; // 1.5 · 2^23
+
+/// From here on every float is a whole number.
+const WHOLE: f32 = 8_388_608.0; // 2^23
+
+/// The grid of multiples of 2^-frac between `lo` and `hi` of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fixed {
+    frac: i32,
+    lo: f64,
+    hi: f64,
+    floor: bool,
+    /// The bounds as floats. Where a float cannot hold one, all between them rounds to the same float.
+    clamp: (f32, f32),
+    /// 2^frac and 2^-frac in halves: the whole may be beyond a float's range. A half never rounds, so the product rounds once.
+    up: (f32, f32),
+    down: (f32, f32),
+}
+
+impl Fixed {
+    /// The grid for `frac` within ±252.
+    #[inline(always)]
+    pub fn new(frac: i32, lo: f64, hi: f64) -> Self {
+        let (step, steps) = (exp2(-frac), exp2(frac));
+        let max = f64::from(f32::MAX);
+        let clamp = (
+            ((lo * step).max(-max) * steps) as f32,
+            ((hi * step).min(max) * steps) as f32,
+        );
+        let half = frac >> 1;
+        Self {
+            frac,
+            lo,
+            hi,
+            floor: false,
+            clamp,
+            up: (exp2(half) as f32, exp2(frac - half) as f32),
+            down: (exp2(-half) as f32, exp2(half - frac) as f32),
+        }
+    }
+
+    /// The same grid, rounding towards minus infinity.
+    #[inline(always)]
+    pub fn floor(self, floor: bool) -> Self {
+        Self { floor, ..self }
+    }
+
+    /// Rounds every element.
+    #[inline(always)]
+    pub fn round(&self, x: &[f32], y: &mut [f32]) {
+        let narrow = self.clamp.1 <= MAGIC / 3.0 && self.frac.abs() <= 126;
+        if self.floor {
+            self.round_floor(x, y);
+        } else if narrow {
+            self.round_narrow(x, y);
+        } else {
+            self.round_wide(x, y);
+        }
+    }
+
+    #[inline(always)]
+    fn round_narrow(&self, x: &[f32], y: &mut [f32]) {
+        let (up, down) = (self.up.0 * self.up.1, self.down.0 * self.down.1);
+        let (lo, hi) = self.clamp;
+        for (y, &x) in y.iter_mut().zip(x) {
+            // The bounds are whole numbers, so clamping first changes nothing and keeps the sum in range.
+            *y = ((x * up).clamp(lo, hi) + MAGIC - MAGIC) * down;
+        }
+    }
+
+    #[inline(always)]
+    fn round_wide(&self, x: &[f32], y: &mut [f32]) {
+        let (lo, hi) = self.clamp;
+        for (y, &x) in y.iter_mut().zip(x) {
+            let code = round_even((x * self.up.0 * self.up.1).clamp(lo, hi));
+            *y = code * self.down.0 * self.down.1;
+        }
+    }
+
+    #[inline(always)]
+    fn round_floor(&self, x: &[f32], y: &mut [f32]) {
+        let (lo, hi) = self.clamp;
+        for (y, &x) in y.iter_mut().zip(x) {
+            let code = round_even((x * self.up.0 * self.up.1).clamp(lo, hi));
+            // Compared as values: a tiny negative x may have become 0 when it was scaled.
+            let above = code * self.down.0 * self.down.1 > x;
+            let code = if above { code - 1.0 } else { code };
+            *y = (if code < lo { lo } else { code }) * self.down.0 * self.down.1;
+        }
+    }
+
+    /// The smallest and largest float that do not saturate.
+    #[inline(always)]
+    pub fn pass(&self) -> (f32, f32) {
+        let step = exp2(-self.frac);
+        let (lo, hi) = (-self.lo, self.hi);
+        if self.floor {
+            return (
+                -float_below(lo * step, true),
+                float_below((hi + 1.0) * step, false),
+            );
+        }
+        // A tie beside an even code rounds to it, beside an odd one it rounds away, out of range. `hi` is 2^k − 1 even
+        // where f64 rounds it up; -lo is 2^k or a 2^k − 1 that f64 holds.
+        let (lo_is_even, hi_is_even) = (lo as u64 & 1 == 0, hi == 0.0);
+        (
+            -float_below((lo + 0.5) * step, lo_is_even),
+            float_below((hi + 0.5) * step, hi_is_even),
+        )
+    }
+
+    /// The grid's multiple that `y`, which lies on it, is.
+    pub fn code(&self, y: f32) -> i128 {
+        (f64::from(y) * exp2(self.frac)) as i128
+    }
+
+    /// The float nearest to the code's value.
+    pub fn value(&self, code: i128) -> f32 {
+        code as f32 * self.down.0 * self.down.1
+    }
+}
+
+/// The nearest whole number, ties to even, of any float.
+#[inline(always)]
+fn round_even(v: f32) -> f32 {
+    let magnitude = v.abs();
+    let whole = (magnitude + WHOLE - WHOLE).copysign(v);
+    if magnitude < WHOLE { whole } else { v }
+}

@@ -1,0 +1,91 @@
+//! Rounding to floats with few fraction bits, a smallest exponent (below it the grid is even) and a largest value.
+
+use super::{exp2, float_below, floor_log2};
+
+const EXPONENT: u32 = 0x7f80_0000;
+const SIGN: u32 = 0x8000_0000;
+const WIDE_EXPONENT: u64 = 0x7ff0_0000_0000_0000;
+
+/// Floats 1.f · 2^e with `frac` fraction bits and e ≥ `emin`, the subnormal ones below, none beyond `max`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Float {
+    frac: i32,
+    emin: i32,
+    max: f64,
+}
+
+impl Float {
+    /// The rule for at most 23 fraction bits; values that no f32 holds are left out of the set.
+    #[inline(always)]
+    pub fn new(frac: u32, emin: i32, max: f64) -> Self {
+        let frac = frac as i32;
+        let largest = f64::from(f32::MAX);
+        let max = if max > largest {
+            let step = exp2(emin.max(127) - frac);
+            (largest / step).trunc() * step
+        } else {
+            max
+        };
+        Self { frac, emin, max }
+    }
+
+    /// Rounds every element.
+    #[inline(always)]
+    pub fn round(&self, x: &[f32], y: &mut [f32]) {
+        let largest_magic = floor_log2(self.max).max(self.emin) + 23 - self.frac;
+        if self.frac <= 22 && self.emin >= -126 && largest_magic <= 127 {
+            self.round_narrow(x, y);
+        } else {
+            self.round_wide(x, y);
+        }
+    }
+
+    /// With one f32 operation for each step: adding and subtracting 2^23 steps of the grid around x rounds to it.
+    #[inline(always)]
+    fn round_narrow(&self, x: &[f32], y: &mut [f32]) {
+        let (max, least) = (self.max as f32, exp2(self.emin) as f32);
+        let gain = exp2(23 - self.frac) as f32;
+        for (y, &x) in y.iter_mut().zip(x) {
+            let magnitude = x.abs();
+            let clamped = if magnitude > max { max } else { magnitude };
+            let binade = f32::from_bits(clamped.to_bits() & EXPONENT);
+            let magic = (if binade > least { binade } else { least }) * gain;
+            let rounded = clamped + magic - magic;
+            *y = f32::from_bits(rounded.to_bits() | (x.to_bits() & SIGN));
+        }
+    }
+
+    /// The same in f64, for exponents at the ends of f32's range.
+    #[inline(always)]
+    fn round_wide(&self, x: &[f32], y: &mut [f32]) {
+        let (least, gain) = (exp2(self.emin), exp2(52 - self.frac));
+        for (y, &x) in y.iter_mut().zip(x) {
+            let magnitude = f64::from(x.abs());
+            let clamped = if magnitude > self.max {
+                self.max
+            } else {
+                magnitude
+            };
+            let binade = f64::from_bits(clamped.to_bits() & WIDE_EXPONENT);
+            let magic = (if binade > least { binade } else { least }) * gain;
+            let rounded = (clamped + magic - magic) as f32;
+            *y = f32::from_bits(rounded.to_bits() | (x.to_bits() & SIGN));
+        }
+    }
+
+    /// The smallest and largest float that do not saturate.
+    #[inline(always)]
+    pub fn pass(&self) -> (f32, f32) {
+        let step = exp2(floor_log2(self.max).max(self.emin) - self.frac);
+        let odd = (self.max / step) as i64 & 1 == 1;
+        let last = float_below(self.max + 0.5 * step, !odd);
+        (-last, last)
+    }
+
+    /// A value of the set as exponent and whole number of 2^(exponent − frac).
+    pub fn parts(&self, y: f32) -> (i32, u64) {
+        let magnitude = f64::from(y.abs());
+        let exponent = floor_log2(magnitude).max(self.emin);
+        (exponent, (magnitude * exp2(self.frac - exponent)) as u64)
+    }
+}

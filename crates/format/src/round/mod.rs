@@ -1,0 +1,43 @@
+//! The three rules by which every format rounds: to a fixed-point grid, to floats of few bits, to powers of two.
+//!
+//! Each loop is plain code that the compiler turns into vector instructions: no library calls, no branches inside.
+//! Functions are always inlined, so that a caller compiled for a wider instruction set gets wider loops.
+
+mod fixed;
+mod float;
+mod power;
+
+pub(crate) use fixed::Fixed;
+pub(crate) use float::Float;
+pub(crate) use power::{Power, rounded_log2};
+
+/// 2^exponent, exactly.
+#[inline(always)]
+pub(crate) fn exp2(exponent: i32) -> f64 {
+    debug_assert!((-1022..=1023).contains(&exponent));
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
+/// Below the logarithm of any float, and far from overflowing.
+const LOG2_OF_ZERO: i32 = -100_000;
+
+/// The exponent of a non-negative number: floor(log2 x), far below every other for 0.
+#[inline(always)]
+pub(crate) fn floor_log2(x: f64) -> i32 {
+    if x == 0.0 {
+        return LOG2_OF_ZERO;
+    }
+    (x.to_bits() >> 52) as i32 - 1023
+}
+
+/// The largest float that is at most `bound`, or below it if the bound is not included.
+#[inline(always)]
+pub(crate) fn float_below(bound: f64, included: bool) -> f32 {
+    let nearest = bound as f32;
+    let (near, fits) = (f64::from(nearest), f64::from(nearest) <= bound);
+    if fits && (included || near < bound) {
+        nearest
+    } else {
+        nearest.next_down()
+    }
+}

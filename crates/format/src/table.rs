@@ -1,0 +1,139 @@
+//! Table entries, and the macro that makes the formats' enum and its dispatch from one line a format.
+
+/// What the table says of one format.
+#[derive(Clone, Copy, Debug)]
+pub struct FormatEntry {
+    /// The name in configs.
+    pub name: &'static str,
+    /// Other names it is known by.
+    pub aliases: &'static [&'static str],
+    /// One line.
+    pub about: &'static str,
+    /// The formula and a worked example of 8 bits.
+    pub doc: &'static str,
+    /// The fields, in positional order.
+    pub fields: &'static [FieldEntry],
+}
+
+/// What the table says of one field.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldEntry {
+    /// The name in configs, without the operand's prefix.
+    pub name: &'static str,
+    /// What it is when not given, as a formula of the other fields; nothing if it must be given.
+    pub default: Option<&'static str>,
+    /// One line.
+    pub about: &'static str,
+    /// Whether a printed format shows it even when it is the default.
+    pub always_shown: bool,
+}
+
+impl FieldEntry {
+    pub(crate) const fn required(name: &'static str, about: &'static str) -> Self {
+        Self {
+            name,
+            default: None,
+            about,
+            always_shown: true,
+        }
+    }
+
+    pub(crate) const fn optional(
+        name: &'static str,
+        default: &'static str,
+        about: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            default: Some(default),
+            about,
+            always_shown: false,
+        }
+    }
+
+    pub(crate) const fn shown(self) -> Self {
+        Self {
+            always_shown: true,
+            ..self
+        }
+    }
+}
+
+/// `width` without a default.
+pub(crate) const WIDTH: FieldEntry = FieldEntry::required("width", "bits of an element");
+/// `exponent_width` without a default.
+pub(crate) const EXPONENT_WIDTH: FieldEntry =
+    FieldEntry::required("exponent_width", "bits of the exponent");
+/// `exponent_bias`, in the middle of its range by default.
+pub(crate) const EXPONENT_BIAS: FieldEntry = FieldEntry::optional(
+    "exponent_bias",
+    "2^(exponent_width-1) - 1",
+    "what is subtracted from the stored exponent",
+);
+/// `exponent_bias_width` without a default.
+pub(crate) const EXPONENT_BIAS_WIDTH: FieldEntry =
+    FieldEntry::required("exponent_bias_width", "bits of a block's shared exponent");
+/// `block_size` without a default.
+pub(crate) const BLOCK_SIZE: FieldEntry = FieldEntry::required(
+    "block_size",
+    "elements of a block along the last axes; -1 or a missing axis is the whole axis",
+);
+/// `block_size` of the OCP formats.
+pub(crate) const BLOCK_SIZE_32: FieldEntry = FieldEntry::optional(
+    "block_size",
+    "[32]",
+    "elements of a block along the last axes; -1 or a missing axis is the whole axis",
+);
+/// `skip_first_dim`, false by default.
+pub(crate) const SKIP_FIRST_DIM: FieldEntry = FieldEntry::optional(
+    "skip_first_dim",
+    "false",
+    "whether a block never spans two rows of axis 0",
+);
+
+/// Makes `enum Format`, its table and the dispatch to the format's own file.
+macro_rules! formats {
+    ($($(#[$doc:meta])* $variant:ident($module:ident),)*) => {
+        /// A number format with its parameters.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Format {
+            $($(#[$doc])* $variant($module::$variant),)*
+        }
+
+        $(impl From<$module::$variant> for Format {
+            fn from(format: $module::$variant) -> Self {
+                Self::$variant(format)
+            }
+        })*
+
+        impl Format {
+            /// Every format, in reading order.
+            pub const TABLE: &[FormatEntry] = &[$(<$module::$variant as NumberFormat>::ENTRY,)*];
+
+            /// The format of table entry `index` with fields whose names have been checked.
+            pub(crate) fn read(index: usize, fields: &Fields<'_>) -> Result<Self, FormatError> {
+                const READERS: &[fn(&Fields<'_>) -> Result<Format, FormatError>] =
+                    &[$(|fields| Ok(Format::$variant(NumberFormat::read(fields)?)),)*];
+                READERS[index](fields)
+            }
+
+            /// The format's line of the table.
+            pub fn entry(&self) -> &'static FormatEntry {
+                match self {
+                    $(Self::$variant(_) => const { &<$module::$variant as NumberFormat>::ENTRY },)*
+                }
+            }
+        }
+
+        /// Runs an expression with the format's own type.
+        macro_rules! with_format {
+            ($format:expr, $name:ident => $body:expr) => {
+                match $format {
+                    $($crate::Format::$variant($name) => $body,)*
+                }
+            };
+        }
+        pub(crate) use with_format;
+    };
+}
+pub(crate) use formats;
