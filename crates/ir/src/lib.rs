@@ -32,6 +32,7 @@ mod operator;
 mod random;
 mod shape;
 mod tensor;
+mod text;
 mod verified;
 mod verify;
 
@@ -41,5 +42,6 @@ pub use ops::{AttributeError, Op, OpEntry};
 pub use random::Random;
 pub use shape::{DType, Dim, Shape, ShapeError, Type};
 pub use tensor::Tensor;
+pub use text::{TextError, TextErrors};
 pub use verified::Verified;
 pub use verify::{RULES, VerifyError, Violation, verify};

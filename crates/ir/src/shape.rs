@@ -119,11 +119,7 @@ impl std::str::FromStr for Dim {
             return Ok(n.into());
         }
         let symbol = symbol.trim();
-        let is_name = symbol
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '_')
-            && symbol.starts_with(|c: char| c.is_ascii_alphabetic());
-        if !is_name {
+        if !crate::verify::is_identifier(symbol) {
             return Err(bad());
         }
         Ok(Self {

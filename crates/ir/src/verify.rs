@@ -259,9 +259,12 @@ impl<'g> Verifier<'g> {
     fn symbols(&mut self, node: &Node, ty: &Type) {
         for symbol in ty.shape.0.iter().filter_map(|dim| dim.symbol.as_deref()) {
             let first = self.symbol.get_or_insert_with(|| symbol.to_owned());
-            if first != symbol {
-                let message =
-                    format!("the dim {symbol} stands beside {first}: a graph has one symbol");
+            if first != symbol || !is_identifier(symbol) {
+                let message = if first == symbol {
+                    format!("the symbol '{symbol}' is not an identifier")
+                } else {
+                    format!("the dim {symbol} stands beside {first}: a graph has one symbol")
+                };
                 self.blame(SYMBOL, node, message);
                 return;
             }

@@ -3,6 +3,7 @@
 use serde::de::value::MapDeserializer;
 use serde::de::{self, DeserializeOwned, IntoDeserializer, Visitor};
 use serde_json::{Map, Value as Json};
+use std::cell::RefCell;
 use std::fmt::Display;
 
 /// Why attributes do not make an operator.
@@ -61,14 +62,23 @@ impl de::Error for AttributeError {
 
 /// Reads the attributes of one operator.
 pub fn read<T: DeserializeOwned>(attributes: Map<String, Json>) -> Result<T, AttributeError> {
+    let current = RefCell::new(String::new());
     let entries = attributes.into_iter().map(|(name, json)| {
+        current.borrow_mut().clone_from(&name);
         let value = Attribute {
             name: name.clone(),
             json,
         };
         (name, value)
     });
-    T::deserialize(MapDeserializer::new(entries))
+    T::deserialize(MapDeserializer::new(entries)).map_err(|error| match error {
+        // An attribute's own check does not know its name.
+        AttributeError::Invalid { name, why } if name.is_empty() => AttributeError::Invalid {
+            name: current.take(),
+            why,
+        },
+        error => error,
+    })
 }
 
 /// A value that knows whose it is.

@@ -2,7 +2,7 @@
 
 use super::check;
 use crate::{Cost, DType, Init, OpError, Operator, PortSpec, Shape, Type};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// An input of the graph. Its type is part of the text form's left-hand side: `x: f32[N, 16] = placeholder`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub struct Constant {
     /// The axes; no symbols.
     pub shape: Vec<usize>,
     /// The deviation of its normal starting values; zero starts it at zero.
-    #[serde(default)]
+    #[serde(default, serialize_with = "shortest", skip_serializing_if = "is_zero")]
     pub init_std: f32,
 }
 
@@ -80,6 +80,18 @@ impl Operator for Output {
     fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
         Cost::FREE
     }
+}
+
+/// Written with the digits an f32 needs, not those of its exact value.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn shortest<S: Serializer>(value: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+    let shortest = value.to_string().parse().unwrap_or(f64::from(*value));
+    serializer.serialize_f64(shortest)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(value: &f32) -> bool {
+    *value == 0.0
 }
 
 mod dtype_name {

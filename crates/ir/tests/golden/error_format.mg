@@ -1,0 +1,17 @@
+graph "errors" {
+  x: f32[N, 16] = placeholder
+  a = linear(x: intger(8, 4)) { in_features = 16, out_features = 4 }
+  b = linear(x) { in_features = 16, out_features = 4, weight: integer(8, 4 }
+  c = linear(x) { in_features = 16, out_features = 4, weight: integer(8, many), bias: 8 }
+  return a, b, c
+}
+----
+3:17: unknown format 'intger'; did you mean 'integer'?
+    a = linear(x: intger(8, 4)) { in_features = 16, out_features = 4 }
+                  ^
+4:76: expected ')', got '}'
+    b = linear(x) { in_features = 16, out_features = 4, weight: integer(8, 4 }
+                                                                             ^
+5:74: integer: frac_width takes a whole number, not many
+    c = linear(x) { in_features = 16, out_features = 4, weight: integer(8, many), bias: 8 }
+                                                                           ^
