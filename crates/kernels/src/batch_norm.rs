@@ -80,7 +80,7 @@ pub fn affine(l: &ChannelLayout, x: &[f32], scale: &[f32], shift: &[f32], y: &mu
             scale.as_ptr(),
             shift.as_ptr(),
             y.as_mut_ptr(),
-        )
+        );
     }
 }
 
@@ -95,7 +95,7 @@ pub fn affine_relu(l: &ChannelLayout, x: &[f32], scale: &[f32], shift: &[f32], y
             scale.as_ptr(),
             shift.as_ptr(),
             y.as_mut_ptr(),
-        )
+        );
     }
 }
 
@@ -119,7 +119,7 @@ pub fn backward_sums(
             dy.as_ptr(),
             statistics,
             [s0.as_mut_ptr(), s1.as_mut_ptr()],
-        )
+        );
     }
 }
 
@@ -139,7 +139,7 @@ pub fn backward_sums_relu(
     let out = [s0.as_mut_ptr(), s1.as_mut_ptr()];
     // SAFETY: the lengths were checked above.
     unsafe {
-        backward_sums_relu_vector(l, x.as_ptr(), y.as_ptr(), dy.as_mut_ptr(), statistics, out)
+        backward_sums_relu_vector(l, x.as_ptr(), y.as_ptr(), dy.as_mut_ptr(), statistics, out);
     }
 }
 

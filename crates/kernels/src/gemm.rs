@@ -6,10 +6,12 @@
 //! [`K_BLOCK`] the chain is cut: each further block of k starts from zero and its sum is added to C, which keeps the
 //! rounding error of long sums small.
 
-mod strips;
+pub(crate) mod strips;
 pub(crate) mod tile;
+mod transpose;
 
 use tile::{Product, Start, Strided};
+pub use transpose::transpose;
 
 /// Longest chain of products in one accumulator.
 pub const K_BLOCK: usize = 1024;

@@ -79,8 +79,8 @@ fn row_dx(x: &[f32], mean: f32, inv_std: f32, dx: &mut [f32], g: impl Fn(usize) 
     let normal = |i: usize| (x[i] - mean) * inv_std;
     let (sum, product) = sums_of(cols, |i| (g(i), g(i) * normal(i)));
     let (sum, product) = (sum / cols as f32, product / cols as f32);
-    for i in 0..cols {
-        dx[i] = inv_std * ((g(i) - sum) - normal(i) * product);
+    for (i, dx) in dx.iter_mut().enumerate() {
+        *dx = inv_std * ((g(i) - sum) - normal(i) * product);
     }
 }
 

@@ -13,26 +13,20 @@
 )]
 
 pub mod batch_norm;
-mod broadcast;
+pub mod conv;
 pub mod gemm;
 pub mod isa;
 pub mod layer_norm;
 pub mod maps;
 pub mod math;
 pub mod optimizer;
-mod permute;
+pub mod permute;
 mod rows;
 mod shape;
 mod simd;
 pub mod softmax;
 #[cfg(test)]
 mod testing;
-mod threads;
-mod transpose;
+pub mod threads;
 
-pub use broadcast::{broadcast_zip, reduce_to, sum_axes};
-pub use gemm::{Init, gemm};
 pub use isa::{Isa, force, isa};
-pub use permute::permute;
-pub use threads::Pool;
-pub use transpose::transpose;

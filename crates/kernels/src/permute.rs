@@ -1,8 +1,11 @@
-//! Reordering axes.
+//! Reordering axes, and broadcasting with its gradient.
 
+mod broadcast;
+
+use crate::gemm::transpose;
 use crate::isa::versions;
 use crate::shape::{Axis, MAX_RANK, for_each_run, strides};
-use crate::transpose::transpose;
+pub use broadcast::{broadcast_zip, reduce_to, sum_axes};
 
 /// `y = x` with its axes reordered: axis `i` of `y` is axis `perm[i]` of `x`, whose shape is `shape`. Any rank up to 8.
 ///

@@ -27,12 +27,12 @@ impl<const N: usize> Axis<N> {
         if self.size == 1 {
             return rank;
         }
-        if let Some(before) = axes[..rank].last_mut() {
-            if (0..N).all(|i| before.strides[i] == self.strides[i] * self.size) {
-                before.size *= self.size;
-                before.strides = self.strides;
-                return rank;
-            }
+        if let Some(before) = axes[..rank].last_mut()
+            && (0..N).all(|i| before.strides[i] == self.strides[i] * self.size)
+        {
+            before.size *= self.size;
+            before.strides = self.strides;
+            return rank;
         }
         axes[rank] = self;
         rank + 1

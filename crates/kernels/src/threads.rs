@@ -40,7 +40,7 @@ impl Pool {
                         .par_iter_mut()
                         .with_max_len(1)
                         .enumerate()
-                        .for_each(|(i, item)| f(i, item))
+                        .for_each(|(i, item)| f(i, item));
                 });
             }
             _ => items

@@ -42,28 +42,12 @@ pub fn reduce_to(dy: &[f32], dy_shape: &[usize], dx: &mut [f32], dx_shape: &[usi
         [("dy", dy_shape, dy.len()), ("dx", dx_shape, dx.len())],
     );
     let axes = &axes[..rank];
-    match axes {
+    let patterns: [Option<[usize; 2]>; 2] = [0, 1].map(|i| axes.get(i).map(|axis| axis.strides));
+    match patterns {
         _ if dy.is_empty() => dx.fill(0.0),
-        [] => dx.copy_from_slice(dy),
-        [
-            Axis {
-                strides: [1, 1], ..
-            },
-        ] => dx.copy_from_slice(dy),
-        [
-            Axis {
-                strides: [1, 0], ..
-            },
-        ] => dx[0] = sum(dy) as f32,
-        [
-            Axis {
-                strides: [_, 0], ..
-            },
-            Axis {
-                size,
-                strides: [1, 1],
-            },
-        ] => col_sums(*size, dy, dx),
+        [None | Some([1, 1]), None] => dx.copy_from_slice(dy),
+        [Some([1, 0]), None] => dx[0] = sum(dy) as f32,
+        [Some([_, 0]), Some([1, 1])] if rank == 2 => col_sums(dx.len(), dy, dx),
         _ => {
             dx.fill(0.0);
             reduce_axes(axes, dy, dx);

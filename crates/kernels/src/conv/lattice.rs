@@ -1,0 +1,166 @@
+//! Where the windows of a convolution lie in memory, and the product over them.
+
+use super::layout::copy_rows;
+use super::{ConvShape, columns};
+use crate::gemm::K_BLOCK;
+use crate::gemm::strips::run_offsets;
+use crate::gemm::tile::{Offsets, Product, Start};
+
+/// One image's source, and where window element `(channel, ky, kx)` of output j is in it:
+/// `channel · channel_stride + ky · row_stride + kx · col_stride + j`.
+pub(super) struct Lattice {
+    channel_stride: usize,
+    row_stride: usize,
+    col_stride: usize,
+    /// Positions of the grid that are computed.
+    pub(super) n: usize,
+    /// Positions from one output row to the next; the output is the grid itself when this is the output's width.
+    pub(super) pitch: usize,
+    /// Floats of the prepared source; zero when the image serves as it is.
+    pub(super) source_len: usize,
+    /// True when the source is the padded image, false when it is spelled-out columns.
+    padded: bool,
+}
+
+impl Lattice {
+    pub(super) fn new(s: &ConvShape) -> Self {
+        let [oh, ow] = s.output();
+        if s.stride != [1, 1] {
+            let n = oh * ow;
+            return Self {
+                channel_stride: s.window() * n,
+                row_stride: s.kernel[1] * n,
+                col_stride: n,
+                n,
+                pitch: ow,
+                source_len: s.in_channels * s.window() * n,
+                padded: false,
+            };
+        }
+        let [h, w] = [0, 1].map(|i| s.input[i] + 2 * s.padding[i]);
+        Self {
+            channel_stride: h * w,
+            row_stride: s.dilation[0] * w,
+            col_stride: s.dilation[1],
+            n: if oh * ow == 0 { 0 } else { (oh - 1) * w + ow },
+            pitch: w,
+            source_len: if s.padding == [0, 0] {
+                0
+            } else {
+                s.in_channels * h * w
+            },
+            padded: true,
+        }
+        .joined(oh, ow)
+    }
+
+    /// A single output row, or rows without gaps, need no dropping of columns.
+    fn joined(self, oh: usize, ow: usize) -> Self {
+        if oh <= 1 {
+            Self { pitch: ow, ..self }
+        } else {
+            self
+        }
+    }
+
+    /// Floats of an output of `channels` on the grid; zero when the grid is the output.
+    pub(super) fn grid_len(&self, channels: usize) -> usize {
+        // n is shorter than a multiple of the pitch exactly when columns are dropped.
+        if self.n.is_multiple_of(self.pitch.max(1)) {
+            0
+        } else {
+            channels * self.n
+        }
+    }
+
+    /// Prepares an image for [`Lattice::product`].
+    pub(super) fn fill_source(&self, s: &ConvShape, image: &[f32], source: &mut [f32]) {
+        let source = &mut source[..self.source_len];
+        if !self.padded {
+            columns::spell_out(s, image, source);
+            return;
+        }
+        source.fill(0.0);
+        let [h, w] = s.input;
+        let width = w + 2 * s.padding[1];
+        let first = s.padding[0] * width + s.padding[1];
+        for (plane, padded) in image
+            .chunks_exact((h * w).max(1))
+            .zip(source.chunks_exact_mut(self.channel_stride))
+        {
+            copy_rows(h, w, plane, w, &mut padded[first..], width);
+        }
+    }
+
+    /// The offsets of window elements `from..from + table.len()` of a group's channels.
+    pub(super) fn offsets(&self, s: &ConvShape, from: usize, table: &mut [u32]) {
+        let [kh, kw] = s.kernel;
+        for (i, offset) in table.iter_mut().enumerate() {
+            let p = from + i;
+            let (channel, ky, kx) = (p / (kh * kw), p / kw % kh, p % kw);
+            *offset = (channel * self.channel_stride + ky * self.row_stride + kx * self.col_stride)
+                as u32;
+        }
+    }
+
+    /// Where the channels of a group start in the source.
+    pub(super) fn group_start(&self, s: &ConvShape, group: usize) -> usize {
+        group * s.group_inputs() * self.channel_stride
+    }
+
+    /// `out[oc, j] = start(oc) + Σ_p w[oc, p] · source[offset[p] + j]` for every group.
+    pub(super) fn product(
+        &self,
+        s: &ConvShape,
+        source: &[f32],
+        w: &[f32],
+        start: impl Fn(usize) -> Start,
+        out: &mut [f32],
+    ) {
+        let window = s.group_inputs() * s.window();
+        let m = s.group_outputs();
+        assert!(out.len() >= s.out_channels * self.n, "conv: grid too short");
+        let mut table = [0u32; K_BLOCK];
+        for group in 0..s.groups {
+            let source = &source[self.group_start(s, group)..];
+            let mut from = 0;
+            loop {
+                let k = K_BLOCK.min(window - from);
+                let table = &mut table[..k];
+                self.offsets(s, from, table);
+                let reach = table.last().map_or(0, |&last| last as usize + self.n);
+                assert!(
+                    source.len() >= reach,
+                    "conv: source of {} floats, windows reach {reach}",
+                    source.len()
+                );
+                let product = Product {
+                    m,
+                    k,
+                    n: self.n,
+                    a: w[group * m * window + from..].as_ptr(),
+                    a_row_stride: window,
+                    a_col_stride: 1,
+                    b: Offsets {
+                        base: source.as_ptr(),
+                        table: table.as_ptr(),
+                    },
+                    c: out[group * m * self.n..].as_mut_ptr(),
+                    ldc: self.n,
+                    start: if from == 0 {
+                        start(group * m)
+                    } else {
+                        Start::Add
+                    },
+                };
+                // SAFETY: the last offset is the largest, so every window was checked; the weights have out·window
+                // elements by the caller's check, and so has `out` its grid.
+                unsafe { run_offsets(product) };
+                from += k;
+                if from == window {
+                    break;
+                }
+            }
+        }
+    }
+}
