@@ -1,4 +1,8 @@
 //! Every case of the reference vectors, and a small fixture of our own, comes out bit for bit.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a case that cannot be read must fail the test"
+)]
 
 use format::{FieldValue, Format};
 use serde_json::Value;

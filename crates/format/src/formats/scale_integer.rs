@@ -14,10 +14,10 @@ value = rne(x / scale) * scale     with w = width
 
 The largest magnitude is always exact, nothing saturates, and -2^(w-1) is not used.
 
-scale_integer(8) of [0.5, -1.27, 0.333]: scale = 1.27 / 127 = 0.01
-   0.5    50   = 0011_0010   0.5
-  -1.27  -127  = 1000_0001  -1.27
-   0.333  33.3 -> 33 = 0010_0001   0.33";
+scale_integer(8) of [0.5, -1.984375, 0.333]: scale = 1.984375 / 127 = 1/64
+   0.5         32          code 0010_0000   0.5
+  -1.984375  -127          code 1000_0001  -1.984375
+   0.333       21.3 -> 21  code 0001_0101   0.328125";
 
 /// Adding and subtracting this rounds an f64 up to 2^51 to a whole number, ties to even.
 const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52

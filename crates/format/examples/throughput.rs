@@ -1,0 +1,69 @@
+//! How fast each format rounds ten million floats on one thread, beside a plain copy.
+//!
+//! `cargo run --release -p format --example throughput`; with `RUSTFLAGS=-Ctarget-cpu=native` for the widest loops.
+#![expect(clippy::print_stdout, reason = "printing is what it is for")]
+
+use std::time::Instant;
+
+use format::{Format, FormatError};
+
+const ROWS: usize = 10_000;
+const COLUMNS: usize = 1_000;
+const REPEATS: usize = 7;
+
+const SPECS: [&str; 21] = [
+    "integer(8, 4)",
+    "integer(8, 4, rounding = floor)",
+    "integer(32, 16)",
+    "scale_integer(8)",
+    "scale_integer(8, granularity = row)",
+    "binary(bipolar = true)",
+    "binary(bipolar = false)",
+    "ternary(scaling_factor = true)",
+    "log(8)",
+    "log(10)",
+    "minifloat_ieee(8, 4)",
+    "minifloat_ieee(16, 8)",
+    "minifloat_denorm(8, 4)",
+    "block_fp(8, 8, block_size = [1, 16])",
+    "block_fp(8, 8, block_size = [16])",
+    "block_fp(8, 8, block_size = [16, 16])",
+    "block_minifloat(8, 4, 8, block_size = [1, 16])",
+    "block_log(8, 8, block_size = [1, 16])",
+    "mxint(8, [1, 32])",
+    "mxfp(4, 3, [1, 32])",
+    "mxfp(2, 1, [1, 32])",
+];
+
+/// The least seconds of a few runs.
+fn seconds(mut run: impl FnMut()) -> f64 {
+    let time = |_| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_secs_f64()
+    };
+    (0..REPEATS).map(time).fold(f64::INFINITY, f64::min)
+}
+
+fn main() -> Result<(), FormatError> {
+    // A spread of signs and magnitudes without a random number generator.
+    let value = |index: usize| (index as f32 * 0.618).sin() * (index % 97) as f32 * 0.1;
+    let x: Vec<f32> = (0..ROWS * COLUMNS).map(value).collect();
+    let (mut y, mut grad) = (vec![0.0; x.len()], vec![1.0; x.len()]);
+    let shape = [ROWS, COLUMNS];
+    let gigabytes = (2 * size_of_val(x.as_slice())) as f64 * 1e-9;
+    let copy = seconds(|| std::hint::black_box(&mut y).copy_from_slice(&x));
+    println!(
+        "{:48} {:>6} {:>6} {:>9}",
+        "format", "GB/s", "/copy", "grad/copy"
+    );
+    println!("{:48} {:6.2} {:6.2}", "copy", gigabytes / copy, 1.0);
+    for spec in SPECS {
+        let format = Format::parse(spec)?;
+        let round = seconds(|| format.quantize(&x, &shape, std::hint::black_box(&mut y)));
+        let mask = seconds(|| format.straight_through(&x, &shape, &mut grad));
+        let (rate, ratio) = (gigabytes / round, round / copy);
+        println!("{spec:48} {rate:6.2} {ratio:6.2} {:9.2}", mask / copy);
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! Blocks in arrays of any rank, against a slow and plain grouping of the elements.
+
+use std::collections::BTreeMap;
+
+use crate::specs::{mixed, quantized};
+use format::{FieldValue, Format};
+use proptest::prelude::*;
+
+/// The elements of each block, by the block's position along every axis.
+fn groups(shape: &[usize], sizes: &[i64], skip: bool) -> BTreeMap<Vec<usize>, Vec<usize>> {
+    let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+    for index in 0..shape.iter().product() {
+        let mut rest = index;
+        let mut key = vec![0; shape.len()];
+        for axis in (0..shape.len()).rev() {
+            let position = rest % shape[axis];
+            rest /= shape[axis];
+            let from_end = shape.len() - axis;
+            let listed = sizes.len() >= from_end && sizes[sizes.len() - from_end] > 0;
+            key[axis] = match listed {
+                _ if skip && axis == 0 => position,
+                true => position / sizes[sizes.len() - from_end] as usize,
+                false => 0,
+            };
+        }
+        groups.entry(key).or_default().push(index);
+    }
+    groups
+}
+
+fn format_with(spec: &str, sizes: &[i64], skip: bool) -> Format {
+    let format = Format::parse(spec).unwrap();
+    let mut fields: Vec<(String, FieldValue)> = format
+        .fields()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    fields.retain(|(name, _)| name != "block_size" && name != "skip_first_dim");
+    fields.push(("block_size".to_owned(), FieldValue::List(sizes.to_vec())));
+    fields.push(("skip_first_dim".to_owned(), FieldValue::Bool(skip)));
+    Format::from_fields(format.name(), &fields).unwrap()
+}
+
+const BLOCKED: [&str; 5] = [
+    "block_fp(8, 8, block_size = [1])",
+    "block_minifloat(8, 4, 8, [1])",
+    "block_log(4, 8, [1])",
+    "mxint(8)",
+    "mxfp(2, 1)",
+];
+
+/// Each group rounded as an array of its own, and the bits that its scale costs.
+fn check(spec: &str, shape: &[usize], sizes: &[i64], skip: bool) {
+    let x = mixed(shape.iter().product(), 5);
+    let format = format_with(spec, sizes, skip);
+    let alone = format_with(spec, &[-1], false);
+    let mut want = vec![0.0; x.len()];
+    let groups = groups(shape, sizes, skip);
+    for group in groups.values() {
+        let block: Vec<f32> = group.iter().map(|&index| x[index]).collect();
+        let rounded = quantized(&alone, &block, &[block.len()]);
+        group
+            .iter()
+            .zip(rounded)
+            .for_each(|(&index, y)| want[index] = y);
+    }
+    assert_eq!(quantized(&format, &x, shape), want, "{format} {shape:?}");
+    let codes = format.encode(&x, shape);
+    assert_eq!(codes.shared.len(), groups.len(), "{format} {shape:?}");
+    assert_eq!(format.decode(&codes, shape), want, "{format} {shape:?}");
+    if !x.is_empty() {
+        let (width, scale_bits) = (format.bits(&[0]), 8.0);
+        let bits = width + scale_bits * groups.len() as f64 / x.len() as f64;
+        assert!(
+            (format.bits(shape) - bits).abs() < 1e-12,
+            "{format} {shape:?}"
+        );
+    }
+}
+
+#[test]
+fn blocks_of_every_layout() {
+    let shapes: [&[usize]; 13] = [
+        &[],
+        &[1],
+        &[37],
+        &[0],
+        &[3, 0, 2],
+        &[6, 40],
+        &[1, 7],
+        &[7, 1],
+        &[4, 5, 6],
+        &[2, 1, 9],
+        &[4, 3, 5, 5],
+        &[2, 3, 1, 2, 3],
+        &[2, 2, 3, 2, 2, 3],
+    ];
+    let sizes: [&[i64]; 10] = [
+        &[16],
+        &[1],
+        &[-1],
+        &[1, 16],
+        &[2, 4],
+        &[2, -1],
+        &[-1, 2],
+        &[3, 2, 2],
+        &[2, 1, 2, 1],
+        &[2, 2, 2, 2, 2, 2],
+    ];
+    for shape in shapes {
+        for sizes in sizes {
+            for skip in [false, true] {
+                for spec in BLOCKED {
+                    check(spec, shape, sizes, skip);
+                }
+            }
+        }
+    }
+}
+
+/// A channel is a row of axis 0, a row is along the last axis.
+#[test]
+fn scales_of_tensors_channels_and_rows() {
+    let x = mixed(2 * 3 * 7, 2);
+    for (granularity, len) in [("tensor", 42), ("channel", 21), ("row", 7)] {
+        let parse = |spec: &str| Format::parse(spec).unwrap();
+        let format = parse(&format!("scale_integer(6, granularity = {granularity})"));
+        let blocks = x
+            .chunks(len)
+            .flat_map(|x| quantized(&parse("scale_integer(6)"), x, &[len]));
+        assert_eq!(
+            quantized(&format, &x, &[2, 3, 7]),
+            blocks.collect::<Vec<_>>()
+        );
+        assert_eq!(format.bits(&[2, 3, 7]), 6.0 + 32.0 / len as f64);
+    }
+}
+
+#[test]
+fn bits_without_a_shared_scale_are_the_width() {
+    for (spec, bits) in [
+        ("integer(8, 4)", 8.0),
+        ("log(5)", 5.0),
+        ("binary(bipolar = true)", 1.0),
+        ("ternary()", 2.0),
+    ] {
+        assert_eq!(Format::parse(spec).unwrap().bits(&[3, 5]), bits, "{spec}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "shape [2, 3] has 6 elements, the arrays have 5 and 5")]
+fn wrong_lengths_are_told() {
+    quantized(&Format::parse("integer(8, 4)").unwrap(), &[0.0; 5], &[2, 3]);
+}
+
+proptest! {
+    #[test]
+    fn random_layouts(
+        shape in prop::collection::vec(0usize..6, 0..6),
+        sizes in prop::collection::vec(prop_oneof![Just(-1i64), 1i64..7], 1..6),
+        skip: bool,
+        which in 0usize..BLOCKED.len(),
+    ) {
+        check(BLOCKED[which], &shape, &sizes, skip);
+    }
+
+    #[test]
+    fn any_bits_round_and_come_back(
+        bits in prop::collection::vec(any::<u32>(), 24),
+        which in 0usize..crate::specs::SPECS.len(),
+    ) {
+        let format = Format::parse(crate::specs::SPECS[which]).unwrap();
+        let x: Vec<f32> = bits.into_iter().map(f32::from_bits).collect();
+        let y = quantized(&format, &x, &[4, 6]);
+        let decoded = format.decode(&format.encode(&x, &[4, 6]), &[4, 6]);
+        for ((x, y), decoded) in x.iter().zip(y).zip(decoded) {
+            prop_assert!(if x.is_nan() { y.is_nan() } else { y == decoded }, "{format} of {x:e}: {y} {decoded}");
+        }
+    }
+}

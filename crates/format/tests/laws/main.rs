@@ -1,0 +1,11 @@
+//! Laws that every format keeps, over the whole table: a new entry is covered as soon as it is listed in `specs`.
+#![expect(clippy::unwrap_used, reason = "what cannot be made must fail the test")]
+
+mod arrays;
+mod codes;
+mod gradient;
+mod nearest;
+mod oracle;
+mod rounding;
+mod specs;
+mod text;
