@@ -21,6 +21,7 @@ pub mod maps;
 pub mod math;
 pub mod optimizer;
 pub mod permute;
+pub mod pool;
 mod rows;
 mod shape;
 mod simd;

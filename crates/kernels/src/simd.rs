@@ -51,4 +51,12 @@ pub(crate) trait Vector: Copy {
     unsafe fn keep_where_positive(self, gate: Self) -> Self;
     /// The sum of the lanes, halves folded onto each other.
     unsafe fn sum(self) -> f32;
+    /// The larger of each pair; NaN where either is.
+    unsafe fn max_or_nan(self, other: Self) -> Self;
+    /// `self` where `a = b` or either is NaN, and `self` elsewhere; zero in the other places.
+    unsafe fn split_where_equal(self, a: Self, b: Self) -> (Self, Self);
+    /// The even and the odd elements of `self` followed by `next`.
+    unsafe fn split_pairs(self, next: Self) -> (Self, Self);
+    /// The inverse of [`Vector::split_pairs`].
+    unsafe fn join_pairs(self, odd: Self) -> (Self, Self);
 }

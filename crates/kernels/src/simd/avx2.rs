@@ -78,4 +78,48 @@ impl Vector for F32x8 {
         let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
         _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
     }
+    #[inline(always)]
+    unsafe fn max_or_nan(self, other: Self) -> Self {
+        let either = _mm256_cmp_ps::<_CMP_UNORD_Q>(self.0, other.0);
+        let sum = _mm256_add_ps(self.0, other.0);
+        Self(_mm256_blendv_ps(
+            _mm256_max_ps(self.0, other.0),
+            sum,
+            either,
+        ))
+    }
+    #[inline(always)]
+    unsafe fn split_where_equal(self, a: Self, b: Self) -> (Self, Self) {
+        let equal = _mm256_cmp_ps::<_CMP_EQ_UQ>(a.0, b.0);
+        (
+            Self(_mm256_and_ps(equal, self.0)),
+            Self(_mm256_andnot_ps(equal, self.0)),
+        )
+    }
+    #[inline(always)]
+    unsafe fn split_pairs(self, next: Self) -> (Self, Self) {
+        let even = _mm256_shuffle_ps::<0b10_00_10_00>(self.0, next.0);
+        let odd = _mm256_shuffle_ps::<0b11_01_11_01>(self.0, next.0);
+        (
+            Self(middle_quarters_swapped(even)),
+            Self(middle_quarters_swapped(odd)),
+        )
+    }
+    #[inline(always)]
+    unsafe fn join_pairs(self, odd: Self) -> (Self, Self) {
+        let (even, odd) = (
+            middle_quarters_swapped(self.0),
+            middle_quarters_swapped(odd.0),
+        );
+        (
+            Self(_mm256_unpacklo_ps(even, odd)),
+            Self(_mm256_unpackhi_ps(even, odd)),
+        )
+    }
+}
+
+/// Lanes 2, 3 and 4, 5 in each other's place: the 256-bit shuffles work on halves apart.
+#[inline(always)]
+pub(super) unsafe fn middle_quarters_swapped(x: __m256) -> __m256 {
+    _mm256_castpd_ps(_mm256_permute4x64_pd::<0b11_01_10_00>(_mm256_castps_pd(x)))
 }

@@ -9,6 +9,7 @@
 )]
 
 use super::Vector;
+use super::avx2::middle_quarters_swapped;
 use std::arch::x86_64::*;
 
 /// Sixteen lanes.
@@ -78,6 +79,39 @@ impl Vector for F32x16 {
         let high = F32x8Masked(_mm512_extractf32x8_ps::<1>(self.0));
         low.add(high).sum()
     }
+    #[inline(always)]
+    unsafe fn max_or_nan(self, other: Self) -> Self {
+        let either = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(self.0, other.0);
+        let max = _mm512_max_ps(self.0, other.0);
+        Self(_mm512_mask_add_ps(max, either, self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn split_where_equal(self, a: Self, b: Self) -> (Self, Self) {
+        let equal = _mm512_cmp_ps_mask::<_CMP_EQ_UQ>(a.0, b.0);
+        let (yes, no) = (
+            _mm512_maskz_mov_ps(equal, self.0),
+            _mm512_maskz_mov_ps(!equal, self.0),
+        );
+        (Self(yes), Self(no))
+    }
+    #[inline(always)]
+    unsafe fn split_pairs(self, next: Self) -> (Self, Self) {
+        let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+        let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+        (
+            Self(_mm512_permutex2var_ps(self.0, even, next.0)),
+            Self(_mm512_permutex2var_ps(self.0, odd, next.0)),
+        )
+    }
+    #[inline(always)]
+    unsafe fn join_pairs(self, odd: Self) -> (Self, Self) {
+        let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+        (
+            Self(_mm512_permutex2var_ps(self.0, low, odd.0)),
+            Self(_mm512_permutex2var_ps(self.0, high, odd.0)),
+        )
+    }
 }
 
 impl Vector for F32x8Masked {
@@ -139,5 +173,43 @@ impl Vector for F32x8Masked {
         let four = _mm_add_ps(low, _mm256_extractf128_ps::<1>(self.0));
         let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
         _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
+    }
+    #[inline(always)]
+    unsafe fn max_or_nan(self, other: Self) -> Self {
+        let either = _mm256_cmp_ps::<_CMP_UNORD_Q>(self.0, other.0);
+        let sum = _mm256_add_ps(self.0, other.0);
+        Self(_mm256_blendv_ps(
+            _mm256_max_ps(self.0, other.0),
+            sum,
+            either,
+        ))
+    }
+    #[inline(always)]
+    unsafe fn split_where_equal(self, a: Self, b: Self) -> (Self, Self) {
+        let equal = _mm256_cmp_ps::<_CMP_EQ_UQ>(a.0, b.0);
+        (
+            Self(_mm256_and_ps(equal, self.0)),
+            Self(_mm256_andnot_ps(equal, self.0)),
+        )
+    }
+    #[inline(always)]
+    unsafe fn split_pairs(self, next: Self) -> (Self, Self) {
+        let even = _mm256_shuffle_ps::<0b10_00_10_00>(self.0, next.0);
+        let odd = _mm256_shuffle_ps::<0b11_01_11_01>(self.0, next.0);
+        (
+            Self(middle_quarters_swapped(even)),
+            Self(middle_quarters_swapped(odd)),
+        )
+    }
+    #[inline(always)]
+    unsafe fn join_pairs(self, odd: Self) -> (Self, Self) {
+        let (even, odd) = (
+            middle_quarters_swapped(self.0),
+            middle_quarters_swapped(odd.0),
+        );
+        (
+            Self(_mm256_unpacklo_ps(even, odd)),
+            Self(_mm256_unpackhi_ps(even, odd)),
+        )
     }
 }

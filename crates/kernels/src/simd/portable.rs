@@ -75,4 +75,31 @@ impl Vector for F32x4 {
     unsafe fn sum(self) -> f32 {
         (self.0[0] + self.0[2]) + (self.0[1] + self.0[3])
     }
+    #[inline(always)]
+    unsafe fn max_or_nan(self, other: Self) -> Self {
+        Self(from_fn(|i| {
+            let (a, b) = (self.0[i], other.0[i]);
+            if a > b || a.is_nan() { a } else { b }
+        }))
+    }
+    #[inline(always)]
+    unsafe fn split_where_equal(self, a: Self, b: Self) -> (Self, Self) {
+        let equal: [bool; 4] = from_fn(|i| a.0[i] == b.0[i] || a.0[i].is_nan() || b.0[i].is_nan());
+        let part = |wanted| {
+            Self(from_fn(
+                |i| if equal[i] == wanted { self.0[i] } else { 0.0 },
+            ))
+        };
+        (part(true), part(false))
+    }
+    #[inline(always)]
+    unsafe fn split_pairs(self, next: Self) -> (Self, Self) {
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, next.0);
+        (Self([a, c, e, g]), Self([b, d, f, h]))
+    }
+    #[inline(always)]
+    unsafe fn join_pairs(self, odd: Self) -> (Self, Self) {
+        let ([a, c, e, g], [b, d, f, h]) = (self.0, odd.0);
+        (Self([a, b, c, d]), Self([e, f, g, h]))
+    }
 }

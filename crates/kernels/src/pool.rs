@@ -1,0 +1,204 @@
+//! Pooling on NCHW planes; 1-D is height one.
+//!
+//! Windows of 2 × 2 at stride 2 run on vectors; every other shape, adaptive windows included, walks its windows.
+//! A NaN in a window makes its maximum NaN.
+
+mod halve;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use window::{Span, Windows};
+
+/// Sizes of a pooling. `[height, width]` throughout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolShape {
+    /// Number of planes, batch · channels.
+    pub planes: usize,
+    /// Input plane.
+    pub input: [usize; 2],
+    /// Window.
+    pub kernel: [usize; 2],
+    /// Distance of neighbouring windows.
+    pub stride: [usize; 2],
+    /// Positions added on both sides; they never win a maximum.
+    pub padding: [usize; 2],
+    /// Distance of neighbouring window elements.
+    pub dilation: [usize; 2],
+}
+
+impl PoolShape {
+    /// Output plane; zero along an axis where the window does not fit.
+    pub fn output(&self) -> [usize; 2] {
+        [0, 1].map(|i| {
+            let span = self.dilation[i] * (self.kernel[i].max(1) - 1) + 1;
+            let padded = self.input[i] + 2 * self.padding[i];
+            if padded < span {
+                0
+            } else {
+                (padded - span) / self.stride[i] + 1
+            }
+        })
+    }
+
+    fn windows(&self) -> Windows<impl Fn(usize, usize) -> Span + Copy> {
+        let s = *self;
+        Windows {
+            planes: s.planes,
+            input: s.input,
+            output: s.output(),
+            span: move |axis: usize, o: usize| {
+                let (start, size) = (o * s.stride[axis], s.input[axis] + s.padding[axis]);
+                let first = s.padding[axis]
+                    .saturating_sub(start)
+                    .div_ceil(s.dilation[axis]);
+                let end = size
+                    .saturating_sub(start)
+                    .div_ceil(s.dilation[axis])
+                    .min(s.kernel[axis]);
+                let at = (start + first * s.dilation[axis]).saturating_sub(s.padding[axis]);
+                Span {
+                    at,
+                    count: end.saturating_sub(first),
+                    step: s.dilation[axis],
+                }
+            },
+        }
+    }
+
+    fn halves(&self) -> bool {
+        (self.kernel, self.stride, self.padding, self.dilation) == ([2, 2], [2, 2], [0, 0], [1, 1])
+    }
+}
+
+/// Windows that cut `input` into `output` nearly equal parts, as `PyTorch` does: from `⌊i·in/out⌋` to `⌈(i+1)·in/out⌉`.
+fn adaptive(
+    planes: usize,
+    input: [usize; 2],
+    output: [usize; 2],
+) -> Windows<impl Fn(usize, usize) -> Span + Copy> {
+    Windows {
+        planes,
+        input,
+        output,
+        span: move |axis: usize, o: usize| {
+            let at = o * input[axis] / output[axis];
+            let end = ((o + 1) * input[axis]).div_ceil(output[axis]);
+            Span {
+                at,
+                count: end - at,
+                step: 1,
+            }
+        },
+    }
+}
+
+/// Maximum of each window.
+///
+/// # Panics
+/// Like every function here, when lengths do not fit the shape: an error of the caller.
+pub fn max_pool_forward(s: &PoolShape, x: &[f32], y: &mut [f32]) {
+    let windows = s.windows();
+    windows.check(x.len(), y.len());
+    if s.halves() {
+        halve::max_forward(s, x, y);
+    } else {
+        windows.max_forward(x, y);
+    }
+}
+
+/// Gradient of [`max_pool_forward`], to the first maximum of each window in row-major order. Overwrites `dx`.
+pub fn max_pool_backward(s: &PoolShape, x: &[f32], y: &[f32], dy: &[f32], dx: &mut [f32]) {
+    let windows = s.windows();
+    windows.check(x.len(), y.len());
+    windows.check(dx.len(), dy.len());
+    if s.halves() {
+        halve::max_backward(s, x, y, dy, dx);
+    } else {
+        windows.max_backward(x, y, dy, dx);
+    }
+}
+
+/// Mean of each window; padding counts as zeros when `count_include_pad`, else it does not count.
+pub fn avg_pool_forward(s: &PoolShape, count_include_pad: bool, x: &[f32], y: &mut [f32]) {
+    let windows = s.windows();
+    windows.check(x.len(), y.len());
+    if s.halves() {
+        halve::avg_forward(s, x, y);
+    } else {
+        windows.avg_forward(s.divisor(count_include_pad), x, y);
+    }
+}
+
+/// Gradient of [`avg_pool_forward`]. Overwrites `dx`.
+pub fn avg_pool_backward(s: &PoolShape, count_include_pad: bool, dy: &[f32], dx: &mut [f32]) {
+    let windows = s.windows();
+    windows.check(dx.len(), dy.len());
+    if s.halves() {
+        halve::avg_backward(s, dy, dx);
+    } else {
+        windows.avg_backward(s.divisor(count_include_pad), dy, dx);
+    }
+}
+
+/// Mean over adaptive windows.
+pub fn adaptive_avg_forward(
+    planes: usize,
+    input: [usize; 2],
+    output: [usize; 2],
+    x: &[f32],
+    y: &mut [f32],
+) {
+    let windows = adaptive(planes, input, output);
+    windows.check(x.len(), y.len());
+    windows.avg_forward(None, x, y);
+}
+
+/// Gradient of [`adaptive_avg_forward`]. Overwrites `dx`.
+pub fn adaptive_avg_backward(
+    planes: usize,
+    input: [usize; 2],
+    output: [usize; 2],
+    dy: &[f32],
+    dx: &mut [f32],
+) {
+    let windows = adaptive(planes, input, output);
+    windows.check(dx.len(), dy.len());
+    windows.avg_backward(None, dy, dx);
+}
+
+/// Maximum over adaptive windows.
+pub fn adaptive_max_forward(
+    planes: usize,
+    input: [usize; 2],
+    output: [usize; 2],
+    x: &[f32],
+    y: &mut [f32],
+) {
+    let windows = adaptive(planes, input, output);
+    windows.check(x.len(), y.len());
+    windows.max_forward(x, y);
+}
+
+/// Gradient of [`adaptive_max_forward`], to the first maximum of each window. Overwrites `dx`.
+pub fn adaptive_max_backward(
+    planes: usize,
+    input: [usize; 2],
+    output: [usize; 2],
+    x: &[f32],
+    y: &[f32],
+    dy: &[f32],
+    dx: &mut [f32],
+) {
+    let windows = adaptive(planes, input, output);
+    windows.check(x.len(), y.len());
+    windows.check(dx.len(), dy.len());
+    windows.max_backward(x, y, dy, dx);
+}
+
+impl PoolShape {
+    /// What a mean divides by: the whole window, or (`None`) the positions inside the input.
+    fn divisor(&self, count_include_pad: bool) -> Option<usize> {
+        count_include_pad.then_some(self.kernel[0] * self.kernel[1])
+    }
+}
