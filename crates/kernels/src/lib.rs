@@ -12,6 +12,7 @@
     reason = "bodies must be inlined into the version compiled for each instruction set"
 )]
 
+pub mod attention;
 pub mod batch_norm;
 pub mod conv;
 pub mod gemm;
