@@ -35,14 +35,11 @@ const SPECS: [&str; 21] = [
     "mxfp(2, 1, [1, 32])",
 ];
 
-/// The least seconds of a few runs.
-fn seconds(mut run: impl FnMut()) -> f64 {
-    let time = |_| {
-        let start = Instant::now();
-        run();
-        start.elapsed().as_secs_f64()
-    };
-    (0..REPEATS).map(time).fold(f64::INFINITY, f64::min)
+/// The seconds of one run.
+fn seconds(run: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    run();
+    start.elapsed().as_secs_f64()
 }
 
 fn main() -> Result<(), FormatError> {
@@ -52,16 +49,23 @@ fn main() -> Result<(), FormatError> {
     let (mut y, mut grad) = (vec![0.0; x.len()], vec![1.0; x.len()]);
     let shape = [ROWS, COLUMNS];
     let gigabytes = (2 * size_of_val(x.as_slice())) as f64 * 1e-9;
-    let copy = seconds(|| std::hint::black_box(&mut y).copy_from_slice(&x));
     println!(
         "{:48} {:>6} {:>6} {:>9}",
         "format", "GB/s", "/copy", "grad/copy"
     );
-    println!("{:48} {:6.2} {:6.2}", "copy", gigabytes / copy, 1.0);
     for spec in SPECS {
         let format = Format::parse(spec)?;
-        let round = seconds(|| format.quantize(&x, &shape, std::hint::black_box(&mut y)));
-        let mask = seconds(|| format.straight_through(&x, &shape, &mut grad));
+        // Interleaved, least of a few: what else the machine does then troubles all three alike.
+        let mut least = [f64::INFINITY; 3];
+        for _ in 0..REPEATS {
+            let times = [
+                seconds(|| std::hint::black_box(&mut y).copy_from_slice(&x)),
+                seconds(|| format.quantize(&x, &shape, std::hint::black_box(&mut y))),
+                seconds(|| format.straight_through(&x, &shape, &mut grad)),
+            ];
+            least = std::array::from_fn(|side| least[side].min(times[side]));
+        }
+        let [copy, round, mask] = least;
         let (rate, ratio) = (gigabytes / round, round / copy);
         println!("{spec:48} {rate:6.2} {ratio:6.2} {:9.2}", mask / copy);
     }

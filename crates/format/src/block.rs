@@ -104,7 +104,9 @@ impl Blocks {
         for axis in (0..shape.len()).rev() {
             let (dim, extent) = (shape[axis], sharing.extent(shape, axis));
             let inner = &mut axes[last];
-            if inner.extent == inner.dim || (inner.extent == 1 && extent == 1) {
+            // One block covers the inner axis, or whole blocks fill it and none spans two steps of the outer one.
+            let fills = inner.dim % inner.extent == 0;
+            if inner.extent == inner.dim || (extent == 1 && fills) {
                 inner.extent *= extent;
                 inner.dim *= dim;
             } else if dim > 1 {

@@ -15,32 +15,18 @@ pub(crate) struct Fixed {
     lo: f64,
     hi: f64,
     floor: bool,
-    /// The bounds as floats. Where a float cannot hold one, all between them rounds to the same float.
-    clamp: (f32, f32),
-    /// 2^frac and 2^-frac in halves: the whole may be beyond a float's range. A half never rounds, so the product rounds once.
-    up: (f32, f32),
-    down: (f32, f32),
 }
 
 impl Fixed {
     /// The grid for `frac` within ±252.
     #[inline(always)]
     pub fn new(frac: i32, lo: f64, hi: f64) -> Self {
-        let (step, steps) = (exp2(-frac), exp2(frac));
-        let max = f64::from(f32::MAX);
-        let clamp = (
-            ((lo * step).max(-max) * steps) as f32,
-            ((hi * step).min(max) * steps) as f32,
-        );
-        let half = frac >> 1;
+        let floor = false;
         Self {
             frac,
             lo,
             hi,
-            floor: false,
-            clamp,
-            up: (exp2(half) as f32, exp2(frac - half) as f32),
-            down: (exp2(-half) as f32, exp2(half - frac) as f32),
+            floor,
         }
     }
 
@@ -53,10 +39,9 @@ impl Fixed {
     /// Rounds every element.
     #[inline(always)]
     pub fn round(&self, x: &[f32], y: &mut [f32]) {
-        let narrow = self.clamp.1 <= MAGIC / 3.0 && self.frac.abs() <= 126;
         if self.floor {
             self.round_floor(x, y);
-        } else if narrow {
+        } else if self.hi <= f64::from(MAGIC / 3.0) && (-100..=126).contains(&self.frac) {
             self.round_narrow(x, y);
         } else {
             self.round_wide(x, y);
@@ -65,8 +50,8 @@ impl Fixed {
 
     #[inline(always)]
     fn round_narrow(&self, x: &[f32], y: &mut [f32]) {
-        let (up, down) = (self.up.0 * self.up.1, self.down.0 * self.down.1);
-        let (lo, hi) = self.clamp;
+        let (up, down) = (exp2(self.frac) as f32, exp2(-self.frac) as f32);
+        let (lo, hi) = (self.lo as f32, self.hi as f32);
         for (y, &x) in y.iter_mut().zip(x) {
             // The bounds are whole numbers, so clamping first changes nothing and keeps the sum in range.
             *y = ((x * up).clamp(lo, hi) + MAGIC - MAGIC) * down;
@@ -75,23 +60,35 @@ impl Fixed {
 
     #[inline(always)]
     fn round_wide(&self, x: &[f32], y: &mut [f32]) {
-        let (lo, hi) = self.clamp;
+        let ((lo, hi), up, down) = (self.clamp(), halves(self.frac), halves(-self.frac));
         for (y, &x) in y.iter_mut().zip(x) {
-            let code = round_even((x * self.up.0 * self.up.1).clamp(lo, hi));
-            *y = code * self.down.0 * self.down.1;
+            let code = round_even((x * up.0 * up.1).clamp(lo, hi));
+            *y = code * down.0 * down.1;
         }
     }
 
     #[inline(always)]
     fn round_floor(&self, x: &[f32], y: &mut [f32]) {
-        let (lo, hi) = self.clamp;
+        let ((lo, hi), up, down) = (self.clamp(), halves(self.frac), halves(-self.frac));
         for (y, &x) in y.iter_mut().zip(x) {
-            let code = round_even((x * self.up.0 * self.up.1).clamp(lo, hi));
+            let code = round_even((x * up.0 * up.1).clamp(lo, hi));
             // Compared as values: a tiny negative x may have become 0 when it was scaled.
-            let above = code * self.down.0 * self.down.1 > x;
+            let above = code * down.0 * down.1 > x;
             let code = if above { code - 1.0 } else { code };
-            *y = (if code < lo { lo } else { code }) * self.down.0 * self.down.1;
+            *y = (if code < lo { lo } else { code }) * down.0 * down.1;
         }
+    }
+
+    /// The bounds as floats, within what a float can hold. Where it cannot hold one exactly, its neighbours are so far
+    /// apart that all between them rounds to the same float.
+    #[inline(always)]
+    fn clamp(&self) -> (f32, f32) {
+        let (step, steps) = (exp2(-self.frac), exp2(self.frac));
+        let max = f64::from(f32::MAX);
+        (
+            ((self.lo * step).max(-max) * steps) as f32,
+            ((self.hi * step).min(max) * steps) as f32,
+        )
     }
 
     /// The smallest and largest float that do not saturate.
@@ -121,8 +118,16 @@ impl Fixed {
 
     /// The float nearest to the code's value.
     pub fn value(&self, code: i128) -> f32 {
-        code as f32 * self.down.0 * self.down.1
+        let down = halves(-self.frac);
+        code as f32 * down.0 * down.1
     }
+}
+
+/// 2^exponent as a product, for it may be beyond a float's range. The first half never rounds, so the product rounds once.
+#[inline(always)]
+fn halves(exponent: i32) -> (f32, f32) {
+    let half = exponent >> 1;
+    (exp2(half) as f32, exp2(exponent - half) as f32)
 }
 
 /// The nearest whole number, ties to even, of any float.
