@@ -1,0 +1,82 @@
+//! Which neighbouring nodes become one step.
+//!
+//! * `relu` after a batch norm, linear or convolution that nothing else reads is done by that step in place.
+//! * A linear or convolution under a batch norm in training needs no bias: the norm subtracts it again. Its gradient
+//!   is zero, and the running mean takes it into account.
+//! * In evaluation without gradients a batch norm after a linear or convolution is folded into the weights, unless
+//!   one of the two is quantised: then their rounding must stay visible.
+//!
+//! A value that somebody observes, returns or rounds is always made.
+
+use crate::plan::{Mode, PlanOptions};
+use ir::{Node, NodeId, Op, Value, Verified};
+
+/// What the planner decided about one node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Fusion {
+    /// The node has no step of its own: this earlier node makes its result.
+    pub made_by: Option<NodeId>,
+    /// The step ends with a relu.
+    pub relu: bool,
+    /// The step includes this batch norm, folded into its weights.
+    pub folded_norm: Option<NodeId>,
+    /// The step leaves its bias out, because the batch norm after it does not see it.
+    pub skips_bias: bool,
+    /// The batch norm's input lacks the bias of this node.
+    pub lacks_bias_of: Option<NodeId>,
+}
+
+/// Decides for every node.
+pub(crate) fn fuse(verified: &Verified, options: &PlanOptions) -> Vec<Fusion> {
+    let graph = verified.graph();
+    let mut plan = vec![Fusion::default(); graph.nodes().len()];
+    if !options.fuse {
+        return plan;
+    }
+    for (id, node) in graph.iter() {
+        let Some(&input) = node.inputs.first() else { continue };
+        let before = graph.node(input.node);
+        if !only_feeds(verified, options, input, node) {
+            continue;
+        }
+        match &node.op {
+            Op::BatchNorm1d(_) | Op::BatchNorm2d(_) if has_weights(before) => {
+                if options.mode == Mode::Train {
+                    plan[input.node.index()].skips_bias = true;
+                    plan[id.index()].lacks_bias_of = Some(input.node);
+                } else if !options.gradients.any() && is_plain(before) && is_plain(node) {
+                    plan[input.node.index()].folded_norm = Some(id);
+                    plan[id.index()].made_by = Some(input.node);
+                }
+            }
+            Op::Relu(_) if has_weights(before) || is_norm(before) => {
+                let maker = plan[input.node.index()].made_by.unwrap_or(input.node);
+                plan[maker.index()].relu = true;
+                plan[id.index()].made_by = Some(maker);
+            }
+            _ => {}
+        }
+    }
+    plan
+}
+
+fn has_weights(node: &Node) -> bool {
+    matches!(node.op, Op::Linear(_) | Op::Conv1d(_) | Op::Conv2d(_))
+}
+
+fn is_norm(node: &Node) -> bool {
+    matches!(node.op, Op::BatchNorm1d(_) | Op::BatchNorm2d(_))
+}
+
+/// No parameter or data port is rounded, so that folding changes nothing but the order of float operations.
+fn is_plain(node: &Node) -> bool {
+    node.formats.is_empty()
+}
+
+/// Whether nobody but `user` sees `value`, neither before nor after it is rounded.
+fn only_feeds(verified: &Verified, options: &PlanOptions, value: Value, user: &Node) -> bool {
+    let graph = verified.graph();
+    let rounded = graph.node(value.node).formats.contains_key("data_out_0") || user.formats.contains_key("data_in_0");
+    let observed = options.observe.iter().any(|port| port.value(graph) == Some(value));
+    !rounded && !observed && graph.users(value).len() == 1
+}

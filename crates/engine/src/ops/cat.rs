@@ -1,0 +1,107 @@
+//! Values joined along an axis, and cut apart along one.
+
+use super::Site;
+use super::permute::axis;
+use crate::arena::Span;
+use crate::step::{Memory, Step, Wires};
+
+/// Copies `source` into runs of `target`, or runs of `source` into `target`: both are cut into the same number of
+/// pieces, and each piece of the longer one holds the shorter one's at `offset`.
+fn copy_runs(long: &mut [f32], long_run: usize, short: &mut [f32], short_run: usize, offset: usize, into_long: bool) {
+    for (long, short) in long.chunks_mut(long_run).zip(short.chunks_mut(short_run)) {
+        let part = &mut long[offset..offset + short_run];
+        if into_long {
+            part.copy_from_slice(short);
+        } else {
+            short.copy_from_slice(part);
+        }
+    }
+}
+
+/// Elements of one entry of the axis and everything inside it, per operand.
+fn runs(shapes: &[Vec<usize>], dim: i64) -> Vec<usize> {
+    let axis = axis(dim, shapes[0].len());
+    shapes.iter().map(|shape| shape[axis..].iter().product()).collect()
+}
+
+/// Joins its inputs.
+pub(crate) struct Cat {
+    runs: Vec<usize>,
+}
+
+impl Cat {
+    pub fn new(op: &ir::ops::cat::Cat, site: &Site) -> Self {
+        Self { runs: runs(&site.inputs, op.dim) }
+    }
+
+    fn total(&self) -> usize {
+        self.runs.iter().sum()
+    }
+}
+
+impl Step for Cat {
+    fn forward(&self, wires: &Wires, memory: &mut Memory) {
+        let mut offset = 0;
+        for (i, &run) in self.runs.iter().enumerate() {
+            let [y, x] = memory.split([wires.y(), wires.x(i)]);
+            copy_runs(y, self.total(), x, run, offset, true);
+            offset += run;
+        }
+    }
+
+    fn backward(&self, wires: &Wires, memory: &mut Memory) {
+        let mut offset = 0;
+        for (i, &run) in self.runs.iter().enumerate() {
+            if let Some(target) = wires.grad_target(i) {
+                let [dy, dx] = memory.split([wires.dy(), target]);
+                copy_runs(dy, self.total(), dx, run, offset, false);
+                memory.commit_grad(wires, i);
+            }
+            offset += run;
+        }
+    }
+}
+
+/// Cuts its input into several results.
+pub(crate) struct Chunk {
+    runs: Vec<usize>,
+}
+
+impl Chunk {
+    pub fn new(op: &ir::ops::cat::Chunk, site: &Site) -> Self {
+        Self { runs: runs(&site.outputs, op.dim) }
+    }
+
+    fn total(&self) -> usize {
+        self.runs.iter().sum()
+    }
+}
+
+impl Step for Chunk {
+    fn forward(&self, wires: &Wires, memory: &mut Memory) {
+        let mut offset = 0;
+        for (output, &run) in wires.outputs.iter().zip(&self.runs) {
+            let [x, y] = memory.split([wires.x(0), output.value.clone()]);
+            copy_runs(x, self.total(), y, run, offset, false);
+            offset += run;
+        }
+    }
+
+    fn backward(&self, wires: &Wires, memory: &mut Memory) {
+        let Some(target) = wires.grad_target(0) else { return };
+        let grads = wires.outputs.iter().map(|output| output.grad.as_ref().map(|slot| slot.span.clone()));
+        let grads: Vec<Option<Span>> = grads.collect();
+        if grads.iter().any(Option::is_none) {
+            memory.arena[target.clone()].fill(0.0);
+        }
+        let mut offset = 0;
+        for (grad, &run) in grads.into_iter().zip(&self.runs) {
+            if let Some(span) = grad {
+                let [dx, dy] = memory.split([target.clone(), span]);
+                copy_runs(dx, self.total(), dy, run, offset, true);
+            }
+            offset += run;
+        }
+        memory.commit_grad(wires, 0);
+    }
+}

@@ -1,0 +1,165 @@
+//! Convolutions over one or two axes; one axis is a picture of height one.
+
+use super::Site;
+use super::activation::{mask_by_relu, relu_in_place};
+use super::batch_norm::NormCoefficients;
+use crate::state::State;
+use crate::step::{Memory, Step, Wires};
+use format::Format;
+use kernels::conv::{ConvShape, conv_backward_data, conv_backward_weight, conv_forward};
+use kernels::quantize::{quantize, straight_through};
+use std::ops::Range;
+
+/// A convolution, with what the planner fused into it.
+pub(crate) struct Conv {
+    shape: ConvShape,
+    weight_shape: [usize; 4],
+    weight: Range<usize>,
+    /// Empty without a bias.
+    bias: Range<usize>,
+    weight_format: Option<Format>,
+    bias_format: Option<Format>,
+    relu: bool,
+    skips_bias: bool,
+    norm: Option<NormCoefficients>,
+}
+
+pub(crate) fn conv1d(op: &ir::ops::conv::Conv1d, site: &Site) -> Conv {
+    let one = |[n]: [usize; 1], default: usize| [default, n];
+    let shape = ConvShape {
+        batch: site.inputs[0][0],
+        in_channels: op.in_channels,
+        out_channels: op.out_channels,
+        groups: op.groups,
+        input: [1, site.inputs[0][2]],
+        kernel: one(op.kernel_size, 1),
+        stride: one(op.stride, 1),
+        padding: one(op.padding, 0),
+        dilation: one(op.dilation, 1),
+    };
+    Conv::new(shape, site)
+}
+
+pub(crate) fn conv2d(op: &ir::ops::conv::Conv2d, site: &Site) -> Conv {
+    let shape = ConvShape {
+        batch: site.inputs[0][0],
+        in_channels: op.in_channels,
+        out_channels: op.out_channels,
+        groups: op.groups,
+        input: [site.inputs[0][2], site.inputs[0][3]],
+        kernel: op.kernel_size,
+        stride: op.stride,
+        padding: op.padding,
+        dilation: op.dilation,
+    };
+    Conv::new(shape, site)
+}
+
+impl Conv {
+    fn new(shape: ConvShape, site: &Site) -> Self {
+        let [kh, kw] = shape.kernel;
+        Self {
+            weight_shape: [shape.out_channels, shape.in_channels / shape.groups, kh, kw],
+            weight: site.param("weight"),
+            bias: site.param("bias"),
+            weight_format: site.format("weight"),
+            bias_format: site.format("bias"),
+            relu: site.fusion.relu,
+            skips_bias: site.fusion.skips_bias,
+            norm: site.fusion.folded_norm.map(|norm| NormCoefficients::of(norm, site)),
+            shape,
+        }
+    }
+
+    /// Whether the weights used are others than those trained.
+    fn changes_weight(&self) -> bool {
+        self.weight_format.is_some() || self.norm.is_some()
+    }
+
+    /// The weights and the bias row to use.
+    fn operands<'a>(&self, wires: &Wires, memory: &Memory<'a>) -> (&'a [f32], Option<&'a [f32]>) {
+        let prepared = &memory.prepared[wires.prepared.clone()];
+        let (weight, bias) = prepared.split_at(prepared.len() - self.shape.out_channels);
+        let adds_bias = self.norm.is_some() || (!self.bias.is_empty() && !self.skips_bias);
+        let weight = if self.changes_weight() { weight } else { &memory.state.trained[self.weight.clone()] };
+        (weight, adds_bias.then_some(bias))
+    }
+
+    fn weight_backward(&self, wires: &Wires, memory: &mut Memory) {
+        if memory.grads.is_empty() {
+            return;
+        }
+        let has_bias = !self.bias.is_empty() && !self.skips_bias;
+        let bias = if has_bias { self.bias.clone() } else { 0..0 };
+        let [weight_grad, bias_grad] = memory
+            .grads
+            .get_disjoint_mut([self.weight.clone(), bias])
+            .expect("parameters are disjoint");
+        let spans = [wires.x(0), wires.dy(), wires.scratch.clone()];
+        let [x, dy, scratch] = memory.arena.get_disjoint_mut(spans).expect("disjoint by plan");
+        conv_backward_weight(&self.shape, x, dy, weight_grad, has_bias.then_some(&mut *bias_grad), scratch);
+        let trained = &memory.state.trained;
+        if let Some(format) = &self.weight_format {
+            straight_through(format, &trained[self.weight.clone()], &self.weight_shape, weight_grad);
+        }
+        if let (Some(format), true) = (&self.bias_format, has_bias) {
+            straight_through(format, &trained[self.bias.clone()], &[self.shape.out_channels], bias_grad);
+        }
+    }
+}
+
+impl Step for Conv {
+    fn forward(&self, wires: &Wires, memory: &mut Memory) {
+        let (weight, bias) = self.operands(wires, memory);
+        let [x, y, scratch] = memory.split([wires.x(0), wires.y(), wires.scratch.clone()]);
+        conv_forward(&self.shape, x, weight, bias, y, scratch);
+        if self.relu {
+            relu_in_place(y);
+        }
+    }
+
+    fn backward(&self, wires: &Wires, memory: &mut Memory) {
+        if self.relu {
+            let [y, dy] = memory.split([wires.y(), wires.dy()]);
+            mask_by_relu(y, dy);
+        }
+        self.weight_backward(wires, memory);
+        let Some(target) = wires.grad_target(0) else { return };
+        let (weight, _) = self.operands(wires, memory);
+        let [dy, dx, scratch] = memory.split([wires.dy(), target, wires.scratch.clone()]);
+        conv_backward_data(&self.shape, dy, weight, dx, scratch);
+        memory.commit_grad(wires, 0);
+    }
+
+    fn scratch_len(&self) -> usize {
+        self.shape.scratch_len()
+    }
+
+    fn prepared_len(&self) -> usize {
+        let weight = if self.changes_weight() { self.weight.len() } else { 0 };
+        weight + self.shape.out_channels
+    }
+
+    fn prepare(&self, state: &State, prepared: &mut [f32]) {
+        let own = &state.trained[self.weight.clone()];
+        let (weight, bias) = prepared.split_at_mut(prepared.len() - self.shape.out_channels);
+        match &self.weight_format {
+            Some(format) => quantize(format, own, &self.weight_shape, weight),
+            None if self.norm.is_some() => weight.copy_from_slice(own),
+            None => {}
+        }
+        let own = &state.trained[self.bias.clone()];
+        match &self.bias_format {
+            _ if own.is_empty() => bias.fill(0.0),
+            Some(format) => quantize(format, own, &[own.len()], bias),
+            None => bias.copy_from_slice(own),
+        }
+        if let Some(norm) = &self.norm {
+            norm.fold_into_rows(state, weight, bias);
+        }
+    }
+
+    fn is_trained(&self) -> bool {
+        true
+    }
+}

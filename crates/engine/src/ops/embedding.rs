@@ -1,0 +1,52 @@
+//! Look-up of rows by index; indices are checked when they enter the plan.
+
+use super::Site;
+use super::param::Param;
+use crate::state::State;
+use crate::step::{Memory, Step, Wires};
+
+/// Row `i` of the weight for every index `i`.
+pub(crate) struct Embedding {
+    dim: usize,
+    weight: Param,
+}
+
+impl Embedding {
+    pub fn new(op: &ir::ops::embedding::Embedding, site: &Site) -> Self {
+        Self { dim: op.embedding_dim, weight: Param::new(site, "weight", 0) }
+    }
+}
+
+impl Step for Embedding {
+    fn forward(&self, wires: &Wires, memory: &mut Memory) {
+        let weight = self.weight.values(wires, memory);
+        let [x, y] = memory.split([wires.x(0), wires.y()]);
+        for (index, y) in x.iter().zip(y.chunks_exact_mut(self.dim)) {
+            let start = *index as usize * self.dim;
+            y.copy_from_slice(&weight[start..start + self.dim]);
+        }
+    }
+
+    fn backward(&self, wires: &Wires, memory: &mut Memory) {
+        let Some(grad) = memory.grads.get_mut(self.weight.range.clone()) else { return };
+        grad.fill(0.0);
+        let (x, dy) = (&memory.arena[wires.x(0)], &memory.arena[wires.dy()]);
+        for (index, dy) in x.iter().zip(dy.chunks_exact(self.dim)) {
+            let start = *index as usize * self.dim;
+            kernels::maps::add_assign(dy, &mut grad[start..start + self.dim]);
+        }
+        self.weight.pass_gradient(memory);
+    }
+
+    fn prepared_len(&self) -> usize {
+        self.weight.prepared_end()
+    }
+
+    fn prepare(&self, state: &State, prepared: &mut [f32]) {
+        self.weight.prepare(state, prepared);
+    }
+
+    fn is_trained(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,52 @@
+//! A box cut out of a value.
+
+use super::Site;
+use crate::step::{Memory, Step, Wires};
+use ir::Shape;
+
+/// Copies runs of `run` elements that start at `starts`, one after the other.
+pub(crate) struct Getitem {
+    starts: Vec<usize>,
+    run: usize,
+}
+
+impl Getitem {
+    pub fn new(op: &ir::ops::getitem::Getitem, site: &Site) -> Self {
+        let shape = &site.inputs[0];
+        let slices = op.parsed(&Shape::of(shape)).unwrap_or_default();
+        let bounds: Vec<(usize, usize)> = slices.iter().map(|s| (s.start, s.len.fixed().unwrap_or(1))).collect();
+        // Whole trailing axes, and the part of the axis before them, are one run.
+        let whole = bounds.iter().zip(shape).rev().take_while(|((_, len), size)| len == *size).count();
+        let split = shape.len().saturating_sub(whole + 1);
+        let inner: usize = shape[(split + 1).min(shape.len())..].iter().product();
+        let (first, len) = bounds.get(split).copied().unwrap_or((0, 1));
+        let mut starts = vec![first * inner];
+        let mut stride = inner * shape.get(split).copied().unwrap_or(1);
+        for axis in (0..split).rev() {
+            let (start, len) = bounds[axis];
+            let positions = (start..start + len).map(|i| i * stride);
+            starts = positions.flat_map(|base| starts.iter().map(move |s| base + s).collect::<Vec<_>>()).collect();
+            stride *= shape[axis];
+        }
+        Self { starts, run: len * inner }
+    }
+}
+
+impl Step for Getitem {
+    fn forward(&self, wires: &Wires, memory: &mut Memory) {
+        let [x, y] = memory.split([wires.x(0), wires.y()]);
+        for (&start, y) in self.starts.iter().zip(y.chunks_mut(self.run)) {
+            y.copy_from_slice(&x[start..start + self.run]);
+        }
+    }
+
+    fn backward(&self, wires: &Wires, memory: &mut Memory) {
+        let Some(target) = wires.grad_target(0) else { return };
+        let [dy, dx] = memory.split([wires.dy(), target]);
+        dx.fill(0.0);
+        for (&start, dy) in self.starts.iter().zip(dy.chunks(self.run)) {
+            dx[start..start + self.run].copy_from_slice(dy);
+        }
+        memory.commit_grad(wires, 0);
+    }
+}

@@ -1,0 +1,190 @@
+//! Fully connected layer: one matrix product forward, two backward; rounds its input as it loads it.
+
+use super::activation::{mask_by_relu, relu_in_place};
+use super::batch_norm::NormCoefficients;
+use super::quantize::is_elementwise;
+use super::Site;
+use crate::state::State;
+use crate::step::{GradSlot, Memory, Step, Wires};
+use format::Format;
+use kernels::quantize::{quantize, straight_through};
+use kernels::gemm::{Init, gemm};
+use std::ops::Range;
+
+/// Rows rounded at a time: they stay in the first-level cache until the product has read them.
+const ROUNDED_ROWS: usize = 64;
+
+/// `y = x·Wᵀ + b`, with what the planner fused into it.
+pub(crate) struct Linear {
+    rows: usize,
+    inputs: usize,
+    outputs: usize,
+    weight: Range<usize>,
+    /// Empty without a bias.
+    bias: Range<usize>,
+    data_format: Option<Format>,
+    weight_format: Option<Format>,
+    bias_format: Option<Format>,
+    relu: bool,
+    skips_bias: bool,
+    norm: Option<NormCoefficients>,
+}
+
+impl Linear {
+    pub fn new(op: &ir::ops::linear::Linear, site: &Site) -> Self {
+        Self {
+            rows: site.inputs[0].iter().product::<usize>() / op.in_features,
+            inputs: op.in_features,
+            outputs: op.out_features,
+            weight: site.param("weight"),
+            bias: site.param("bias"),
+            data_format: site.format("data_in_0"),
+            weight_format: site.format("weight"),
+            bias_format: site.format("bias"),
+            relu: site.fusion.relu,
+            skips_bias: site.fusion.skips_bias,
+            norm: site.fusion.folded_norm.map(|norm| NormCoefficients::of(norm, site)),
+        }
+    }
+
+    fn weight_len(&self) -> usize {
+        self.inputs * self.outputs
+    }
+
+    /// Whether a bias row is added at all: one of its own, or what a folded norm leaves.
+    fn adds_bias(&self) -> bool {
+        self.norm.is_some() || (!self.bias.is_empty() && !self.skips_bias)
+    }
+
+    /// Prepared memory: the transposed weight, the rounded weight if there is one, the bias row.
+    fn parts<'a>(&self, prepared: &'a [f32]) -> (&'a [f32], &'a [f32], &'a [f32]) {
+        let (transposed, rest) = prepared.split_at(self.weight_len());
+        let rounded = if self.weight_format.is_some() { self.weight_len() } else { 0 };
+        let (rounded, bias) = rest.split_at(rounded);
+        (transposed, rounded, bias)
+    }
+
+    /// Calls `work` with the first row, the number of rows and the (rounded) input of every piece.
+    fn for_each_piece(&self, x: &[f32], scratch: &mut [f32], mut work: impl FnMut(usize, usize, &[f32])) {
+        let Some(format) = &self.data_format else {
+            return work(0, self.rows, x);
+        };
+        let step = self.piece_rows();
+        for (piece, x) in x.chunks(step * self.inputs).enumerate() {
+            let rows = x.len() / self.inputs;
+            let rounded = &mut scratch[..x.len()];
+            quantize(format, x, &[rows, self.inputs], rounded);
+            work(piece * step, rows, rounded);
+        }
+    }
+
+    fn piece_rows(&self) -> usize {
+        match &self.data_format {
+            Some(format) if is_elementwise(format) => ROUNDED_ROWS.min(self.rows),
+            _ => self.rows,
+        }
+    }
+
+    fn weight_backward(&self, wires: &Wires, memory: &mut Memory) {
+        let Some(weight_grad) = memory.grads.get_mut(self.weight.clone()) else { return };
+        let (k, n) = (self.inputs, self.outputs);
+        let spans = [wires.x(0), wires.dy(), wires.scratch.clone()];
+        let [x, dy, scratch] = memory.arena.get_disjoint_mut(spans).expect("disjoint by plan");
+        self.for_each_piece(x, scratch, |first, rows, x| {
+            let dy = &dy[first * n..(first + rows) * n];
+            let init = if first == 0 { Init::Zero } else { Init::Accumulate };
+            gemm(n, rows, k, dy, 1, n, x, k, weight_grad, k, init);
+        });
+        let weight = &memory.state.trained[self.weight.clone()];
+        if let Some(format) = &self.weight_format {
+            straight_through(format, weight, &[n, k], weight_grad);
+        }
+        if self.bias.is_empty() || self.skips_bias {
+            return;
+        }
+        let bias_grad = &mut memory.grads[self.bias.clone()];
+        kernels::maps::col_sums(n, &memory.arena[wires.dy()], bias_grad);
+        if let Some(format) = &self.bias_format {
+            straight_through(format, &memory.state.trained[self.bias.clone()], &[n], bias_grad);
+        }
+    }
+
+    fn input_backward(&self, wires: &Wires, memory: &mut Memory) {
+        let (m, k, n) = (self.rows, self.inputs, self.outputs);
+        let (_, rounded, _) = self.parts(&memory.prepared[wires.prepared.clone()]);
+        let weight = if self.weight_format.is_some() { rounded } else { &memory.state.trained[self.weight.clone()] };
+        let Some(GradSlot { span, accumulate }) = &wires.inputs[0].grad else { return };
+        let Some(format) = &self.data_format else {
+            let [dy, dx] = memory.split([wires.dy(), span.clone()]);
+            let init = if *accumulate { Init::Accumulate } else { Init::Zero };
+            return gemm(m, n, k, dy, n, 1, weight, k, dx, k, init);
+        };
+        let Some(target) = wires.grad_target(0) else { return };
+        let [x, dy, dx] = memory.split([wires.x(0), wires.dy(), target]);
+        gemm(m, n, k, dy, n, 1, weight, k, dx, k, Init::Zero);
+        straight_through(format, x, &[m, k], dx);
+        memory.commit_grad(wires, 0);
+    }
+}
+
+impl Step for Linear {
+    fn forward(&self, wires: &Wires, memory: &mut Memory) {
+        let (k, n) = (self.inputs, self.outputs);
+        let (weight, _, bias) = self.parts(&memory.prepared[wires.prepared.clone()]);
+        let [x, y, scratch] = memory.split([wires.x(0), wires.y(), wires.scratch.clone()]);
+        self.for_each_piece(x, scratch, |first, rows, x| {
+            let init = if self.adds_bias() { Init::Bias(bias) } else { Init::Zero };
+            let y = &mut y[first * n..(first + rows) * n];
+            gemm(rows, k, n, x, k, 1, weight, n, y, n, init);
+            if self.relu {
+                relu_in_place(y);
+            }
+        });
+    }
+
+    fn backward(&self, wires: &Wires, memory: &mut Memory) {
+        if self.relu {
+            let [y, dy] = memory.split([wires.y(), wires.dy()]);
+            mask_by_relu(y, dy);
+        }
+        self.weight_backward(wires, memory);
+        self.input_backward(wires, memory);
+    }
+
+    fn scratch_len(&self) -> usize {
+        if self.data_format.is_some() { self.piece_rows() * self.inputs } else { 0 }
+    }
+
+    fn prepared_len(&self) -> usize {
+        let weights = if self.weight_format.is_some() { 2 } else { 1 };
+        weights * self.weight_len() + self.outputs
+    }
+
+    fn prepare(&self, state: &State, prepared: &mut [f32]) {
+        let (k, n) = (self.inputs, self.outputs);
+        let weight = &state.trained[self.weight.clone()];
+        let (transposed, rest) = prepared.split_at_mut(self.weight_len());
+        let bias = if let Some(format) = &self.weight_format {
+            let (rounded, bias) = rest.split_at_mut(self.weight_len());
+            quantize(format, weight, &[n, k], rounded);
+            kernels::gemm::transpose(n, k, rounded, k, transposed, n);
+            bias
+        } else {
+            kernels::gemm::transpose(n, k, weight, k, transposed, n);
+            rest
+        };
+        let own = &state.trained[self.bias.clone()];
+        match (&self.bias_format, own.len()) {
+            (_, 0) => bias.fill(0.0),
+            (Some(format), _) => quantize(format, own, &[n], bias),
+            (None, _) => bias.copy_from_slice(own),
+        }
+        if let Some(norm) = &self.norm {
+            norm.fold_into_columns(state, transposed, bias);
+        }
+    }
+
+    fn is_trained(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,140 @@
+//! How operators run. Each has the file name it has in `ir::ops`, where its meaning stands.
+//!
+//! [`lower`] turns a node into a step. Adding an operator: its file, its `mod` line, its arm below.
+
+pub(crate) mod activation;
+pub(crate) mod arithmetic;
+pub(crate) mod attention;
+pub(crate) mod batch_norm;
+pub(crate) mod cat;
+pub(crate) mod conv;
+pub(crate) mod dropout;
+pub(crate) mod embedding;
+pub(crate) mod getitem;
+pub(crate) mod layer_norm;
+pub(crate) mod linear;
+pub(crate) mod matmul;
+pub(crate) mod mean;
+pub(crate) mod param;
+pub(crate) mod permute;
+pub(crate) mod placeholder;
+pub(crate) mod pool;
+pub(crate) mod quantize;
+pub(crate) mod softmax;
+
+use crate::EngineError;
+use crate::fuse::Fusion;
+use crate::plan::Mode;
+use crate::state::State;
+use crate::step::Step;
+use format::Format;
+use ir::{Graph, Node, NodeId, Op};
+use std::ops::Range;
+
+/// What a node becomes.
+pub(crate) enum Lowered {
+    /// Nothing: the result has the elements of the input, in the same order.
+    SameElements,
+    /// A step; the planner rounds its inputs.
+    Step(Box<dyn Step>),
+    /// A step that rounds its inputs as it loads them.
+    RoundingStep(Box<dyn Step>),
+}
+
+impl<S: Step + 'static> From<S> for Lowered {
+    fn from(step: S) -> Self {
+        Self::Step(Box::new(step))
+    }
+}
+
+/// A node with everything its step is made from.
+pub(crate) struct Site<'a> {
+    pub id: NodeId,
+    pub node: &'a Node,
+    pub graph: &'a Graph,
+    pub state: &'a State,
+    /// Concrete shapes of the data inputs.
+    pub inputs: Vec<Vec<usize>>,
+    /// Concrete shapes of the results.
+    pub outputs: Vec<Vec<usize>>,
+    pub mode: Mode,
+    pub fusion: &'a Fusion,
+    /// Rows of the whole batch.
+    pub batch: usize,
+    /// Rows of the shard.
+    pub rows: usize,
+}
+
+impl Site<'_> {
+    /// Where a parameter or buffer of this node lies; empty when it has none of that name.
+    pub fn param(&self, port: &str) -> Range<usize> {
+        self.param_of(self.id, port)
+    }
+
+    /// Where a parameter or buffer of another node lies.
+    pub fn param_of(&self, id: NodeId, port: &str) -> Range<usize> {
+        self.state.entry(id, port).map_or(0..0, |entry| entry.range.clone())
+    }
+
+    /// The format of a port.
+    pub fn format(&self, port: &str) -> Option<Format> {
+        self.node.formats.get(port).cloned()
+    }
+}
+
+/// The step of a node.
+pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
+    Ok(match &site.node.op {
+        // edges and helpers that move nothing
+        Op::Placeholder(_) | Op::Output(_) | Op::Identity(_) | Op::Flatten(_) | Op::Reshape(_) | Op::View(_) => {
+            Lowered::SameElements
+        }
+        Op::Constant(_) => placeholder::Constant::new(site).into(),
+        // layers with weights
+        Op::Linear(op) => Lowered::RoundingStep(Box::new(linear::Linear::new(op, site))),
+        Op::Conv1d(op) => conv::conv1d(op, site).into(),
+        Op::Conv2d(op) => conv::conv2d(op, site).into(),
+        Op::BatchNorm1d(op) => batch_norm::lower(op.momentum, site)?,
+        Op::BatchNorm2d(op) => batch_norm::lower(op.momentum, site)?,
+        Op::LayerNorm(op) => layer_norm::LayerNorm::new(op, site).into(),
+        Op::Embedding(op) => embedding::Embedding::new(op, site).into(),
+        // activations
+        Op::Relu(_) => activation::relu().into(),
+        Op::Relu6(_) => activation::clamp(0.0, 6.0).into(),
+        Op::Hardtanh(op) => activation::clamp(op.min_val as f32, op.max_val as f32).into(),
+        Op::Hardswish(_) => activation::hardswish().into(),
+        Op::Hardsigmoid(_) => activation::hardsigmoid().into(),
+        Op::Sigmoid(_) => activation::sigmoid().into(),
+        Op::Tanh(_) => activation::tanh().into(),
+        Op::Gelu(op) => activation::gelu(op.approximate).into(),
+        Op::Silu(_) => activation::silu().into(),
+        Op::Elu(op) => activation::elu(op.alpha as f32, 1.0).into(),
+        Op::Selu(_) => activation::elu(activation::SELU_ALPHA, activation::SELU_SCALE).into(),
+        Op::Softplus(op) => activation::softplus(op.beta as f32, op.threshold as f32).into(),
+        Op::Softsign(_) => activation::softsign().into(),
+        Op::Softmax(op) => softmax::Softmax::new(op.dim, false, site).into(),
+        Op::LogSoftmax(op) => softmax::Softmax::new(op.dim, true, site).into(),
+        Op::Dropout(op) => dropout::lower(op.p, site),
+        // pools
+        Op::MaxPool1d(op) => pool::window_pool(pool::Kind::Max, &op.window(), site).into(),
+        Op::MaxPool2d(op) => pool::window_pool(pool::Kind::Max, &op.window(), site).into(),
+        Op::AvgPool1d(op) => pool::window_pool(pool::average(op.count_include_pad), &op.window(), site).into(),
+        Op::AvgPool2d(op) => pool::window_pool(pool::average(op.count_include_pad), &op.window(), site).into(),
+        Op::AdaptiveAvgPool1d(_) | Op::AdaptiveAvgPool2d(_) => pool::adaptive_pool(false, site).into(),
+        Op::AdaptiveMaxPool1d(_) | Op::AdaptiveMaxPool2d(_) => pool::adaptive_pool(true, site).into(),
+        // arithmetic
+        Op::Add(op) => arithmetic::lower(arithmetic::Kind::Add, op.scalar, site),
+        Op::Sub(op) => arithmetic::lower(arithmetic::Kind::Sub, op.scalar, site),
+        Op::Mul(op) => arithmetic::lower(arithmetic::Kind::Mul, op.scalar, site),
+        Op::Div(op) => arithmetic::lower(arithmetic::Kind::Div, op.scalar, site),
+        Op::Matmul(_) | Op::Bmm(_) => matmul::Matmul::new(site).into(),
+        Op::ScaledDotProductAttention(op) => attention::Attention::new(op, site).into(),
+        Op::Mean(op) => mean::Mean::new(op, site).into(),
+        // elements moved about
+        Op::Transpose(op) => permute::transpose(op, site).into(),
+        Op::Permute(op) => permute::permute(op, site).into(),
+        Op::Cat(op) => cat::Cat::new(op, site).into(),
+        Op::Chunk(op) => cat::Chunk::new(op, site).into(),
+        Op::Getitem(op) => getitem::Getitem::new(op, site).into(),
+    })
+}

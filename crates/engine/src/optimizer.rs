@@ -1,0 +1,94 @@
+//! Optimisers: Adam, AdamW and SGD with PyTorch's formulas, one pass over all parameters.
+
+use crate::state::State;
+use kernels::optimizer::{AdamStep, SgdStep, adam, sgd};
+
+/// Which optimiser, with its settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OptimizerKind {
+    /// Adam; weight decay is added to the gradient.
+    Adam {
+        /// Weight of the decay.
+        weight_decay: f32,
+    },
+    /// AdamW; weight decay shrinks the parameters directly.
+    AdamW {
+        /// Weight of the decay.
+        weight_decay: f32,
+    },
+    /// Stochastic gradient descent.
+    Sgd {
+        /// Share of the last update that is kept.
+        momentum: f32,
+        /// Look ahead along the momentum.
+        nesterov: bool,
+        /// Weight of the decay, added to the gradient.
+        weight_decay: f32,
+    },
+}
+
+/// β₁, β₂ and ε of Adam, as PyTorch has them.
+const BETA1: f64 = 0.9;
+const BETA2: f64 = 0.999;
+const EPSILON: f64 = 1e-8;
+
+/// An optimiser with its memory of earlier steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Optimizer {
+    kind: OptimizerKind,
+    /// The learning rate of the next step.
+    pub learning_rate: f64,
+    steps: u64,
+    /// Running mean of gradients, or the momentum.
+    first: Vec<f32>,
+    /// Running mean of squared gradients; empty for SGD.
+    second: Vec<f32>,
+}
+
+impl Optimizer {
+    /// An optimiser for the parameters in `state`.
+    pub fn new(kind: OptimizerKind, learning_rate: f64, state: &State) -> Self {
+        let n = state.trained_len();
+        let second = if matches!(kind, OptimizerKind::Sgd { .. }) { 0 } else { n };
+        Self {
+            kind,
+            learning_rate,
+            steps: 0,
+            first: vec![0.0; n],
+            second: vec![0.0; second],
+        }
+    }
+
+    /// Updates the parameters once.
+    pub fn step(&mut self, state: &mut State, gradients: &[f32]) {
+        self.steps += 1;
+        state.version += 1;
+        match self.kind {
+            OptimizerKind::Adam { weight_decay } => self.adam(state, gradients, weight_decay, 0.0),
+            OptimizerKind::AdamW { weight_decay } => {
+                let shrink = (self.learning_rate * f64::from(weight_decay)) as f32;
+                self.adam(state, gradients, 0.0, shrink);
+            }
+            OptimizerKind::Sgd { momentum, nesterov, weight_decay } => {
+                let lr = self.learning_rate as f32;
+                let step = SgdStep { lr, momentum, nesterov, weight_decay, first: self.steps == 1 };
+                sgd(&mut state.trained, gradients, &mut self.first, step);
+            }
+        }
+    }
+
+    fn adam(&mut self, state: &mut State, gradients: &[f32], weight_decay: f32, decoupled_decay: f32) {
+        let t = self.steps as f64;
+        let (bias1, bias2) = (1.0 - BETA1.powf(t), 1.0 - BETA2.powf(t));
+        let step = AdamStep {
+            step_size: (self.learning_rate / bias1) as f32,
+            beta1: BETA1 as f32,
+            beta2: BETA2 as f32,
+            eps: EPSILON as f32,
+            bias2_sqrt: bias2.sqrt() as f32,
+            weight_decay,
+            decoupled_decay,
+        };
+        adam(&mut state.trained, gradients, &mut self.first, &mut self.second, step);
+    }
+}

@@ -1,0 +1,387 @@
+//! A plan: a graph compiled for a number of rows, ready to run forward and backward any number of times without
+//! allocating.
+
+use crate::input::{Input, InputInfo, input_infos};
+use crate::lower::lower;
+use crate::segments::Segments;
+use crate::shard::{Context, Program, Shard};
+use crate::sharding::shard_rows;
+use crate::state::State;
+use crate::EngineError;
+use ir::{Graph, NodeId, Random, Value, Verified};
+use kernels::threads::Pool;
+use std::sync::Arc;
+
+/// Whether batch norms use the batch's statistics and dropout drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Batch statistics, dropout on.
+    Train,
+    /// Running statistics, dropout off.
+    Eval,
+}
+
+/// Which gradients a plan computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Gradients {
+    /// Of the trained parameters.
+    pub parameters: bool,
+    /// Of the f32 inputs.
+    pub inputs: bool,
+}
+
+impl Gradients {
+    /// Whether there is a backward pass at all.
+    pub fn any(self) -> bool {
+        self.parameters || self.inputs
+    }
+}
+
+/// A port to observe.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Port {
+    /// The node.
+    pub node: NodeId,
+    /// `data_in_0`, `data_out_0`, …
+    pub port: String,
+}
+
+impl Port {
+    /// The value at the port: what an input reads, before the node rounds it, or what a result is.
+    pub(crate) fn value(&self, graph: &Graph) -> Option<Value> {
+        let node = graph.nodes().get(self.node.index())?;
+        if let Some(k) = self.port.strip_prefix("data_in_") {
+            return node.inputs.get(k.parse::<usize>().ok()?).copied();
+        }
+        let output = self.port.strip_prefix("data_out_")?.parse().ok()?;
+        Some(Value { node: self.node, output })
+    }
+}
+
+/// What to compile.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PlanOptions {
+    /// Rows of the batch: what the symbol of the graph's shapes is bound to.
+    pub rows: usize,
+    /// Training or evaluation.
+    pub mode: Mode,
+    /// Which gradients to compute.
+    pub gradients: Gradients,
+    /// Ports whose values can be read after a forward pass.
+    pub observe: Vec<Port>,
+    /// Whether neighbouring nodes may become one step; off only to compare.
+    pub fuse: bool,
+}
+
+impl PlanOptions {
+    /// Options for `rows` rows of training.
+    pub fn train(rows: usize) -> Self {
+        Self {
+            rows,
+            mode: Mode::Train,
+            gradients: Gradients { parameters: true, inputs: false },
+            observe: Vec::new(),
+            fuse: true,
+        }
+    }
+
+    /// Options for `rows` rows of evaluation.
+    pub fn eval(rows: usize) -> Self {
+        Self {
+            mode: Mode::Eval,
+            gradients: Gradients::default(),
+            ..Self::train(rows)
+        }
+    }
+}
+
+/// Loss and number of right answers of one batch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Score {
+    /// Mean cross-entropy over the labels.
+    pub loss: f64,
+    /// Labels that have the largest logit of their row.
+    pub correct: usize,
+    /// Number of labels.
+    pub count: usize,
+}
+
+/// A compiled graph. See [`compile`].
+pub struct Plan {
+    options: PlanOptions,
+    inputs: Vec<InputInfo>,
+    shards: Vec<Shard>,
+    segments: Segments,
+    prepared: Vec<f32>,
+    prepared_for: u64,
+    /// Gradients of the whole batch, when there is more than one shard.
+    total_grads: Vec<f32>,
+    noise: Random,
+    passes: u64,
+}
+
+/// Compiles a verified graph for a batch.
+pub fn compile(verified: &Verified, state: &State, options: PlanOptions) -> Result<Plan, EngineError> {
+    if options.rows == 0 {
+        return Err(EngineError::EmptyBatch);
+    }
+    check_ports(verified, &options)?;
+    let mut programs: Vec<Arc<Program>> = Vec::new();
+    let mut shards = Vec::new();
+    let trained = if options.gradients.parameters { state.trained_len() } else { 0 };
+    let mut first_row = 0;
+    for rows in shard_rows(verified, options.rows) {
+        let known = programs.iter().find(|program| program.rows == rows).cloned();
+        let program = match known {
+            Some(program) => program,
+            None => Arc::new(lower(verified, &options, state, rows)?),
+        };
+        programs.push(Arc::clone(&program));
+        shards.push(Shard::new(program, first_row, trained));
+        first_row += rows;
+    }
+    let program = &programs[0];
+    Ok(Plan {
+        inputs: input_infos(verified, &options)?,
+        segments: Segments::of(program),
+        prepared: vec![0.0; program.prepared_len],
+        prepared_for: 0,
+        total_grads: vec![0.0; if shards.len() > 1 { trained } else { 0 }],
+        noise: Random::new(0, "plan"),
+        passes: 0,
+        shards,
+        options,
+    })
+}
+
+impl Plan {
+    /// The options it was compiled with.
+    pub fn options(&self) -> &PlanOptions {
+        &self.options
+    }
+
+    /// Elements of all arenas: what the plan holds in memory besides parameters.
+    pub fn arena_len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.program.arena_len).sum()
+    }
+
+    /// The number of shards the batch is cut into.
+    pub fn shard_count(&self) -> usize {
+        self.shards.len()
+    }
+
+    /// Seeds the random numbers of dropout.
+    pub fn seed(&mut self, seed: u64) {
+        self.noise = Random::new(seed, "dropout");
+        self.passes = 0;
+    }
+
+    /// Runs the graph on a batch. Batch norms in training update the running statistics in `state`.
+    pub fn forward(&mut self, state: &mut State, inputs: &[Input], pool: &Pool) -> Result<(), EngineError> {
+        self.load(inputs)?;
+        self.prepare(state);
+        let noise = self.noise.at(self.passes);
+        self.passes += 1;
+        let prepared = &self.prepared;
+        for segment in &self.segments.forward {
+            let context = Context { state, prepared, noise };
+            pool.for_each(&mut self.shards, |_, shard| {
+                shard.run(&context, |step, wires, memory| {
+                    if let Some(step) = step.whole_batch() {
+                        step.finish_forward(wires, memory);
+                    }
+                }, segment.finish.into_iter());
+                shard.run(&context, |step, wires, memory| step.forward(wires, memory), segment.steps.clone());
+            });
+            if let Some(at) = segment.combine {
+                let program = Arc::clone(&self.shards[0].program);
+                if let Some(step) = program.steps[at].0.whole_batch() {
+                    step.combine_forward(at, &mut self.shards, state);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the graph backward from gradients of its results, which [`Plan::cross_entropy`] or
+    /// [`Plan::set_output_grad`] has set.
+    pub fn backward(&mut self, state: &State, pool: &Pool) -> Result<(), EngineError> {
+        if !self.options.gradients.any() {
+            return Err(EngineError::NoGradients);
+        }
+        let noise = self.noise.at(self.passes.wrapping_sub(1));
+        let prepared = &self.prepared;
+        for segment in &self.segments.backward {
+            let context = Context { state, prepared, noise };
+            pool.for_each(&mut self.shards, |_, shard| {
+                shard.run(&context, |step, wires, memory| {
+                    if let Some(step) = step.whole_batch() {
+                        step.finish_backward(wires, memory);
+                    }
+                }, segment.finish.into_iter());
+                shard.run(&context, |step, wires, memory| {
+                    if wires.has_backward {
+                        step.backward(wires, memory);
+                    }
+                }, segment.steps.clone().rev());
+            });
+            if let Some(at) = segment.combine {
+                let program = Arc::clone(&self.shards[0].program);
+                if let Some(step) = program.steps[at].0.whole_batch() {
+                    step.combine_backward(at, &mut self.shards, state);
+                }
+            }
+        }
+        self.sum_gradients();
+        Ok(())
+    }
+
+    /// Mean cross-entropy of the only result against labels, and its gradient for [`Plan::backward`].
+    pub fn cross_entropy(&mut self, labels: &[u32], pool: &Pool) -> Result<Score, EngineError> {
+        let per_row = self.check_labels(labels)?;
+        let with_grad = self.options.gradients.any();
+        let scale = 1.0 / labels.len() as f32;
+        pool.for_each(&mut self.shards, |_, shard| {
+            let own = &labels[shard.first_row * per_row..(shard.first_row + shard.rows()) * per_row];
+            let classes = shard.program.outputs[0].shape.last().copied().unwrap_or(1);
+            shard.loss = match shard.output_with_grad(0) {
+                Some((logits, grad)) if with_grad => kernels::softmax::cross_entropy(classes, logits, own, Some(grad), scale),
+                _ => {
+                    let span = shard.program.outputs[0].value.clone();
+                    kernels::softmax::cross_entropy(classes, shard.values(&span), own, None, scale)
+                }
+            };
+        });
+        let (loss, correct) = self.shards.iter().fold((0.0, 0), |(l, c), s| (l + s.loss.0, c + s.loss.1));
+        Ok(Score { loss: loss / labels.len() as f64, correct, count: labels.len() })
+    }
+
+    /// Sets the gradient of result `k` to start [`Plan::backward`] from.
+    pub fn set_output_grad(&mut self, k: usize, grad: &[f32]) -> Result<(), EngineError> {
+        let mut rest = grad;
+        let expected: usize = self.shards.iter().map(|s| s.program.outputs[k].value.len()).sum();
+        if expected != grad.len() {
+            let name = format!("gradient of result {k}");
+            return Err(EngineError::InputLength { name, rows: self.options.rows, expected, got: grad.len() });
+        }
+        for shard in &mut self.shards {
+            let Some(span) = shard.program.outputs[k].grad.clone() else { return Err(EngineError::NoGradients) };
+            let (own, later) = rest.split_at(span.len());
+            shard.values_mut(&span).copy_from_slice(own);
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Calls `read` with every part of result `k`, in row order.
+    pub fn for_each_output(&self, k: usize, mut read: impl FnMut(&[f32])) {
+        for shard in &self.shards {
+            read(shard.values(&shard.program.outputs[k].value));
+        }
+    }
+
+    /// Result `k` for the whole batch.
+    pub fn output(&self, k: usize) -> Vec<f32> {
+        let mut all = Vec::new();
+        self.for_each_output(k, |part| all.extend_from_slice(part));
+        all
+    }
+
+    /// The gradient of placeholder `k`, when the plan computes it.
+    pub fn input_grad(&self, k: usize) -> Option<Vec<f32>> {
+        let mut all = Vec::new();
+        for shard in &self.shards {
+            all.extend_from_slice(shard.values(shard.program.input_grads[k].as_ref()?));
+        }
+        Some(all)
+    }
+
+    /// Calls `read` with the values at every observed port, port after port and row after row: the index of the port
+    /// in the options, the shape of the part, its values.
+    pub fn for_each_observed(&self, mut read: impl FnMut(usize, &[usize], &[f32])) {
+        for index in 0..self.options.observe.len() {
+            for shard in &self.shards {
+                let (span, shape) = &shard.program.observed[index];
+                read(index, shape, shard.values(span));
+            }
+        }
+    }
+
+    /// The gradients of the trained parameters after a backward pass, laid out as the parameters.
+    pub fn gradients(&self) -> &[f32] {
+        match self.shards.as_slice() {
+            [only] => &only.grads,
+            _ => &self.total_grads,
+        }
+    }
+
+    fn prepare(&mut self, state: &State) {
+        if self.prepared_for == state.version {
+            return;
+        }
+        for (step, wires) in &self.shards[0].program.steps {
+            step.prepare(state, &mut self.prepared[wires.prepared.clone()]);
+        }
+        self.prepared_for = state.version;
+    }
+
+    /// Adds the shards' gradients in shard order.
+    fn sum_gradients(&mut self) {
+        if let [first, rest @ ..] = self.shards.as_slice()
+            && !rest.is_empty()
+        {
+            self.total_grads.copy_from_slice(&first.grads);
+            for shard in rest {
+                kernels::maps::add_assign(&shard.grads, &mut self.total_grads);
+            }
+        }
+    }
+
+    fn load(&mut self, inputs: &[Input]) -> Result<(), EngineError> {
+        if inputs.len() != self.inputs.len() {
+            return Err(EngineError::InputCount { expected: self.inputs.len(), got: inputs.len() });
+        }
+        for (k, input) in inputs.iter().enumerate() {
+            self.inputs[k].check(input, self.options.rows)?;
+            let mut start = 0;
+            for shard in &mut self.shards {
+                let span = shard.program.inputs[k].clone();
+                input.copy_to(start, shard.values_mut(&span));
+                start += span.len();
+            }
+        }
+        Ok(())
+    }
+
+    /// Labels per row of the batch.
+    fn check_labels(&self, labels: &[u32]) -> Result<usize, EngineError> {
+        let shape = match self.shards[0].program.outputs.as_slice() {
+            [only] => &only.shape,
+            several => return Err(EngineError::NotClassification { got: format!("{} results", several.len()) }),
+        };
+        let Some((&classes, rows)) = shape.split_last().filter(|(_, rows)| !rows.is_empty()) else {
+            return Err(EngineError::NotClassification { got: format!("shape {shape:?}") });
+        };
+        let per_row = rows.iter().product::<usize>() / self.shards[0].rows();
+        let expected = per_row * self.options.rows;
+        if labels.len() != expected {
+            return Err(EngineError::Labels { expected, classes, got: format!("{} labels", labels.len()) });
+        }
+        if let Some(wrong) = labels.iter().find(|&&label| label as usize >= classes) {
+            return Err(EngineError::Labels { expected, classes, got: wrong.to_string() });
+        }
+        Ok(per_row)
+    }
+}
+
+fn check_ports(verified: &Verified, options: &PlanOptions) -> Result<(), EngineError> {
+    let graph = verified.graph();
+    let exists = |port: &Port| port.value(graph).is_some_and(|v| (v.output as usize) < verified.outputs(v.node).len());
+    match options.observe.iter().find(|port| !exists(port)) {
+        None => Ok(()),
+        Some(port) => Err(EngineError::UnknownPort {
+            node: graph.nodes().get(port.node.index()).map_or_else(String::new, |node| node.name.clone()),
+            port: port.port.clone(),
+        }),
+    }
+}

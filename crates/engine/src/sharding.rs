@@ -1,0 +1,84 @@
+//! How a batch is cut into shards.
+//!
+//! The number of shards follows from the graph and the number of rows alone, never from the number of threads, so
+//! that results have the same bits on any machine of the same kind. A graph can be cut when every value that depends
+//! on the batch keeps the rows of the batch outermost and no operator but a batch norm looks across rows.
+
+use ir::{Node, NodeId, Op, Operator, Shape, Verified};
+
+/// Multiply-accumulates below which a shard is not worth a thread: some 50 µs of forward pass.
+const MACS_PER_SHARD: u64 = 4_000_000;
+/// More shards than this only cost memory: each holds a gradient of every parameter.
+const MOST_SHARDS: u64 = 8;
+/// Gradients of all shards together, in elements.
+const MOST_GRADIENTS: u64 = 64 << 20;
+
+/// The rows of each shard; their sum is `rows`, and they differ by at most one.
+pub(crate) fn shard_rows(verified: &Verified, rows: usize) -> Vec<usize> {
+    let count = if is_row_wise(verified) { wanted(verified, rows) } else { 1 };
+    let (each, more) = (rows / count, rows % count);
+    (0..count).map(|i| each + usize::from(i < more)).collect()
+}
+
+fn wanted(verified: &Verified, rows: usize) -> usize {
+    let work: u64 = verified.graph().iter().map(|(id, node)| work(verified, id, node, rows)).fold(0, u64::saturating_add);
+    let parameters = verified.graph().trained_parameter_count().max(1) as u64;
+    let most = MOST_SHARDS.min(MOST_GRADIENTS / parameters).min(rows as u64).max(1);
+    (work / MACS_PER_SHARD).clamp(1, most) as usize
+}
+
+fn work(verified: &Verified, id: NodeId, node: &Node, rows: usize) -> u64 {
+    let bind = |shape: &Shape| shape.bind(rows).unwrap_or_default();
+    let inputs: Vec<Vec<usize>> = verified.input_types(id).iter().map(|ty| bind(&ty.shape)).collect();
+    let outputs: Vec<Vec<usize>> = verified.outputs(id).iter().map(|ty| bind(&ty.shape)).collect();
+    let inputs: Vec<&[usize]> = inputs.iter().map(Vec::as_slice).collect();
+    let outputs: Vec<&[usize]> = outputs.iter().map(Vec::as_slice).collect();
+    node.op.cost(&inputs, &outputs).macs
+}
+
+fn is_row_wise(verified: &Verified) -> bool {
+    let depends = |shape: &Shape| shape.0.iter().any(|dim| dim.symbol.is_some());
+    let outermost = |shape: &Shape| shape.0.iter().skip(1).all(|dim| dim.symbol.is_none());
+    verified.graph().iter().all(|(id, node)| {
+        let inputs = verified.input_types(id);
+        let outputs = verified.outputs(id);
+        let on_batch = inputs.iter().any(|ty| depends(&ty.shape));
+        let shapes_fit = inputs.iter().chain(outputs).all(|ty| outermost(&ty.shape))
+            && outputs.iter().all(|ty| !on_batch || depends(&ty.shape));
+        let is_graph_input = matches!(node.op, Op::Placeholder(_));
+        shapes_fit
+            && (!is_graph_input || outputs.iter().all(|ty| depends(&ty.shape)))
+            && (!on_batch || (rows_stay_apart(node, &inputs[0].shape) && formats_stay_in_rows(node)))
+    })
+}
+
+/// Whether the operator works on each row of the batch alone; the shapes have been checked.
+fn rows_stay_apart(node: &Node, input: &Shape) -> bool {
+    let not_rows = |dim: i64| input.axis(dim).is_ok_and(|axis| axis != 0);
+    match &node.op {
+        Op::Softmax(op) => not_rows(op.dim),
+        Op::LogSoftmax(op) => not_rows(op.dim),
+        Op::Cat(op) => not_rows(op.dim),
+        Op::Chunk(op) => not_rows(op.dim),
+        Op::Getitem(op) => op.index.trim_start().starts_with(':'),
+        Op::ScaledDotProductAttention(_) => input.rank() > 2,
+        _ => true,
+    }
+}
+
+/// A block or a scale that spans rows would change with the cut.
+fn formats_stay_in_rows(node: &Node) -> bool {
+    node.formats.iter().all(|(port, format)| {
+        let is_data = port.starts_with("data_");
+        !is_data || format.fixed_point().is_some() || (!format.is_blocked() && !spans_tensor(format)) || keeps_rows(format)
+    })
+}
+
+fn spans_tensor(format: &format::Format) -> bool {
+    matches!(format.name(), "scale_integer" | "binary" | "ternary")
+}
+
+fn keeps_rows(format: &format::Format) -> bool {
+    let fields = format.fields();
+    fields.iter().any(|(name, value)| *name == "skip_first_dim" && *value == format::FieldValue::Bool(true))
+}

@@ -1,0 +1,104 @@
+//! The parameters of a network while it runs: two flat arrays, so that an optimiser updates them in one pass.
+
+use crate::EngineError;
+use ir::{Graph, NodeId, ParamRole, Tensor, Verified};
+use std::ops::Range;
+
+/// Where one parameter lies.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ParamEntry {
+    pub node: NodeId,
+    pub port: &'static str,
+    /// Dotted name, as PyTorch has it.
+    pub path: String,
+    pub shape: Vec<usize>,
+    pub role: ParamRole,
+    /// In [`State::trained`] or [`State::buffers`], after the role.
+    pub range: Range<usize>,
+}
+
+/// All parameters and buffers of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// What the optimiser updates, parameter after parameter, in PyTorch's layouts.
+    pub(crate) trained: Vec<f32>,
+    /// What operators update: running statistics.
+    pub(crate) buffers: Vec<f32>,
+    pub(crate) entries: Vec<ParamEntry>,
+    /// Changes with every write, so that plans know when to prepare their weights anew.
+    pub(crate) version: u64,
+}
+
+impl State {
+    /// The parameters of a graph, all of which must have values.
+    pub fn new(verified: &Verified) -> Result<Self, EngineError> {
+        let mut state = Self {
+            trained: Vec::new(),
+            buffers: Vec::new(),
+            entries: Vec::new(),
+            version: 1,
+        };
+        for (id, node) in verified.graph().iter() {
+            for (port, shape, _, role) in node.param_specs() {
+                let tensor = node.params.get(port).ok_or_else(|| EngineError::MissingParameter {
+                    node: node.name.clone(),
+                    op: node.op.name(),
+                    port: port.to_owned(),
+                })?;
+                let store = state.store_mut(role);
+                let range = store.len()..store.len() + tensor.values().len();
+                store.extend_from_slice(tensor.values());
+                let path = node.param_path(port);
+                state.entries.push(ParamEntry { node: id, port, path, shape, role, range });
+            }
+        }
+        Ok(state)
+    }
+
+    /// Writes all values back beside the nodes of the graph they came from.
+    pub fn write_to(&self, graph: &mut Graph) {
+        for entry in &self.entries {
+            if let Some(tensor) = graph.node_mut(entry.node).params.get_mut(entry.port) {
+                tensor.values_mut().copy_from_slice(self.values(entry));
+            }
+        }
+    }
+
+    /// Every parameter and buffer by its dotted name, in execution order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[f32])> {
+        self.entries.iter().map(|entry| (entry.path.as_str(), self.values(entry)))
+    }
+
+    /// The number of trained parameters.
+    pub fn trained_len(&self) -> usize {
+        self.trained.len()
+    }
+
+    /// Cuts an array laid out as the trained parameters, such as a gradient, into named tensors.
+    pub fn name_trained<'a>(&'a self, flat: &'a [f32]) -> impl Iterator<Item = (&'a str, Tensor)> {
+        let trained = self.entries.iter().filter(|e| e.role == ParamRole::Trained);
+        trained.filter_map(|entry| {
+            let values = flat.get(entry.range.clone())?.to_vec();
+            Some((entry.path.as_str(), Tensor::new(entry.shape.clone(), values)?))
+        })
+    }
+
+    pub(crate) fn entry(&self, node: NodeId, port: &str) -> Option<&ParamEntry> {
+        self.entries.iter().find(|e| e.node == node && e.port == port)
+    }
+
+    fn values(&self, entry: &ParamEntry) -> &[f32] {
+        let store = match entry.role {
+            ParamRole::Trained => &self.trained,
+            ParamRole::Buffer => &self.buffers,
+        };
+        &store[entry.range.clone()]
+    }
+
+    fn store_mut(&mut self, role: ParamRole) -> &mut Vec<f32> {
+        match role {
+            ParamRole::Trained => &mut self.trained,
+            ParamRole::Buffer => &mut self.buffers,
+        }
+    }
+}
