@@ -17,7 +17,6 @@ const CAUSAL_BLOCK: usize = 32;
 struct Head {
     t_q: usize,
     t_k: usize,
-    dh: usize,
     causal: bool,
 }
 
@@ -75,12 +74,7 @@ pub fn attention_forward(
         [rows, keys, t_q * t_k],
         [&[q.len(), y.len()], &[k.len(), v.len()], &[probs.len()]],
     );
-    let head = Head {
-        t_q,
-        t_k,
-        dh,
-        causal,
-    };
+    let head = Head { t_q, t_k, causal };
     let turned = &mut scratch[..keys];
     for i in 0..h {
         let (q, k, v) = (&q[i * rows..], &k[i * keys..], &v[i * keys..]);
@@ -138,12 +132,7 @@ pub fn attention_backward(
         [rows, keys, t_q * t_k],
         [&[q.len(), dy.len(), dq.len()], &of_keys, &[probs.len()]],
     );
-    let head = Head {
-        t_q,
-        t_k,
-        dh,
-        causal,
-    };
+    let head = Head { t_q, t_k, causal };
     let (turned, scores) = scratch.split_at_mut(keys);
     for i in 0..h {
         let (q, k, v) = (&q[i * rows..], &k[i * keys..], &v[i * keys..]);
@@ -265,8 +254,16 @@ mod tests {
     use crate::testing::{assert_close, noise};
 
     /// One head in `f64`: y, probabilities, dq, dk, dv.
-    fn exact(head: Head, scale: f64, q: &[f32], k: &[f32], v: &[f32], dy: &[f32]) -> [Vec<f64>; 5] {
-        let Head { t_q, t_k, dh, .. } = head;
+    fn exact(
+        head: Head,
+        dh: usize,
+        scale: f64,
+        q: &[f32],
+        k: &[f32],
+        v: &[f32],
+        dy: &[f32],
+    ) -> [Vec<f64>; 5] {
+        let Head { t_q, t_k, .. } = head;
         let at = |x: &[f32], i: usize, d: usize| f64::from(x[i * dh + d]);
         let [mut y, mut dq] = [(); 2].map(|()| vec![0.0; t_q * dh]);
         let [mut dk, mut dv] = [(); 2].map(|()| vec![0.0; t_k * dh]);
@@ -345,12 +342,7 @@ mod tests {
                         &mut dv,
                         &mut scratch,
                     );
-                    let head = Head {
-                        t_q,
-                        t_k,
-                        dh,
-                        causal,
-                    };
+                    let head = Head { t_q, t_k, causal };
                     for i in 0..h {
                         let (a, b) = (
                             i * t_q * dh..(i + 1) * t_q * dh,
@@ -358,6 +350,7 @@ mod tests {
                         );
                         let [wy, wp, wdq, wdk, wdv] = exact(
                             head,
+                            dh,
                             f64::from(0.7f32),
                             &q[a.clone()],
                             &k[b.clone()],

@@ -87,8 +87,9 @@ fn shares(
 ) -> Vec<f64> {
     let mut dx = vec![0.0; len];
     for (w, &dy) in windows.iter().zip(dy) {
-        w.iter()
-            .for_each(|&i| dx[i] += f64::from(dy) / divisor(w) as f64);
+        for &i in w {
+            dx[i] += f64::from(dy) / divisor(w) as f64;
+        }
     }
     dx
 }

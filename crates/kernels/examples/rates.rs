@@ -1,0 +1,240 @@
+//! Prints what the kernels reach on this machine, for each instruction set: `cargo run --release --example rates`.
+#![expect(clippy::print_stdout, reason = "printing is what it is for")]
+
+use kernels::batch_norm::{self, ChannelLayout};
+use kernels::conv::{ConvShape, conv_backward_data, conv_backward_weight, conv_forward};
+use kernels::gemm::{Init, gemm, transpose};
+use kernels::int_gemm::{gemm_i8i8, gemm_u8i8, requantize_i32_to_u8};
+use kernels::optimizer::{AdamStep, adam};
+use kernels::pool::{PoolShape, max_pool_backward, max_pool_forward};
+use kernels::softmax::cross_entropy;
+use kernels::{Isa, force};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// Nanoseconds of one call: the fastest of several short runs.
+fn time(mut f: impl FnMut()) -> f64 {
+    let mut calls = 1u32;
+    let mut best = f64::INFINITY;
+    let until = Instant::now() + Duration::from_millis(60);
+    while Instant::now() < until {
+        let start = Instant::now();
+        (0..calls).for_each(|_| f());
+        let elapsed = start.elapsed();
+        best = best.min(elapsed.as_nanos() as f64 / f64::from(calls));
+        if elapsed < Duration::from_millis(1) {
+            calls *= 2;
+        }
+    }
+    best
+}
+
+/// One line: `work` operations in the time of `f`.
+fn line(name: &str, work: usize, unit: &str, f: impl FnMut()) {
+    let ns = time(f);
+    println!(
+        "  {name:<44} {:>9.2} µs {:>8.1} {unit}",
+        ns / 1e3,
+        work as f64 / ns
+    );
+}
+
+fn floats(n: usize) -> Vec<f32> {
+    (0..n)
+        .map(|i| ((i * 37 % 101) as f32 - 50.0) / 50.0)
+        .collect()
+}
+
+fn products() {
+    for (m, k, n) in [
+        (256, 16, 64),
+        (256, 64, 32),
+        (256, 32, 32),
+        (256, 32, 5),
+        (64, 400, 120),
+        (256, 256, 256),
+        (512, 512, 512),
+        (1000, 1000, 1000),
+    ] {
+        let (a, b, mut c) = (floats(m * k), floats(k * n), floats(m * n));
+        line(
+            &format!("gemm {m}×{k}×{n}"),
+            2 * m * k * n,
+            "GFLOP/s",
+            || {
+                gemm(m, k, n, &a, k, 1, &b, n, black_box(&mut c), n, Init::Zero);
+            },
+        );
+    }
+    for (m, k, n) in [
+        (16, 256, 64),
+        (64, 256, 32),
+        (32, 256, 32),
+        (32, 256, 5),
+        (400, 64, 120),
+        (512, 512, 512),
+    ] {
+        let (a, b, mut c) = (floats(m * k), floats(k * n), floats(m * n));
+        line(
+            &format!("gemm {m}×{k}×{n}, A transposed"),
+            2 * m * k * n,
+            "GFLOP/s",
+            || {
+                gemm(m, k, n, &a, 1, m, &b, n, black_box(&mut c), n, Init::Zero);
+            },
+        );
+    }
+    for (m, n) in [(64, 32), (512, 512)] {
+        let (a, mut c) = (floats(m * n), floats(m * n));
+        line(&format!("transpose {m}×{n}"), 8 * m * n, "GB/s", || {
+            transpose(m, n, &a, n, black_box(&mut c), m)
+        });
+    }
+}
+
+fn integers() {
+    for (m, k, n) in [(256, 64, 32), (256, 32, 32), (256, 256, 256)] {
+        let (a, b) = (vec![77u8; m * k], vec![-33i8; k * n]);
+        let signed = vec![77i8; m * k];
+        let (mut c, mut out) = (vec![0i32; m * n], vec![0u8; m * n]);
+        line(
+            &format!("u8·i8 {m}×{k}×{n}"),
+            2 * m * k * n,
+            "Gop/s",
+            || {
+                gemm_u8i8(m, k, n, &a, &b, None, black_box(&mut c), n);
+            },
+        );
+        line(
+            &format!("i8·i8 {m}×{k}×{n}"),
+            2 * m * k * n,
+            "Gop/s",
+            || {
+                gemm_i8i8(m, k, n, &signed, &b, None, black_box(&mut c), n);
+            },
+        );
+        line(
+            &format!("u8·i8 {m}×{k}×{n} and requantize"),
+            2 * m * k * n,
+            "Gop/s",
+            || {
+                gemm_u8i8(m, k, n, &a, &b, None, &mut c, n);
+                requantize_i32_to_u8(&c, 7, 0, 255, black_box(&mut out));
+            },
+        );
+    }
+}
+
+fn convolutions() {
+    let lenet = |in_channels, out_channels, size, padding| ConvShape {
+        batch: 64,
+        in_channels,
+        out_channels,
+        groups: 1,
+        input: [size; 2],
+        kernel: [5; 2],
+        stride: [1; 2],
+        padding: [padding; 2],
+        dilation: [1; 2],
+    };
+    for s in [lenet(1, 6, 28, 2), lenet(6, 16, 14, 0)] {
+        let (x, w, bias) = (
+            floats(s.input_len()),
+            floats(s.weight_len()),
+            floats(s.out_channels),
+        );
+        let (mut y, mut dx, mut dw) = (floats(s.output_len()), x.clone(), w.clone());
+        let (dy, mut scratch) = (floats(s.output_len()), vec![0.0; s.scratch_len()]);
+        let work = 2 * s.output_len() * s.weight_len() / s.out_channels;
+        let name = |what: &str| format!("conv {}→{} {what}", s.in_channels, s.out_channels);
+        line(&name("forward"), work, "GFLOP/s", || {
+            conv_forward(&s, &x, &w, Some(&bias), black_box(&mut y), &mut scratch);
+        });
+        line(&name("backward data"), work, "GFLOP/s", || {
+            conv_backward_data(&s, &dy, &w, black_box(&mut dx), &mut scratch);
+        });
+        line(&name("backward weight"), work, "GFLOP/s", || {
+            conv_backward_weight(&s, &x, &dy, black_box(&mut dw), None, &mut scratch);
+        });
+    }
+    let s = PoolShape {
+        planes: 64 * 6,
+        input: [28; 2],
+        kernel: [2; 2],
+        stride: [2; 2],
+        padding: [0; 2],
+        dilation: [1; 2],
+    };
+    let x = floats(s.planes * 28 * 28);
+    let (mut y, dy, mut dx) = (vec![0.0; x.len() / 4], floats(x.len() / 4), x.clone());
+    line("max pool 2×2 forward", 5 * x.len(), "GB/s", || {
+        max_pool_forward(&s, &x, black_box(&mut y))
+    });
+    line("max pool 2×2 backward", 10 * x.len(), "GB/s", || {
+        max_pool_backward(&s, &x, &y, &dy, black_box(&mut dx))
+    });
+}
+
+fn norms_and_losses() {
+    for (batch, channels, inner) in [(256, 16, 1), (256, 64, 1), (64, 16, 784)] {
+        let l = ChannelLayout {
+            batch,
+            channels,
+            inner,
+        };
+        let (x, mut y) = (floats(l.len()), floats(l.len()));
+        let [mut a, mut b, c] = [(); 3].map(|()| floats(channels));
+        let name = |what: &str| format!("batch norm {batch}×{channels}×{inner} {what}");
+        line(&name("moments"), 4 * l.len(), "GB/s", || {
+            batch_norm::moments(&l, &x, &mut a, black_box(&mut b))
+        });
+        line(&name("affine, ReLU"), 8 * l.len(), "GB/s", || {
+            batch_norm::affine_relu(&l, &x, &c, &c, black_box(&mut y))
+        });
+        line(&name("backward sums"), 8 * l.len(), "GB/s", || {
+            batch_norm::backward_sums(&l, &x, &y, &c, &c, &mut a, black_box(&mut b));
+        });
+        let mut dx = floats(l.len());
+        line(&name("backward dx"), 12 * l.len(), "GB/s", || {
+            batch_norm::backward_dx(&l, &x, &y, &c, &c, &c, black_box(&mut dx));
+        });
+    }
+    for classes in [5, 10, 1000] {
+        let (logits, labels) = (floats(256 * classes), vec![1; 256]);
+        let mut d = logits.clone();
+        line(
+            &format!("cross-entropy 256×{classes}"),
+            256,
+            "Grow/s",
+            || {
+                black_box(cross_entropy(classes, &logits, &labels, Some(&mut d), 0.1));
+            },
+        );
+    }
+    let n = 4000;
+    let (mut p, g, mut m, mut v) = (floats(n), floats(n), vec![0.0; n], vec![0.0; n]);
+    let step = AdamStep {
+        step_size: 1e-3,
+        beta1: 0.9,
+        beta2: 0.999,
+        eps: 1e-8,
+        bias2_sqrt: 0.5,
+        weight_decay: 0.0,
+        decoupled_decay: 0.0,
+    };
+    line("adam, 4000 parameters", n, "Gparam/s", || {
+        adam(black_box(&mut p), &g, &mut m, &mut v, step)
+    });
+}
+
+fn main() {
+    for isa in [Isa::Avx512, Isa::Avx2, Isa::Portable] {
+        if force(Some(isa)) == isa {
+            println!("{isa:?}");
+            products();
+            integers();
+            convolutions();
+            norms_and_losses();
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Exact integer matrix products, `C = bias + A·B`, with wrapping 32-bit sums.
+//!
+//! A is row-major with its rows padded by zeros to whole groups: four bytes, or two 16-bit words, a 32-bit group in every
+//! case. B is packed by groups, `packed[group][column][element]`, by [`pack_b_i8`] or [`pack_b_i16`]. All levels give
+//! the same bits: every product is exact and sums wrap, so they are exact whenever the true sum fits `i32`
+//! (`k ≤ 65 793` for u8·i8, `k ≤ 131 071` for i8·i8). [`gemm_i32`] sums wider operands in `i64`.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+mod requantize;
+#[cfg(test)]
+mod tests;
+#[cfg(target_arch = "x86_64")]
+mod vnni;
+
+use crate::isa::{Isa, has_vnni, isa, versions};
+pub use requantize::{requantize_i32_to_i8, requantize_i32_to_i16, requantize_i32_to_u8};
+
+/// Bytes of a group.
+const GROUP: usize = 4;
+
+/// What the elements of a group are; a parameter of the tiles.
+const U8_I8: u8 = 0;
+const I8_I8: u8 = 1;
+const I16_I16: u8 = 2;
+
+/// A product over 32-bit groups, as pointers.
+#[derive(Clone, Copy)]
+struct IntProduct {
+    m: usize,
+    /// IntProduct in a row of A.
+    groups: usize,
+    n: usize,
+    a: *const u8,
+    b: *const i32,
+    c: *mut i32,
+    ldc: usize,
+    /// A bias per column, or null.
+    bias: *const i32,
+}
+
+/// `k` bytes rounded up to whole groups: the row length of an 8-bit A.
+pub const fn padded_k_i8(k: usize) -> usize {
+    k.next_multiple_of(4)
+}
+
+/// `k` words rounded up to whole groups: the row length of a 16-bit A.
+pub const fn padded_k_i16(k: usize) -> usize {
+    k.next_multiple_of(2)
+}
+
+/// Packs a k×n matrix with free strides for [`gemm_u8i8`] and [`gemm_i8i8`] into `padded_k_i8(k) · n` bytes.
+///
+/// # Panics
+/// When lengths do not fit: an error of the caller.
+pub fn pack_b_i8(
+    k: usize,
+    n: usize,
+    b: &[i8],
+    row_stride: usize,
+    col_stride: usize,
+    packed: &mut [i8],
+) {
+    pack::<i8, 4>(k, n, b, row_stride, col_stride, packed);
+}
+
+/// Packs a k×n matrix with free strides for [`gemm_i16i16`] into `padded_k_i16(k) · n` words.
+///
+/// # Panics
+/// When lengths do not fit: an error of the caller.
+pub fn pack_b_i16(
+    k: usize,
+    n: usize,
+    b: &[i16],
+    row_stride: usize,
+    col_stride: usize,
+    packed: &mut [i16],
+) {
+    pack::<i16, 2>(k, n, b, row_stride, col_stride, packed);
+}
+
+fn pack<T: Copy + Default, const G: usize>(
+    k: usize,
+    n: usize,
+    b: &[T],
+    row_stride: usize,
+    col_stride: usize,
+    packed: &mut [T],
+) {
+    let need = k.next_multiple_of(G) * n;
+    assert_eq!(
+        packed.len(),
+        need,
+        "int_gemm: packed B has {} elements, k = {k}, n = {n} need {need}",
+        packed.len()
+    );
+    for (group, row) in packed.chunks_exact_mut((n * G).max(1)).enumerate() {
+        for (j, column) in row.chunks_exact_mut(G).enumerate() {
+            for (t, out) in column.iter_mut().enumerate() {
+                let p = group * G + t;
+                *out = if p < k {
+                    b[p * row_stride + j * col_stride]
+                } else {
+                    T::default()
+                };
+            }
+        }
+    }
+}
+
+/// `C[m, n] = bias + A·B` with unsigned A of row length [`padded_k_i8`] and packed B; C row-major with `ldc`.
+///
+/// # Panics
+/// Like every product here, when lengths do not fit: an error of the caller.
+pub fn gemm_u8i8(
+    m: usize,
+    k: usize,
+    n: usize,
+    a: &[u8],
+    b_packed: &[i8],
+    bias: Option<&[i32]>,
+    c: &mut [i32],
+    ldc: usize,
+) {
+    let lengths = [a.len(), b_packed.len()];
+    run::<U8_I8>(
+        m,
+        padded_k_i8(k) / 4,
+        n,
+        a.as_ptr(),
+        b_packed.as_ptr().cast(),
+        lengths,
+        bias,
+        c,
+        ldc,
+    );
+}
+
+/// As [`gemm_u8i8`] with signed A.
+pub fn gemm_i8i8(
+    m: usize,
+    k: usize,
+    n: usize,
+    a: &[i8],
+    b_packed: &[i8],
+    bias: Option<&[i32]>,
+    c: &mut [i32],
+    ldc: usize,
+) {
+    let lengths = [a.len(), b_packed.len()];
+    run::<I8_I8>(
+        m,
+        padded_k_i8(k) / 4,
+        n,
+        a.as_ptr().cast(),
+        b_packed.as_ptr().cast(),
+        lengths,
+        bias,
+        c,
+        ldc,
+    );
+}
+
+/// As [`gemm_u8i8`] with signed 16-bit operands: A has rows of [`padded_k_i16`] words.
+pub fn gemm_i16i16(
+    m: usize,
+    k: usize,
+    n: usize,
+    a: &[i16],
+    b_packed: &[i16],
+    bias: Option<&[i32]>,
+    c: &mut [i32],
+    ldc: usize,
+) {
+    let lengths = [2 * a.len(), 2 * b_packed.len()];
+    run::<I16_I16>(
+        m,
+        padded_k_i16(k) / 2,
+        n,
+        a.as_ptr().cast(),
+        b_packed.as_ptr().cast(),
+        lengths,
+        bias,
+        c,
+        ldc,
+    );
+}
+
+/// Checks the lengths (those of A and B in bytes) and picks the tile.
+fn run<const KIND: u8>(
+    m: usize,
+    groups: usize,
+    n: usize,
+    a: *const u8,
+    b: *const i32,
+    lengths: [usize; 2],
+    bias: Option<&[i32]>,
+    c: &mut [i32],
+    ldc: usize,
+) {
+    if m == 0 || n == 0 {
+        return;
+    }
+    let needs = [m * groups * GROUP, groups * n * GROUP];
+    assert!(
+        lengths[0] >= needs[0],
+        "int_gemm: A has {} bytes, needs {}",
+        lengths[0],
+        needs[0]
+    );
+    assert!(
+        lengths[1] >= needs[1],
+        "int_gemm: B has {} bytes, needs {}",
+        lengths[1],
+        needs[1]
+    );
+    assert!(
+        m == 1 || ldc >= n,
+        "int_gemm: ldc = {ldc} is less than n = {n}"
+    );
+    let c_len = (m - 1) * ldc + n;
+    assert!(
+        c.len() >= c_len,
+        "int_gemm: C has {} elements, needs {c_len}",
+        c.len()
+    );
+    let bias = bias.map_or(std::ptr::null(), |bias| {
+        assert!(
+            bias.len() >= n,
+            "int_gemm: bias has {} elements, n = {n}",
+            bias.len()
+        );
+        bias.as_ptr()
+    });
+    let product = IntProduct {
+        m,
+        groups,
+        n,
+        a,
+        b,
+        c: c.as_mut_ptr(),
+        ldc,
+        bias,
+    };
+    // SAFETY: the lengths were checked above, and the features by `has_vnni` and `isa`.
+    unsafe {
+        match isa() {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 if has_vnni() => vnni::run::<KIND>(product),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 | Isa::Avx2 => avx2::run::<KIND>(product),
+            _ => portable::run::<KIND>(product),
+        }
+    }
+}
+
+versions! {
+    /// `C[m, n] = A·B` in `i64` from 32-bit operands, all row-major and dense; sums wrap.
+    pub fn gemm_i32(m: usize, k: usize, n: usize, a: &[i32], b: &[i32], c: &mut [i64]) {
+        assert_eq!(a.len(), m * k, "int_gemm: A has {} elements, m = {m}, k = {k}", a.len());
+        assert_eq!(b.len(), k * n, "int_gemm: B has {} elements, k = {k}, n = {n}", b.len());
+        assert_eq!(c.len(), m * n, "int_gemm: C has {} elements, m = {m}, n = {n}", c.len());
+        c.fill(0);
+        if k == 0 || n == 0 {
+            return;
+        }
+        for (a, c) in a.chunks_exact(k).zip(c.chunks_exact_mut(n)) {
+            for (&a, b) in a.iter().zip(b.chunks_exact(n)) {
+                for (c, &b) in c.iter_mut().zip(b) {
+                    *c = c.wrapping_add(i64::from(a) * i64::from(b));
+                }
+            }
+        }
+    }
+}

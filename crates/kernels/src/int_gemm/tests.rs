@@ -1,0 +1,195 @@
+//! Every product against plain `i64` sums, and requantisation against its definition.
+
+use super::*;
+use crate::isa::testing::on_every_isa;
+use crate::testing::noise;
+use proptest::prelude::*;
+
+fn bytes(n: usize, seed: u64) -> Vec<i8> {
+    noise(n, seed).iter().map(|x| (x * 200.0) as i8).collect()
+}
+
+/// `bias + A·B` modulo 2^32.
+fn exact(k: usize, a: impl Fn(usize) -> i64, b: impl Fn(usize) -> i64, bias: i32) -> i32 {
+    (i64::from(bias) + (0..k).map(|p| a(p) * b(p)).sum::<i64>()) as i32
+}
+
+/// Rows of `k` elements, each padded to whole groups of `G`.
+fn padded<T: Copy + Default, const G: usize>(k: usize, a: &[T]) -> Vec<T> {
+    let rows = a.chunks_exact(k.max(1));
+    rows.flat_map(|row| {
+        row.iter()
+            .copied()
+            .chain((k..k.next_multiple_of(G)).map(|_| T::default()))
+    })
+    .collect()
+}
+
+fn check(m: usize, k: usize, n: usize, with_bias: bool) {
+    let (a, b) = (bytes(m * k, 1), bytes(k * n, 2));
+    let words = |x: &[i8]| {
+        x.iter()
+            .map(|&x| i16::from(x) * 256 + 77)
+            .collect::<Vec<i16>>()
+    };
+    let (wide_a, wide_b) = (words(&a), words(&b));
+    let bias: Vec<i32> = bytes(n, 3).iter().map(|&x| i32::from(x) << 20).collect();
+    let unsigned: Vec<u8> = a.iter().map(|&x| x as u8).collect();
+    let mut packed = vec![0; padded_k_i8(k) * n];
+    pack_b_i8(k, n, &b, n, 1, &mut packed);
+    let mut wide_packed = vec![0; padded_k_i16(k) * n];
+    pack_b_i16(k, n, &wide_b, n, 1, &mut wide_packed);
+    let ldc = n + 2;
+    on_every_isa(|isa| {
+        let bias = with_bias.then_some(&bias[..]);
+        let verify = |c: &[i32],
+                      what: &str,
+                      a: &dyn Fn(usize, usize) -> i64,
+                      b: &dyn Fn(usize, usize) -> i64| {
+            for (at, &got) in c.iter().enumerate() {
+                let (i, j) = (at / ldc, at % ldc);
+                let want = if j < n {
+                    exact(k, |p| a(i, p), |p| b(p, j), bias.map_or(0, |b| b[j]))
+                } else {
+                    7
+                };
+                assert_eq!(got, want, "{what} {isa:?} {m}×{k}×{n} at {i}, {j}");
+            }
+        };
+        let by = |p: usize, j: usize| i64::from(b[p * n + j]);
+        let mut c = vec![7; m * ldc];
+        gemm_u8i8(
+            m,
+            k,
+            n,
+            &padded::<_, 4>(k, &unsigned),
+            &packed,
+            bias,
+            &mut c,
+            ldc,
+        );
+        verify(&c, "u8", &|i, p| i64::from(unsigned[i * k + p]), &by);
+        c.fill(7);
+        gemm_i8i8(m, k, n, &padded::<_, 4>(k, &a), &packed, bias, &mut c, ldc);
+        verify(&c, "i8", &|i, p| i64::from(a[i * k + p]), &by);
+        c.fill(7);
+        gemm_i16i16(
+            m,
+            k,
+            n,
+            &padded::<_, 2>(k, &wide_a),
+            &wide_packed,
+            bias,
+            &mut c,
+            ldc,
+        );
+        verify(&c, "i16", &|i, p| i64::from(wide_a[i * k + p]), &|p, j| {
+            i64::from(wide_b[p * n + j])
+        });
+        let (a32, b32): (Vec<i32>, Vec<i32>) = (
+            a.iter().map(|&x| i32::from(x) << 23).collect(),
+            b.iter().map(|&x| i32::from(x) << 23).collect(),
+        );
+        let mut c = vec![7; m * n];
+        gemm_i32(m, k, n, &a32, &b32, &mut c);
+        for (at, &got) in c.iter().enumerate() {
+            let terms = (0..k).map(|p| {
+                i64::from(a32[at / n * k + p]).wrapping_mul(i64::from(b32[p * n + at % n]))
+            });
+            assert_eq!(
+                got,
+                terms.fold(0i64, i64::wrapping_add),
+                "i32 {isa:?} {m}×{k}×{n}"
+            );
+        }
+    });
+}
+
+#[test]
+fn edge_sizes_are_exact() {
+    for m in [0, 1, 3, 13] {
+        for k in [0, 1, 3, 4, 5, 17] {
+            for n in [0, 1, 5, 8, 16, 17, 33, 49, 70] {
+                check(m, k, n, (m + k + n) % 2 == 0);
+            }
+        }
+    }
+    check(256, 64, 32, true);
+}
+
+#[test]
+fn extremes_do_not_saturate() {
+    on_every_isa(|isa| {
+        let (k, n) = (64, 3);
+        let mut packed = vec![0; k * n];
+        pack_b_i8(k, n, &vec![-128; k * n], 1, k, &mut packed);
+        let mut c = vec![0; n];
+        gemm_u8i8(1, k, n, &vec![255; k], &packed, None, &mut c, n);
+        assert_eq!(c, [-128 * 255 * 64; 3], "{isa:?}");
+        gemm_i8i8(1, k, n, &vec![-128; k], &packed, None, &mut c, n);
+        assert_eq!(c, [128 * 128 * 64; 3], "{isa:?}");
+        let mut wide = vec![0; 2 * n];
+        pack_b_i16(2, n, &vec![i16::MIN; 2 * n], 1, 2, &mut wide);
+        gemm_i16i16(1, 2, n, &[i16::MIN; 2], &wide, None, &mut c, n);
+        assert_eq!(c, [i32::MIN; 3], "{isa:?} wraps");
+    });
+}
+
+#[test]
+fn requantisation_rounds_to_even_and_clamps() {
+    let mut sums: Vec<i32> = (-600..600).collect();
+    sums.extend([
+        i32::MIN,
+        i32::MIN + 1,
+        i32::MAX,
+        i32::MAX - 1,
+        1 << 30,
+        -(1 << 30),
+    ]);
+    on_every_isa(|isa| {
+        for shift in [-40, -31, -5, -1, 0, 1, 2, 3, 8, 30, 31, 32, 60] {
+            let want: Vec<i32> = sums
+                .iter()
+                .map(|&x| {
+                    (f64::from(x) * 2f64.powi(-shift))
+                        .round_ties_even()
+                        .clamp(-2e9, 2e9) as i32
+                })
+                .collect();
+            let clamped = |lo: i32, hi: i32| {
+                want.iter()
+                    .map(|x| *x.clamp(&lo, &hi))
+                    .collect::<Vec<i32>>()
+            };
+            let mut narrow = vec![0i8; sums.len()];
+            requantize_i32_to_i8(&sums, shift, -128, 127, &mut narrow);
+            assert_eq!(
+                narrow.iter().map(|&x| i32::from(x)).collect::<Vec<_>>(),
+                clamped(-128, 127),
+                "{isa:?} {shift}"
+            );
+            let mut unsigned = vec![0u8; sums.len()];
+            requantize_i32_to_u8(&sums, shift, 0, 255, &mut unsigned);
+            assert_eq!(
+                unsigned.iter().map(|&x| i32::from(x)).collect::<Vec<_>>(),
+                clamped(0, 255),
+                "{isa:?} {shift}"
+            );
+            let mut wide = vec![0i16; sums.len()];
+            requantize_i32_to_i16(&sums, shift, -2048, 2047, &mut wide);
+            assert_eq!(
+                wide.iter().map(|&x| i32::from(x)).collect::<Vec<_>>(),
+                clamped(-2048, 2047),
+                "{isa:?} {shift}"
+            );
+        }
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn any_size_is_exact(m in 0usize..40, k in 0usize..70, n in 0usize..90, with_bias: bool) {
+        check(m, k, n, with_bias);
+    }
+}

@@ -1,0 +1,204 @@
+//! Rounding to number formats, compiled for the machine. The arithmetic is [`format`]'s own.
+
+use crate::isa::versions;
+use format::{FixedPoint, Format, Rounding};
+
+/// Adding this to |x| < 2^22 leaves x, rounded to nearest even, in the low mantissa bits.
+const ROUND: f32 = 12_582_912.0;
+/// The same for `f64` and |x| < 2^51.
+const ROUND_WIDE: f64 = 6_755_399_441_055_744.0;
+
+versions! {
+    /// [`Format::quantize`]: writes the nearest values of the format to `y`.
+    pub fn quantize(f: &Format, x: &[f32], shape: &[usize], y: &mut [f32]) {
+        f.quantize(x, shape, y);
+    }
+
+    /// [`Format::straight_through`]: zeroes the gradient where rounding `x` saturates.
+    pub fn straight_through(f: &Format, x: &[f32], shape: &[usize], grad: &mut [f32]) {
+        f.straight_through(x, shape, grad);
+    }
+
+    /// The codes of a signed fixed point of up to 8 bits; NaN becomes 0.
+    pub fn quantize_codes_i8(f: FixedPoint, x: &[f32], codes: &mut [i8]) {
+        narrow_codes(f, x, codes, |code| code as i8);
+    }
+
+    /// The codes of an unsigned fixed point of up to 8 bits; NaN becomes 0.
+    pub fn quantize_codes_u8(f: FixedPoint, x: &[f32], codes: &mut [u8]) {
+        narrow_codes(f, x, codes, |code| code as u8);
+    }
+
+    /// The codes of a fixed point of up to 16 bits, 15 if unsigned; NaN becomes 0.
+    pub fn quantize_codes_i16(f: FixedPoint, x: &[f32], codes: &mut [i16]) {
+        narrow_codes(f, x, codes, |code| code as i16);
+    }
+
+    /// The codes of a fixed point of up to 32 bits, 31 if unsigned; NaN becomes 0.
+    pub fn quantize_codes_i32(f: FixedPoint, x: &[f32], codes: &mut [i32]) {
+        assert_eq!(x.len(), codes.len(), "quantize_codes: {} values, {} codes", x.len(), codes.len());
+        let ((lo, hi), scale) = (code_range(f), 2f64.powi(f.frac_width));
+        let floor = f.rounding == Rounding::Floor;
+        for (code, &x) in codes.iter_mut().zip(x) {
+            let exact = (f64::from(x) * scale).clamp(lo, hi);
+            let shifted = exact + ROUND_WIDE;
+            let nearest = shifted - ROUND_WIDE;
+            let down = i64::from(floor && nearest > exact);
+            let rounded = (shifted.to_bits().wrapping_sub(ROUND_WIDE.to_bits()) as i64 - down) as i32;
+            *code = if x.is_nan() { 0 } else { rounded };
+        }
+    }
+}
+
+/// Smallest and largest code.
+#[inline(always)]
+fn code_range(f: FixedPoint) -> (f64, f64) {
+    let span = 2f64.powi(f.width as i32 - i32::from(f.signed));
+    (if f.signed { -span } else { 0.0 }, span - 1.0)
+}
+
+/// Codes of up to 16 bits: the scaled value is clamped, then rounded by the addition of a large number. Scaling by a power
+/// of two is exact, or leaves a value far below a half, or one far beyond the range.
+#[inline(always)]
+fn narrow_codes<T>(f: FixedPoint, x: &[f32], codes: &mut [T], narrow: impl Fn(i32) -> T) {
+    assert_eq!(
+        x.len(),
+        codes.len(),
+        "quantize_codes: {} values, {} codes",
+        x.len(),
+        codes.len()
+    );
+    assert!(
+        f.width <= 16,
+        "quantize_codes: width {} exceeds 16",
+        f.width
+    );
+    let (lo, hi) = code_range(f);
+    let (lo, hi) = (lo as f32, hi as f32);
+    let half = f.frac_width / 2;
+    let (first, second) = (2f32.powi(half), 2f32.powi(f.frac_width - half));
+    let floor = f.rounding == Rounding::Floor;
+    for (code, &x) in codes.iter_mut().zip(x) {
+        let exact = (x * first * second).clamp(lo, hi);
+        let shifted = exact + ROUND;
+        let down = i32::from(floor && shifted - ROUND > exact);
+        let rounded = shifted.to_bits().wrapping_sub(ROUND.to_bits()) as i32 - down;
+        *code = narrow(if x.is_nan() { 0 } else { rounded });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::testing::on_every_isa;
+    use crate::testing::noise;
+    use format::Integer;
+
+    fn samples() -> Vec<f32> {
+        let mut x: Vec<f32> = noise(5000, 1).iter().map(|x| x * 20.0).collect();
+        x.extend((-400..400).map(|i: i16| f32::from(i) / 32.0));
+        x.extend([
+            0.0,
+            -0.0,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+            f32::NAN,
+            1e30,
+            -1e30,
+            1e-40,
+        ]);
+        x
+    }
+
+    #[test]
+    fn every_level_rounds_as_the_format_does() {
+        let formats = [
+            "integer(8, 4)",
+            "block_fp(8, 8, [16])",
+            "minifloat_ieee(8, 4, 7)",
+            "mxint(8, 8, [32])",
+        ];
+        let x = samples();
+        for spec in formats.map(|spec| Format::parse(spec).unwrap()) {
+            let mut want = vec![0.0; x.len()];
+            spec.quantize(&x, &[x.len()], &mut want);
+            on_every_isa(|isa| {
+                let mut y = vec![9.0; x.len()];
+                quantize(&spec, &x, &[x.len()], &mut y);
+                let same = y
+                    .iter()
+                    .zip(&want)
+                    .all(|(y, w)| y.to_bits() == w.to_bits() || (y.is_nan() && w.is_nan()));
+                assert!(same, "{isa:?} {spec}");
+                let (mut grad, mut expected) = (vec![1.0; x.len()], vec![1.0; x.len()]);
+                straight_through(&spec, &x, &[x.len()], &mut grad);
+                spec.straight_through(&x, &[x.len()], &mut expected);
+                assert_eq!(grad, expected, "{isa:?} {spec}");
+            });
+        }
+    }
+
+    #[test]
+    fn codes_times_the_step_are_the_rounded_values() {
+        let x = samples();
+        for (width, frac_width) in [(8, 4), (8, 0), (5, 7), (8, -2), (3, 1), (1, 0)] {
+            for (signed, rounding) in [
+                (true, Rounding::NearestEven),
+                (false, Rounding::NearestEven),
+                (true, Rounding::Floor),
+            ] {
+                let integer = Integer {
+                    width,
+                    frac_width,
+                    signed,
+                    rounding,
+                };
+                let mut values = vec![0.0; x.len()];
+                Format::Integer(integer).quantize(&x, &[x.len()], &mut values);
+                let want: Vec<i32> = values
+                    .iter()
+                    .map(|v| (v * 2f32.powi(frac_width)) as i32)
+                    .collect();
+                let fixed = integer.fixed_point();
+                on_every_isa(|isa| {
+                    let mut wide = vec![9; x.len()];
+                    quantize_codes_i32(fixed, &x, &mut wide);
+                    assert_eq!(wide, want, "{isa:?} {fixed:?}");
+                    let mut words = vec![9; x.len()];
+                    quantize_codes_i16(fixed, &x, &mut words);
+                    assert!(
+                        words.iter().map(|&c| i32::from(c)).eq(want.iter().copied()),
+                        "{isa:?} {fixed:?}"
+                    );
+                    let (mut bytes, mut unsigned) = (vec![9i8; x.len()], vec![9u8; x.len()]);
+                    if signed {
+                        quantize_codes_i8(fixed, &x, &mut bytes);
+                        assert!(
+                            bytes.iter().map(|&c| i32::from(c)).eq(want.iter().copied()),
+                            "{isa:?} {fixed:?}"
+                        );
+                    } else {
+                        quantize_codes_u8(fixed, &x, &mut unsigned);
+                        assert!(
+                            unsigned
+                                .iter()
+                                .map(|&c| i32::from(c))
+                                .eq(want.iter().copied()),
+                            "{isa:?} {fixed:?}"
+                        );
+                    }
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn wide_codes_are_exact() {
+        let fixed = Integer::new(32, 20).fixed_point();
+        let x = [1.0, -2047.999, 1e9, -1e9, 0.333_333_34, 1e-7, f32::NAN];
+        let mut codes = [9; 7];
+        quantize_codes_i32(fixed, &x, &mut codes);
+        let want = x.map(|x| (f64::from(x) * 1_048_576.0).round_ties_even() as i32);
+        assert_eq!(codes, want);
+    }
+}
