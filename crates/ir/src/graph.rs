@@ -2,6 +2,7 @@
 
 use crate::{FxOp, Init, MaseType, Op, Operator, ParamRole, PortSpec, Random, Tensor};
 use format::Format;
+use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 
 /// A node of a graph, by its place in execution order. Edits that insert or remove nodes renumber the later ones.
@@ -45,10 +46,12 @@ pub struct Node {
     pub params: BTreeMap<String, Tensor>,
     /// Number formats by port name: `data_in_0`, `weight`, `data_out_0`, …
     pub formats: BTreeMap<String, Format>,
+    /// What profiling found: by port, by name of the statistic, its fields.
+    pub statistics: BTreeMap<String, Map<String, Json>>,
 }
 
 impl Node {
-    /// A node without parameters or formats; `target` is empty for functions and methods.
+    /// A node without parameters, formats or statistics; `target` is empty for functions and methods.
     pub fn new(name: &str, target: &str, op: impl Into<Op>, inputs: &[Value]) -> Self {
         Self {
             name: name.to_owned(),
@@ -57,6 +60,7 @@ impl Node {
             inputs: inputs.to_vec(),
             params: BTreeMap::new(),
             formats: BTreeMap::new(),
+            statistics: BTreeMap::new(),
         }
     }
 
@@ -258,6 +262,17 @@ impl Graph {
                 }
             }
         }
+    }
+
+    /// The graph as its text form has it: without parameters and statistics.
+    #[must_use]
+    pub fn without_params(&self) -> Self {
+        let mut graph = self.clone();
+        for node in &mut graph.nodes {
+            node.params.clear();
+            node.statistics.clear();
+        }
+        graph
     }
 
     /// Every parameter present, by its dotted name, in execution order.

@@ -27,21 +27,31 @@
 
 pub mod ops;
 
+mod code_range;
 mod graph;
+mod metadata;
 mod operator;
 mod random;
+mod result_format;
 mod shape;
 mod tensor;
 mod text;
+mod torch_repr;
 mod verified;
 mod verify;
 
 pub use graph::{EditError, Graph, Node, NodeId, Value};
+pub use metadata::{
+    Common, Hardware, NodeMeta, PortMeta, PortStatistics, Ports, Software, common, metadata,
+    software,
+};
 pub use operator::{BitOpRule, Cost, FxOp, Init, MaseType, OpError, Operator, ParamRole, PortSpec};
 pub use ops::{AttributeError, Op, OpEntry};
 pub use random::Random;
+pub use result_format::result_format;
 pub use shape::{DType, Dim, Shape, ShapeError, Type};
 pub use tensor::Tensor;
 pub use text::{TextError, TextErrors};
+pub use torch_repr::{torch_class, torch_repr};
 pub use verified::Verified;
 pub use verify::{RULES, VerifyError, Violation, verify};

@@ -1,0 +1,186 @@
+//! Interval arithmetic on fixed-point codes: which values an exact computation can reach.
+
+use format::{FixedPoint, Rounding};
+
+/// The multiples of 2^-frac from `min`·2^-frac to `max`·2^-frac. Operations are `None` where 128 bits do not suffice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeRange {
+    min: i128,
+    max: i128,
+    frac: i32,
+}
+
+impl CodeRange {
+    /// Everything a format can hold.
+    pub fn of(format: FixedPoint) -> Option<Self> {
+        let bits = if format.signed {
+            format.width.checked_sub(1)?
+        } else {
+            format.width
+        };
+        let limit = shifted(1, bits)?;
+        let min = if format.signed { -limit } else { 0 };
+        Some(Self {
+            min,
+            max: limit - 1,
+            frac: format.frac_width,
+        })
+    }
+
+    /// A number with at most 24 significant bits, so that it is the same in f32.
+    pub fn number(value: f64) -> Option<Self> {
+        if value == 0.0 {
+            return Some(Self {
+                min: 0,
+                max: 0,
+                frac: 0,
+            });
+        }
+        let (mut code, mut frac) = (value, 0);
+        while code.fract() != 0.0 && frac < 1100 {
+            code *= 2.0;
+            frac += 1;
+        }
+        while code % 2.0 == 0.0 {
+            code /= 2.0;
+            frac -= 1;
+        }
+        (code.abs() < 16_777_216.0).then_some(Self {
+            min: code as i128,
+            max: code as i128,
+            frac,
+        })
+    }
+
+    /// The narrowest format that holds all of it.
+    pub fn format(self) -> FixedPoint {
+        let magnitude = |code: i128| 128 - (if code < 0 { !code } else { code }).leading_zeros();
+        let signed = self.min < 0;
+        let bits = magnitude(self.min).max(magnitude(self.max));
+        FixedPoint {
+            width: (bits + u32::from(signed)).max(1),
+            frac_width: self.frac,
+            signed,
+            rounding: Rounding::NearestEven,
+        }
+    }
+
+    /// Sums of one element of each.
+    pub fn plus(self, other: Self) -> Option<Self> {
+        let (a, b) = self.aligned(other)?;
+        Some(Self {
+            min: a.min.checked_add(b.min)?,
+            max: a.max.checked_add(b.max)?,
+            frac: a.frac,
+        })
+    }
+
+    /// Products of one element of each.
+    pub fn times(self, other: Self) -> Option<Self> {
+        let product = |a: i128, b: i128| a.checked_mul(b);
+        let corners = [
+            product(self.min, other.min)?,
+            product(self.min, other.max)?,
+            product(self.max, other.min)?,
+            product(self.max, other.max)?,
+        ];
+        Some(Self {
+            min: corners.into_iter().min()?,
+            max: corners.into_iter().max()?,
+            frac: self.frac.checked_add(other.frac)?,
+        })
+    }
+
+    /// Sums of `n` elements.
+    pub fn summed(self, n: usize) -> Option<Self> {
+        let n = n as i128;
+        Some(Self {
+            min: self.min.checked_mul(n)?,
+            max: self.max.checked_mul(n)?,
+            frac: self.frac,
+        })
+    }
+
+    /// Means of `n` elements, which are exact when `n` is a power of two.
+    pub fn mean_of(self, n: usize) -> Option<Self> {
+        let sum = self.summed(n)?;
+        let bits = n.is_power_of_two().then(|| n.ilog2() as i32)?;
+        Some(Self {
+            frac: sum.frac.checked_add(bits)?,
+            ..sum
+        })
+    }
+
+    /// Differences from zero.
+    pub fn negated(self) -> Option<Self> {
+        Some(Self {
+            min: self.max.checked_neg()?,
+            max: self.min.checked_neg()?,
+            ..self
+        })
+    }
+
+    /// The elements of either.
+    pub fn joined(self, other: Self) -> Option<Self> {
+        let (a, b) = self.aligned(other)?;
+        Some(Self {
+            min: a.min.min(b.min),
+            max: a.max.max(b.max),
+            frac: a.frac,
+        })
+    }
+
+    /// max(x, low), for a bound that is itself a multiple of 2^-frac.
+    pub fn at_least(self, low: f64) -> Option<Self> {
+        let low = self.code_of(low)?;
+        Some(Self {
+            min: self.min.max(low),
+            max: self.max.max(low),
+            ..self
+        })
+    }
+
+    /// min(x, high), for a bound that is itself a multiple of 2^-frac.
+    pub fn at_most(self, high: f64) -> Option<Self> {
+        let high = self.code_of(high)?;
+        Some(Self {
+            min: self.min.min(high),
+            max: self.max.min(high),
+            ..self
+        })
+    }
+
+    /// Whether it is one number, and that a power of two or its negative.
+    pub fn is_power_of_two(self) -> bool {
+        self.min == self.max && self.min.unsigned_abs().is_power_of_two()
+    }
+
+    fn code_of(self, value: f64) -> Option<i128> {
+        let number = Self::number(value)?;
+        let (aligned, _) = number.aligned(self)?;
+        (aligned.frac == self.frac).then_some(aligned.min)
+    }
+
+    /// Both with the finer of the two steps.
+    fn aligned(self, other: Self) -> Option<(Self, Self)> {
+        let frac = self.frac.max(other.frac);
+        Some((self.with_frac(frac)?, other.with_frac(frac)?))
+    }
+
+    fn with_frac(self, frac: i32) -> Option<Self> {
+        let bits = u32::try_from(frac.checked_sub(self.frac)?).ok()?;
+        Some(Self {
+            min: shifted(self.min, bits)?,
+            max: shifted(self.max, bits)?,
+            frac,
+        })
+    }
+}
+
+fn shifted(code: i128, bits: u32) -> Option<i128> {
+    match bits {
+        _ if code == 0 => Some(0),
+        0..127 => code.checked_mul(1 << bits),
+        _ => None,
+    }
+}
