@@ -1,0 +1,171 @@
+//! The rules of the verifier that text cannot break: those about parameters, names and references.
+
+use ir::ops::activation::Relu;
+use ir::ops::linear::Linear;
+use ir::ops::placeholder::{Output, Placeholder};
+use ir::{DType, Dim, Graph, Node, NodeId, RULES, Shape, Tensor, Value, verify};
+
+fn linear_graph() -> Graph {
+    let mut graph = Graph::new("rules");
+    let shape = Shape(vec![Dim::symbol("N"), 8.into()]);
+    let x = graph.push(Node::new(
+        "x",
+        "",
+        Placeholder {
+            shape,
+            dtype: DType::F32,
+        },
+        &[],
+    ));
+    let linear = Linear {
+        in_features: 8,
+        out_features: 4,
+        bias: true,
+    };
+    let fc = graph.push(Node::new("fc", "net.fc", linear, &[x.into()]));
+    graph.push(Node::new("output", "", Output {}, &[fc.into()]));
+    graph
+}
+
+/// The rules that are broken, and the report.
+fn broken(graph: &Graph) -> (Vec<&'static str>, String) {
+    let error = verify(graph).expect_err("a rule is broken");
+    (
+        error
+            .violations
+            .iter()
+            .map(|violation| violation.rule)
+            .collect(),
+        error.to_string(),
+    )
+}
+
+#[test]
+fn the_header_lists_every_rule() {
+    let source = include_str!("../src/verify.rs");
+    for (number, (id, text)) in RULES.iter().enumerate() {
+        let line = format!("//! {:>2}. `{id}`: {text}.", number + 1);
+        assert!(source.contains(&line), "{line}");
+    }
+}
+
+#[test]
+fn a_good_graph_knows_its_types() {
+    let mut graph = linear_graph();
+    graph.initialize(1);
+    let verified = verify(&graph).unwrap();
+    assert_eq!(verified.placeholders(), [NodeId(0)]);
+    assert_eq!(verified.output_values(), [Value::from(NodeId(1))]);
+    assert_eq!(verified.ty(NodeId(1).into()).to_string(), "f32[N, 4]");
+    assert_eq!(verified.input_types(NodeId(1))[0].to_string(), "f32[N, 8]");
+    assert!(verified.outputs(NodeId(2)).is_empty());
+}
+
+#[test]
+fn parameters_have_the_shape_the_operator_asks_for() {
+    let mut graph = linear_graph();
+    let fc = graph.node_mut(NodeId(1));
+    fc.params
+        .insert("weight".to_owned(), Tensor::filled(vec![4, 16], 0.0));
+    fc.params
+        .insert("wieght".to_owned(), Tensor::filled(vec![4, 8], 0.0));
+    let (rules, report) = broken(&graph);
+    assert_eq!(rules, ["parameter", "parameter"]);
+    let expected = "fc (linear): weight: expected shape [4, 8], got [4, 16]\nfc (linear): has no parameter 'wieght'";
+    assert_eq!(report, expected);
+}
+
+#[test]
+fn a_parameter_that_is_not_finite_is_named_with_its_place() {
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let mut graph = linear_graph();
+        graph.initialize(1);
+        let weight = graph.node_mut(NodeId(1)).params.get_mut("weight").unwrap();
+        weight.values_mut()[8 * 2 + 3] = bad;
+        let (rules, report) = broken(&graph);
+        assert_eq!(rules, ["finite"]);
+        assert_eq!(
+            report,
+            format!("fc (linear): weight: the value at [2, 3] is {bad}")
+        );
+    }
+}
+
+#[test]
+fn names_are_unique_identifiers() {
+    let mut graph = linear_graph();
+    graph.node_mut(NodeId(1)).name = "x".to_owned();
+    assert_eq!(broken(&graph).1, "x (linear): node 0 already has this name");
+    for name in ["", "1a", "a.b", "a b", "ä", "a-b"] {
+        let mut graph = linear_graph();
+        graph.node_mut(NodeId(1)).name = name.to_owned();
+        assert_eq!(broken(&graph).0, ["name"], "{name}");
+    }
+}
+
+#[test]
+fn inputs_are_results_of_earlier_nodes() {
+    let cases = [
+        (
+            Value {
+                node: NodeId(0),
+                output: 1,
+            },
+            "data_in_0: reads result 1 of x, which has 1",
+        ),
+        (
+            Value {
+                node: NodeId(1),
+                output: 0,
+            },
+            "data_in_0: reads fc, which is not an earlier node",
+        ),
+        (
+            Value {
+                node: NodeId(2),
+                output: 0,
+            },
+            "data_in_0: reads output, which is not an earlier node",
+        ),
+        (
+            Value {
+                node: NodeId(99),
+                output: 0,
+            },
+            "data_in_0: reads node 99, which does not exist",
+        ),
+    ];
+    for (input, message) in cases {
+        let mut graph = linear_graph();
+        graph.node_mut(NodeId(1)).inputs[0] = input;
+        let (rules, report) = broken(&graph);
+        assert_eq!(rules, ["input"]);
+        assert_eq!(report, format!("fc (linear): {message}"));
+        // a broken graph can still be looked at
+        assert!(graph.to_string().contains("linear("));
+    }
+}
+
+#[test]
+fn a_result_of_the_output_cannot_be_read() {
+    let mut graph = linear_graph();
+    graph.push(Node::new("late", "", Relu::default(), &[NodeId(2).into()]));
+    assert_eq!(broken(&graph).0, ["output", "input"]);
+}
+
+#[test]
+fn a_symbol_is_an_identifier() {
+    let mut graph = linear_graph();
+    let shape = Shape(vec![Dim::symbol("two words"), 8.into()]);
+    graph.node_mut(NodeId(0)).op = Placeholder {
+        shape,
+        dtype: DType::F32,
+    }
+    .into();
+    assert_eq!(broken(&graph).0, ["symbol"]);
+}
+
+#[test]
+fn an_empty_graph_breaks_two_rules() {
+    assert_eq!(broken(&Graph::new("empty")).0, ["placeholder", "output"]);
+}
