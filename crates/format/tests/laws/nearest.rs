@@ -85,7 +85,8 @@ fn minifloats() {
 fn check_block(spec: &str, first: f32, shift: i32, element: &Oracle) {
     let format = parse(spec);
     let scale = 2f64.powi(shift);
-    for x in short_floats() {
+    let tiny = (1..4096).map(f32::from_bits);
+    for x in short_floats().into_iter().chain(tiny) {
         if x.abs() <= first {
             let y = quantized(&format, &[first, x], &[2]);
             let want = (element.round(f64::from(x) / scale) * scale) as f32;
@@ -139,6 +140,25 @@ fn block_formats_round_as_their_elements() {
             );
         }
     }
+}
+
+#[test]
+fn shared_exponents_end_where_their_bits_do() {
+    let power = |exponent: i32| 2f64.powi(exponent) as f32;
+    let fixed = |spec: &str, max: f64| Oracle::of(&parse(spec)).up_to(max);
+    let mxint = fixed("integer(4, 2)", 1.75);
+    check_block("mxint(4, [2])", power(-128), -127, &mxint);
+    let block_fp = fixed("integer(4, 3)", 0.875);
+    check_block("block_fp(4, 3, block_size = [2])", power(-5), -3, &block_fp);
+    check_block("block_fp(4, 3, block_size = [2])", power(9), 4, &block_fp);
+    let minifloat = oracle::ieee(6, 3, 3);
+    check_block("block_minifloat(6, 3, 2, [2])", power(-4), -2, &minifloat);
+    check_block("block_minifloat(6, 3, 2, [2])", power(9), 1, &minifloat);
+    let log = oracle::log(4, 3);
+    check_block("block_log(4, 2, [2])", power(-4), -2, &log);
+    check_block("block_log(4, 2, [2])", power(9), 1, &log);
+    let e4m3 = oracle::ieee(8, 4, 7).up_to(448.0);
+    check_block("mxfp(4, 3, [2])", power(-125), -127, &e4m3);
 }
 
 #[test]

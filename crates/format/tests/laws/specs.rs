@@ -51,6 +51,7 @@ pub const SPECS: &[&str] = &[
     "block_fp(4, 4, block_size = [2, 3], skip_first_dim = true)",
     "block_fp(32, 8, block_size = [5])",
     "block_fp(6, 3, exponent_bias = -2, block_size = [1, 4])",
+    "block_fp(8, 8, exponent_bias = 381, block_size = [4])",
     "block_minifloat(8, 4, 8, [16])",
     "block_minifloat(6, 3, 2, [1, 5])",
     "block_minifloat(16, 8, 8, [-1, 4])",
