@@ -19,8 +19,12 @@ fn main() {
     let mut net = Network::new(graph, 1).unwrap();
     let r = Random::new(1, "x");
     let batches = 64;
-    let x: Vec<f32> = (0..batches * rows * width).map(|k| r.normal(k as u64)).collect();
-    let y: Vec<u32> = (0..batches * rows).map(|k| (r.bits(k as u64) % classes) as u32).collect();
+    let x: Vec<f32> = (0..batches * rows * width)
+        .map(|k| r.normal(k as u64))
+        .collect();
+    let y: Vec<u32> = (0..batches * rows)
+        .map(|k| (r.bits(k as u64) % classes) as u32)
+        .collect();
     let mut opt = Optimizer::new(OptimizerKind::Adam { weight_decay: 0.0 }, 1e-3, net.state());
     let mut best = f64::MAX;
     for _ in 0..5 {
@@ -30,7 +34,8 @@ fn main() {
             for b in 0..batches {
                 let xb = [Input::F32(&x[b * rows * width..(b + 1) * rows * width])];
                 if train {
-                    net.train_step(&xb, &y[b * rows..(b + 1) * rows], rows, &mut opt).unwrap();
+                    net.train_step(&xb, &y[b * rows..(b + 1) * rows], rows, &mut opt)
+                        .unwrap();
                 } else {
                     net.run(engine::PlanOptions::eval(rows), &xb).unwrap();
                 }
@@ -39,5 +44,11 @@ fn main() {
         }
         best = best.min(start.elapsed().as_secs_f64() / f64::from(n));
     }
-    println!("{} {}: {:.2} us/step, {:.0} rows/s", args[1], args[4], best * 1e6, rows as f64 / best);
+    println!(
+        "{} {}: {:.2} us/step, {:.0} rows/s",
+        args[1],
+        args[4],
+        best * 1e6,
+        rows as f64 / best
+    );
 }

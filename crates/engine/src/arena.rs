@@ -63,7 +63,11 @@ mod tests {
     #[test]
     fn buffers_that_never_meet_share_memory() {
         let chain: Vec<Lifetime> = (0..10)
-            .map(|t| Lifetime { len: 64, first: t, last: t + 1 })
+            .map(|t| Lifetime {
+                len: 64,
+                first: t,
+                last: t + 1,
+            })
             .collect();
         assert_eq!(place(&chain).1, 128);
     }

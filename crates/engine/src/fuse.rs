@@ -34,7 +34,9 @@ pub(crate) fn fuse(verified: &Verified, options: &PlanOptions) -> Vec<Fusion> {
         return plan;
     }
     for (id, node) in graph.iter() {
-        let Some(&input) = node.inputs.first() else { continue };
+        let Some(&input) = node.inputs.first() else {
+            continue;
+        };
         let before = graph.node(input.node);
         if !only_feeds(verified, options, input, node) {
             continue;
@@ -76,7 +78,11 @@ fn is_plain(node: &Node) -> bool {
 /// Whether nobody but `user` sees `value`, neither before nor after it is rounded.
 fn only_feeds(verified: &Verified, options: &PlanOptions, value: Value, user: &Node) -> bool {
     let graph = verified.graph();
-    let rounded = graph.node(value.node).formats.contains_key("data_out_0") || user.formats.contains_key("data_in_0");
-    let observed = options.observe.iter().any(|port| port.value(graph) == Some(value));
+    let rounded = graph.node(value.node).formats.contains_key("data_out_0")
+        || user.formats.contains_key("data_in_0");
+    let observed = options
+        .observe
+        .iter()
+        .any(|port| port.value(graph) == Some(value));
     !rounded && !observed && graph.users(value).len() == 1
 }

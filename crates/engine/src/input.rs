@@ -52,14 +52,30 @@ pub(crate) struct InputInfo {
 }
 
 /// What every placeholder of a graph accepts, in order.
-pub(crate) fn input_infos(verified: &Verified, options: &PlanOptions) -> Result<Vec<InputInfo>, EngineError> {
+pub(crate) fn input_infos(
+    verified: &Verified,
+    options: &PlanOptions,
+) -> Result<Vec<InputInfo>, EngineError> {
     let info = |id: NodeId| {
         let name = verified.graph().node(id).name.clone();
         let ty = verified.ty(id.into());
-        let too_large = || EngineError::TooLarge { node: name.clone(), rows: options.rows };
-        let len = ty.shape.bind(options.rows).ok_or_else(too_large)?.iter().product();
+        let too_large = || EngineError::TooLarge {
+            node: name.clone(),
+            rows: options.rows,
+        };
+        let len = ty
+            .shape
+            .bind(options.rows)
+            .ok_or_else(too_large)?
+            .iter()
+            .product();
         let index_bound = index_bound(verified, id);
-        Ok(InputInfo { dtype: ty.dtype, len, index_bound, name })
+        Ok(InputInfo {
+            dtype: ty.dtype,
+            len,
+            index_bound,
+            name,
+        })
     };
     verified.placeholders().into_iter().map(info).collect()
 }
@@ -85,19 +101,35 @@ fn index_bound(verified: &Verified, source: NodeId) -> Option<usize> {
 
 impl InputInfo {
     pub fn check(&self, input: &Input, rows: usize) -> Result<(), EngineError> {
-        let fits = matches!((self.dtype, input), (DType::F32 | DType::Bool, Input::F32(_)) | (DType::I64, Input::I64(_)));
+        let fits = matches!(
+            (self.dtype, input),
+            (DType::F32 | DType::Bool, Input::F32(_)) | (DType::I64, Input::I64(_))
+        );
         if !fits {
             let expected = self.dtype.to_string();
-            return Err(EngineError::InputType { name: self.name.clone(), expected, got: input.dtype_name() });
+            return Err(EngineError::InputType {
+                name: self.name.clone(),
+                expected,
+                got: input.dtype_name(),
+            });
         }
         if input.len() != self.len {
             let (expected, got) = (self.len, input.len());
-            return Err(EngineError::InputLength { name: self.name.clone(), rows, expected, got });
+            return Err(EngineError::InputLength {
+                name: self.name.clone(),
+                rows,
+                expected,
+                got,
+            });
         }
         if let (Input::I64(values), Some(bound)) = (input, self.index_bound)
             && let Some(&index) = values.iter().find(|&&v| v < 0 || v >= bound as i64)
         {
-            return Err(EngineError::IndexOutOfRange { name: self.name.clone(), index, bound });
+            return Err(EngineError::IndexOutOfRange {
+                name: self.name.clone(),
+                index,
+                bound,
+            });
         }
         Ok(())
     }

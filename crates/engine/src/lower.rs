@@ -1,6 +1,7 @@
 //! From a verified graph to a program: one step per node or fused group, rounding steps where ports have formats,
 //! gradients wired backwards, and a place in the arena for every buffer.
 
+use crate::EngineError;
 use crate::arena::{Lifetime, Span, place};
 use crate::fuse::{Fusion, fuse};
 use crate::ops::{self, Lowered, Site};
@@ -8,12 +9,16 @@ use crate::plan::PlanOptions;
 use crate::shard::{OutputWire, Program};
 use crate::state::State;
 use crate::step::{GradSlot, Step, Wire, Wires};
-use crate::EngineError;
 use ir::{DType, Node, NodeId, Op, Value, Verified};
 use std::collections::HashMap;
 
 /// Compiles the graph for `rows` rows out of a batch of `batch` rows.
-pub(crate) fn lower(verified: &Verified, options: &PlanOptions, state: &State, rows: usize) -> Result<Program, EngineError> {
+pub(crate) fn lower(
+    verified: &Verified,
+    options: &PlanOptions,
+    state: &State,
+    rows: usize,
+) -> Result<Program, EngineError> {
     let mut lowering = Lowering {
         verified,
         options,
@@ -76,11 +81,15 @@ impl Lowering<'_> {
             Op::Placeholder(_) => {
                 let differentiable = self.verified.ty(id.into()).dtype == DType::F32;
                 let shape = self.shapes(id, node)?.remove(0);
-                let slot = self.new_slot(shape, self.options.gradients.inputs && differentiable, None);
+                let slot =
+                    self.new_slot(shape, self.options.gradients.inputs && differentiable, None);
                 self.inputs.push(slot);
                 self.define(id, node, vec![slot]);
             }
-            Op::Output(_) => self.outputs = node.inputs.iter().map(|value| self.values[value]).collect(),
+            Op::Output(_) => {
+                let slots = node.inputs.iter().map(|value| self.values[value]).collect();
+                self.outputs = self.without_duplicates(slots);
+            }
             _ => self.operator(id, node)?,
         }
         Ok(())
@@ -99,7 +108,10 @@ impl Lowering<'_> {
             node,
             graph: self.verified.graph(),
             state: self.state,
-            inputs: inputs.iter().map(|&slot| self.slots[slot].shape.clone()).collect(),
+            inputs: inputs
+                .iter()
+                .map(|&slot| self.slots[slot].shape.clone())
+                .collect(),
             outputs: output_shapes.clone(),
             mode: self.options.mode,
             fusion: &self.fusions[id.index()],
@@ -130,16 +142,22 @@ impl Lowering<'_> {
     /// Puts a rounding step before every data input that has a format.
     fn round_inputs(&mut self, node: &Node, inputs: &[usize]) -> Vec<usize> {
         let ports = node.data_ports();
-        let rounded = inputs.iter().zip(ports).map(|(&slot, port)| match node.formats.get(&port) {
-            Some(format) => self.round(format, slot),
-            None => slot,
-        });
+        let rounded = inputs
+            .iter()
+            .zip(ports)
+            .map(|(&slot, port)| match node.formats.get(&port) {
+                Some(format) => self.round(format, slot),
+                None => slot,
+            });
         rounded.collect()
     }
 
     fn round(&mut self, format: &format::Format, slot: usize) -> usize {
         let shape = self.slots[slot].shape.clone();
-        let step = ops::quantize::Quantize { format: format.clone(), shape: shape.clone() };
+        let step = ops::quantize::Quantize {
+            format: format.clone(),
+            shape: shape.clone(),
+        };
         self.emit(Box::new(step), vec![slot], vec![shape])[0]
     }
 
@@ -148,7 +166,9 @@ impl Lowering<'_> {
         let mut distinct: Vec<usize> = Vec::with_capacity(inputs.len());
         for slot in inputs {
             let storage = self.slots[slot].storage;
-            let seen = distinct.iter().any(|&other| self.slots[other].storage == storage);
+            let seen = distinct
+                .iter()
+                .any(|&other| self.slots[other].storage == storage);
             let slot = if seen {
                 let shape = self.slots[slot].shape.clone();
                 self.emit(Box::new(ops::permute::Copy), vec![slot], vec![shape])[0]
@@ -160,12 +180,26 @@ impl Lowering<'_> {
         distinct
     }
 
-    fn emit(&mut self, step: Box<dyn Step>, inputs: Vec<usize>, shapes: Vec<Vec<usize>>) -> Vec<usize> {
-        let from_inputs = inputs.iter().any(|&slot| self.storages[self.slots[slot].storage].needs_grad);
+    fn emit(
+        &mut self,
+        step: Box<dyn Step>,
+        inputs: Vec<usize>,
+        shapes: Vec<Vec<usize>>,
+    ) -> Vec<usize> {
+        let from_inputs = inputs
+            .iter()
+            .any(|&slot| self.storages[self.slots[slot].storage].needs_grad);
         let needs_grad = self.options.gradients.any() && (from_inputs || step.is_trained());
         let made_by = Some(self.drafts.len());
-        let outputs: Vec<usize> = shapes.into_iter().map(|shape| self.new_slot(shape, needs_grad, made_by)).collect();
-        self.drafts.push(Draft { step, inputs, outputs: outputs.clone() });
+        let outputs: Vec<usize> = shapes
+            .into_iter()
+            .map(|shape| self.new_slot(shape, needs_grad, made_by))
+            .collect();
+        self.drafts.push(Draft {
+            step,
+            inputs,
+            outputs: outputs.clone(),
+        });
         outputs
     }
 
@@ -175,21 +209,38 @@ impl Lowering<'_> {
             if let Some(format) = node.formats.get(&format!("data_out_{output}")) {
                 slot = self.round(format, slot);
             }
-            let value = Value { node: id, output: output as u16 };
+            let value = Value {
+                node: id,
+                output: output as u16,
+            };
             self.values.insert(value, slot);
         }
     }
 
     fn new_slot(&mut self, shape: Vec<usize>, needs_grad: bool, made_by: Option<usize>) -> usize {
         let len = shape.iter().product();
-        self.storages.push(Storage { len, needs_grad, made_by });
-        self.slots.push(Slot { shape, storage: self.storages.len() - 1 });
+        self.storages.push(Storage {
+            len,
+            needs_grad,
+            made_by,
+        });
+        self.slots.push(Slot {
+            shape,
+            storage: self.storages.len() - 1,
+        });
         self.slots.len() - 1
     }
 
     fn shapes(&self, id: NodeId, node: &Node) -> Result<Vec<Vec<usize>>, EngineError> {
-        let too_large = || EngineError::TooLarge { node: node.name.clone(), rows: self.options.rows };
-        let bound = self.verified.outputs(id).iter().map(|ty| ty.shape.bind(self.rows));
+        let too_large = || EngineError::TooLarge {
+            node: node.name.clone(),
+            rows: self.options.rows,
+        };
+        let bound = self
+            .verified
+            .outputs(id)
+            .iter()
+            .map(|ty| ty.shape.bind(self.rows));
         bound.collect::<Option<_>>().ok_or_else(too_large)
     }
 
@@ -209,13 +260,26 @@ impl Lowering<'_> {
             let flow = &gradients.steps[at];
             let prepared = prepared_len..prepared_len + draft.step.prepared_len();
             prepared_len = prepared.end.next_multiple_of(crate::arena::ALIGNMENT);
-            let inputs = draft.inputs.iter().zip(&flow.inputs).map(|(&slot, contribution)| {
-                let grad = contribution.map(|accumulate| GradSlot { span: grad_span(slot), accumulate });
-                wire(slot, grad)
-            });
+            let inputs = draft
+                .inputs
+                .iter()
+                .zip(&flow.inputs)
+                .map(|(&slot, contribution)| {
+                    let grad = contribution.map(|accumulate| GradSlot {
+                        span: grad_span(slot),
+                        accumulate,
+                    });
+                    wire(slot, grad)
+                });
             let outputs = draft.outputs.iter().map(|&slot| {
                 let reached = gradients.reached[self.slots[slot].storage];
-                wire(slot, reached.then(|| GradSlot { span: grad_span(slot), accumulate: false }))
+                wire(
+                    slot,
+                    reached.then(|| GradSlot {
+                        span: grad_span(slot),
+                        accumulate: false,
+                    }),
+                )
             });
             wires.push(Wires {
                 inputs: inputs.collect(),
@@ -242,17 +306,31 @@ impl Lowering<'_> {
                 .iter()
                 .map(|&slot| gradients.reached[self.slots[slot].storage].then(|| grad_span(slot)))
                 .collect(),
-            inputs: self.inputs.iter().map(|&slot| layout.values[self.slots[slot].storage].clone()).collect(),
+            inputs: self
+                .inputs
+                .iter()
+                .map(|&slot| layout.values[self.slots[slot].storage].clone())
+                .collect(),
             outputs: self.outputs.iter().map(output).collect(),
-            observed: observed.iter().map(|&slot| (wire(slot, None).value, self.slots[slot].shape.clone())).collect(),
-            steps: self.drafts.into_iter().map(|draft| draft.step).zip(wires).collect(),
+            observed: observed
+                .iter()
+                .map(|&slot| (wire(slot, None).value, self.slots[slot].shape.clone()))
+                .collect(),
+            steps: self
+                .drafts
+                .into_iter()
+                .map(|draft| draft.step)
+                .zip(wires)
+                .collect(),
         }
     }
 
     fn observed_slots(&self) -> Vec<usize> {
         let graph = self.verified.graph();
         let ports = self.options.observe.iter();
-        ports.filter_map(|port| self.values.get(&port.value(graph)?).copied()).collect()
+        ports
+            .filter_map(|port| self.values.get(&port.value(graph)?).copied())
+            .collect()
     }
 
     /// Walks the steps backwards from the results: which steps gradients reach, and who writes first.
@@ -266,7 +344,10 @@ impl Lowering<'_> {
         }
         let mut steps: Vec<StepFlow> = Vec::with_capacity(self.drafts.len());
         for draft in self.drafts.iter().rev() {
-            let active = draft.outputs.iter().any(|&slot| reached[self.slots[slot].storage]);
+            let active = draft
+                .outputs
+                .iter()
+                .any(|&slot| reached[self.slots[slot].storage]);
             let inputs = draft.inputs.iter().map(|&slot| {
                 let storage = self.slots[slot].storage;
                 let wanted = active && self.storages[storage].needs_grad;
@@ -285,18 +366,34 @@ impl Lowering<'_> {
         let end = 2 * n;
         let backward_at = |at: usize| 2 * n - 1 - at;
         let storages = self.storages.len();
-        let mut values: Vec<Lifetime> = self.storages.iter().map(|s| alive(s.len, s.made_by.unwrap_or(0))).collect();
+        let mut values: Vec<Lifetime> = self
+            .storages
+            .iter()
+            .map(|s| alive(s.len, s.made_by.unwrap_or(0)))
+            .collect();
         let mut grads: Vec<Lifetime> = (0..storages)
             .map(|s| {
-                let len = if gradients.reached[s] { self.storages[s].len } else { 0 };
-                Lifetime { len, first: n, last: self.storages[s].made_by.map_or(end, backward_at) }
+                let len = if gradients.reached[s] {
+                    self.storages[s].len
+                } else {
+                    0
+                };
+                Lifetime {
+                    len,
+                    first: n,
+                    last: self.storages[s].made_by.map_or(end, backward_at),
+                }
             })
             .collect();
         let mut saved = Vec::with_capacity(n);
         for (at, draft) in self.drafts.iter().enumerate() {
             let active = gradients.steps[at].active;
             let until = if active { backward_at(at) } else { at };
-            saved.push(Lifetime { len: draft.step.saved_len(), first: at, last: until });
+            saved.push(Lifetime {
+                len: draft.step.saved_len(),
+                first: at,
+                last: until,
+            });
             for &slot in draft.inputs.iter().chain(&draft.outputs) {
                 let value = &mut values[self.slots[slot].storage];
                 value.last = value.last.max(until);
@@ -314,13 +411,24 @@ impl Lowering<'_> {
         let scratch = len..len + scratch_len;
         let spill_start = scratch.end.next_multiple_of(crate::arena::ALIGNMENT);
         let spill = spill_start..spill_start + spill_len;
-        Layout { values: spans, grads, saved, len: spill.end, scratch, spill }
+        Layout {
+            values: spans,
+            grads,
+            saved,
+            len: spill.end,
+            scratch,
+            spill,
+        }
     }
 
     /// A gradient exists from its first contribution; that of a result from the start of the backward pass.
     fn start_gradients_late(&self, gradients: &GradientFlow, grads: &mut [Lifetime]) {
         let n = self.drafts.len();
-        let is_result = |storage: usize| self.outputs.iter().any(|&slot| self.slots[slot].storage == storage);
+        let is_result = |storage: usize| {
+            self.outputs
+                .iter()
+                .any(|&slot| self.slots[slot].storage == storage)
+        };
         for (at, draft) in self.drafts.iter().enumerate() {
             for (&slot, contribution) in draft.inputs.iter().zip(&gradients.steps[at].inputs) {
                 let storage = self.slots[slot].storage;
@@ -333,18 +441,36 @@ impl Lowering<'_> {
 
     /// The largest working memory of any step, and the largest gradient that has to be added to another.
     fn working_memory(&self, gradients: &GradientFlow) -> (usize, usize) {
-        let scratch = self.drafts.iter().map(|draft| draft.step.scratch_len()).max().unwrap_or(0);
-        let added = self.drafts.iter().zip(&gradients.steps).flat_map(|(draft, flow)| {
-            let pairs = draft.inputs.iter().zip(&flow.inputs);
-            pairs.filter(|(_, contribution)| **contribution == Some(true)).map(|(&slot, _)| slot)
-        });
-        let spill = added.map(|slot| self.storages[self.slots[slot].storage].len).max().unwrap_or(0);
+        let scratch = self
+            .drafts
+            .iter()
+            .map(|draft| draft.step.scratch_len())
+            .max()
+            .unwrap_or(0);
+        let added = self
+            .drafts
+            .iter()
+            .zip(&gradients.steps)
+            .flat_map(|(draft, flow)| {
+                let pairs = draft.inputs.iter().zip(&flow.inputs);
+                pairs
+                    .filter(|(_, contribution)| **contribution == Some(true))
+                    .map(|(&slot, _)| slot)
+            });
+        let spill = added
+            .map(|slot| self.storages[self.slots[slot].storage].len)
+            .max()
+            .unwrap_or(0);
         (scratch, spill)
     }
 }
 
 fn alive(len: usize, first: usize) -> Lifetime {
-    Lifetime { len, first, last: first }
+    Lifetime {
+        len,
+        first,
+        last: first,
+    }
 }
 
 /// Where gradients flow.

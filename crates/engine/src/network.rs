@@ -62,7 +62,13 @@ impl Network {
     }
 
     /// One step of training: forward, cross-entropy, backward, update.
-    pub fn train_step(&mut self, inputs: &[Input], labels: &[u32], rows: usize, optimizer: &mut Optimizer) -> Result<Score, EngineError> {
+    pub fn train_step(
+        &mut self,
+        inputs: &[Input],
+        labels: &[u32],
+        rows: usize,
+        optimizer: &mut Optimizer,
+    ) -> Result<Score, EngineError> {
         let at = self.plan(PlanOptions::train(rows))?;
         let plan = &mut self.plans[at];
         plan.forward(&mut self.state, inputs, &self.pool)?;
@@ -73,7 +79,12 @@ impl Network {
     }
 
     /// Loss and accuracy in evaluation mode.
-    pub fn evaluate(&mut self, inputs: &[Input], labels: &[u32], rows: usize) -> Result<Score, EngineError> {
+    pub fn evaluate(
+        &mut self,
+        inputs: &[Input],
+        labels: &[u32],
+        rows: usize,
+    ) -> Result<Score, EngineError> {
         let at = self.plan(PlanOptions::eval(rows))?;
         let plan = &mut self.plans[at];
         plan.forward(&mut self.state, inputs, &self.pool)?;
@@ -89,10 +100,15 @@ impl Network {
 
     /// The place of the plan with these options, compiled if it is new.
     fn plan(&mut self, options: PlanOptions) -> Result<usize, EngineError> {
-        if let Some(at) = self.plans.iter().position(|plan| *plan.options() == options) {
+        if let Some(at) = self
+            .plans
+            .iter()
+            .position(|plan| *plan.options() == options)
+        {
             return Ok(at);
         }
-        let verified = verify(&self.graph).expect("the graph was verified when the network was made");
+        let verified =
+            verify(&self.graph).expect("the graph was verified when the network was made");
         let mut plan = compile(&verified, &self.state, options)?;
         plan.seed(self.seed);
         if self.plans.len() == MOST_PLANS {

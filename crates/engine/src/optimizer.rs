@@ -49,7 +49,11 @@ impl Optimizer {
     /// An optimiser for the parameters in `state`.
     pub fn new(kind: OptimizerKind, learning_rate: f64, state: &State) -> Self {
         let n = state.trained_len();
-        let second = if matches!(kind, OptimizerKind::Sgd { .. }) { 0 } else { n };
+        let second = if matches!(kind, OptimizerKind::Sgd { .. }) {
+            0
+        } else {
+            n
+        };
         Self {
             kind,
             learning_rate,
@@ -69,15 +73,31 @@ impl Optimizer {
                 let shrink = (self.learning_rate * f64::from(weight_decay)) as f32;
                 self.adam(state, gradients, 0.0, shrink);
             }
-            OptimizerKind::Sgd { momentum, nesterov, weight_decay } => {
+            OptimizerKind::Sgd {
+                momentum,
+                nesterov,
+                weight_decay,
+            } => {
                 let lr = self.learning_rate as f32;
-                let step = SgdStep { lr, momentum, nesterov, weight_decay, first: self.steps == 1 };
+                let step = SgdStep {
+                    lr,
+                    momentum,
+                    nesterov,
+                    weight_decay,
+                    first: self.steps == 1,
+                };
                 sgd(&mut state.trained, gradients, &mut self.first, step);
             }
         }
     }
 
-    fn adam(&mut self, state: &mut State, gradients: &[f32], weight_decay: f32, decoupled_decay: f32) {
+    fn adam(
+        &mut self,
+        state: &mut State,
+        gradients: &[f32],
+        weight_decay: f32,
+        decoupled_decay: f32,
+    ) {
         let t = self.steps as f64;
         let (bias1, bias2) = (1.0 - BETA1.powf(t), 1.0 - BETA2.powf(t));
         let step = AdamStep {
@@ -89,6 +109,12 @@ impl Optimizer {
             weight_decay,
             decoupled_decay,
         };
-        adam(&mut state.trained, gradients, &mut self.first, &mut self.second, step);
+        adam(
+            &mut state.trained,
+            gradients,
+            &mut self.first,
+            &mut self.second,
+            step,
+        );
     }
 }

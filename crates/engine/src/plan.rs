@@ -1,13 +1,13 @@
 //! A plan: a graph compiled for a number of rows, ready to run forward and backward any number of times without
 //! allocating.
 
+use crate::EngineError;
 use crate::input::{Input, InputInfo, input_infos};
 use crate::lower::lower;
 use crate::segments::Segments;
 use crate::shard::{Context, Program, Shard};
 use crate::sharding::shard_rows;
 use crate::state::State;
-use crate::EngineError;
 use ir::{Graph, NodeId, Random, Value, Verified};
 use kernels::threads::Pool;
 use std::sync::Arc;
@@ -54,7 +54,10 @@ impl Port {
             return node.inputs.get(k.parse::<usize>().ok()?).copied();
         }
         let output = self.port.strip_prefix("data_out_")?.parse().ok()?;
-        Some(Value { node: self.node, output })
+        Some(Value {
+            node: self.node,
+            output,
+        })
     }
 }
 
@@ -79,7 +82,10 @@ impl PlanOptions {
         Self {
             rows,
             mode: Mode::Train,
-            gradients: Gradients { parameters: true, inputs: false },
+            gradients: Gradients {
+                parameters: true,
+                inputs: false,
+            },
             observe: Vec::new(),
             fuse: true,
         }
@@ -121,17 +127,28 @@ pub struct Plan {
 }
 
 /// Compiles a verified graph for a batch.
-pub fn compile(verified: &Verified, state: &State, options: PlanOptions) -> Result<Plan, EngineError> {
+pub fn compile(
+    verified: &Verified,
+    state: &State,
+    options: PlanOptions,
+) -> Result<Plan, EngineError> {
     if options.rows == 0 {
         return Err(EngineError::EmptyBatch);
     }
     check_ports(verified, &options)?;
     let mut programs: Vec<Arc<Program>> = Vec::new();
     let mut shards = Vec::new();
-    let trained = if options.gradients.parameters { state.trained_len() } else { 0 };
+    let trained = if options.gradients.parameters {
+        state.trained_len()
+    } else {
+        0
+    };
     let mut first_row = 0;
     for rows in shard_rows(verified, options.rows) {
-        let known = programs.iter().find(|program| program.rows == rows).cloned();
+        let known = programs
+            .iter()
+            .find(|program| program.rows == rows)
+            .cloned();
         let program = match known {
             Some(program) => program,
             None => Arc::new(lower(verified, &options, state, rows)?),
@@ -162,7 +179,10 @@ impl Plan {
 
     /// Elements of all arenas: what the plan holds in memory besides parameters.
     pub fn arena_len(&self) -> usize {
-        self.shards.iter().map(|shard| shard.program.arena_len).sum()
+        self.shards
+            .iter()
+            .map(|shard| shard.program.arena_len)
+            .sum()
     }
 
     /// The number of shards the batch is cut into.
@@ -177,21 +197,38 @@ impl Plan {
     }
 
     /// Runs the graph on a batch. Batch norms in training update the running statistics in `state`.
-    pub fn forward(&mut self, state: &mut State, inputs: &[Input], pool: &Pool) -> Result<(), EngineError> {
+    pub fn forward(
+        &mut self,
+        state: &mut State,
+        inputs: &[Input],
+        pool: &Pool,
+    ) -> Result<(), EngineError> {
         self.load(inputs)?;
         self.prepare(state);
         let noise = self.noise.at(self.passes);
         self.passes += 1;
         let prepared = &self.prepared;
         for segment in &self.segments.forward {
-            let context = Context { state, prepared, noise };
+            let context = Context {
+                state,
+                prepared,
+                noise,
+            };
             pool.for_each(&mut self.shards, |_, shard| {
-                shard.run(&context, |step, wires, memory| {
-                    if let Some(step) = step.whole_batch() {
-                        step.finish_forward(wires, memory);
-                    }
-                }, segment.finish.into_iter());
-                shard.run(&context, |step, wires, memory| step.forward(wires, memory), segment.steps.clone());
+                shard.run(
+                    &context,
+                    |step, wires, memory| {
+                        if let Some(step) = step.whole_batch() {
+                            step.finish_forward(wires, memory);
+                        }
+                    },
+                    segment.finish.into_iter(),
+                );
+                shard.run(
+                    &context,
+                    |step, wires, memory| step.forward(wires, memory),
+                    segment.steps.clone(),
+                );
             });
             if let Some(at) = segment.combine {
                 let program = Arc::clone(&self.shards[0].program);
@@ -212,18 +249,30 @@ impl Plan {
         let noise = self.noise.at(self.passes.wrapping_sub(1));
         let prepared = &self.prepared;
         for segment in &self.segments.backward {
-            let context = Context { state, prepared, noise };
+            let context = Context {
+                state,
+                prepared,
+                noise,
+            };
             pool.for_each(&mut self.shards, |_, shard| {
-                shard.run(&context, |step, wires, memory| {
-                    if let Some(step) = step.whole_batch() {
-                        step.finish_backward(wires, memory);
-                    }
-                }, segment.finish.into_iter());
-                shard.run(&context, |step, wires, memory| {
-                    if wires.has_backward {
-                        step.backward(wires, memory);
-                    }
-                }, segment.steps.clone().rev());
+                shard.run(
+                    &context,
+                    |step, wires, memory| {
+                        if let Some(step) = step.whole_batch() {
+                            step.finish_backward(wires, memory);
+                        }
+                    },
+                    segment.finish.into_iter(),
+                );
+                shard.run(
+                    &context,
+                    |step, wires, memory| {
+                        if wires.has_backward {
+                            step.backward(wires, memory);
+                        }
+                    },
+                    segment.steps.clone().rev(),
+                );
             });
             if let Some(at) = segment.combine {
                 let program = Arc::clone(&self.shards[0].program);
@@ -242,30 +291,51 @@ impl Plan {
         let with_grad = self.options.gradients.any();
         let scale = 1.0 / labels.len() as f32;
         pool.for_each(&mut self.shards, |_, shard| {
-            let own = &labels[shard.first_row * per_row..(shard.first_row + shard.rows()) * per_row];
+            let own =
+                &labels[shard.first_row * per_row..(shard.first_row + shard.rows()) * per_row];
             let classes = shard.program.outputs[0].shape.last().copied().unwrap_or(1);
             shard.loss = match shard.output_with_grad(0) {
-                Some((logits, grad)) if with_grad => kernels::softmax::cross_entropy(classes, logits, own, Some(grad), scale),
+                Some((logits, grad)) if with_grad => {
+                    kernels::softmax::cross_entropy(classes, logits, own, Some(grad), scale)
+                }
                 _ => {
                     let span = shard.program.outputs[0].value.clone();
                     kernels::softmax::cross_entropy(classes, shard.values(&span), own, None, scale)
                 }
             };
         });
-        let (loss, correct) = self.shards.iter().fold((0.0, 0), |(l, c), s| (l + s.loss.0, c + s.loss.1));
-        Ok(Score { loss: loss / labels.len() as f64, correct, count: labels.len() })
+        let (loss, correct) = self
+            .shards
+            .iter()
+            .fold((0.0, 0), |(l, c), s| (l + s.loss.0, c + s.loss.1));
+        Ok(Score {
+            loss: loss / labels.len() as f64,
+            correct,
+            count: labels.len(),
+        })
     }
 
     /// Sets the gradient of result `k` to start [`Plan::backward`] from.
     pub fn set_output_grad(&mut self, k: usize, grad: &[f32]) -> Result<(), EngineError> {
         let mut rest = grad;
-        let expected: usize = self.shards.iter().map(|s| s.program.outputs[k].value.len()).sum();
+        let expected: usize = self
+            .shards
+            .iter()
+            .map(|s| s.program.outputs[k].value.len())
+            .sum();
         if expected != grad.len() {
             let name = format!("gradient of result {k}");
-            return Err(EngineError::InputLength { name, rows: self.options.rows, expected, got: grad.len() });
+            return Err(EngineError::InputLength {
+                name,
+                rows: self.options.rows,
+                expected,
+                got: grad.len(),
+            });
         }
         for shard in &mut self.shards {
-            let Some(span) = shard.program.outputs[k].grad.clone() else { return Err(EngineError::NoGradients) };
+            let Some(span) = shard.program.outputs[k].grad.clone() else {
+                return Err(EngineError::NoGradients);
+            };
             let (own, later) = rest.split_at(span.len());
             shard.values_mut(&span).copy_from_slice(own);
             rest = later;
@@ -339,7 +409,10 @@ impl Plan {
 
     fn load(&mut self, inputs: &[Input]) -> Result<(), EngineError> {
         if inputs.len() != self.inputs.len() {
-            return Err(EngineError::InputCount { expected: self.inputs.len(), got: inputs.len() });
+            return Err(EngineError::InputCount {
+                expected: self.inputs.len(),
+                got: inputs.len(),
+            });
         }
         for (k, input) in inputs.iter().enumerate() {
             self.inputs[k].check(input, self.options.rows)?;
@@ -357,18 +430,32 @@ impl Plan {
     fn check_labels(&self, labels: &[u32]) -> Result<usize, EngineError> {
         let shape = match self.shards[0].program.outputs.as_slice() {
             [only] => &only.shape,
-            several => return Err(EngineError::NotClassification { got: format!("{} results", several.len()) }),
+            several => {
+                return Err(EngineError::NotClassification {
+                    got: format!("{} results", several.len()),
+                });
+            }
         };
         let Some((&classes, rows)) = shape.split_last().filter(|(_, rows)| !rows.is_empty()) else {
-            return Err(EngineError::NotClassification { got: format!("shape {shape:?}") });
+            return Err(EngineError::NotClassification {
+                got: format!("shape {shape:?}"),
+            });
         };
         let per_row = rows.iter().product::<usize>() / self.shards[0].rows();
         let expected = per_row * self.options.rows;
         if labels.len() != expected {
-            return Err(EngineError::Labels { expected, classes, got: format!("{} labels", labels.len()) });
+            return Err(EngineError::Labels {
+                expected,
+                classes,
+                got: format!("{} labels", labels.len()),
+            });
         }
         if let Some(wrong) = labels.iter().find(|&&label| label as usize >= classes) {
-            return Err(EngineError::Labels { expected, classes, got: wrong.to_string() });
+            return Err(EngineError::Labels {
+                expected,
+                classes,
+                got: wrong.to_string(),
+            });
         }
         Ok(per_row)
     }
@@ -376,11 +463,17 @@ impl Plan {
 
 fn check_ports(verified: &Verified, options: &PlanOptions) -> Result<(), EngineError> {
     let graph = verified.graph();
-    let exists = |port: &Port| port.value(graph).is_some_and(|v| (v.output as usize) < verified.outputs(v.node).len());
+    let exists = |port: &Port| {
+        port.value(graph)
+            .is_some_and(|v| (v.output as usize) < verified.outputs(v.node).len())
+    };
     match options.observe.iter().find(|port| !exists(port)) {
         None => Ok(()),
         Some(port) => Err(EngineError::UnknownPort {
-            node: graph.nodes().get(port.node.index()).map_or_else(String::new, |node| node.name.clone()),
+            node: graph
+                .nodes()
+                .get(port.node.index())
+                .map_or_else(String::new, |node| node.name.clone()),
             port: port.port.clone(),
         }),
     }

@@ -28,16 +28,36 @@ impl Segments {
         let mut segments = Self::default();
         let (mut start, mut finish) = (0, None);
         for at in (0..n).filter(whole) {
-            segments.forward.push(Segment { finish, steps: start..at + 1, combine: Some(at) });
+            segments.forward.push(Segment {
+                finish,
+                steps: start..at + 1,
+                combine: Some(at),
+            });
             (start, finish) = (at + 1, Some(at));
         }
-        segments.forward.push(Segment { finish, steps: start..n, combine: None });
+        segments.forward.push(Segment {
+            finish,
+            steps: start..n,
+            combine: None,
+        });
         let (mut end, mut finish) = (n, None);
-        for at in (0..n).rev().filter(whole).filter(|&at| program.steps[at].1.has_backward) {
-            segments.backward.push(Segment { finish, steps: at..end, combine: Some(at) });
+        for at in (0..n)
+            .rev()
+            .filter(whole)
+            .filter(|&at| program.steps[at].1.has_backward)
+        {
+            segments.backward.push(Segment {
+                finish,
+                steps: at..end,
+                combine: Some(at),
+            });
             (end, finish) = (at, Some(at));
         }
-        segments.backward.push(Segment { finish, steps: 0..end, combine: None });
+        segments.backward.push(Segment {
+            finish,
+            steps: 0..end,
+            combine: None,
+        });
         segments
     }
 }

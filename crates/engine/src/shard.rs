@@ -46,7 +46,10 @@ pub(crate) struct Shard {
 impl Shard {
     pub fn new(program: Arc<Program>, first_row: usize, trained_len: usize) -> Self {
         let memory = vec![0.0; program.arena_len + ALIGNMENT];
-        let start = memory.as_ptr().align_offset(ALIGNMENT * size_of::<f32>()).min(ALIGNMENT);
+        let start = memory
+            .as_ptr()
+            .align_offset(ALIGNMENT * size_of::<f32>())
+            .min(ALIGNMENT);
         Self {
             program,
             first_row,
@@ -87,7 +90,12 @@ impl Shard {
     }
 
     /// Runs `work` on every step of a segment with this shard's memory.
-    pub fn run(&mut self, context: &Context, work: impl Fn(&dyn Step, &Wires, &mut Memory), steps: impl Iterator<Item = usize>) {
+    pub fn run(
+        &mut self,
+        context: &Context,
+        work: impl Fn(&dyn Step, &Wires, &mut Memory),
+        steps: impl Iterator<Item = usize>,
+    ) {
         let mut memory = Memory {
             arena: &mut self.memory[self.start..],
             grads: &mut self.grads,

@@ -15,22 +15,41 @@ const MOST_GRADIENTS: u64 = 64 << 20;
 
 /// The rows of each shard; their sum is `rows`, and they differ by at most one.
 pub(crate) fn shard_rows(verified: &Verified, rows: usize) -> Vec<usize> {
-    let count = if is_row_wise(verified) { wanted(verified, rows) } else { 1 };
+    let count = if is_row_wise(verified) {
+        wanted(verified, rows)
+    } else {
+        1
+    };
     let (each, more) = (rows / count, rows % count);
     (0..count).map(|i| each + usize::from(i < more)).collect()
 }
 
 fn wanted(verified: &Verified, rows: usize) -> usize {
-    let work: u64 = verified.graph().iter().map(|(id, node)| work(verified, id, node, rows)).fold(0, u64::saturating_add);
+    let work: u64 = verified
+        .graph()
+        .iter()
+        .map(|(id, node)| work(verified, id, node, rows))
+        .fold(0, u64::saturating_add);
     let parameters = verified.graph().trained_parameter_count().max(1) as u64;
-    let most = MOST_SHARDS.min(MOST_GRADIENTS / parameters).min(rows as u64).max(1);
+    let most = MOST_SHARDS
+        .min(MOST_GRADIENTS / parameters)
+        .min(rows as u64)
+        .max(1);
     (work / MACS_PER_SHARD).clamp(1, most) as usize
 }
 
 fn work(verified: &Verified, id: NodeId, node: &Node, rows: usize) -> u64 {
     let bind = |shape: &Shape| shape.bind(rows).unwrap_or_default();
-    let inputs: Vec<Vec<usize>> = verified.input_types(id).iter().map(|ty| bind(&ty.shape)).collect();
-    let outputs: Vec<Vec<usize>> = verified.outputs(id).iter().map(|ty| bind(&ty.shape)).collect();
+    let inputs: Vec<Vec<usize>> = verified
+        .input_types(id)
+        .iter()
+        .map(|ty| bind(&ty.shape))
+        .collect();
+    let outputs: Vec<Vec<usize>> = verified
+        .outputs(id)
+        .iter()
+        .map(|ty| bind(&ty.shape))
+        .collect();
     let inputs: Vec<&[usize]> = inputs.iter().map(Vec::as_slice).collect();
     let outputs: Vec<&[usize]> = outputs.iter().map(Vec::as_slice).collect();
     node.op.cost(&inputs, &outputs).macs
@@ -48,7 +67,8 @@ fn is_row_wise(verified: &Verified) -> bool {
         let is_graph_input = matches!(node.op, Op::Placeholder(_));
         shapes_fit
             && (!is_graph_input || outputs.iter().all(|ty| depends(&ty.shape)))
-            && (!on_batch || (rows_stay_apart(node, &inputs[0].shape) && formats_stay_in_rows(node)))
+            && (!on_batch
+                || (rows_stay_apart(node, &inputs[0].shape) && formats_stay_in_rows(node)))
     })
 }
 
@@ -70,7 +90,10 @@ fn rows_stay_apart(node: &Node, input: &Shape) -> bool {
 fn formats_stay_in_rows(node: &Node) -> bool {
     node.formats.iter().all(|(port, format)| {
         let is_data = port.starts_with("data_");
-        !is_data || format.fixed_point().is_some() || (!format.is_blocked() && !spans_tensor(format)) || keeps_rows(format)
+        !is_data
+            || format.fixed_point().is_some()
+            || (!format.is_blocked() && !spans_tensor(format))
+            || keeps_rows(format)
     })
 }
 
@@ -80,5 +103,7 @@ fn spans_tensor(format: &format::Format) -> bool {
 
 fn keeps_rows(format: &format::Format) -> bool {
     let fields = format.fields();
-    fields.iter().any(|(name, value)| *name == "skip_first_dim" && *value == format::FieldValue::Bool(true))
+    fields
+        .iter()
+        .any(|(name, value)| *name == "skip_first_dim" && *value == format::FieldValue::Bool(true))
 }

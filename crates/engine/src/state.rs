@@ -40,16 +40,26 @@ impl State {
         };
         for (id, node) in verified.graph().iter() {
             for (port, shape, _, role) in node.param_specs() {
-                let tensor = node.params.get(port).ok_or_else(|| EngineError::MissingParameter {
-                    node: node.name.clone(),
-                    op: node.op.name(),
-                    port: port.to_owned(),
-                })?;
+                let tensor =
+                    node.params
+                        .get(port)
+                        .ok_or_else(|| EngineError::MissingParameter {
+                            node: node.name.clone(),
+                            op: node.op.name(),
+                            port: port.to_owned(),
+                        })?;
                 let store = state.store_mut(role);
                 let range = store.len()..store.len() + tensor.values().len();
                 store.extend_from_slice(tensor.values());
                 let path = node.param_path(port);
-                state.entries.push(ParamEntry { node: id, port, path, shape, role, range });
+                state.entries.push(ParamEntry {
+                    node: id,
+                    port,
+                    path,
+                    shape,
+                    role,
+                    range,
+                });
             }
         }
         Ok(state)
@@ -66,7 +76,9 @@ impl State {
 
     /// Every parameter and buffer by its dotted name, in execution order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[f32])> {
-        self.entries.iter().map(|entry| (entry.path.as_str(), self.values(entry)))
+        self.entries
+            .iter()
+            .map(|entry| (entry.path.as_str(), self.values(entry)))
     }
 
     /// The number of trained parameters.
@@ -74,17 +86,28 @@ impl State {
         self.trained.len()
     }
 
+    /// Changes trained parameters in place; plans prepare their weights anew.
+    pub fn change_trained(&mut self, change: impl FnOnce(&mut [f32])) {
+        change(&mut self.trained);
+        self.version += 1;
+    }
+
     /// Cuts an array laid out as the trained parameters, such as a gradient, into named tensors.
     pub fn name_trained<'a>(&'a self, flat: &'a [f32]) -> impl Iterator<Item = (&'a str, Tensor)> {
         let trained = self.entries.iter().filter(|e| e.role == ParamRole::Trained);
         trained.filter_map(|entry| {
             let values = flat.get(entry.range.clone())?.to_vec();
-            Some((entry.path.as_str(), Tensor::new(entry.shape.clone(), values)?))
+            Some((
+                entry.path.as_str(),
+                Tensor::new(entry.shape.clone(), values)?,
+            ))
         })
     }
 
     pub(crate) fn entry(&self, node: NodeId, port: &str) -> Option<&ParamEntry> {
-        self.entries.iter().find(|e| e.node == node && e.port == port)
+        self.entries
+            .iter()
+            .find(|e| e.node == node && e.port == port)
     }
 
     fn values(&self, entry: &ParamEntry) -> &[f32] {

@@ -110,7 +110,10 @@ impl Wires {
 
     /// The span of the gradient of output 0. Only called in a backward pass, where it exists.
     pub fn dy(&self) -> Span {
-        self.outputs[0].grad.as_ref().map_or(0..0, |slot| slot.span.clone())
+        self.outputs[0]
+            .grad
+            .as_ref()
+            .map_or(0..0, |slot| slot.span.clone())
     }
 
     /// Where a step overwrites the gradient of input `i`, if one is wanted; [`Memory::commit_grad`] must follow.
@@ -150,7 +153,11 @@ impl Memory<'_> {
 
     /// Ends the writing of a gradient to [`Wires::grad_target`]: adds it where another step has contributed already.
     pub fn commit_grad(&mut self, wires: &Wires, i: usize) {
-        if let Some(GradSlot { span, accumulate: true }) = &wires.inputs[i].grad {
+        if let Some(GradSlot {
+            span,
+            accumulate: true,
+        }) = &wires.inputs[i].grad
+        {
             let spilled = wires.spill.start..wires.spill.start + span.len();
             let [added, gradient] = self.split([spilled, span.clone()]);
             kernels::maps::add_assign(added, gradient);

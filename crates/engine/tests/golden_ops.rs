@@ -1,4 +1,5 @@
 //! Forward and all gradients of every reference case, against PyTorch in float64.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
@@ -26,11 +27,27 @@ impl Case<'_> {
     fn check(&self, fuse: bool) -> Vec<String> {
         let mut attributes = self.json["attrs"].as_object().unwrap().clone();
         let mode = attributes.remove("mode");
-        let op = Op::from_attributes(self.text("op"), attributes).unwrap().unwrap();
-        let inputs: Vec<&Array> = self.json["inputs"].as_array().unwrap().iter().map(|name| self.array(name)).collect();
+        let op = Op::from_attributes(self.text("op"), attributes)
+            .unwrap()
+            .unwrap();
+        let inputs: Vec<&Array> = self.json["inputs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|name| self.array(name))
+            .collect();
         let types: Vec<(Vec<usize>, DType)> = inputs
             .iter()
-            .map(|a| (a.shape.clone(), if a.integers.is_some() { DType::I64 } else { DType::F32 }))
+            .map(|a| {
+                (
+                    a.shape.clone(),
+                    if a.integers.is_some() {
+                        DType::I64
+                    } else {
+                        DType::F32
+                    },
+                )
+            })
             .collect();
         let graph = single(op, &types, &self.params());
         let verified = ir::verify(&graph).unwrap();
@@ -39,7 +56,10 @@ impl Case<'_> {
         let options = PlanOptions {
             rows: 1,
             mode: if is_eval { Mode::Eval } else { Mode::Train },
-            gradients: Gradients { parameters: true, inputs: true },
+            gradients: Gradients {
+                parameters: true,
+                inputs: true,
+            },
             observe: Vec::new(),
             fuse,
         };
@@ -47,17 +67,30 @@ impl Case<'_> {
         let mut plan = compile(&verified, &state, options).unwrap();
         let feed: Vec<Input> = inputs
             .iter()
-            .map(|a| a.integers.as_ref().map_or(Input::F32(&a.values), |i| Input::I64(i)))
+            .map(|a| {
+                a.integers
+                    .as_ref()
+                    .map_or(Input::F32(&a.values), |i| Input::I64(i))
+            })
             .collect();
         plan.forward(&mut state, &feed, &pool).unwrap();
-        let mut errors = vec![("out".to_owned(), relative_error(&plan.output(0), &self.array(&self.json["output"]).values))];
-        plan.set_output_grad(0, &self.array(&self.json["grad_output"]).values).unwrap();
+        let mut errors = vec![(
+            "out".to_owned(),
+            relative_error(&plan.output(0), &self.array(&self.json["output"]).values),
+        )];
+        plan.set_output_grad(0, &self.array(&self.json["grad_output"]).values)
+            .unwrap();
         plan.backward(&state, &pool).unwrap();
         let grads: std::collections::BTreeMap<String, Vec<f32>> = state
             .name_trained(plan.gradients())
             .map(|(path, tensor)| (path.to_owned(), tensor.values().to_vec()))
             .collect();
-        let names: Vec<&str> = self.json["inputs"].as_array().unwrap().iter().map(|n| n.as_str().unwrap()).collect();
+        let names: Vec<&str> = self.json["inputs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|n| n.as_str().unwrap())
+            .collect();
         for (name, grad) in self.json["grads"].as_object().unwrap() {
             let expected = &self.array(grad).values;
             let got = match names.iter().position(|n| n == name) {
@@ -69,7 +102,9 @@ impl Case<'_> {
         errors
             .into_iter()
             .filter(|(_, error)| *error > TOLERANCE)
-            .map(|(what, error)| format!("{} {what}: relative error {error:.2e}", self.text("name")))
+            .map(|(what, error)| {
+                format!("{} {what}: relative error {error:.2e}", self.text("name"))
+            })
             .collect()
     }
 
@@ -92,15 +127,28 @@ impl Case<'_> {
 
 #[test]
 fn every_reference_case_holds() {
-    let (Some(json), Some(bytes)) = (shared("ops.json"), shared("ops.safetensors")) else { return };
+    let (Some(json), Some(bytes)) = (shared("ops.json"), shared("ops.safetensors")) else {
+        return;
+    };
     let cases: Vec<Json> = serde_json::from_slice(&json).unwrap();
     let arrays = arrays(&bytes);
     let mut wrong = Vec::new();
     for json in &cases {
         for fuse in [false, true] {
-            wrong.extend(Case { json, arrays: &arrays }.check(fuse));
+            wrong.extend(
+                Case {
+                    json,
+                    arrays: &arrays,
+                }
+                .check(fuse),
+            );
         }
     }
     assert!(cases.len() > 50, "only {} cases", cases.len());
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }

@@ -22,7 +22,10 @@ pub(crate) struct Activation {
 }
 
 /// From a function and its derivative with respect to the input.
-fn from_input(f: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static, derivative: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static) -> Activation {
+fn from_input(
+    f: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static,
+    derivative: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static,
+) -> Activation {
     Activation {
         forward: Box::new(move |x, y| map(x, y, f)),
         backward: Box::new(move |x, dy, dx| zip(x, dy, dx, |x, dy| dy * derivative(x))),
@@ -31,8 +34,14 @@ fn from_input(f: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static, derivative:
 }
 
 /// From a function and its derivative as a function of the result.
-fn from_result(f: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static, derivative: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static) -> Activation {
-    Activation { from_result: true, ..from_input(f, derivative) }
+fn from_result(
+    f: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static,
+    derivative: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static,
+) -> Activation {
+    Activation {
+        from_result: true,
+        ..from_input(f, derivative)
+    }
 }
 
 impl Step for Activation {
@@ -42,8 +51,14 @@ impl Step for Activation {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
-        let known = if self.from_result { wires.y() } else { wires.x(0) };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
+        let known = if self.from_result {
+            wires.y()
+        } else {
+            wires.x(0)
+        };
         let [known, dy, dx] = memory.split([known, wires.dy(), target]);
         (self.backward)(known, dy, dx);
         memory.commit_grad(wires, 0);
@@ -73,7 +88,15 @@ pub(crate) fn mask_by_relu(y: &[f32], dy: &mut [f32]) {
 /// `min(max(x, low), high)`: relu6 and hardtanh.
 pub(crate) fn clamp(low: f32, high: f32) -> Activation {
     from_input(
-        move |x| if x < low { low } else if x > high { high } else { x },
+        move |x| {
+            if x < low {
+                low
+            } else if x > high {
+                high
+            } else {
+                x
+            }
+        },
         move |x| step(x > low && x < high),
     )
 }
@@ -81,15 +104,39 @@ pub(crate) fn clamp(low: f32, high: f32) -> Activation {
 /// `x·min(max(x + 3, 0), 6)/6`.
 pub(crate) fn hardswish() -> Activation {
     from_input(
-        |x| if x <= -3.0 { 0.0 } else if x >= 3.0 { x } else { x * (x + 3.0) / 6.0 },
-        |x| if x < -3.0 { 0.0 } else if x <= 3.0 { x / 3.0 + 0.5 } else { 1.0 },
+        |x| {
+            if x <= -3.0 {
+                0.0
+            } else if x >= 3.0 {
+                x
+            } else {
+                x * (x + 3.0) / 6.0
+            }
+        },
+        |x| {
+            if x < -3.0 {
+                0.0
+            } else if x <= 3.0 {
+                x / 3.0 + 0.5
+            } else {
+                1.0
+            }
+        },
     )
 }
 
 /// `min(max(x + 3, 0), 6)/6`.
 pub(crate) fn hardsigmoid() -> Activation {
     from_input(
-        |x| if x <= -3.0 { 0.0 } else if x >= 3.0 { 1.0 } else { x / 6.0 + 0.5 },
+        |x| {
+            if x <= -3.0 {
+                0.0
+            } else if x >= 3.0 {
+                1.0
+            } else {
+                x / 6.0 + 0.5
+            }
+        },
         |x| if x > -3.0 && x < 3.0 { 1.0 / 6.0 } else { 0.0 },
     )
 }
@@ -152,8 +199,20 @@ pub(crate) fn elu(alpha: f32, scale: f32) -> Activation {
 /// `ln(1 + e^(βx))/β`, and x itself where βx is above the threshold.
 pub(crate) fn softplus(beta: f32, threshold: f32) -> Activation {
     from_input(
-        move |x| if x * beta > threshold { x } else { math::softplus(x * beta) / beta },
-        move |x| if x * beta > threshold { 1.0 } else { math::sigmoid(x * beta) },
+        move |x| {
+            if x * beta > threshold {
+                x
+            } else {
+                math::softplus(x * beta) / beta
+            }
+        },
+        move |x| {
+            if x * beta > threshold {
+                1.0
+            } else {
+                math::sigmoid(x * beta)
+            }
+        },
     )
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Lowered, Site};
 use crate::step::{Memory, Step, Wires};
-use kernels::permute::{broadcast_zip, reduce_to};
 use kernels::maps;
+use kernels::permute::{broadcast_zip, reduce_to};
 
 /// Which operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,16 @@ pub(crate) enum Kind {
 
 pub(crate) fn lower(kind: Kind, scalar: Option<f64>, site: &Site) -> Lowered {
     match scalar {
-        Some(scalar) => WithScalar { kind, scalar: scalar as f32 }.into(),
-        None => Binary { kind, len: site.outputs[0].iter().product() }.into(),
+        Some(scalar) => WithScalar {
+            kind,
+            scalar: scalar as f32,
+        }
+        .into(),
+        None => Binary {
+            kind,
+            len: site.outputs[0].iter().product(),
+        }
+        .into(),
     }
 }
 
@@ -40,7 +48,9 @@ impl Step for WithScalar {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
         let s = self.scalar;
         let [dy, dx] = memory.split([wires.dy(), target]);
         match self.kind {
@@ -62,8 +72,13 @@ struct Binary {
 impl Binary {
     /// The gradient of input `i` at the shape of the result: dy times the derivative.
     fn spread_gradient(&self, i: usize, wires: &Wires, memory: &mut Memory) {
-        let shapes = [&wires.inputs[0].shape[..], &wires.inputs[1].shape, &wires.outputs[0].shape];
-        let [a, b, dy, spread] = memory.split([wires.x(0), wires.x(1), wires.dy(), wires.scratch.clone()]);
+        let shapes = [
+            &wires.inputs[0].shape[..],
+            &wires.inputs[1].shape,
+            &wires.outputs[0].shape,
+        ];
+        let [a, b, dy, spread] =
+            memory.split([wires.x(0), wires.x(1), wires.dy(), wires.scratch.clone()]);
         let [a_shape, b_shape, y_shape] = shapes;
         let spread = &mut spread[..self.len];
         match (self.kind, i) {
@@ -95,7 +110,9 @@ impl Step for Binary {
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
         for i in 0..2 {
-            let Some(target) = wires.grad_target(i) else { continue };
+            let Some(target) = wires.grad_target(i) else {
+                continue;
+            };
             let (dy_shape, dx_shape) = (&wires.outputs[0].shape, &wires.inputs[i].shape);
             // A plain sum needs no detour.
             let plain = matches!((self.kind, i), (Kind::Add, _) | (Kind::Sub, 0));

@@ -20,7 +20,9 @@ impl Attention {
     pub fn new(op: &ir::ops::attention::ScaledDotProductAttention, site: &Site) -> Self {
         let [q, k] = [&site.inputs[0], &site.inputs[1]];
         let (rank, head) = (q.len(), q[q.len() - 1]);
-        let scale = op.scale.map_or_else(|| 1.0 / (head as f32).sqrt(), |scale| scale as f32);
+        let scale = op
+            .scale
+            .map_or_else(|| 1.0 / (head as f32).sqrt(), |scale| scale as f32);
         Self {
             heads: q[..rank - 2].iter().product(),
             queries: q[rank - 2],
@@ -39,10 +41,37 @@ impl Attention {
 
 impl Step for Attention {
     fn forward(&self, wires: &Wires, memory: &mut Memory) {
-        let spans = [wires.x(0), wires.x(1), wires.x(2), wires.y(), wires.saved.clone(), wires.scratch.clone()];
+        let spans = [
+            wires.x(0),
+            wires.x(1),
+            wires.x(2),
+            wires.y(),
+            wires.saved.clone(),
+            wires.scratch.clone(),
+        ];
         let [q, k, v, y, probabilities, scratch] = memory.split(spans);
-        let Self { heads, queries, keys, head_dim, scale, causal } = *self;
-        attention_forward(heads, queries, keys, head_dim, scale, causal, q, k, v, y, probabilities, scratch);
+        let Self {
+            heads,
+            queries,
+            keys,
+            head_dim,
+            scale,
+            causal,
+        } = *self;
+        attention_forward(
+            heads,
+            queries,
+            keys,
+            head_dim,
+            scale,
+            causal,
+            q,
+            k,
+            v,
+            y,
+            probabilities,
+            scratch,
+        );
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
@@ -58,11 +87,42 @@ impl Step for Attention {
         });
         let [dq, dk, dv] = targets;
         let scratch = wires.scratch.start..wires.scratch.start + work;
-        let spans = [wires.x(0), wires.x(1), wires.x(2), wires.saved.clone(), wires.dy(), dq, dk, dv, scratch];
+        let spans = [
+            wires.x(0),
+            wires.x(1),
+            wires.x(2),
+            wires.saved.clone(),
+            wires.dy(),
+            dq,
+            dk,
+            dv,
+            scratch,
+        ];
         let [q, k, v, probabilities, dy, dq, dk, dv, scratch] = memory.split(spans);
-        let Self { heads, queries, keys, head_dim, scale, causal } = *self;
+        let Self {
+            heads,
+            queries,
+            keys,
+            head_dim,
+            scale,
+            causal,
+        } = *self;
         attention_backward(
-            heads, queries, keys, head_dim, scale, causal, q, k, v, probabilities, dy, dq, dk, dv, scratch,
+            heads,
+            queries,
+            keys,
+            head_dim,
+            scale,
+            causal,
+            q,
+            k,
+            v,
+            probabilities,
+            dy,
+            dq,
+            dk,
+            dv,
+            scratch,
         );
         for i in 0..3 {
             memory.commit_grad(wires, i);

@@ -33,10 +33,24 @@ pub(crate) fn lower(momentum: f64, site: &Site) -> Result<Lowered, EngineError> 
     let samples = samples_per_row * site.batch;
     if samples < 2 {
         let (node, op) = (site.node.name.clone(), site.node.op.name());
-        return Err(EngineError::TooFewSamples { node, op, got: samples });
+        return Err(EngineError::TooFewSamples {
+            node,
+            op,
+            got: samples,
+        });
     }
-    let lacking_bias = site.fusion.lacks_bias_of.map_or(0..0, |id| site.param_of(id, "bias"));
-    Ok(TrainNorm { norm, momentum, samples_per_row, samples, lacking_bias }.into())
+    let lacking_bias = site
+        .fusion
+        .lacks_bias_of
+        .map_or(0..0, |id| site.param_of(id, "bias"));
+    Ok(TrainNorm {
+        norm,
+        momentum,
+        samples_per_row,
+        samples,
+        lacking_bias,
+    }
+    .into())
 }
 
 /// Where the parameters of a batch norm lie, and how scale and shift follow from them:
@@ -72,7 +86,13 @@ impl NormCoefficients {
     }
 
     /// Scale and shift from statistics; `exact` is room for their values before rounding.
-    fn scale_and_shift(&self, state: &State, [mean, inv_std]: [&[f32]; 2], exact: [&mut [f32]; 2], rounded: [&mut [f32]; 2]) {
+    fn scale_and_shift(
+        &self,
+        state: &State,
+        [mean, inv_std]: [&[f32]; 2],
+        exact: [&mut [f32]; 2],
+        rounded: [&mut [f32]; 2],
+    ) {
         let gamma = &state.trained[self.weight.clone()];
         let beta = &state.trained[self.bias.clone()];
         let [scale, shift] = exact;
@@ -91,9 +111,12 @@ impl NormCoefficients {
     }
 
     /// 1/√(σ² + ε), scale and shift from the running statistics.
-    fn from_running(&self, state: &State) -> [Vec<f32>; 3] {
+    fn running(&self, state: &State) -> [Vec<f32>; 3] {
         let variance = &state.buffers[self.running_var.clone()];
-        let inv_std: Vec<f32> = variance.iter().map(|&var| inverse_deviation(f64::from(var), self.eps)).collect();
+        let inv_std: Vec<f32> = variance
+            .iter()
+            .map(|&var| inverse_deviation(f64::from(var), self.eps))
+            .collect();
         let mean = &state.buffers[self.running_mean.clone()];
         let mut room = [(); 4].map(|()| vec![0.0; mean.len()]);
         let [a, b, scale, shift] = &mut room;
@@ -104,7 +127,7 @@ impl NormCoefficients {
 
     /// Folds the norm into a weight whose columns are the channels, and its bias.
     pub fn fold_into_columns(&self, state: &State, weight: &mut [f32], bias: &mut [f32]) {
-        let [_, scale, shift] = self.from_running(state);
+        let [_, scale, shift] = self.running(state);
         for row in weight.chunks_mut(scale.len()) {
             kernels::maps::zip_inplace(&scale, row, |s, w| s * w);
         }
@@ -115,8 +138,11 @@ impl NormCoefficients {
 
     /// Folds the norm into a weight whose rows are the channels, and its bias.
     pub fn fold_into_rows(&self, state: &State, weight: &mut [f32], bias: &mut [f32]) {
-        let [_, scale, shift] = self.from_running(state);
-        for (c, row) in weight.chunks_mut((weight.len() / scale.len()).max(1)).enumerate() {
+        let [_, scale, shift] = self.running(state);
+        for (c, row) in weight
+            .chunks_mut((weight.len() / scale.len()).max(1))
+            .enumerate()
+        {
             kernels::maps::scale(row, scale[c]);
         }
         for c in 0..scale.len() {
@@ -166,7 +192,11 @@ impl Step for EvalNorm {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Norm { layout, relu, coefficients } = &self.0;
+        let Norm {
+            layout,
+            relu,
+            coefficients,
+        } = &self.0;
         let [inv_std, scale, _, zeros] = self.prepared(wires, memory);
         if *relu {
             let [y, dy] = memory.split([wires.y(), wires.dy()]);
@@ -175,11 +205,16 @@ impl Step for EvalNorm {
         if !memory.grads.is_empty() {
             let mean = &memory.state.buffers[coefficients.running_mean.clone()];
             let ranges = [coefficients.bias.clone(), coefficients.weight.clone()];
-            let [beta, gamma] = memory.grads.get_disjoint_mut(ranges).expect("parameters are disjoint");
+            let [beta, gamma] = memory
+                .grads
+                .get_disjoint_mut(ranges)
+                .expect("parameters are disjoint");
             let (x, dy) = (&memory.arena[wires.x(0)], &memory.arena[wires.dy()]);
             kernel::backward_sums(layout, x, dy, mean, inv_std, beta, gamma);
         }
-        let Some(target) = wires.grad_target(0) else { return };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
         let [dy, dx] = memory.split([wires.dy(), target]);
         kernel::affine(layout, dy, scale, zeros, dx);
         memory.commit_grad(wires, 0);
@@ -191,7 +226,10 @@ impl Step for EvalNorm {
 
     fn prepare(&self, state: &State, prepared: &mut [f32]) {
         let c = self.0.layout.channels;
-        for (row, values) in prepared.chunks_mut(c).zip(self.0.coefficients.from_running(state)) {
+        for (row, values) in prepared
+            .chunks_mut(c)
+            .zip(self.0.coefficients.running(state))
+        {
             row.copy_from_slice(&values);
         }
     }
@@ -227,7 +265,9 @@ impl TrainNorm {
     /// Merges mean and sum of squares of all shards into the first, by Chan's formula, in shard order.
     fn merge_moments(&self, at: usize, shards: &mut [Shard]) {
         let samples = |shard: &Shard| (shard.rows() * self.samples_per_row) as f64;
-        let Some((first, rest)) = shards.split_first_mut() else { return };
+        let Some((first, rest)) = shards.split_first_mut() else {
+            return;
+        };
         let mut n = samples(first);
         for shard in rest {
             let more = samples(shard);
@@ -244,9 +284,16 @@ impl TrainNorm {
     }
 
     fn update_running(&self, state: &mut State, mean: &[f32], m2: &[f32]) {
-        let NormCoefficients { running_mean, running_var, .. } = &self.norm.coefficients;
+        let NormCoefficients {
+            running_mean,
+            running_var,
+            ..
+        } = &self.norm.coefficients;
         let (keep, unbiased) = (1.0 - self.momentum, (self.samples - 1) as f64);
-        let bias = state.trained.get(self.lacking_bias.clone()).unwrap_or_default();
+        let bias = state
+            .trained
+            .get(self.lacking_bias.clone())
+            .unwrap_or_default();
         let [means, variances] = state
             .buffers
             .get_disjoint_mut([running_mean.clone(), running_var.clone()])
@@ -283,7 +330,8 @@ impl Step for TrainNorm {
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
         let layout = &self.norm.layout;
-        let [x, y, dy, saved] = memory.split([wires.x(0), wires.y(), wires.dy(), wires.saved.clone()]);
+        let [x, y, dy, saved] =
+            memory.split([wires.x(0), wires.y(), wires.dy(), wires.saved.clone()]);
         let [mean, inv_std, _, _, sum, dot] = saved_rows(saved);
         if self.norm.relu {
             kernel::backward_sums_relu(layout, x, y, dy, mean, inv_std, sum, dot);
@@ -308,14 +356,21 @@ impl Step for TrainNorm {
 impl WholeBatch for TrainNorm {
     fn combine_forward(&self, at: usize, shards: &mut [Shard], state: &mut State) {
         self.merge_moments(at, shards);
-        let Some((first, rest)) = shards.split_first_mut() else { return };
+        let Some((first, rest)) = shards.split_first_mut() else {
+            return;
+        };
         let [mean, m2, scale, shift, exact_scale, exact_shift] = saved_rows(first.saved(at));
         self.update_running(state, mean, m2);
         for square in m2.iter_mut() {
-            *square = inverse_deviation(f64::from(*square) / self.samples as f64, self.norm.coefficients.eps);
+            *square = inverse_deviation(
+                f64::from(*square) / self.samples as f64,
+                self.norm.coefficients.eps,
+            );
         }
         let (exact, rounded) = ([exact_scale, exact_shift], [scale, shift]);
-        self.norm.coefficients.scale_and_shift(state, [mean, m2], exact, rounded);
+        self.norm
+            .coefficients
+            .scale_and_shift(state, [mean, m2], exact, rounded);
         give_to_all(at, first, rest);
     }
 
@@ -326,7 +381,9 @@ impl WholeBatch for TrainNorm {
     }
 
     fn combine_backward(&self, at: usize, shards: &mut [Shard], state: &State) {
-        let Some((first, rest)) = shards.split_first_mut() else { return };
+        let Some((first, rest)) = shards.split_first_mut() else {
+            return;
+        };
         for shard in rest.iter_mut() {
             let [.., sum, dot] = saved_rows(first.saved(at));
             let [.., other_sum, other_dot] = saved_rows(shard.saved(at));
@@ -346,8 +403,11 @@ impl WholeBatch for TrainNorm {
     }
 
     fn finish_backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
-        let [x, dy, dx, saved] = memory.split([wires.x(0), wires.dy(), target, wires.saved.clone()]);
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
+        let [x, dy, dx, saved] =
+            memory.split([wires.x(0), wires.dy(), target, wires.saved.clone()]);
         let [_, _, scale, _, sum, dot] = saved_rows(saved);
         kernel::backward_dx(&self.norm.layout, x, dy, scale, dot, sum, dx);
         memory.commit_grad(wires, 0);

@@ -7,7 +7,14 @@ use crate::step::{Memory, Step, Wires};
 
 /// Copies `source` into runs of `target`, or runs of `source` into `target`: both are cut into the same number of
 /// pieces, and each piece of the longer one holds the shorter one's at `offset`.
-fn copy_runs(long: &mut [f32], long_run: usize, short: &mut [f32], short_run: usize, offset: usize, into_long: bool) {
+fn copy_runs(
+    long: &mut [f32],
+    long_run: usize,
+    short: &mut [f32],
+    short_run: usize,
+    offset: usize,
+    into_long: bool,
+) {
     for (long, short) in long.chunks_mut(long_run).zip(short.chunks_mut(short_run)) {
         let part = &mut long[offset..offset + short_run];
         if into_long {
@@ -21,7 +28,10 @@ fn copy_runs(long: &mut [f32], long_run: usize, short: &mut [f32], short_run: us
 /// Elements of one entry of the axis and everything inside it, per operand.
 fn runs(shapes: &[Vec<usize>], dim: i64) -> Vec<usize> {
     let axis = axis(dim, shapes[0].len());
-    shapes.iter().map(|shape| shape[axis..].iter().product()).collect()
+    shapes
+        .iter()
+        .map(|shape| shape[axis..].iter().product())
+        .collect()
 }
 
 /// Joins its inputs.
@@ -31,7 +41,9 @@ pub(crate) struct Cat {
 
 impl Cat {
     pub fn new(op: &ir::ops::cat::Cat, site: &Site) -> Self {
-        Self { runs: runs(&site.inputs, op.dim) }
+        Self {
+            runs: runs(&site.inputs, op.dim),
+        }
     }
 
     fn total(&self) -> usize {
@@ -69,7 +81,9 @@ pub(crate) struct Chunk {
 
 impl Chunk {
     pub fn new(op: &ir::ops::cat::Chunk, site: &Site) -> Self {
-        Self { runs: runs(&site.outputs, op.dim) }
+        Self {
+            runs: runs(&site.outputs, op.dim),
+        }
     }
 
     fn total(&self) -> usize {
@@ -88,8 +102,13 @@ impl Step for Chunk {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
-        let grads = wires.outputs.iter().map(|output| output.grad.as_ref().map(|slot| slot.span.clone()));
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
+        let grads = wires
+            .outputs
+            .iter()
+            .map(|output| output.grad.as_ref().map(|slot| slot.span.clone()));
         let grads: Vec<Option<Span>> = grads.collect();
         if grads.iter().any(Option::is_none) {
             memory.arena[target.clone()].fill(0.0);

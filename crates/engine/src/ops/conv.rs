@@ -66,7 +66,10 @@ impl Conv {
             bias_format: site.format("bias"),
             relu: site.fusion.relu,
             skips_bias: site.fusion.skips_bias,
-            norm: site.fusion.folded_norm.map(|norm| NormCoefficients::of(norm, site)),
+            norm: site
+                .fusion
+                .folded_norm
+                .map(|norm| NormCoefficients::of(norm, site)),
             shape,
         }
     }
@@ -81,7 +84,11 @@ impl Conv {
         let prepared = &memory.prepared[wires.prepared.clone()];
         let (weight, bias) = prepared.split_at(prepared.len() - self.shape.out_channels);
         let adds_bias = self.norm.is_some() || (!self.bias.is_empty() && !self.skips_bias);
-        let weight = if self.changes_weight() { weight } else { &memory.state.trained[self.weight.clone()] };
+        let weight = if self.changes_weight() {
+            weight
+        } else {
+            &memory.state.trained[self.weight.clone()]
+        };
         (weight, adds_bias.then_some(bias))
     }
 
@@ -96,14 +103,34 @@ impl Conv {
             .get_disjoint_mut([self.weight.clone(), bias])
             .expect("parameters are disjoint");
         let spans = [wires.x(0), wires.dy(), wires.scratch.clone()];
-        let [x, dy, scratch] = memory.arena.get_disjoint_mut(spans).expect("disjoint by plan");
-        conv_backward_weight(&self.shape, x, dy, weight_grad, has_bias.then_some(&mut *bias_grad), scratch);
+        let [x, dy, scratch] = memory
+            .arena
+            .get_disjoint_mut(spans)
+            .expect("disjoint by plan");
+        conv_backward_weight(
+            &self.shape,
+            x,
+            dy,
+            weight_grad,
+            has_bias.then_some(&mut *bias_grad),
+            scratch,
+        );
         let trained = &memory.state.trained;
         if let Some(format) = &self.weight_format {
-            straight_through(format, &trained[self.weight.clone()], &self.weight_shape, weight_grad);
+            straight_through(
+                format,
+                &trained[self.weight.clone()],
+                &self.weight_shape,
+                weight_grad,
+            );
         }
         if let (Some(format), true) = (&self.bias_format, has_bias) {
-            straight_through(format, &trained[self.bias.clone()], &[self.shape.out_channels], bias_grad);
+            straight_through(
+                format,
+                &trained[self.bias.clone()],
+                &[self.shape.out_channels],
+                bias_grad,
+            );
         }
     }
 }
@@ -124,7 +151,9 @@ impl Step for Conv {
             mask_by_relu(y, dy);
         }
         self.weight_backward(wires, memory);
-        let Some(target) = wires.grad_target(0) else { return };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
         let (weight, _) = self.operands(wires, memory);
         let [dy, dx, scratch] = memory.split([wires.dy(), target, wires.scratch.clone()]);
         conv_backward_data(&self.shape, dy, weight, dx, scratch);
@@ -136,7 +165,11 @@ impl Step for Conv {
     }
 
     fn prepared_len(&self) -> usize {
-        let weight = if self.changes_weight() { self.weight.len() } else { 0 };
+        let weight = if self.changes_weight() {
+            self.weight.len()
+        } else {
+            0
+        };
         weight + self.shape.out_channels
     }
 

@@ -19,12 +19,21 @@ pub(crate) fn lower(p: f64, site: &Site) -> Lowered {
     }
     let elements: usize = site.inputs[0].iter().product();
     let name = Random::new(0, &site.node.name).bits(0);
-    Dropout { p: p as f32, name, per_row: elements / site.rows }.into()
+    Dropout {
+        p: p as f32,
+        name,
+        per_row: elements / site.rows,
+    }
+    .into()
 }
 
 impl Dropout {
     fn apply(&self, random: Random, first: u64, x: &[f32], y: &mut [f32]) {
-        let scale = if self.p < 1.0 { 1.0 / (1.0 - self.p) } else { 0.0 };
+        let scale = if self.p < 1.0 {
+            1.0 / (1.0 - self.p)
+        } else {
+            0.0
+        };
         for (i, (y, x)) in y.iter_mut().zip(x).enumerate() {
             let kept = random.uniform(first + i as u64) >= self.p;
             *y = if kept { x * scale } else { 0.0 };
@@ -32,7 +41,10 @@ impl Dropout {
     }
 
     fn draw(&self, memory: &Memory) -> (Random, u64) {
-        (memory.noise.at(self.name), (memory.first_row * self.per_row) as u64)
+        (
+            memory.noise.at(self.name),
+            (memory.first_row * self.per_row) as u64,
+        )
     }
 }
 
@@ -44,7 +56,9 @@ impl Step for Dropout {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
         let (random, first) = self.draw(memory);
         let [dy, dx] = memory.split([wires.dy(), target]);
         self.apply(random, first, dy, dx);

@@ -13,7 +13,10 @@ pub(crate) struct Embedding {
 
 impl Embedding {
     pub fn new(op: &ir::ops::embedding::Embedding, site: &Site) -> Self {
-        Self { dim: op.embedding_dim, weight: Param::new(site, "weight", 0) }
+        Self {
+            dim: op.embedding_dim,
+            weight: Param::new(site, "weight", 0),
+        }
     }
 }
 
@@ -28,7 +31,9 @@ impl Step for Embedding {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(grad) = memory.grads.get_mut(self.weight.range.clone()) else { return };
+        let Some(grad) = memory.grads.get_mut(self.weight.range.clone()) else {
+            return;
+        };
         grad.fill(0.0);
         let (x, dy) = (&memory.arena[wires.x(0)], &memory.arena[wires.dy()]);
         for (index, dy) in x.iter().zip(dy.chunks_exact(self.dim)) {

@@ -14,9 +14,17 @@ impl Getitem {
     pub fn new(op: &ir::ops::getitem::Getitem, site: &Site) -> Self {
         let shape = &site.inputs[0];
         let slices = op.parsed(&Shape::of(shape)).unwrap_or_default();
-        let bounds: Vec<(usize, usize)> = slices.iter().map(|s| (s.start, s.len.fixed().unwrap_or(1))).collect();
+        let bounds: Vec<(usize, usize)> = slices
+            .iter()
+            .map(|s| (s.start, s.len.fixed().unwrap_or(1)))
+            .collect();
         // Whole trailing axes, and the part of the axis before them, are one run.
-        let whole = bounds.iter().zip(shape).rev().take_while(|((_, len), size)| len == *size).count();
+        let whole = bounds
+            .iter()
+            .zip(shape)
+            .rev()
+            .take_while(|((_, len), size)| len == *size)
+            .count();
         let split = shape.len().saturating_sub(whole + 1);
         let inner: usize = shape[(split + 1).min(shape.len())..].iter().product();
         let (first, len) = bounds.get(split).copied().unwrap_or((0, 1));
@@ -25,10 +33,15 @@ impl Getitem {
         for axis in (0..split).rev() {
             let (start, len) = bounds[axis];
             let positions = (start..start + len).map(|i| i * stride);
-            starts = positions.flat_map(|base| starts.iter().map(move |s| base + s).collect::<Vec<_>>()).collect();
+            starts = positions
+                .flat_map(|base| starts.iter().map(move |s| base + s).collect::<Vec<_>>())
+                .collect();
             stride *= shape[axis];
         }
-        Self { starts, run: len * inner }
+        Self {
+            starts,
+            run: len * inner,
+        }
     }
 }
 
@@ -41,7 +54,9 @@ impl Step for Getitem {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
         let [dy, dx] = memory.split([wires.dy(), target]);
         dx.fill(0.0);
         for (&start, dy) in self.starts.iter().zip(dy.chunks(self.run)) {

@@ -45,17 +45,25 @@ impl Step for LayerNorm {
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
         let gamma = Self::values(&self.weight, wires, memory);
         // Without a wish for the input's gradient it still has to go somewhere: the working memory.
-        let target = wires.grad_target(0).unwrap_or_else(|| wires.scratch.clone());
+        let target = wires
+            .grad_target(0)
+            .unwrap_or_else(|| wires.scratch.clone());
         let ranges = [self.weight.range.clone(), self.bias.range.clone()];
         let has_params = !memory.grads.is_empty() && !self.weight.range.is_empty();
         let (dgamma, dbeta) = if has_params {
-            let [dgamma, dbeta] = memory.grads.get_disjoint_mut(ranges).expect("parameters are disjoint");
+            let [dgamma, dbeta] = memory
+                .grads
+                .get_disjoint_mut(ranges)
+                .expect("parameters are disjoint");
             (Some(dgamma), Some(dbeta))
         } else {
             (None, None)
         };
         let spans = [wires.x(0), wires.dy(), wires.saved.clone(), target];
-        let [x, dy, stats, dx] = memory.arena.get_disjoint_mut(spans).expect("disjoint by plan");
+        let [x, dy, stats, dx] = memory
+            .arena
+            .get_disjoint_mut(spans)
+            .expect("disjoint by plan");
         let dx = &mut dx[..self.rows * self.cols];
         kernel::backward(self.cols, x, gamma, dy, stats, dx, dgamma, dbeta);
         self.weight.pass_gradient(memory);

@@ -1,14 +1,14 @@
 //! Fully connected layer: one matrix product forward, two backward; rounds its input as it loads it.
 
+use super::Site;
 use super::activation::{mask_by_relu, relu_in_place};
 use super::batch_norm::NormCoefficients;
 use super::quantize::is_elementwise;
-use super::Site;
 use crate::state::State;
 use crate::step::{GradSlot, Memory, Step, Wires};
 use format::Format;
-use kernels::quantize::{quantize, straight_through};
 use kernels::gemm::{Init, gemm};
+use kernels::quantize::{quantize, straight_through};
 use std::ops::Range;
 
 /// Rows rounded at a time: they stay in the first-level cache until the product has read them.
@@ -43,7 +43,10 @@ impl Linear {
             bias_format: site.format("bias"),
             relu: site.fusion.relu,
             skips_bias: site.fusion.skips_bias,
-            norm: site.fusion.folded_norm.map(|norm| NormCoefficients::of(norm, site)),
+            norm: site
+                .fusion
+                .folded_norm
+                .map(|norm| NormCoefficients::of(norm, site)),
         }
     }
 
@@ -59,13 +62,22 @@ impl Linear {
     /// Prepared memory: the transposed weight, the rounded weight if there is one, the bias row.
     fn parts<'a>(&self, prepared: &'a [f32]) -> (&'a [f32], &'a [f32], &'a [f32]) {
         let (transposed, rest) = prepared.split_at(self.weight_len());
-        let rounded = if self.weight_format.is_some() { self.weight_len() } else { 0 };
+        let rounded = if self.weight_format.is_some() {
+            self.weight_len()
+        } else {
+            0
+        };
         let (rounded, bias) = rest.split_at(rounded);
         (transposed, rounded, bias)
     }
 
     /// Calls `work` with the first row, the number of rows and the (rounded) input of every piece.
-    fn for_each_piece(&self, x: &[f32], scratch: &mut [f32], mut work: impl FnMut(usize, usize, &[f32])) {
+    fn for_each_piece(
+        &self,
+        x: &[f32],
+        scratch: &mut [f32],
+        mut work: impl FnMut(usize, usize, &[f32]),
+    ) {
         let Some(format) = &self.data_format else {
             return work(0, self.rows, x);
         };
@@ -86,13 +98,22 @@ impl Linear {
     }
 
     fn weight_backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(weight_grad) = memory.grads.get_mut(self.weight.clone()) else { return };
+        let Some(weight_grad) = memory.grads.get_mut(self.weight.clone()) else {
+            return;
+        };
         let (k, n) = (self.inputs, self.outputs);
         let spans = [wires.x(0), wires.dy(), wires.scratch.clone()];
-        let [x, dy, scratch] = memory.arena.get_disjoint_mut(spans).expect("disjoint by plan");
+        let [x, dy, scratch] = memory
+            .arena
+            .get_disjoint_mut(spans)
+            .expect("disjoint by plan");
         self.for_each_piece(x, scratch, |first, rows, x| {
             let dy = &dy[first * n..(first + rows) * n];
-            let init = if first == 0 { Init::Zero } else { Init::Accumulate };
+            let init = if first == 0 {
+                Init::Zero
+            } else {
+                Init::Accumulate
+            };
             gemm(n, rows, k, dy, 1, n, x, k, weight_grad, k, init);
         });
         let weight = &memory.state.trained[self.weight.clone()];
@@ -105,21 +126,38 @@ impl Linear {
         let bias_grad = &mut memory.grads[self.bias.clone()];
         kernels::maps::col_sums(n, &memory.arena[wires.dy()], bias_grad);
         if let Some(format) = &self.bias_format {
-            straight_through(format, &memory.state.trained[self.bias.clone()], &[n], bias_grad);
+            straight_through(
+                format,
+                &memory.state.trained[self.bias.clone()],
+                &[n],
+                bias_grad,
+            );
         }
     }
 
     fn input_backward(&self, wires: &Wires, memory: &mut Memory) {
         let (m, k, n) = (self.rows, self.inputs, self.outputs);
         let (_, rounded, _) = self.parts(&memory.prepared[wires.prepared.clone()]);
-        let weight = if self.weight_format.is_some() { rounded } else { &memory.state.trained[self.weight.clone()] };
-        let Some(GradSlot { span, accumulate }) = &wires.inputs[0].grad else { return };
+        let weight = if self.weight_format.is_some() {
+            rounded
+        } else {
+            &memory.state.trained[self.weight.clone()]
+        };
+        let Some(GradSlot { span, accumulate }) = &wires.inputs[0].grad else {
+            return;
+        };
         let Some(format) = &self.data_format else {
             let [dy, dx] = memory.split([wires.dy(), span.clone()]);
-            let init = if *accumulate { Init::Accumulate } else { Init::Zero };
+            let init = if *accumulate {
+                Init::Accumulate
+            } else {
+                Init::Zero
+            };
             return gemm(m, n, k, dy, n, 1, weight, k, dx, k, init);
         };
-        let Some(target) = wires.grad_target(0) else { return };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
         let [x, dy, dx] = memory.split([wires.x(0), wires.dy(), target]);
         gemm(m, n, k, dy, n, 1, weight, k, dx, k, Init::Zero);
         straight_through(format, x, &[m, k], dx);
@@ -133,7 +171,11 @@ impl Step for Linear {
         let (weight, _, bias) = self.parts(&memory.prepared[wires.prepared.clone()]);
         let [x, y, scratch] = memory.split([wires.x(0), wires.y(), wires.scratch.clone()]);
         self.for_each_piece(x, scratch, |first, rows, x| {
-            let init = if self.adds_bias() { Init::Bias(bias) } else { Init::Zero };
+            let init = if self.adds_bias() {
+                Init::Bias(bias)
+            } else {
+                Init::Zero
+            };
             let y = &mut y[first * n..(first + rows) * n];
             gemm(rows, k, n, x, k, 1, weight, n, y, n, init);
             if self.relu {
@@ -152,7 +194,11 @@ impl Step for Linear {
     }
 
     fn scratch_len(&self) -> usize {
-        if self.data_format.is_some() { self.piece_rows() * self.inputs } else { 0 }
+        if self.data_format.is_some() {
+            self.piece_rows() * self.inputs
+        } else {
+            0
+        }
     }
 
     fn prepared_len(&self) -> usize {

@@ -30,19 +30,45 @@ impl Matmul {
 
     /// Whether a gradient has been written already, so that the next product must be added.
     fn init(&self, at: usize, side: usize, accumulate: bool) -> Init<'static> {
-        let seen = self.pairs[..at].iter().any(|pair| pair[side] == self.pairs[at][side]);
-        if accumulate || seen { Init::Accumulate } else { Init::Zero }
+        let seen = self.pairs[..at]
+            .iter()
+            .any(|pair| pair[side] == self.pairs[at][side]);
+        if accumulate || seen {
+            Init::Accumulate
+        } else {
+            Init::Zero
+        }
     }
 
     /// dA = dC·Bᵀ.
     fn left_backward(&self, wires: &Wires, memory: &mut Memory, slot: &GradSlot) {
         let (m, k, n) = (self.m, self.k, self.n);
-        let [b, dy, da, scratch] = memory.split([wires.x(1), wires.dy(), slot.span.clone(), wires.scratch.clone()]);
+        let [b, dy, da, scratch] = memory.split([
+            wires.x(1),
+            wires.dy(),
+            slot.span.clone(),
+            wires.scratch.clone(),
+        ]);
         let turned = &mut scratch[..k * n];
         for (i, &[left, right]) in self.pairs.iter().enumerate() {
             transpose(k, n, &b[right * k * n..(right + 1) * k * n], n, turned, k);
-            let (dy, da) = (&dy[i * m * n..(i + 1) * m * n], &mut da[left * m * k..(left + 1) * m * k]);
-            gemm(m, n, k, dy, n, 1, turned, k, da, k, self.init(i, 0, slot.accumulate));
+            let (dy, da) = (
+                &dy[i * m * n..(i + 1) * m * n],
+                &mut da[left * m * k..(left + 1) * m * k],
+            );
+            gemm(
+                m,
+                n,
+                k,
+                dy,
+                n,
+                1,
+                turned,
+                k,
+                da,
+                k,
+                self.init(i, 0, slot.accumulate),
+            );
         }
     }
 
@@ -51,9 +77,24 @@ impl Matmul {
         let (m, k, n) = (self.m, self.k, self.n);
         let [a, dy, db] = memory.split([wires.x(0), wires.dy(), slot.span.clone()]);
         for (i, &[left, right]) in self.pairs.iter().enumerate() {
-            let (a, dy) = (&a[left * m * k..(left + 1) * m * k], &dy[i * m * n..(i + 1) * m * n]);
+            let (a, dy) = (
+                &a[left * m * k..(left + 1) * m * k],
+                &dy[i * m * n..(i + 1) * m * n],
+            );
             let db = &mut db[right * k * n..(right + 1) * k * n];
-            gemm(k, m, n, a, 1, k, dy, n, db, n, self.init(i, 1, slot.accumulate));
+            gemm(
+                k,
+                m,
+                n,
+                a,
+                1,
+                k,
+                dy,
+                n,
+                db,
+                n,
+                self.init(i, 1, slot.accumulate),
+            );
         }
     }
 }
@@ -64,7 +105,11 @@ fn broadcast_index(shape: &[usize], batch: &[usize], mut i: usize) -> usize {
     for (back, &size) in batch.iter().rev().enumerate() {
         let position = i % size;
         i /= size;
-        if let Some(&own) = shape.len().checked_sub(back + 1).and_then(|axis| shape.get(axis)) {
+        if let Some(&own) = shape
+            .len()
+            .checked_sub(back + 1)
+            .and_then(|axis| shape.get(axis))
+        {
             index += if own == 1 { 0 } else { position * stride };
             stride *= own;
         }

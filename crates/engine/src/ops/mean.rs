@@ -2,8 +2,8 @@
 
 use super::Site;
 use crate::step::{Memory, Step, Wires};
-use kernels::permute::{broadcast_zip, sum_axes};
 use kernels::maps;
+use kernels::permute::{broadcast_zip, sum_axes};
 
 /// Mean over the marked axes.
 pub(crate) struct Mean {
@@ -21,9 +21,17 @@ impl Mean {
         for &dim in &op.dim {
             reduced[if dim < 0 { dim + rank } else { dim } as usize] = true;
         }
-        let kept: Vec<usize> = shape.iter().zip(&reduced).map(|(&n, &r)| if r { 1 } else { n }).collect();
+        let kept: Vec<usize> = shape
+            .iter()
+            .zip(&reduced)
+            .map(|(&n, &r)| if r { 1 } else { n })
+            .collect();
         let count: usize = shape.iter().product::<usize>() / kept.iter().product::<usize>().max(1);
-        Self { reduced, kept, scale: 1.0 / count as f32 }
+        Self {
+            reduced,
+            kept,
+            scale: 1.0 / count as f32,
+        }
     }
 }
 
@@ -35,7 +43,9 @@ impl Step for Mean {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
         let shape = &wires.inputs[0].shape;
         let scale = self.scale;
         let [dy, dx] = memory.split([wires.dy(), target]);

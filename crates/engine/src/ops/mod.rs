@@ -73,7 +73,9 @@ impl Site<'_> {
 
     /// Where a parameter or buffer of another node lies.
     pub fn param_of(&self, id: NodeId, port: &str) -> Range<usize> {
-        self.state.entry(id, port).map_or(0..0, |entry| entry.range.clone())
+        self.state
+            .entry(id, port)
+            .map_or(0..0, |entry| entry.range.clone())
     }
 
     /// The format of a port.
@@ -86,9 +88,12 @@ impl Site<'_> {
 pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
     Ok(match &site.node.op {
         // edges and helpers that move nothing
-        Op::Placeholder(_) | Op::Output(_) | Op::Identity(_) | Op::Flatten(_) | Op::Reshape(_) | Op::View(_) => {
-            Lowered::SameElements
-        }
+        Op::Placeholder(_)
+        | Op::Output(_)
+        | Op::Identity(_)
+        | Op::Flatten(_)
+        | Op::Reshape(_)
+        | Op::View(_) => Lowered::SameElements,
         Op::Constant(_) => placeholder::Constant::new(site).into(),
         // layers with weights
         Op::Linear(op) => Lowered::RoundingStep(Box::new(linear::Linear::new(op, site))),
@@ -118,10 +123,18 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         // pools
         Op::MaxPool1d(op) => pool::window_pool(pool::Kind::Max, &op.window(), site).into(),
         Op::MaxPool2d(op) => pool::window_pool(pool::Kind::Max, &op.window(), site).into(),
-        Op::AvgPool1d(op) => pool::window_pool(pool::average(op.count_include_pad), &op.window(), site).into(),
-        Op::AvgPool2d(op) => pool::window_pool(pool::average(op.count_include_pad), &op.window(), site).into(),
-        Op::AdaptiveAvgPool1d(_) | Op::AdaptiveAvgPool2d(_) => pool::adaptive_pool(false, site).into(),
-        Op::AdaptiveMaxPool1d(_) | Op::AdaptiveMaxPool2d(_) => pool::adaptive_pool(true, site).into(),
+        Op::AvgPool1d(op) => {
+            pool::window_pool(pool::average(op.count_include_pad), &op.window(), site).into()
+        }
+        Op::AvgPool2d(op) => {
+            pool::window_pool(pool::average(op.count_include_pad), &op.window(), site).into()
+        }
+        Op::AdaptiveAvgPool1d(_) | Op::AdaptiveAvgPool2d(_) => {
+            pool::adaptive_pool(false, site).into()
+        }
+        Op::AdaptiveMaxPool1d(_) | Op::AdaptiveMaxPool2d(_) => {
+            pool::adaptive_pool(true, site).into()
+        }
         // arithmetic
         Op::Add(op) => arithmetic::lower(arithmetic::Kind::Add, op.scalar, site),
         Op::Sub(op) => arithmetic::lower(arithmetic::Kind::Sub, op.scalar, site),

@@ -30,14 +30,24 @@ impl Param {
 
     /// The end of its part of the prepared memory.
     pub fn prepared_end(&self) -> usize {
-        self.start + if self.format.is_some() { self.range.len() } else { 0 }
+        self.start
+            + if self.format.is_some() {
+                self.range.len()
+            } else {
+                0
+            }
     }
 
     /// Rounds the values into the prepared memory.
     pub fn prepare(&self, state: &State, prepared: &mut [f32]) {
         if let Some(format) = &self.format {
             let rounded = &mut prepared[self.start..self.prepared_end()];
-            quantize(format, &state.trained[self.range.clone()], &self.shape, rounded);
+            quantize(
+                format,
+                &state.trained[self.range.clone()],
+                &self.shape,
+                rounded,
+            );
         }
     }
 
@@ -52,8 +62,14 @@ impl Param {
 
     /// Makes the gradient of the rounded values that of the values themselves.
     pub fn pass_gradient(&self, memory: &mut Memory) {
-        if let (Some(format), Some(grad)) = (&self.format, memory.grads.get_mut(self.range.clone())) {
-            straight_through(format, &memory.state.trained[self.range.clone()], &self.shape, grad);
+        if let (Some(format), Some(grad)) = (&self.format, memory.grads.get_mut(self.range.clone()))
+        {
+            straight_through(
+                format,
+                &memory.state.trained[self.range.clone()],
+                &self.shape,
+                grad,
+            );
         }
     }
 }

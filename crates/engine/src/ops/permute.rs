@@ -33,7 +33,11 @@ pub(crate) fn permute(op: &ir::ops::permute::Permute, site: &Site) -> Permute {
 
 /// An axis as an index; the verifier has checked its range.
 pub(crate) fn axis(dim: i64, rank: usize) -> usize {
-    if dim < 0 { (dim + rank as i64) as usize } else { dim as usize }
+    if dim < 0 {
+        (dim + rank as i64) as usize
+    } else {
+        dim as usize
+    }
 }
 
 impl Step for Permute {
@@ -43,7 +47,9 @@ impl Step for Permute {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
         let [dy, dx] = memory.split([wires.dy(), target]);
         kernels::permute::permute(dy, &wires.outputs[0].shape, &self.inverse, dx);
         memory.commit_grad(wires, 0);
@@ -60,7 +66,9 @@ impl Step for Copy {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
         let [dy, dx] = memory.split([wires.dy(), target]);
         dx.copy_from_slice(dy);
         memory.commit_grad(wires, 0);

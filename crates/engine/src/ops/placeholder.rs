@@ -11,7 +11,9 @@ pub(crate) struct Constant {
 
 impl Constant {
     pub fn new(site: &Site) -> Self {
-        Self { value: site.param("value") }
+        Self {
+            value: site.param("value"),
+        }
     }
 }
 

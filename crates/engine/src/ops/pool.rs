@@ -10,7 +10,9 @@ use kernels::pool::{self as kernel, PoolShape};
 pub(crate) enum Kind {
     Max,
     /// The mean, counting the zeros of the padding or not.
-    Average { counts_padding: bool },
+    Average {
+        counts_padding: bool,
+    },
 }
 
 /// The average kind.
@@ -24,7 +26,11 @@ pub(crate) struct WindowPool {
     shape: PoolShape,
 }
 
-pub(crate) fn window_pool<const K: usize>(kind: Kind, window: &Window<K>, site: &Site) -> WindowPool {
+pub(crate) fn window_pool<const K: usize>(
+    kind: Kind,
+    window: &Window<K>,
+    site: &Site,
+) -> WindowPool {
     let (planes, input) = picture(&site.inputs[0], K);
     let shape = PoolShape {
         planes,
@@ -57,16 +63,22 @@ impl Step for WindowPool {
         let [x, y] = memory.split([wires.x(0), wires.y()]);
         match self.kind {
             Kind::Max => kernel::max_pool_forward(&self.shape, x, y),
-            Kind::Average { counts_padding } => kernel::avg_pool_forward(&self.shape, counts_padding, x, y),
+            Kind::Average { counts_padding } => {
+                kernel::avg_pool_forward(&self.shape, counts_padding, x, y);
+            }
         }
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
         let [x, y, dy, dx] = memory.split([wires.x(0), wires.y(), wires.dy(), target]);
         match self.kind {
             Kind::Max => kernel::max_pool_backward(&self.shape, x, y, dy, dx),
-            Kind::Average { counts_padding } => kernel::avg_pool_backward(&self.shape, counts_padding, dy, dx),
+            Kind::Average { counts_padding } => {
+                kernel::avg_pool_backward(&self.shape, counts_padding, dy, dx);
+            }
         }
         memory.commit_grad(wires, 0);
     }
@@ -85,7 +97,12 @@ pub(crate) fn adaptive_pool(is_max: bool, site: &Site) -> AdaptivePool {
     let spatial = if one_axis { 1 } else { 2 };
     let (planes, input) = picture(&site.inputs[0], spatial);
     let (_, output) = picture(&site.outputs[0], spatial);
-    AdaptivePool { is_max, planes, input, output }
+    AdaptivePool {
+        is_max,
+        planes,
+        input,
+        output,
+    }
 }
 
 impl Step for AdaptivePool {
@@ -99,7 +116,9 @@ impl Step for AdaptivePool {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
         let [x, y, dy, dx] = memory.split([wires.x(0), wires.y(), wires.dy(), target]);
         if self.is_max {
             kernel::adaptive_max_backward(self.planes, self.input, self.output, x, y, dy, dx);

@@ -16,7 +16,9 @@ impl Step for Quantize {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
         let [x, dy, dx] = memory.split([wires.x(0), wires.dy(), target]);
         dx.copy_from_slice(dy);
         kernels::quantize::straight_through(&self.format, x, &self.shape, dx);

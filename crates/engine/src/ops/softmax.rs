@@ -2,8 +2,8 @@
 
 use super::Site;
 use crate::step::{Memory, Step, Wires};
-use kernels::softmax as kernel;
 use kernels::gemm::transpose;
+use kernels::softmax as kernel;
 
 /// Softmax over an axis of `size`, with `inner` elements between two of its entries.
 pub(crate) struct Softmax {
@@ -15,7 +15,11 @@ pub(crate) struct Softmax {
 impl Softmax {
     pub fn new(dim: i64, is_log: bool, site: &Site) -> Self {
         let shape = &site.inputs[0];
-        let axis = if dim < 0 { dim + shape.len() as i64 } else { dim } as usize;
+        let axis = if dim < 0 {
+            dim + shape.len() as i64
+        } else {
+            dim
+        } as usize;
         Self {
             size: shape[axis],
             inner: shape[axis + 1..].iter().product(),
@@ -62,8 +66,11 @@ impl Step for Softmax {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let Some(target) = wires.grad_target(0) else { return };
-        let [y, dy, dx, scratch] = memory.split([wires.y(), wires.dy(), target, wires.scratch.clone()]);
+        let Some(target) = wires.grad_target(0) else {
+            return;
+        };
+        let [y, dy, dx, scratch] =
+            memory.split([wires.y(), wires.dy(), target, wires.scratch.clone()]);
         if self.inner == 1 {
             self.rows_backward(y, dy, dx);
         } else {
@@ -71,7 +78,11 @@ impl Step for Softmax {
             let (turned, rest) = scratch.split_at_mut(block);
             let (turned_grad, rest) = rest.split_at_mut(block);
             let result = &mut rest[..block];
-            for ((y, dy), dx) in y.chunks(block).zip(dy.chunks(block)).zip(dx.chunks_mut(block)) {
+            for ((y, dy), dx) in y
+                .chunks(block)
+                .zip(dy.chunks(block))
+                .zip(dx.chunks_mut(block))
+            {
                 transpose(size, inner, y, inner, turned, size);
                 transpose(size, inner, dy, inner, turned_grad, size);
                 self.rows_backward(turned, turned_grad, result);

@@ -1,5 +1,5 @@
 //! What the engine's tests share: reference files, comparisons, one-operator graphs.
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test binary uses a part, and a test may panic")]
 
 use ir::{Graph, Node, Op, Shape, Tensor, Value};
 use safetensors::{Dtype, SafeTensors};
@@ -8,7 +8,9 @@ use std::path::PathBuf;
 
 /// A file of the shared reference vectors, or `None` with a word where they are not at hand.
 pub fn shared(name: &str) -> Option<Vec<u8>> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden").join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/golden")
+        .join(name);
     let bytes = std::fs::read(&path).ok();
     if bytes.is_none() {
         eprintln!("skipped: no reference vectors at {}", path.display());
@@ -30,26 +32,45 @@ pub fn arrays(bytes: &[u8]) -> BTreeMap<String, Array> {
     let file = SafeTensors::deserialize(bytes).expect("a safetensors file");
     let read = |view: safetensors::tensor::TensorView| {
         let data = view.data();
-        let integers = (view.dtype() == Dtype::I64)
-            .then(|| data.chunks_exact(8).map(|b| i64::from_le_bytes(b.try_into().unwrap())).collect::<Vec<_>>());
+        let integers = (view.dtype() == Dtype::I64).then(|| {
+            data.chunks_exact(8)
+                .map(|b| i64::from_le_bytes(b.try_into().unwrap()))
+                .collect::<Vec<_>>()
+        });
         let values = match &integers {
             Some(integers) => integers.iter().map(|&i| i as f32).collect(),
-            None => data.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect(),
+            None => data
+                .chunks_exact(4)
+                .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
+                .collect(),
         };
-        Array { shape: view.shape().to_vec(), values, integers }
+        Array {
+            shape: view.shape().to_vec(),
+            values,
+            integers,
+        }
     };
-    file.tensors().into_iter().map(|(name, view)| (name, read(view))).collect()
+    file.tensors()
+        .into_iter()
+        .map(|(name, view)| (name, read(view)))
+        .collect()
 }
 
 /// The largest difference, relative to the largest expected value.
 pub fn relative_error(got: &[f32], expected: &[f32]) -> f64 {
     assert_eq!(got.len(), expected.len(), "lengths differ");
-    let scale = expected.iter().fold(0.0_f64, |m, &v| m.max(f64::from(v).abs()));
+    let scale = expected
+        .iter()
+        .fold(0.0_f64, |m, &v| m.max(f64::from(v).abs()));
     let worst = got.iter().zip(expected).fold(0.0_f64, |m, (&a, &b)| {
         let d = (f64::from(a) - f64::from(b)).abs();
         if d.is_nan() { f64::INFINITY } else { m.max(d) }
     });
-    if worst == 0.0 { 0.0 } else { worst / scale.max(1e-30) }
+    if worst == 0.0 {
+        0.0
+    } else {
+        worst / scale.max(1e-30)
+    }
 }
 
 /// A graph of one operator on inputs of fixed shapes, all results returned.
@@ -57,7 +78,10 @@ pub fn single(op: Op, inputs: &[(Vec<usize>, ir::DType)], params: &[(&str, Tenso
     let mut graph = Graph::new("single");
     let mut values: Vec<Value> = Vec::new();
     for (i, (shape, dtype)) in inputs.iter().enumerate() {
-        let op = ir::ops::placeholder::Placeholder { shape: Shape::of(shape), dtype: *dtype };
+        let op = ir::ops::placeholder::Placeholder {
+            shape: Shape::of(shape),
+            dtype: *dtype,
+        };
         values.push(graph.push(Node::new(&format!("x{i}"), "", op, &[])).into());
     }
     let mut node = Node::new("op", "op", op, &values);

@@ -1,0 +1,345 @@
+//! Laws of plans: threads do not change bits, fusion does not change results, observers see what is there, rounding is
+//! done where ports say, and bad input is an error with both values.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use engine::{
+    EngineError, Gradients, Input, Network, Optimizer, OptimizerKind, PlanOptions, Pool, Port,
+    State, compile,
+};
+use ir::{Graph, Random, verify};
+
+/// Convolutions, norms, dropout and a residual: enough work for several shards.
+const PICTURES: &str = r#"graph "pictures" {
+  x: f32[N, 3, 16, 16] = placeholder
+  c1 = conv2d(x) { target = "c1", in_channels = 3, out_channels = 8, kernel_size = 3, padding = 1 }
+  b1 = batch_norm2d(c1) { target = "b1", num_features = 8 }
+  r1 = relu(b1) { target = "r1" }
+  c2 = conv2d(r1) { target = "c2", in_channels = 8, out_channels = 8, kernel_size = 3, padding = 1 }
+  b2 = batch_norm2d(c2) { target = "b2", num_features = 8 }
+  s = add(b2, r1)
+  r2 = relu(s)
+  p = max_pool2d(r2) { kernel_size = 2 }
+  f = flatten(p) { start_dim = 1 }
+  d = dropout(f) { target = "d", p = 0.25 }
+  l1 = linear(d) { target = "l1", in_features = 512, out_features = 32 }
+  b3 = batch_norm1d(l1) { target = "b3", num_features = 32 }
+  r3 = relu(b3) { target = "r3" }
+  l2 = linear(r3) { target = "l2", in_features = 32, out_features = 10 }
+  return l2
+}"#;
+
+const ROWS: &str = r#"graph "rows" {
+  x: f32[N, 4] = placeholder
+  l = linear(x: integer(8, 4)) { target = "l", in_features = 4, out_features = 3, weight: integer(8, 4), bias: integer(8, 4) }
+  r = relu(l)
+  return r
+}"#;
+
+fn graph(text: &str) -> Graph {
+    let mut graph = Graph::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+    graph.initialize(1);
+    graph
+}
+
+fn normals(len: usize, stream: &str) -> Vec<f32> {
+    let random = Random::new(2, stream);
+    (0..len).map(|k| random.normal(k as u64)).collect()
+}
+
+fn labels(len: usize) -> Vec<u32> {
+    let random = Random::new(3, "labels");
+    (0..len)
+        .map(|k| (random.bits(k as u64) % 10) as u32)
+        .collect()
+}
+
+/// All parameters and losses after three steps.
+fn train(threads: usize) -> (Vec<u32>, Vec<u64>) {
+    let rows = 61;
+    let mut network = Network::new(graph(PICTURES), threads).unwrap();
+    network.seed(9);
+    let mut optimizer = Optimizer::new(
+        OptimizerKind::AdamW { weight_decay: 0.01 },
+        1e-2,
+        network.state(),
+    );
+    let (x, y) = (normals(rows * 768, "x"), labels(rows));
+    let losses = (0..3)
+        .map(|_| {
+            network
+                .train_step(&[Input::F32(&x)], &y, rows, &mut optimizer)
+                .unwrap()
+                .loss
+                .to_bits()
+        })
+        .collect();
+    let bits = network
+        .state()
+        .iter()
+        .flat_map(|(_, values)| values.iter().map(|v| v.to_bits()))
+        .collect();
+    (bits, losses)
+}
+
+#[test]
+fn the_bits_do_not_depend_on_the_number_of_threads() {
+    let graph = graph(PICTURES);
+    let verified = verify(&graph).unwrap();
+    let state = State::new(&verified).unwrap();
+    let plan = compile(&verified, &state, PlanOptions::train(61)).unwrap();
+    assert!(
+        plan.shard_count() > 2,
+        "the test needs several shards, got {}",
+        plan.shard_count()
+    );
+    let one = train(1);
+    assert_eq!(one, train(2));
+    assert_eq!(one, train(8));
+}
+
+#[test]
+fn fused_plans_give_the_same_results() {
+    let rows = 16;
+    let graph = graph(PICTURES);
+    let verified = verify(&graph).unwrap();
+    let pool = Pool::new(1);
+    let x = normals(rows * 768, "x");
+    let run = |options: PlanOptions| {
+        let mut state = State::new(&verified).unwrap();
+        let mut plan = compile(&verified, &state, options).unwrap();
+        plan.forward(&mut state, &[Input::F32(&x)], &pool).unwrap();
+        let score = plan.cross_entropy(&labels(rows), &pool).unwrap();
+        let grads = if plan.options().gradients.any() {
+            plan.backward(&state, &pool).unwrap();
+            plan.gradients().to_vec()
+        } else {
+            Vec::new()
+        };
+        (plan.output(0), score.loss, grads, plan.arena_len())
+    };
+    for options in [PlanOptions::train(rows), PlanOptions::eval(rows)] {
+        let fused = run(options.clone());
+        let plain = run(PlanOptions {
+            fuse: false,
+            ..options.clone()
+        });
+        let close = |a: &[f32], b: &[f32]| {
+            a.iter()
+                .zip(b)
+                .all(|(a, b)| (a - b).abs() < 1e-4 * (1.0 + b.abs()))
+        };
+        assert!(
+            close(&fused.0, &plain.0),
+            "{:?}: outputs differ",
+            options.mode
+        );
+        assert!((fused.1 - plain.1).abs() < 1e-5, "{} {}", fused.1, plain.1);
+        assert!(
+            close(&fused.2, &plain.2),
+            "{:?}: gradients differ",
+            options.mode
+        );
+        assert!(
+            fused.3 <= plain.3,
+            "fusing took more memory: {} > {}",
+            fused.3,
+            plain.3
+        );
+    }
+}
+
+#[test]
+fn evaluation_reuses_memory() {
+    let graph = graph(PICTURES);
+    let verified = verify(&graph).unwrap();
+    let state = State::new(&verified).unwrap();
+    let eval = compile(&verified, &state, PlanOptions::eval(8))
+        .unwrap()
+        .arena_len();
+    let train = compile(&verified, &state, PlanOptions::train(8))
+        .unwrap()
+        .arena_len();
+    assert!(
+        2 * eval < train,
+        "{eval} elements for evaluation, {train} for training"
+    );
+}
+
+#[test]
+fn observers_see_values_before_rounding_even_where_steps_fuse() {
+    let graph = graph(ROWS);
+    let verified = verify(&graph).unwrap();
+    let mut state = State::new(&verified).unwrap();
+    let port = |node: &str, port: &str| Port {
+        node: graph.find(node).unwrap(),
+        port: port.to_owned(),
+    };
+    let observe = vec![
+        port("l", "data_in_0"),
+        port("r", "data_in_0"),
+        port("r", "data_out_0"),
+    ];
+    let x = normals(8, "x");
+    let mut plan = compile(
+        &verified,
+        &state,
+        PlanOptions {
+            observe,
+            ..PlanOptions::eval(2)
+        },
+    )
+    .unwrap();
+    plan.forward(&mut state, &[Input::F32(&x)], &Pool::new(1))
+        .unwrap();
+    let mut seen: Vec<(Vec<usize>, Vec<f32>)> = Vec::new();
+    plan.for_each_observed(|index, shape, values| {
+        assert_eq!(index, seen.len());
+        seen.push((shape.to_vec(), values.to_vec()));
+    });
+    assert_eq!(seen[0], (vec![2, 4], x));
+    assert!(
+        seen[1].1.iter().any(|v| *v < 0.0),
+        "the relu's input must not be clipped: {:?}",
+        seen[1]
+    );
+    let clipped: Vec<f32> = seen[1].1.iter().map(|v| v.max(0.0)).collect();
+    assert_eq!(seen[2].1, clipped);
+    assert_eq!(plan.output(0), clipped);
+}
+
+#[test]
+fn a_format_on_a_port_rounds_what_the_operator_uses() {
+    let graph = graph(ROWS);
+    let verified = verify(&graph).unwrap();
+    let mut state = State::new(&verified).unwrap();
+    let x = normals(8, "x");
+    let mut plan = compile(&verified, &state, PlanOptions::eval(2)).unwrap();
+    plan.forward(&mut state, &[Input::F32(&x)], &Pool::new(1))
+        .unwrap();
+    let round = |v: f32| (f64::from(v) * 16.0).round_ties_even().clamp(-128.0, 127.0) / 16.0;
+    let node = graph.node(graph.find("l").unwrap());
+    let (w, b) = (node.params["weight"].values(), node.params["bias"].values());
+    for (row, y) in x.chunks(4).zip(plan.output(0).chunks(3)) {
+        for (o, &y) in y.iter().enumerate() {
+            let dot: f64 = (0..4).map(|i| round(row[i]) * round(w[4 * o + i])).sum();
+            assert_eq!(f64::from(y), (dot + round(b[o])).max(0.0));
+        }
+    }
+}
+
+#[test]
+fn not_a_number_stays_one() {
+    let graph = graph(ROWS);
+    let mut network = Network::new(graph, 1).unwrap();
+    let mut x = normals(8, "x");
+    x[5] = f32::NAN;
+    let plan = network
+        .run(PlanOptions::eval(2), &[Input::F32(&x)])
+        .unwrap();
+    let y = plan.output(0);
+    assert!(
+        y[..3].iter().all(|v| v.is_finite()) && y[3..].iter().all(|v| v.is_nan()),
+        "{y:?}"
+    );
+}
+
+#[test]
+fn bad_input_is_an_error_that_says_what_is_wrong() {
+    let mut network = Network::new(graph(ROWS), 1).unwrap();
+    let x = normals(8, "x");
+    let mut message = |options: PlanOptions, inputs: &[Input]| {
+        network.run(options, inputs).err().unwrap().to_string()
+    };
+    assert_eq!(
+        message(PlanOptions::eval(0), &[Input::F32(&[])]),
+        "the batch is empty; give at least one row"
+    );
+    assert_eq!(
+        message(PlanOptions::eval(3), &[Input::F32(&x)]),
+        "input x: expected 12 values for 3 rows, got 8"
+    );
+    assert_eq!(
+        message(PlanOptions::eval(2), &[]),
+        "the graph takes 1 inputs, got 0"
+    );
+    assert_eq!(
+        message(PlanOptions::eval(2), &[Input::I64(&[0; 8])]),
+        "input x: expected f32, got i64"
+    );
+    let huge = message(PlanOptions::eval(usize::MAX / 8), &[Input::F32(&x)]);
+    assert!(huge.contains("too large"), "{huge}");
+    let labels = network.evaluate(&[Input::F32(&x)], &[0, 7], 2).unwrap_err();
+    assert_eq!(
+        labels.to_string(),
+        "labels: expected 2 numbers below 3, got 7"
+    );
+}
+
+#[test]
+fn a_graph_without_values_or_with_one_sample_cannot_train() {
+    let empty = Graph::parse(ROWS).unwrap();
+    let error = Network::new(empty, 1).err().unwrap().to_string();
+    assert_eq!(
+        error,
+        "l (linear): weight has no value; initialise the graph or load a checkpoint"
+    );
+    let norm = r#"graph "norm" { x: f32[N, 2] = placeholder b = batch_norm1d(x) { target = "b", num_features = 2 } return b }"#;
+    let graph = graph(norm);
+    let verified = verify(&graph).unwrap();
+    let state = State::new(&verified).unwrap();
+    let error = compile(&verified, &state, PlanOptions::train(1))
+        .err()
+        .unwrap();
+    assert_eq!(
+        error.to_string(),
+        "b (batch_norm1d): training needs more than one value per channel, got 1"
+    );
+}
+
+#[test]
+fn indices_outside_an_embedding_are_refused() {
+    let text = r#"graph "e" {
+      i: i64[N, 2] = placeholder
+      v = view(i) { shape = [2*N] }
+      e = embedding(v) { target = "e", num_embeddings = 4, embedding_dim = 3 }
+      return e
+    }"#;
+    let mut network = Network::new(graph(text), 1).unwrap();
+    for (index, is_good) in [(3, true), (4, false), (-1, false)] {
+        let result = network.run(PlanOptions::eval(1), &[Input::I64(&[0, index])]);
+        assert_eq!(result.is_ok(), is_good, "{index}");
+    }
+}
+
+#[test]
+fn a_value_used_twice_collects_both_gradients() {
+    let text =
+        r#"graph "t" { x: f32[N, 3] = placeholder y = mul(x, x) z = add(y, x) return z, x }"#;
+    let graph = graph(text);
+    let verified = verify(&graph).unwrap();
+    let mut state = State::new(&verified).unwrap();
+    let gradients = Gradients {
+        parameters: false,
+        inputs: true,
+    };
+    let pool = Pool::new(1);
+    let mut plan = compile(
+        &verified,
+        &state,
+        PlanOptions {
+            gradients,
+            ..PlanOptions::eval(1)
+        },
+    )
+    .unwrap();
+    plan.forward(&mut state, &[Input::F32(&[1.0, 2.0, 3.0])], &pool)
+        .unwrap();
+    plan.set_output_grad(0, &[1.0; 3]).unwrap();
+    plan.set_output_grad(1, &[10.0; 3]).unwrap();
+    plan.backward(&state, &pool).unwrap();
+    assert_eq!(plan.input_grad(0).unwrap(), [13.0, 15.0, 17.0]);
+    assert!(matches!(
+        plan.cross_entropy(&[0], &pool),
+        Err(EngineError::NotClassification { .. })
+    ));
+}
