@@ -1,6 +1,6 @@
 //! A graph that obeys every rule, with the types of all its values.
 
-use crate::{Cost, Graph, NodeId, Operator, Type, Value};
+use crate::{Cost, Graph, NodeId, Op, Operator, Type, Value};
 
 /// What [`crate::verify`] returns: a borrowed graph and the type of every result. The engine and the hardware
 /// generator take only this.
@@ -49,7 +49,7 @@ impl<'g> Verified<'g> {
     pub fn placeholders(&self) -> Vec<NodeId> {
         let nodes = self.graph.iter();
         nodes
-            .filter(|(_, node)| node.op.name() == "placeholder")
+            .filter(|(_, node)| matches!(node.op, Op::Placeholder(_)))
             .map(|(id, _)| id)
             .collect()
     }

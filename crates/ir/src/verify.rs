@@ -16,7 +16,7 @@
 //! Parameters may be missing: a graph read from text has none yet. All violations are reported, and a node whose
 //! inputs are already known to be wrong is not blamed for them.
 
-use crate::{DType, Graph, Node, NodeId, Operator, PortSpec, Type, Value, Verified};
+use crate::{DType, Graph, Node, NodeId, Op, Operator, PortSpec, Type, Value, Verified};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -144,30 +144,25 @@ impl<'g> Verifier<'g> {
 
     /// Rules 1 and 2.
     fn edges(&mut self, graph: &Graph) {
-        let is = |name: &'static str| move |node: &&Node| node.op.name() == name;
-        if !graph.nodes().iter().any(|node| is("placeholder")(&node)) {
+        let nodes = graph.nodes();
+        if !nodes
+            .iter()
+            .any(|node| matches!(node.op, Op::Placeholder(_)))
+        {
             self.blame_graph(PLACEHOLDER, "the graph has no placeholder");
         }
-        let outputs: Vec<&Node> = graph.nodes().iter().filter(is("output")).collect();
-        match (outputs.as_slice(), graph.nodes().last()) {
-            ([], _) | (_, None) => self.blame_graph(OUTPUT, "the graph has no output node"),
-            ([output], Some(last)) if !std::ptr::eq(*output, last) => {
-                self.blame(
-                    OUTPUT,
-                    output,
-                    format!("must be the last node, but {} follows", last.name),
-                );
-            }
-            ([_], _) => {}
-            ([first, rest @ ..], _) => {
-                for second in rest {
-                    self.blame(
-                        OUTPUT,
-                        second,
-                        format!("the graph already has the output {}", first.name),
-                    );
-                }
-            }
+        if !nodes.iter().any(|node| matches!(node.op, Op::Output(_))) {
+            self.blame_graph(OUTPUT, "the graph has no output node");
+        }
+        let Some((last, earlier)) = nodes.split_last() else {
+            return;
+        };
+        for output in earlier
+            .iter()
+            .filter(|node| matches!(node.op, Op::Output(_)))
+        {
+            let message = format!("must be the last node, but {} follows", last.name);
+            self.blame(OUTPUT, output, message);
         }
     }
 
@@ -245,10 +240,10 @@ impl<'g> Verifier<'g> {
         };
         let n_before = self.violations.len();
         for (k, ty) in types.iter().enumerate() {
-            if ty.shape.bind(1).is_none_or(|sizes| sizes.contains(&0)) {
-                let message = format!(
-                    "data_out_{k}: {ty} has an empty axis or more elements than memory holds"
-                );
+            if ty.shape.0.iter().any(|dim| dim.factor == 0) {
+                self.blame(SIZE, node, format!("data_out_{k}: {ty} has an empty axis"));
+            } else if ty.shape.bind(1).is_none() {
+                let message = format!("data_out_{k}: {ty} has more elements than memory holds");
                 self.blame(SIZE, node, message);
             }
             self.symbols(node, ty);

@@ -8,6 +8,7 @@ use ir::ops::linear::Linear;
 use ir::ops::placeholder::{Output, Placeholder};
 use ir::{DType, Dim, EditError, Graph, Node, NodeId, Op, Shape, Value, verify};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// What to do, with numbers that pick where.
 #[derive(Clone, Debug)]
@@ -78,6 +79,15 @@ fn new_op(kind: u8) -> (Op, usize) {
     }
 }
 
+/// What every node reads, by name.
+fn readings(graph: &Graph) -> BTreeMap<String, Vec<String>> {
+    let name = |value: &Value| graph.node(value.node).name.clone();
+    let nodes = graph.nodes().iter();
+    nodes
+        .map(|node| (node.name.clone(), node.inputs.iter().map(name).collect()))
+        .collect()
+}
+
 fn apply(graph: &mut Graph, edit: Edit) {
     match edit {
         Edit::Insert { at, kind, reads } => {
@@ -93,6 +103,7 @@ fn apply(graph: &mut Graph, edit: Edit) {
             let node = Node::new(&name, "", Relu::default(), &[old.into()]);
             let new = graph.insert(NodeId(old.0 + 1), node);
             graph.replace_uses(old.into(), new.into());
+            assert_eq!(graph.users(old.into()), [new]);
         }
         Edit::Remove { at } => {
             let id = NodeId(place(graph, at).0 - 1);
@@ -121,7 +132,13 @@ proptest! {
     fn edited_graphs_stay_good_and_print_and_parse_back(edits in prop::collection::vec(edit(), 0..40)) {
         let mut graph = start();
         for edit in edits {
+            let before = readings(&graph);
             apply(&mut graph, edit.clone());
+            if matches!(edit, Edit::Insert { .. } | Edit::Remove { .. }) {
+                for (name, reads) in readings(&graph) {
+                    prop_assert_eq!(before.get(&name).unwrap_or(&reads), &reads, "{}", name);
+                }
+            }
             prop_assert!(verify(&graph).is_ok(), "{edit:?}: {}", verify(&graph).unwrap_err());
         }
         let printed = graph.to_string();

@@ -18,6 +18,7 @@ fn read(text: &str) {
             assert!(!errors.errors.is_empty());
             assert!(errors.to_string().len() < 100_000);
             for error in &errors.errors {
+                assert!(error.excerpt.chars().count() <= 160, "{error}");
                 assert!(
                     (1..=text.split('\n').count()).contains(&error.line),
                     "{error}"

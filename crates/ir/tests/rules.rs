@@ -154,6 +154,16 @@ fn a_result_of_the_output_cannot_be_read() {
 }
 
 #[test]
+fn every_output_but_the_last_node_is_blamed() {
+    let mut graph = linear_graph();
+    graph.push(Node::new("second", "", Output {}, &[NodeId(1).into()]));
+    assert_eq!(
+        broken(&graph).1,
+        "output (output): must be the last node, but second follows"
+    );
+}
+
+#[test]
 fn a_symbol_is_an_identifier() {
     let mut graph = linear_graph();
     let shape = Shape(vec![Dim::symbol("two words"), 8.into()]);

@@ -82,7 +82,7 @@ impl Operator for Chunk {
         let Some(size @ 1..) = input.shape.0[axis].fixed() else {
             return Err(OpError::input(
                 0,
-                format!("a size of at least 1 on axis {axis}"),
+                format!("a number of at least 1 on axis {axis}"),
                 input,
             ));
         };

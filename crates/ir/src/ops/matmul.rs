@@ -37,7 +37,7 @@ impl Operator for Matmul {
         if a_matrix[1] != b_matrix[0] {
             return Err(OpError::input(
                 1,
-                format!("{} rows on axis −2", a_matrix[1]),
+                format!("{} rows on axis -2", a_matrix[1]),
                 &inputs[1],
             ));
         }

@@ -10,6 +10,6 @@ graph "parameters" {
 output (output): must be the last node, but d follows
 b (linear): weight: a already has the parameter fc.weight
 b (linear): bias: a already has the parameter fc.bias
-c (linear): data_out_0: f32[N, 18446744073709551615] has an empty axis or more elements than memory holds
+c (linear): data_out_0: f32[N, 18446744073709551615] has more elements than memory holds
 c (linear): weight: shape [18446744073709551615, 4] has more than 2^32 elements
 c (linear): bias: shape [18446744073709551615] has more than 2^32 elements

@@ -23,6 +23,33 @@ graph "types" {
   huge: f32[N, 9223372036854775807, 9223372036854775807] = placeholder
   ids = embedding(x) { num_embeddings = 4, embedding_dim = 2 }
   rest = view(x) { shape = [N, 3, -1] }
+  fixed: f32[4, 16] = placeholder
+  joined = cat(x, fixed) { dim = 0 }
+  ranks = cat(x, image) { dim = 1 }
+  a: f32[N, 3, 5] = placeholder
+  b: f32[4, 5, 2] = placeholder
+  batches = bmm(a, b)
+  inner = matmul(x, x)
+  depth = scaled_dot_product_attention(a, image, image)
+  keys = scaled_dot_product_attention(a, b, a)
+  tokens: i64[N] = placeholder
+  rows = embedding(tokens) { num_embeddings = 16777217, embedding_dim = 2 }
+  rate = dropout(x) { p = 1.5 }
+  norm = layer_norm(x) { normalized_shape = [8] }
+  features = batch_norm1d(x) { num_features = 8 }
+  bounds = hardtanh(x) { min_val = 1, max_val = 1 }
+  turned = permute(a) { dims = [0, 1, 1] }
+  axis = softmax(a) { dim = 3 }
+  integers = relu(tokens)
+  twice = mean(a) { dim = [1, -2] }
+  cut = chunk(x) { chunks = 2 }
+  far = getitem(a) { index = ":, 3" }
+  many = getitem(a) { index = ":, 0, 0, 0" }
+  steep = softplus(x) { beta = 0 }
+  start = flatten(a) { start_dim = 2, end_dim = 1 }
+  two = view(a) { shape = [-1, -1] }
+  size = view(a) { shape = [N, 14] }
+  output_channels = conv2d(image) { in_channels = 3, out_channels = 4, kernel_size = 3, groups = 3 }
   return x
 }
 ----
@@ -40,7 +67,30 @@ number (div): scalar = 0: must not be 0 in a division
 part (relu): data_in_0: reads result 2 of parts, which has 2
 symbolic (getitem): index = "0": '0' cuts an axis of unknown size N; write ':'
 stepped (getitem): index = ":, ::2": '::2' has a step other than 1
-empty (placeholder): data_out_0: f32[N, 0] has an empty axis or more elements than memory holds
-huge (placeholder): data_out_0: f32[N, 9223372036854775807, 9223372036854775807] has an empty axis or more elements than memory holds
+empty (placeholder): data_out_0: f32[N, 0] has an empty axis
+huge (placeholder): data_out_0: f32[N, 9223372036854775807, 9223372036854775807] has more elements than memory holds
 ids (embedding): data_in_0: expected i64 indices, got f32[N, 16]
 rest (view): shape = [N, 3, -1]: the 16*N elements of [N, 16] do not divide by 3*N
+joined (cat): data_in_1: expected an axis that adds to N, got f32[4, 16]
+ranks (cat): data_in_1: expected f32[N, 16] but for axis 1, got f32[N, 3, 8, 8]
+batches (bmm): data_in_1: expected f32[N, 5, n], got f32[4, 5, 2]
+inner (matmul): data_in_1: expected 16 rows on axis -2, got f32[N, 16]
+depth (scaled_dot_product_attention): data_in_1: expected f32[N, S, 5], got f32[N, 3, 8, 8]
+keys (scaled_dot_product_attention): data_in_1: expected f32[N, S, 5], got f32[4, 5, 2]
+rows (embedding): num_embeddings = 16777217: must be at most 16777216, the largest index an f32 holds
+rate (dropout): p = 1.5: must be between 0 and 1
+norm (layer_norm): data_in_0: expected f32[…, 8], got f32[N, 16]
+features (batch_norm1d): data_in_0: expected f32[N, 8] or f32[N, 8, L], got f32[N, 16]
+bounds (hardtanh): min_val = 1: must be less than max_val 1
+turned (permute): dims = [0, 1, 1]: must name each axis of [N, 3, 5] once
+axis (softmax): axis 3 is out of range for shape [N, 3, 5]
+integers (relu): data_in_0: expected f32, got i64[N]
+twice (mean): dim = [1, -2]: names axis 1 of [N, 3, 5] twice
+cut (chunk): data_in_0: expected a number of at least 1 on axis 0, got f32[N, 16]
+far (getitem): index = ":, 3": 3 is out of range for an axis of size 3
+many (getitem): index = ":, 0, 0, 0": names 4 axes of [N, 3, 5]
+steep (softplus): beta = 0: must not be 0
+start (flatten): start_dim = 2: comes after end_dim 1 in [N, 3, 5]
+two (view): shape = [-1, -1]: only one axis can be -1
+size (view): shape = [N, 14]: has 14*N elements, the input [N, 3, 5] has 15*N
+output_channels (conv2d): groups = 3: must divide in_channels 3 and out_channels 4

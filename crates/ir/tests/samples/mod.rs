@@ -253,6 +253,11 @@ pub const SAMPLES: &[Sample] = &[
     ),
     sample(
         LINES,
+        "getitem(a) { index = \":, -2:, 8:99\" }",
+        &["f32[N, 2, 2]"],
+    ),
+    sample(
+        LINES,
         "getitem(a) { index = \":, 0, -8:5\" }",
         &["f32[N, 3]"],
     ),
