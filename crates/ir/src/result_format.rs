@@ -243,6 +243,14 @@ mod tests {
                 None,
             ),
             (
+                "avg_pool2d(x: integer(4, 0)) { kernel_size = 2, padding = 1 }".to_owned(),
+                Some("s6.2"),
+            ),
+            (
+                "avg_pool2d(x: integer(4, 0)) { kernel_size = 2, padding = 1, count_include_pad = false }".to_owned(),
+                None,
+            ),
+            (
                 "adaptive_avg_pool2d(x: integer(4, 0)) { output_size = 1 }".to_owned(),
                 Some("s10.6"),
             ),

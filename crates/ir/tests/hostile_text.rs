@@ -98,6 +98,15 @@ fn long_lines_of_nonsense_give_short_reports() {
 }
 
 #[test]
+fn long_names_are_not_compared_letter_by_letter() {
+    let name = "n".repeat(300_000);
+    let text = format!(
+        "graph \"g\" {{ {name}: f32[N] = placeholder y = relu({name}n) z = {name}() return y }}"
+    );
+    assert_eq!(Graph::parse(&text).unwrap_err().errors.len(), 2);
+}
+
+#[test]
 fn many_errors_are_cut_at_fifty() {
     let text = format!("graph \"g\" {{\n{}}}", "  a = nothing()\n".repeat(1000));
     assert_eq!(Graph::parse(&text).unwrap_err().errors.len(), 50);
