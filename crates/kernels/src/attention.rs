@@ -7,7 +7,7 @@ use crate::gemm::{Init, gemm, transpose};
 use crate::isa::versions;
 use crate::maps;
 use crate::math::exp;
-use crate::rows::{add_lanes, max_lanes, sum_of};
+use crate::rows::{add_lanes, max_lanes, sums_of};
 
 /// Rows of queries that share one product under a causal mask.
 const CAUSAL_BLOCK: usize = 32;
@@ -239,7 +239,8 @@ versions! {
         for (i, (p, dp)) in p.chunks_exact(width).zip(dp.chunks_exact_mut(width)).take(m).enumerate() {
             let (dp, hidden) = dp.split_at_mut(head.seen(first + i));
             hidden.fill(0.0);
-            let inner = sum_of(dp.len(), |j| dp[j] * p[j]);
+            let p = &p[..dp.len()];
+            let (inner, _) = sums_of(dp, p, |dp, p| (dp * p, 0.0));
             for (dp, &p) in dp.iter_mut().zip(p) {
                 *dp = scale * p * (*dp - inner);
             }

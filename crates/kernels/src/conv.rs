@@ -99,20 +99,36 @@ impl ConvShape {
         self.out_channels / self.groups
     }
 
-    /// The convolution of the output's gradient with flipped weights that gives the input's gradient, where there is one.
+    /// The convolution of the output's gradient with flipped weights that gives the input's gradient, where there is one
+    /// and it is the shorter way.
     fn adjoint(&self) -> Option<Self> {
         let reach = [0, 1]
             .map(|i| (self.dilation[i] * (self.kernel[i].max(1) - 1)).checked_sub(self.padding[i]));
         let padding = [reach[0]?, reach[1]?];
-        let usable = self.stride == [1, 1] && !self.output().contains(&0);
-        let (in_channels, out_channels) = (self.out_channels, self.in_channels);
-        usable.then_some(Self {
+        if self.stride != [1, 1] || self.output().contains(&0) {
+            return None;
+        }
+        let (in_channels, out_channels, input) =
+            (self.out_channels, self.in_channels, self.output());
+        let adjoint = Self {
             in_channels,
             out_channels,
-            input: self.output(),
+            input,
             padding,
             ..*self
-        })
+        };
+        adjoint.beats_columns().then_some(adjoint)
+    }
+
+    /// True when an adjoint is less work than columns added back, in multiply-adds. The adjoint also multiplies padding
+    /// and dropped columns, and reads more than it computes when it has few outputs to share a window; a column
+    /// element costs about five operations to store, load and add.
+    fn beats_columns(&self) -> bool {
+        let ([h, w], [oh, ow]) = (self.output(), self.input);
+        let grid = (h - 1) * (w + self.dilation[1] * (self.kernel[1] - 1)) + w;
+        let reads = if self.group_outputs() < 4 { 2 } else { 1 };
+        self.group_inputs() * grid * reads
+            <= (self.group_inputs() + 5) * oh * ow.next_multiple_of(16)
     }
 
     fn check(&self, x: usize, w: usize, y: usize, scratch: usize) {

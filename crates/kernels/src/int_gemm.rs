@@ -29,7 +29,7 @@ const I16_I16: u8 = 2;
 #[derive(Clone, Copy)]
 struct IntProduct {
     m: usize,
-    /// IntProduct in a row of A.
+    /// Groups in a row of A.
     groups: usize,
     n: usize,
     a: *const u8,

@@ -1,7 +1,7 @@
 //! Layer normalisation over rows: `y = (x − mean) / √(var + eps) · gamma + beta`.
 
 use crate::isa::versions;
-use crate::rows::{sum_of, sums_of};
+use crate::rows::{add_lanes, sum_of, sums_of};
 
 versions! {
     /// Normalises rows of `cols` elements. `stats` gets the mean and `1 / √(var + eps)` of each row, side by side.
@@ -18,8 +18,8 @@ versions! {
         check_parameters(cols, &[gamma.map(<[f32]>::len), beta.map(<[f32]>::len)]);
         let rows = x.chunks_exact(cols.max(1)).zip(y.chunks_exact_mut(cols.max(1)));
         for ((x, y), stats) in rows.zip(stats.chunks_exact_mut(2)) {
-            let mean = sum_of(cols, |i| x[i]) / cols as f32;
-            let variance = sum_of(cols, |i| (x[i] - mean) * (x[i] - mean)) / cols as f32;
+            let mean = add_lanes(x) / cols as f32;
+            let variance = sum_of(x, |x| (x - mean) * (x - mean)) / cols as f32;
             let inv_std = 1.0 / (variance + eps).sqrt();
             stats.copy_from_slice(&[mean, inv_std]);
             for (y, &x) in y.iter_mut().zip(x) {
@@ -58,10 +58,13 @@ versions! {
         let rows = x.chunks_exact(width).zip(dy.chunks_exact(width)).zip(dx.chunks_exact_mut(width));
         for (((x, dy), dx), stats) in rows.zip(stats.chunks_exact(2)) {
             let (mean, inv_std) = (stats[0], stats[1]);
-            match gamma {
-                Some(gamma) => row_dx(x, mean, inv_std, dx, |i| dy[i] * gamma[i]),
-                None => row_dx(x, mean, inv_std, dx, |i| dy[i]),
+            dx.copy_from_slice(dy);
+            if let Some(gamma) = gamma {
+                for (g, &gamma) in dx.iter_mut().zip(gamma) {
+                    *g *= gamma;
+                }
             }
+            row_dx(x, mean, inv_std, dx);
             for ((d, &x), &dy) in dgamma.iter_mut().zip(x).zip(dy) {
                 *d += dy * ((x - mean) * inv_std);
             }
@@ -72,15 +75,14 @@ versions! {
     }
 }
 
-/// `dx = inv_std · (g − mean(g) − x̂ · mean(g · x̂))`.
+/// `dx = inv_std · (g − mean(g) − x̂ · mean(g · x̂))`, where `dx` holds g before.
 #[inline(always)]
-fn row_dx(x: &[f32], mean: f32, inv_std: f32, dx: &mut [f32], g: impl Fn(usize) -> f32) {
-    let cols = dx.len();
-    let normal = |i: usize| (x[i] - mean) * inv_std;
-    let (sum, product) = sums_of(cols, |i| (g(i), g(i) * normal(i)));
-    let (sum, product) = (sum / cols as f32, product / cols as f32);
-    for (i, dx) in dx.iter_mut().enumerate() {
-        *dx = inv_std * ((g(i) - sum) - normal(i) * product);
+fn row_dx(x: &[f32], mean: f32, inv_std: f32, dx: &mut [f32]) {
+    let cols = dx.len() as f32;
+    let (sum, product) = sums_of(x, dx, |x, g| (g, g * ((x - mean) * inv_std)));
+    let (sum, product) = (sum / cols, product / cols);
+    for (dx, &x) in dx.iter_mut().zip(x) {
+        *dx = inv_std * ((*dx - sum) - (x - mean) * inv_std * product);
     }
 }
 

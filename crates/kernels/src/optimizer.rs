@@ -43,12 +43,13 @@ versions! {
         assert!(g.len() == n && m.len() == n && v.len() == n, "adam: {n} parameters, but lengths of g, m, v differ");
         let (keep1, keep2) = (1.0 - s.beta1, 1.0 - s.beta2);
         let shrink = 1.0 - s.decoupled_decay;
+        // Both sides of the fraction times bias2_sqrt: one division an element instead of two.
+        let (step, eps) = (s.step_size * s.bias2_sqrt, s.eps * s.bias2_sqrt);
         for (((p, &g), m), v) in p.iter_mut().zip(g).zip(m).zip(v) {
             let g = g + s.weight_decay * *p;
             *m += keep1 * (g - *m);
             *v = s.beta2 * *v + keep2 * g * g;
-            let denominator = v.sqrt() / s.bias2_sqrt + s.eps;
-            *p = *p * shrink - s.step_size * (*m / denominator);
+            *p = *p * shrink - step * (*m / (v.sqrt() + eps));
         }
     }
 

@@ -110,16 +110,25 @@ mod tests {
         x
     }
 
+    /// A value for a field that must be given.
+    fn sample(field: &str) -> &'static str {
+        match field {
+            "width" => "8",
+            "frac_width" => "3",
+            "block_size" => "[16]",
+            _ => "4",
+        }
+    }
+
     #[test]
     fn every_level_rounds_as_the_format_does() {
-        let formats = [
-            "integer(8, 4)",
-            "block_fp(8, 8, [16])",
-            "minifloat_ieee(8, 4, 7)",
-            "mxint(8, 8, [32])",
-        ];
         let x = samples();
-        for spec in formats.map(|spec| Format::parse(spec).unwrap()) {
+        for entry in Format::TABLE {
+            let fields = entry.fields.iter().filter(|field| field.default.is_none());
+            let given: Vec<String> = fields
+                .map(|field| format!("{} = {}", field.name, sample(field.name)))
+                .collect();
+            let spec = Format::parse(&format!("{}({})", entry.name, given.join(", "))).unwrap();
             let mut want = vec![0.0; x.len()];
             spec.quantize(&x, &[x.len()], &mut want);
             on_every_isa(|isa| {

@@ -1,99 +1,106 @@
-//! Row reductions in sixteen lanes, and tiles of sixteen short rows turned so that lanes are rows.
+//! Row reductions in sixteen lanes, and tiles of short rows turned so that lanes are rows.
 
-use crate::math::exp;
+use crate::gemm::transpose;
 
-/// Lanes of a reduction and rows of a tile.
+/// Lanes of a reduction, and the longest rows of a tile.
 pub(crate) const LANES: usize = 16;
+/// Rows of a tile: so many that loops over them are left to the loop vectoriser, not unrolled.
+pub(crate) const TILE_ROWS: usize = 64;
 
-/// Column-major block of sixteen rows: `tile[column][row]`.
-pub(crate) type Tile = [[f32; LANES]; LANES];
+/// Column-major block of rows: `tile[column][row]`.
+pub(crate) type Tile = [[f32; TILE_ROWS]; LANES];
 
-/// Turns up to sixteen rows of `cols ≤ 16` elements; missing rows keep what was there.
+/// Turns up to a tile of rows of `cols ≤ 16` elements; missing rows keep what was there.
 #[inline(always)]
 pub(crate) fn load_tile(cols: usize, x: &[f32], tile: &mut Tile) {
-    for (r, row) in x.chunks_exact(cols).enumerate().take(LANES) {
-        for (column, &x) in tile.iter_mut().zip(row) {
-            column[r] = x;
-        }
-    }
+    transpose(
+        x.len() / cols,
+        cols,
+        x,
+        cols,
+        tile.as_flattened_mut(),
+        TILE_ROWS,
+    );
 }
 
 /// Turns a tile back into rows.
 #[inline(always)]
 pub(crate) fn store_tile(cols: usize, tile: &Tile, y: &mut [f32]) {
-    for (r, row) in y.chunks_exact_mut(cols).enumerate().take(LANES) {
-        for (column, y) in tile.iter().zip(row) {
-            *y = column[r];
-        }
-    }
+    transpose(
+        cols,
+        y.len() / cols,
+        tile.as_flattened(),
+        TILE_ROWS,
+        y,
+        cols,
+    );
 }
 
 /// Largest element.
 #[inline(always)]
 pub(crate) fn max_lanes(x: &[f32]) -> f32 {
     let mut lanes = [f32::NEG_INFINITY; LANES];
-    for_lanes(x.len(), |lane, i| {
-        lanes[lane] = if x[i] > lanes[lane] {
-            x[i]
-        } else {
-            lanes[lane]
+    let (chunks, tail) = x.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (max, &x) in lanes.iter_mut().zip(chunk) {
+            *max = if x > *max { x } else { *max };
         }
-    });
-    lanes.iter().copied().fold(f32::NEG_INFINITY, f32::max)
+    }
+    for (max, &x) in lanes.iter_mut().zip(tail) {
+        *max = if x > *max { x } else { *max };
+    }
+    fold(lanes, |a, b| if b > a { b } else { a })
 }
 
 /// Sum, in sixteen partial sums that are then added pairwise.
 #[inline(always)]
 pub(crate) fn add_lanes(x: &[f32]) -> f32 {
-    sum_of(x.len(), |i| x[i])
+    sum_of(x, |x| x)
 }
 
-/// `Σ e^(x − max)` in the order of [`add_lanes`].
+/// `Σ f(x)` in the order of [`add_lanes`].
 #[inline(always)]
-pub(crate) fn add_exponentials(x: &[f32], max: f32) -> f32 {
-    sum_of(x.len(), |i| exp(x[i] - max))
-}
-
-/// `Σ f(i)` over `0..n` in the order of [`add_lanes`].
-#[inline(always)]
-pub(crate) fn sum_of(n: usize, f: impl Fn(usize) -> f32) -> f32 {
+pub(crate) fn sum_of(x: &[f32], f: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0.0; LANES];
-    for_lanes(n, |lane, i| lanes[lane] += f(i));
-    fold(lanes)
-}
-
-/// Two sums at once in the order of [`add_lanes`].
-#[inline(always)]
-pub(crate) fn sums_of(n: usize, f: impl Fn(usize) -> (f32, f32)) -> (f32, f32) {
-    let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
-    for_lanes(n, |lane, i| {
-        let terms = f(i);
-        a[lane] += terms.0;
-        b[lane] += terms.1;
-    });
-    (fold(a), fold(b))
-}
-
-/// Calls `f(lane, index)` for `0..n`, the lanes in turn.
-#[inline(always)]
-fn for_lanes(n: usize, mut f: impl FnMut(usize, usize)) {
-    let whole = n / LANES * LANES;
-    for start in (0..whole).step_by(LANES) {
-        for lane in 0..LANES {
-            f(lane, start + lane);
+    let (chunks, tail) = x.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (sum, &x) in lanes.iter_mut().zip(chunk) {
+            *sum += f(x);
         }
     }
-    for i in whole..n {
-        f(i - whole, i);
+    for (sum, &x) in lanes.iter_mut().zip(tail) {
+        *sum += f(x);
     }
+    fold(lanes, |a, b| a + b)
 }
 
+/// `Σ f(x, y)`, two sums at once, in the order of [`add_lanes`].
 #[inline(always)]
-fn fold(mut lanes: [f32; LANES]) -> f32 {
+pub(crate) fn sums_of(x: &[f32], y: &[f32], f: impl Fn(f32, f32) -> (f32, f32)) -> (f32, f32) {
+    let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
+    let ((x_chunks, x_tail), (y_chunks, y_tail)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+    for (x, y) in x_chunks.iter().zip(y_chunks) {
+        for lane in 0..LANES {
+            let terms = f(x[lane], y[lane]);
+            a[lane] += terms.0;
+            b[lane] += terms.1;
+        }
+    }
+    for (lane, (&x, &y)) in x_tail.iter().zip(y_tail).enumerate() {
+        let terms = f(x, y);
+        a[lane] += terms.0;
+        b[lane] += terms.1;
+    }
+    (fold(a, |a, b| a + b), fold(b, |a, b| a + b))
+}
+
+/// Folds the upper half of the lanes onto the lower until one is left.
+#[inline(always)]
+fn fold(mut lanes: [f32; LANES], f: impl Fn(f32, f32) -> f32) -> f32 {
     let mut width = LANES / 2;
     while width > 0 {
         for i in 0..width {
-            lanes[i] += lanes[i + width];
+            lanes[i] = f(lanes[i], lanes[i + width]);
         }
         width /= 2;
     }

@@ -22,11 +22,13 @@ pub(crate) use portable::F32x4;
 pub(crate) trait Vector: Copy {
     /// Number of lanes.
     const LANES: usize;
-    /// Selects leading lanes.
+    /// Selects a run of lanes.
     type Mask: Copy;
 
     /// The mask of the first `n ≤ LANES` lanes.
     unsafe fn mask(n: usize) -> Self::Mask;
+    /// The mask of lanes `from..to`.
+    unsafe fn mask_between(from: usize, to: usize) -> Self::Mask;
     /// `x` in every lane.
     unsafe fn splat(x: f32) -> Self;
     /// Loads all lanes.
@@ -59,4 +61,13 @@ pub(crate) trait Vector: Copy {
     unsafe fn split_pairs(self, next: Self) -> (Self, Self);
     /// The inverse of [`Vector::split_pairs`].
     unsafe fn join_pairs(self, odd: Self) -> (Self, Self);
+    /// `y[c·ldy + r] = x[r·ldx + c]` for `rows` × `cols` elements, at most `LANES` each.
+    unsafe fn transpose_block(
+        rows: usize,
+        cols: usize,
+        x: *const f32,
+        ldx: usize,
+        y: *mut f32,
+        ldy: usize,
+    );
 }

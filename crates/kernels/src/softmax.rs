@@ -1,12 +1,12 @@
 //! Softmax over rows, its logarithm, their gradients, and the cross-entropy loss.
 //!
-//! Rows of up to sixteen elements are turned sixteen at a time, so that lanes are rows and no lane is wasted; longer rows
+//! Rows of up to sixteen elements are turned, a tile at a time, so that lanes are rows and no lane is wasted; longer rows
 //! are vectorised along themselves.
 
 use crate::isa::versions;
 use crate::math::{exp, ln};
 use crate::rows::{
-    LANES, Tile, add_exponentials, add_lanes, load_tile, max_lanes, store_tile, sum_of,
+    LANES, TILE_ROWS, Tile, add_lanes, load_tile, max_lanes, store_tile, sum_of, sums_of,
 };
 
 versions! {
@@ -41,11 +41,14 @@ versions! {
         check("log_softmax", cols, x.len(), y.len());
         if cols <= LANES {
             for_tiles(cols, x, y, |tile| {
-                let mut scratch = [[0.0; LANES]; LANES];
+                let mut scratch = [[0.0; TILE_ROWS]; LANES];
                 let scratch = &mut scratch[..tile.len()];
                 scratch.copy_from_slice(tile);
                 let (max, sums) = exponentials(scratch);
-                let logs = sums.map(ln);
+                let mut logs = sums;
+                for log in &mut logs {
+                    *log = ln(*log);
+                }
                 for column in tile {
                     for ((x, max), log) in column.iter_mut().zip(&max).zip(&logs) {
                         *x = (*x - max) - log;
@@ -72,7 +75,7 @@ versions! {
         check("softmax_backward", cols, dy.len(), dx.len());
         let rows = y.chunks_exact(cols).zip(dy.chunks_exact(cols));
         for ((y, dy), dx) in rows.zip(dx.chunks_exact_mut(cols)) {
-            let inner = sum_of(cols, |i| y[i] * dy[i]);
+            let inner = sums_of(y, dy, |y, dy| (y * dy, 0.0)).0;
             for ((dx, &y), &dy) in dx.iter_mut().zip(y).zip(dy) {
                 *dx = y * (dy - inner);
             }
@@ -126,14 +129,17 @@ fn check(what: &str, cols: usize, x: usize, y: usize) {
     );
 }
 
-/// Runs `f` on tiles of sixteen turned rows.
+/// Runs `f` on tiles of turned rows.
 #[inline(always)]
-fn for_tiles(cols: usize, x: &[f32], y: &mut [f32], f: impl Fn(&mut [[f32; LANES]])) {
+fn for_tiles(cols: usize, x: &[f32], y: &mut [f32], f: impl Fn(&mut [[f32; TILE_ROWS]])) {
     if cols == 0 {
         return;
     }
-    let mut tile: Tile = [[0.0; LANES]; LANES];
-    for (x, y) in x.chunks(cols * LANES).zip(y.chunks_mut(cols * LANES)) {
+    let mut tile: Tile = [[0.0; TILE_ROWS]; LANES];
+    for (x, y) in x
+        .chunks(cols * TILE_ROWS)
+        .zip(y.chunks_mut(cols * TILE_ROWS))
+    {
         load_tile(cols, x, &mut tile);
         f(&mut tile[..cols]);
         store_tile(cols, &tile, y);
@@ -142,16 +148,16 @@ fn for_tiles(cols: usize, x: &[f32], y: &mut [f32], f: impl Fn(&mut [[f32; LANES
 
 /// Replaces a tile by `e^(x − max)`; returns the maximum and the sum of each row.
 #[inline(always)]
-fn exponentials(tile: &mut [[f32; LANES]]) -> ([f32; LANES], [f32; LANES]) {
+fn exponentials(tile: &mut [[f32; TILE_ROWS]]) -> ([f32; TILE_ROWS], [f32; TILE_ROWS]) {
     let mut max = tile[0];
     for column in &tile[1..] {
         for (max, &x) in max.iter_mut().zip(column) {
             *max = if x > *max { x } else { *max };
         }
     }
-    let mut sums = [0.0f32; LANES];
+    let mut sums = [0.0f32; TILE_ROWS];
     for column in tile {
-        for r in 0..LANES {
+        for r in 0..TILE_ROWS {
             column[r] = exp(column[r] - max[r]);
             sums[r] += column[r];
         }
@@ -168,15 +174,18 @@ fn narrow_cross_entropy(
     grad_scale: f32,
 ) -> (f64, usize) {
     let (mut loss, mut correct) = (0.0, 0);
-    let mut tile: Tile = [[0.0; LANES]; LANES];
-    for (block, labels) in labels.chunks(LANES).enumerate() {
-        let start = block * LANES * classes;
+    let mut tile: Tile = [[0.0; TILE_ROWS]; LANES];
+    for (block, labels) in labels.chunks(TILE_ROWS).enumerate() {
+        let start = block * TILE_ROWS * classes;
         let x = &logits[start..start + labels.len() * classes];
         load_tile(classes, x, &mut tile);
         let tile = &mut tile;
         let best = first_maxima(&tile[..classes]);
         let (max, sums) = exponentials(&mut tile[..classes]);
-        let logs = sums.map(ln);
+        let mut logs = sums;
+        for log in &mut logs {
+            *log = ln(*log);
+        }
         for (r, &label) in labels.iter().enumerate() {
             let chosen = x[r * classes + label as usize];
             loss += f64::from(logs[r]) - f64::from(chosen - max[r]);
@@ -201,10 +210,10 @@ fn narrow_cross_entropy(
 
 /// The first column that holds each row's maximum.
 #[inline(always)]
-fn first_maxima(tile: &[[f32; LANES]]) -> [u32; LANES] {
-    let (mut max, mut best) = (tile[0], [0u32; LANES]);
+fn first_maxima(tile: &[[f32; TILE_ROWS]]) -> [u32; TILE_ROWS] {
+    let (mut max, mut best) = (tile[0], [0u32; TILE_ROWS]);
     for (c, column) in tile.iter().enumerate().skip(1) {
-        for r in 0..LANES {
+        for r in 0..TILE_ROWS {
             let larger = column[r] > max[r];
             best[r] = if larger { c as u32 } else { best[r] };
             max[r] = if larger { column[r] } else { max[r] };
@@ -237,10 +246,10 @@ fn wide_cross_entropy(
                 row[label] -= grad_scale;
                 sum
             }
-            None => add_exponentials(x, max),
+            None => sum_of(x, |x| exp(x - max)),
         };
         loss += f64::from(ln(sum)) - f64::from(x[label] - max);
-        correct += usize::from(x.iter().position(|&x| x == max) == Some(label));
+        correct += usize::from(x[label] == max && !x[..label].contains(&max));
     }
     (loss, correct)
 }

@@ -1,29 +1,41 @@
-//! Spelled-out columns for strides other than one: `columns[ic, ky, kx, oy, ox]`.
+//! Spelled-out columns, `columns[ic, ky, kx, oy, ox]`: for strides other than one, and for gradients of the data
+//! where they are less work.
 
 use super::ConvShape;
+use super::layout::add_rows;
 use crate::gemm::{Init, gemm};
+use crate::isa::vector_versions;
 
-/// Calls `f(column, image, count)` for every run of outputs in one row that read the image: where the run starts in
-/// the columns and in the image, and its length. Neighbours are a stride apart in the image.
+/// The outputs that read the image through one window element: a block of rows.
+struct Block {
+    /// Where it starts in the columns; its rows are an output row apart.
+    column: usize,
+    /// Where it starts in the image; its rows and elements are a stride apart.
+    image: usize,
+    rows: usize,
+    width: usize,
+}
+
+/// Calls `f` for every channel and window element.
 #[inline(always)]
-fn for_each_run(s: &ConvShape, mut f: impl FnMut(usize, usize, usize)) {
+fn for_each_block(s: &ConvShape, mut f: impl FnMut(Block)) {
     let [oh, ow] = s.output();
     let mut column = 0;
     for channel in 0..s.in_channels {
         for ky in 0..s.kernel[0] {
             for kx in 0..s.kernel[1] {
-                let [top, left] = [ky * s.dilation[0], kx * s.dilation[1]];
-                let (first, count) = inside(ow, left, s.stride[1], s.padding[1], s.input[1]);
-                for oy in 0..oh {
-                    let row = (oy * s.stride[0] + top).wrapping_sub(s.padding[0]);
-                    if row < s.input[0] && count > 0 {
-                        let x = first * s.stride[1] + left - s.padding[1];
-                        f(
-                            column + oy * ow + first,
-                            (channel * s.input[0] + row) * s.input[1] + x,
-                            count,
-                        );
-                    }
+                let offset = [ky * s.dilation[0], kx * s.dilation[1]];
+                let [(top, rows), (left, width)] = [0, 1].map(|i| inside(s, i, offset[i]));
+                if rows > 0 && width > 0 {
+                    let y = top * s.stride[0] + offset[0] - s.padding[0];
+                    let x = left * s.stride[1] + offset[1] - s.padding[1];
+                    let image = (channel * s.input[0] + y) * s.input[1] + x;
+                    f(Block {
+                        column: column + top * ow + left,
+                        image,
+                        rows,
+                        width,
+                    });
                 }
                 column += oh * ow;
             }
@@ -31,29 +43,28 @@ fn for_each_run(s: &ConvShape, mut f: impl FnMut(usize, usize, usize)) {
     }
 }
 
-/// The first output and the number of outputs whose position `o · stride + offset − padding` lies in `0..size`.
-fn inside(
-    outputs: usize,
-    offset: usize,
-    stride: usize,
-    padding: usize,
-    size: usize,
-) -> (usize, usize) {
+/// Along an axis, the first output and the number of outputs whose position `o · stride + offset − padding` is inside
+/// the input.
+fn inside(s: &ConvShape, axis: usize, offset: usize) -> (usize, usize) {
+    let (stride, padding) = (s.stride[axis], s.padding[axis]);
     let first = padding.saturating_sub(offset).div_ceil(stride);
-    let end = (size + padding)
+    let end = (s.input[axis] + padding)
         .saturating_sub(offset)
         .div_ceil(stride)
-        .min(outputs);
+        .min(s.output()[axis]);
     (first.min(end), end.saturating_sub(first))
 }
 
 /// Writes the columns of one image.
 pub(super) fn spell_out(s: &ConvShape, image: &[f32], columns: &mut [f32]) {
     columns.fill(0.0);
-    let step = s.stride[1];
-    for_each_run(s, |column, at, count| {
-        for (i, column) in columns[column..column + count].iter_mut().enumerate() {
-            *column = image[at + i * step];
+    let (ow, distance) = (s.output()[1], s.stride[0] * s.input[1]);
+    for_each_block(s, |b| {
+        for r in 0..b.rows {
+            let from = image[b.image + r * distance..].iter().step_by(s.stride[1]);
+            for (column, &x) in columns[b.column + r * ow..][..b.width].iter_mut().zip(from) {
+                *column = x;
+            }
         }
     });
 }
@@ -67,7 +78,7 @@ pub(super) fn backward_data(
     scratch: &mut [f32],
 ) {
     let [oh, ow] = s.output();
-    let (n, step) = (oh * ow, s.stride[1]);
+    let n = oh * ow;
     let (window, m) = (s.group_inputs() * s.window(), s.group_outputs());
     let columns = &mut scratch[..s.groups * window * n];
     let (x_image, y_image) = (dx.len() / s.batch, dy.len() / s.batch);
@@ -76,11 +87,61 @@ pub(super) fn backward_data(
             let (w, dy) = (&w[group * m * window..], &dy[group * m * n..]);
             gemm(window, m, n, w, 1, window, dy, n, columns, n, Init::Zero);
         }
-        dx.fill(0.0);
-        for_each_run(s, |column, at, count| {
-            for (i, &column) in columns[column..column + count].iter().enumerate() {
-                dx[at + i * step] += column;
+        if s.stride == [1, 1] {
+            // SAFETY: `dx` is one image, and the columns are of the shape.
+            unsafe { gather(s, columns.as_ptr(), dx.as_mut_ptr()) };
+        } else {
+            dx.fill(0.0);
+            add_back(s, columns, dx);
+        }
+    }
+}
+
+/// Adds every column element to the input element it was read from.
+fn add_back(s: &ConvShape, columns: &[f32], dx: &mut [f32]) {
+    let (ow, distance) = (s.output()[1], s.stride[0] * s.input[1]);
+    for_each_block(s, |b| {
+        let (columns, dx) = (&columns[b.column..], &mut dx[b.image..]);
+        if s.stride[1] == 1 {
+            add_rows(b.rows, b.width, columns, ow, dx, distance);
+            return;
+        }
+        for r in 0..b.rows {
+            let to = dx[r * distance..].iter_mut().step_by(s.stride[1]);
+            for (dx, &column) in to.zip(&columns[r * ow..][..b.width]) {
+                *dx += column;
             }
-        });
+        }
+    });
+}
+
+vector_versions! {
+    /// At stride one, each input element adds up its column elements: the sums stay in registers, where adding back would
+    /// wait for its own stores.
+    unsafe fn gather<V>(s: &ConvShape, columns: *const f32, dx: *mut f32) {
+        let ([oh, ow], [h, w]) = (s.output(), s.input);
+        for row in 0..s.in_channels * h {
+            let (channel, y) = (row / h, row % h);
+            for x in (0..w).step_by(V::LANES) {
+                let mut sum = V::splat(0.0);
+                for ky in 0..s.kernel[0] {
+                    let oy = (y + s.padding[0]).wrapping_sub(ky * s.dilation[0]);
+                    if oy >= oh {
+                        continue;
+                    }
+                    let first = (channel * s.kernel[0] + ky) * s.kernel[1];
+                    for kx in 0..s.kernel[1] {
+                        // The vector starts at output column `at - left`, and lanes outside 0..ow have no column.
+                        let (at, left) = (x + s.padding[1], kx * s.dilation[1]);
+                        let from = left.saturating_sub(at).min(V::LANES);
+                        let to = (ow + left).saturating_sub(at).clamp(from, V::LANES);
+                        let start = (((first + kx) * oh + oy) * ow + at).wrapping_sub(left);
+                        let part = V::load_masked(columns.wrapping_add(start), V::mask_between(from, to));
+                        sum = sum.add(part);
+                    }
+                }
+                sum.store_masked(dx.add(row * w + x), V::mask((w - x).min(V::LANES)));
+            }
+        }
     }
 }

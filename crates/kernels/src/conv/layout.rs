@@ -2,9 +2,34 @@
 
 use super::ConvShape;
 use crate::isa::vector_versions;
+use crate::simd::Vector;
 
 /// Copies `rows` rows of `width` elements between row distances.
 pub(super) fn copy_rows(
+    rows: usize,
+    width: usize,
+    x: &[f32],
+    ldx: usize,
+    y: &mut [f32],
+    ldy: usize,
+) {
+    move_rows::<false>(rows, width, x, ldx, y, ldy);
+}
+
+/// Adds `rows` rows of `width` elements to others.
+pub(super) fn add_rows(
+    rows: usize,
+    width: usize,
+    x: &[f32],
+    ldx: usize,
+    y: &mut [f32],
+    ldy: usize,
+) {
+    move_rows::<true>(rows, width, x, ldx, y, ldy);
+}
+
+#[inline(always)]
+fn move_rows<const ADD: bool>(
     rows: usize,
     width: usize,
     x: &[f32],
@@ -19,25 +44,51 @@ pub(super) fn copy_rows(
         x.len() >= (rows - 1) * ldx + width && y.len() >= (rows - 1) * ldy + width,
         "conv: rows out of bounds"
     );
+    let (x, y) = (x.as_ptr(), y.as_mut_ptr());
     // SAFETY: checked above.
-    unsafe { copy_rows_vector(rows, width, x.as_ptr(), ldx, y.as_mut_ptr(), ldy) }
+    unsafe {
+        if ADD {
+            add_rows_vector(rows, width, x, ldx, y, ldy);
+        } else {
+            copy_rows_vector(rows, width, x, ldx, y, ldy);
+        }
+    }
+}
+
+/// Calls `f(x, y, mask)` with the offsets of every vector of the rows.
+#[inline(always)]
+unsafe fn for_vectors<V: Vector>(
+    rows: usize,
+    width: usize,
+    ldx: usize,
+    ldy: usize,
+    f: impl Fn(usize, usize, V::Mask),
+) {
+    let whole = width / V::LANES * V::LANES;
+    // SAFETY: the caller runs where the level's features are.
+    let (full, tail) = unsafe { (V::mask(V::LANES), V::mask(width - whole)) };
+    for r in 0..rows {
+        for i in (0..whole).step_by(V::LANES) {
+            f(r * ldx + i, r * ldy + i, full);
+        }
+        if whole < width {
+            f(r * ldx + whole, r * ldy + whole, tail);
+        }
+    }
 }
 
 vector_versions! {
     unsafe fn copy_rows_vector<V>(rows: usize, width: usize, x: *const f32, ldx: usize, y: *mut f32, ldy: usize) {
-        let whole = width / V::LANES * V::LANES;
-        let tail = V::mask(width - whole);
-        for r in 0..rows {
-            let (x, y) = (x.add(r * ldx), y.add(r * ldy));
-            let mut i = 0;
-            while i < whole {
-                V::load(x.add(i)).store(y.add(i));
-                i += V::LANES;
-            }
-            if whole < width {
-                V::load_masked(x.add(whole), tail).store_masked(y.add(whole), tail);
-            }
-        }
+        for_vectors::<V>(rows, width, ldx, ldy, |from, to, mask| {
+            V::load_masked(x.add(from), mask).store_masked(y.add(to), mask);
+        });
+    }
+
+    unsafe fn add_rows_vector<V>(rows: usize, width: usize, x: *const f32, ldx: usize, y: *mut f32, ldy: usize) {
+        for_vectors::<V>(rows, width, ldx, ldy, |from, to, mask| {
+            let sum = V::load_masked(x.add(from), mask).add(V::load_masked(y.add(to), mask));
+            sum.store_masked(y.add(to), mask);
+        });
     }
 }
 

@@ -1,9 +1,6 @@
 //! Matrix transpose.
 
-use crate::isa::versions;
-
-/// Side of the square blocks that are turned in cache.
-const BLOCK: usize = 16;
+use crate::isa::vector_versions;
 
 /// `y[c·ldy + r] = x[r·ldx + c]` for `rows` × `cols` elements of `x`.
 ///
@@ -24,61 +21,23 @@ pub fn transpose(rows: usize, cols: usize, x: &[f32], ldx: usize, y: &mut [f32],
         "transpose: y has {} elements, {cols} rows, ldy = {ldy} need {y_len}",
         y.len()
     );
-    blocks(rows, cols, x, ldx, y, ldy);
+    // SAFETY: the lengths were checked above.
+    unsafe { blocks(rows, cols, x.as_ptr(), ldx, y.as_mut_ptr(), ldy) }
 }
 
-versions! {
-    fn blocks(rows: usize, cols: usize, x: &[f32], ldx: usize, y: &mut [f32], ldy: usize) {
-        for r in (0..rows).step_by(BLOCK) {
-            for c in (0..cols).step_by(BLOCK) {
-                let (x, y) = (&x[r * ldx + c..], &mut y[c * ldy + r..]);
-                if r + BLOCK <= rows && c + BLOCK <= cols {
-                    whole_block(x, ldx, y, ldy);
-                } else {
-                    part_block(BLOCK.min(rows - r), BLOCK.min(cols - c), x, ldx, y, ldy);
-                }
+vector_versions! {
+    /// Square blocks of registers, in part at the edges.
+    unsafe fn blocks<V>(rows: usize, cols: usize, x: *const f32, ldx: usize, y: *mut f32, ldy: usize) {
+        let mut c = 0;
+        while c < cols {
+            let width = (cols - c).min(V::LANES);
+            let mut r = 0;
+            while r < rows {
+                let height = (rows - r).min(V::LANES);
+                V::transpose_block(height, width, x.add(r * ldx + c), ldx, y.add(c * ldy + r), ldy);
+                r += V::LANES;
             }
-        }
-    }
-}
-
-/// A full block through a local array: contiguous loads, four rounds of interleaving, contiguous stores.
-#[inline(always)]
-fn whole_block(x: &[f32], ldx: usize, y: &mut [f32], ldy: usize) {
-    let mut block = [[0.0f32; BLOCK]; BLOCK];
-    for (r, row) in block.iter_mut().enumerate() {
-        row.copy_from_slice(&x[r * ldx..][..BLOCK]);
-    }
-    for _ in 0..BLOCK.ilog2() {
-        block = interleave_halves(&block);
-    }
-    for (c, row) in block.iter().enumerate() {
-        y[c * ldy..][..BLOCK].copy_from_slice(row);
-    }
-}
-
-/// Row 2i and 2i + 1 of the result are the interleaving of rows i and i + 8. Four rounds transpose 16 × 16: each rotates
-/// the bits of the flat index by one.
-#[inline(always)]
-fn interleave_halves(block: &[[f32; BLOCK]; BLOCK]) -> [[f32; BLOCK]; BLOCK] {
-    let mut out = [[0.0; BLOCK]; BLOCK];
-    for i in 0..BLOCK / 2 {
-        for j in 0..BLOCK / 2 {
-            out[2 * i][2 * j] = block[i][j];
-            out[2 * i][2 * j + 1] = block[i + BLOCK / 2][j];
-            out[2 * i + 1][2 * j] = block[i][j + BLOCK / 2];
-            out[2 * i + 1][2 * j + 1] = block[i + BLOCK / 2][j + BLOCK / 2];
-        }
-    }
-    out
-}
-
-#[inline(always)]
-fn part_block(rows: usize, cols: usize, x: &[f32], ldx: usize, y: &mut [f32], ldy: usize) {
-    for c in 0..cols {
-        let out = &mut y[c * ldy..][..rows];
-        for (r, out) in out.iter_mut().enumerate() {
-            *out = x[r * ldx + c];
+            c += V::LANES;
         }
     }
 }

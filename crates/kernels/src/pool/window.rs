@@ -1,6 +1,7 @@
 //! Pooling over any windows, one at a time.
 
 use crate::isa::versions;
+use crate::rows::add_lanes;
 
 /// The positions of a window along one axis that lie inside the input.
 #[derive(Clone, Copy)]
@@ -124,8 +125,12 @@ versions! {
         w.for_each(|o, rows, cols| {
             let mut sum = 0.0;
             for_rows(rows, cols, w.input[1], |start| {
-                let at = o.plane + start;
-                sum += crate::rows::sum_of(cols.count, |c| x[at + c * cols.step]);
+                let row = &x[o.plane + start..];
+                sum += if cols.step == 1 {
+                    add_lanes(&row[..cols.count])
+                } else {
+                    row.iter().step_by(cols.step).take(cols.count).sum::<f32>()
+                };
             });
             y[o.index] = sum / divisor.unwrap_or(rows.count * cols.count) as f32;
         });

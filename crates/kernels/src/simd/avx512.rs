@@ -9,7 +9,7 @@
 )]
 
 use super::Vector;
-use super::avx2::middle_quarters_swapped;
+use super::avx2::{middle_quarters_swapped, transposed_8x8};
 use std::arch::x86_64::*;
 
 /// Sixteen lanes.
@@ -27,6 +27,10 @@ impl Vector for F32x16 {
     #[inline(always)]
     unsafe fn mask(n: usize) -> __mmask16 {
         ((1u32 << n) - 1) as __mmask16
+    }
+    #[inline(always)]
+    unsafe fn mask_between(from: usize, to: usize) -> __mmask16 {
+        Self::mask(to) & !Self::mask(from)
     }
     #[inline(always)]
     unsafe fn splat(x: f32) -> Self {
@@ -112,6 +116,26 @@ impl Vector for F32x16 {
             Self(_mm512_permutex2var_ps(self.0, high, odd.0)),
         )
     }
+    #[inline(always)]
+    unsafe fn transpose_block(
+        rows: usize,
+        cols: usize,
+        x: *const f32,
+        ldx: usize,
+        y: *mut f32,
+        ldy: usize,
+    ) {
+        let (wide, tall) = (Self::mask(cols), Self::mask(rows));
+        let mut block = [_mm512_setzero_ps(); 16];
+        for (r, row) in block.iter_mut().enumerate() {
+            let wide = if r < rows { wide } else { 0 };
+            *row = _mm512_maskz_loadu_ps(wide, x.wrapping_add(r * ldx));
+        }
+        for (c, &column) in transposed_16x16(block).iter().enumerate() {
+            let tall = if c < cols { tall } else { 0 };
+            _mm512_mask_storeu_ps(y.wrapping_add(c * ldy), tall, column);
+        }
+    }
 }
 
 impl Vector for F32x8Masked {
@@ -121,6 +145,10 @@ impl Vector for F32x8Masked {
     #[inline(always)]
     unsafe fn mask(n: usize) -> __mmask8 {
         ((1u32 << n) - 1) as __mmask8
+    }
+    #[inline(always)]
+    unsafe fn mask_between(from: usize, to: usize) -> __mmask8 {
+        Self::mask(to) & !Self::mask(from)
     }
     #[inline(always)]
     unsafe fn splat(x: f32) -> Self {
@@ -212,4 +240,52 @@ impl Vector for F32x8Masked {
             Self(_mm256_unpackhi_ps(even, odd)),
         )
     }
+    #[inline(always)]
+    unsafe fn transpose_block(
+        rows: usize,
+        cols: usize,
+        x: *const f32,
+        ldx: usize,
+        y: *mut f32,
+        ldy: usize,
+    ) {
+        let (wide, tall) = (Self::mask(cols), Self::mask(rows));
+        let mut block = [_mm256_setzero_ps(); 8];
+        for (r, row) in block.iter_mut().enumerate().take(rows) {
+            *row = Self::load_masked(x.add(r * ldx), wide).0;
+        }
+        for (c, &column) in transposed_8x8(block).iter().enumerate().take(cols) {
+            Self(column).store_masked(y.add(c * ldy), tall);
+        }
+    }
+}
+
+/// Four rounds of exchanges: pairs, pairs of pairs, then the quarters twice.
+#[inline(always)]
+unsafe fn transposed_16x16(r: [__m512; 16]) -> [__m512; 16] {
+    let mut quads = r;
+    for g in [0, 4, 8, 12] {
+        let pairs = [
+            _mm512_castps_pd(_mm512_unpacklo_ps(r[g], r[g + 1])),
+            _mm512_castps_pd(_mm512_unpackhi_ps(r[g], r[g + 1])),
+            _mm512_castps_pd(_mm512_unpacklo_ps(r[g + 2], r[g + 3])),
+            _mm512_castps_pd(_mm512_unpackhi_ps(r[g + 2], r[g + 3])),
+        ];
+        quads[g] = _mm512_castpd_ps(_mm512_unpacklo_pd(pairs[0], pairs[2]));
+        quads[g + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(pairs[0], pairs[2]));
+        quads[g + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(pairs[1], pairs[3]));
+        quads[g + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(pairs[1], pairs[3]));
+    }
+    let mut out = r;
+    for q in 0..4 {
+        let even = _mm512_shuffle_f32x4::<0b10_00_10_00>(quads[q], quads[4 + q]);
+        let odd = _mm512_shuffle_f32x4::<0b11_01_11_01>(quads[q], quads[4 + q]);
+        let low_even = _mm512_shuffle_f32x4::<0b10_00_10_00>(quads[8 + q], quads[12 + q]);
+        let low_odd = _mm512_shuffle_f32x4::<0b11_01_11_01>(quads[8 + q], quads[12 + q]);
+        out[q] = _mm512_shuffle_f32x4::<0b10_00_10_00>(even, low_even);
+        out[4 + q] = _mm512_shuffle_f32x4::<0b10_00_10_00>(odd, low_odd);
+        out[8 + q] = _mm512_shuffle_f32x4::<0b11_01_11_01>(even, low_even);
+        out[12 + q] = _mm512_shuffle_f32x4::<0b11_01_11_01>(odd, low_odd);
+    }
+    out
 }

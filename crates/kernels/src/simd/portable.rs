@@ -13,11 +13,15 @@ pub(crate) struct F32x4([f32; 4]);
 
 impl Vector for F32x4 {
     const LANES: usize = 4;
-    type Mask = usize;
+    type Mask = (usize, usize);
 
     #[inline(always)]
-    unsafe fn mask(n: usize) -> usize {
-        n
+    unsafe fn mask(n: usize) -> (usize, usize) {
+        (0, n)
+    }
+    #[inline(always)]
+    unsafe fn mask_between(from: usize, to: usize) -> (usize, usize) {
+        (from, to)
     }
     #[inline(always)]
     unsafe fn splat(x: f32) -> Self {
@@ -28,23 +32,29 @@ impl Vector for F32x4 {
         Self(p.cast::<[f32; 4]>().read_unaligned())
     }
     #[inline(always)]
-    unsafe fn load_masked(p: *const f32, n: usize) -> Self {
-        if n == 4 {
+    unsafe fn load_masked(p: *const f32, (from, to): (usize, usize)) -> Self {
+        if (from, to) == (0, 4) {
             return Self::load(p);
         }
-        Self(from_fn(|i| if i < n { *p.add(i) } else { 0.0 }))
+        Self(from_fn(|i| {
+            if from <= i && i < to {
+                *p.wrapping_add(i)
+            } else {
+                0.0
+            }
+        }))
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut f32) {
         p.cast::<[f32; 4]>().write_unaligned(self.0);
     }
     #[inline(always)]
-    unsafe fn store_masked(self, p: *mut f32, n: usize) {
-        if n == 4 {
+    unsafe fn store_masked(self, p: *mut f32, (from, to): (usize, usize)) {
+        if (from, to) == (0, 4) {
             return self.store(p);
         }
-        for i in 0..n {
-            *p.add(i) = self.0[i];
+        for i in from..to {
+            *p.wrapping_add(i) = self.0[i];
         }
     }
     #[inline(always)]
@@ -101,5 +111,20 @@ impl Vector for F32x4 {
     unsafe fn join_pairs(self, odd: Self) -> (Self, Self) {
         let ([a, c, e, g], [b, d, f, h]) = (self.0, odd.0);
         (Self([a, b, c, d]), Self([e, f, g, h]))
+    }
+    #[inline(always)]
+    unsafe fn transpose_block(
+        rows: usize,
+        cols: usize,
+        x: *const f32,
+        ldx: usize,
+        y: *mut f32,
+        ldy: usize,
+    ) {
+        for c in 0..cols {
+            for r in 0..rows {
+                *y.add(c * ldy + r) = *x.add(r * ldx + c);
+            }
+        }
     }
 }
