@@ -1,2 +1,53 @@
 //! The model zoo: graphs with PyTorch's parameter names and initialisation.
+//!
+//! A model is a function from the shape of one sample and the number of classes to an [`ir::Graph`]. One file holds
+//! one family and reads like the layer list it is published as; [`MODELS`] is the table of all of them. Targets and
+//! dotted parameter names are those of the PyTorch modules, so that checkpoints load by name.
+//!
+//! Adding one: a function in a family's file, or a new file and its `mod` line, and a line in the table.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::doc_markdown,
+    reason = "names of people and networks are prose"
+)]
+
+mod bert;
+mod error;
+mod jsc;
+mod layers;
+mod lenet;
+mod mobilenet;
+mod network;
+mod resnet;
+mod table;
+mod toy;
+mod transformer;
+mod vgg;
+
+pub use error::ModelError;
+pub use table::{Classes, MODELS, ModelEntry, build, find};
+
+/// What a dataset says about itself; what it leaves open takes the model's own default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelInfo {
+    /// The shape of one sample, without the batch.
+    pub input: Option<Vec<usize>>,
+    /// The number of classes.
+    pub classes: Option<usize>,
+}
+
+/// [`ModelInfo`] with nothing left open.
+#[derive(Clone, Debug)]
+struct Sizes {
+    /// The shape of one sample, of the rank that the model takes.
+    input: Vec<usize>,
+    /// The number of classes; what is returned when there are none is the model's own affair.
+    classes: usize,
+}
+
+impl Sizes {
+    /// Elements of one sample.
+    fn features(&self) -> usize {
+        self.input.iter().product()
+    }
+}

@@ -1,0 +1,75 @@
+//! Why a model cannot be built.
+
+use crate::table::MODELS;
+
+/// Why a model cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// No model has this name.
+    #[error("unknown model '{name}'{}", did_you_mean(.candidates))]
+    Unknown {
+        /// The name as given.
+        name: String,
+        /// Names that are close to it, nearest first.
+        candidates: Vec<&'static str>,
+    },
+    /// The sample has another number of axes than the model takes, or an empty one.
+    #[error("{model}: takes {expected}, got a sample of shape {got:?}")]
+    Input {
+        /// The model.
+        model: &'static str,
+        /// What it takes.
+        expected: &'static str,
+        /// The shape of the sample.
+        got: Vec<usize>,
+    },
+    /// The number of classes is not one the model can have.
+    #[error("{model}: {rule}, got {got} classes")]
+    Classes {
+        /// The model.
+        model: &'static str,
+        /// What it can have.
+        rule: String,
+        /// The number asked for.
+        got: usize,
+    },
+    /// The layers do not fit the sample.
+    #[error("{model}: {source}")]
+    Layers {
+        /// The model.
+        model: &'static str,
+        /// What the verifier says.
+        source: ir::VerifyError,
+    },
+}
+
+impl ModelError {
+    /// No model is called `name`.
+    pub(crate) fn unknown(name: &str) -> Self {
+        // Measuring takes time in the square of the length, and nobody misspells a name of a hundred letters.
+        let limit = if name.len() > 100 {
+            0
+        } else {
+            (name.len() / 3).max(2)
+        };
+        let distance = |model: &str| strsim::damerau_levenshtein(&name.to_lowercase(), model);
+        let mut close: Vec<(usize, &'static str)> = MODELS
+            .iter()
+            .map(|entry| (distance(entry.name), entry.name))
+            .filter(|(distance, _)| *distance <= limit)
+            .collect();
+        close.sort_unstable();
+        Self::Unknown {
+            name: name.to_owned(),
+            candidates: close.into_iter().take(3).map(|(_, name)| name).collect(),
+        }
+    }
+}
+
+fn did_you_mean(candidates: &[&str]) -> String {
+    match candidates {
+        [] => String::new(),
+        [only] => format!("; did you mean '{only}'?"),
+        [rest @ .., last] => format!("; did you mean '{}' or '{last}'?", rest.join("', '")),
+    }
+}

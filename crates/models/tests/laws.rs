@@ -1,0 +1,251 @@
+//! Laws over the table of models: a new entry is held by them without new test code.
+
+use ir::{Graph, Op, ParamRole};
+use models::{Classes, MODELS, ModelError, ModelInfo, build, find};
+
+fn graph(name: &str) -> Graph {
+    build(name, &ModelInfo::default()).expect("a model builds with its defaults")
+}
+
+#[test]
+fn every_model_builds_and_parses_back_from_its_text() {
+    for entry in MODELS {
+        let graph = graph(entry.name);
+        assert_eq!(graph.name, entry.name);
+        assert_eq!(
+            Graph::parse(&graph.to_string()).unwrap(),
+            graph,
+            "{}",
+            entry.name
+        );
+    }
+}
+
+/// The counts in the table were taken from the same layers in PyTorch 2.6.
+#[test]
+fn every_model_has_the_published_number_of_parameters() {
+    for entry in MODELS {
+        let count = graph(entry.name).trained_parameter_count();
+        assert_eq!(count, entry.parameters, "{}", entry.name);
+    }
+}
+
+#[test]
+fn every_name_and_alias_finds_its_own_model() {
+    for entry in MODELS {
+        for name in [entry.name].iter().chain(entry.aliases) {
+            assert_eq!(find(name).unwrap().name, entry.name);
+            assert_eq!(
+                find(&name.replace('-', "_").to_uppercase()).unwrap().name,
+                entry.name
+            );
+        }
+    }
+}
+
+#[test]
+fn every_target_is_the_name_with_dots() {
+    for entry in MODELS {
+        for node in graph(entry.name).nodes() {
+            let stem = node.target.replace('.', "_");
+            assert!(
+                node.name.starts_with(&stem),
+                "{}: {} {}",
+                entry.name,
+                node.name,
+                node.target
+            );
+        }
+    }
+}
+
+#[test]
+fn classes_are_the_last_axis_of_the_result() {
+    for entry in MODELS {
+        let Classes::Any(default) = entry.classes else {
+            continue;
+        };
+        for classes in [default, 7] {
+            let info = ModelInfo {
+                classes: Some(classes),
+                ..ModelInfo::default()
+            };
+            let graph = build(entry.name, &info).unwrap();
+            let verified = ir::verify(&graph).unwrap();
+            let result = verified.ty(verified.output_values()[0]);
+            assert_eq!(
+                result.shape.0.last().unwrap().fixed(),
+                Some(classes),
+                "{}",
+                entry.name
+            );
+        }
+    }
+}
+
+/// Same seed, same bits; another seed, other bits; weights stay within `±1/√fan_in` and fill that range.
+#[test]
+fn every_model_starts_reproducibly_and_in_range() {
+    for entry in MODELS {
+        let mut first = graph(entry.name);
+        let (mut same, mut other) = (first.clone(), first.clone());
+        first.initialize(7);
+        same.initialize(7);
+        other.initialize(8);
+        assert_eq!(first, same, "{}", entry.name);
+        for ((a, b), name) in first
+            .nodes()
+            .iter()
+            .zip(other.nodes())
+            .map(|pair| (pair, &pair.0.name))
+        {
+            let Some(fan_in) = fan_in(&a.op) else {
+                continue;
+            };
+            let (a, b) = (a.params["weight"].values(), b.params["weight"].values());
+            assert_ne!(a, b, "{}: {name}", entry.name);
+            let bound = 1.0 / (fan_in as f32).sqrt();
+            let largest = a.iter().fold(0.0_f32, |most, w| most.max(w.abs()));
+            assert!(
+                largest <= bound,
+                "{}: {name}: {largest} {bound}",
+                entry.name
+            );
+            assert!(
+                a.len() < 64 || largest > 0.8 * bound,
+                "{}: {name}: {largest} {bound}",
+                entry.name
+            );
+        }
+    }
+}
+
+fn fan_in(op: &Op) -> Option<usize> {
+    match op {
+        Op::Linear(op) => Some(op.in_features),
+        Op::Conv1d(op) => Some(op.group_channels() * op.kernel_size.iter().product::<usize>()),
+        Op::Conv2d(op) => Some(op.group_channels() * op.kernel_size.iter().product::<usize>()),
+        _ => None,
+    }
+}
+
+/// Dotted names as `state_dict()` has them, buffers included.
+#[test]
+fn parameters_are_named_as_in_pytorch() {
+    struct Case {
+        model: &'static str,
+        names: &'static [&'static str],
+    }
+    #[rustfmt::skip]
+    let cases = [
+        Case { model: "jsc-tiny", names: &["seq_blocks.0.running_var", "seq_blocks.2.weight", "seq_blocks.2.bias"] },
+        Case { model: "jsc-s", names: &["module_list.0.weight", "module_list.11.weight", "module_list.12.running_mean"] },
+        Case { model: "jsc-trt", names: &["seq_blocks.9.weight", "seq_blocks.13.running_var"] },
+        Case { model: "jsc-lab1", names: &["seq_blocks.2.weight", "seq_blocks.11.weight", "seq_blocks.12.bias"] },
+        Case { model: "toy", names: &["seq_blocks.0.weight", "seq_blocks.4.bias"] },
+        Case { model: "toy_convnet", names: &["block_1.0.weight", "block_3.0.weight", "linear.bias"] },
+        Case { model: "lenet5", names: &["conv1.weight", "conv2.bias", "fc1.weight", "fc3.bias"] },
+        Case { model: "vgg7", names: &["feature_layers.0.weight", "feature_layers.17.weight", "feature_layers.18.running_var", "classifier.2.weight", "last_layer.bias"] },
+        Case { model: "resnet18", names: &["conv1.weight", "bn1.running_mean", "layer1.0.conv1.weight", "layer2.0.downsample.0.weight", "layer4.1.bn2.bias", "fc.bias"] },
+        Case { model: "mobilenetv2", names: &["features.0.0.weight", "features.1.conv.0.0.weight", "features.1.conv.2.running_var", "features.2.conv.1.0.weight", "features.17.conv.3.bias", "features.18.1.weight", "classifier.1.weight"] },
+        Case { model: "bert-tiny", names: &["embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight", "embeddings.LayerNorm.bias", "encoder.layer.0.attention.self.query.weight", "encoder.layer.1.attention.output.LayerNorm.weight", "encoder.layer.1.intermediate.dense.bias", "encoder.layer.1.output.dense.weight", "pooler.dense.weight"] },
+        Case { model: "transformer", names: &["embedding.weight", "positions", "blocks.0.qkv.weight", "blocks.1.f2.bias", "ln.weight", "head.bias"] },
+    ];
+    for Case { model, names } in cases {
+        let mut graph = graph(model);
+        graph.initialize(0);
+        let known: Vec<String> = graph.parameters().map(|(name, _)| name).collect();
+        for name in names {
+            assert!(
+                known.iter().any(|known| known == name),
+                "{model}: {name} is not among {known:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn buffers_are_not_counted() {
+    let graph = graph("jsc-tiny");
+    let buffers = graph.nodes().iter().flat_map(ir::Node::param_specs);
+    assert_eq!(
+        buffers.filter(|spec| spec.3 == ParamRole::Buffer).count(),
+        2
+    );
+}
+
+#[test]
+fn a_module_called_twice_keeps_its_target() {
+    let graph = graph("resnet18");
+    let names: Vec<&str> = graph
+        .nodes()
+        .iter()
+        .filter(|node| node.target == "layer1.0.relu")
+        .map(|node| node.name.as_str())
+        .collect();
+    assert_eq!(names, ["layer1_0_relu", "layer1_0_relu_1"]);
+}
+
+#[test]
+fn what_cannot_be_built_is_refused_by_name() {
+    let sized = |input: &[usize], classes| ModelInfo {
+        input: Some(input.to_vec()),
+        classes,
+    };
+    let error = |name: &str, info: &ModelInfo| build(name, info).unwrap_err().to_string();
+    let default = ModelInfo::default();
+    #[rustfmt::skip]
+    let cases = [
+        (error("jsc-tony", &default), "unknown model 'jsc-tony'; did you mean 'jsc-tiny' or 'jsc-toy'?"),
+        (error("resent18", &default), "unknown model 'resent18'; did you mean 'resnet18'?"),
+        (error("xyzzy-and-more", &default), "unknown model 'xyzzy-and-more'"),
+        (error("lenet5", &sized(&[16], None)), "lenet5: takes f32[N, channels, height, width], an image, got a sample of shape [16]"),
+        (error("jsc-toy", &sized(&[0], None)), "jsc-toy: takes f32[N, features], 16 features of a jet, got a sample of shape [0]"),
+        (error("jsc-toy", &sized(&[16], Some(0))), "jsc-toy: needs at least one class, got 0 classes"),
+        (error("toy_tiny", &sized(&[1, 28, 28], Some(10))), "toy_tiny: has 2 classes, got 10 classes"),
+        (error("bert", &sized(&[128], Some(2))), "bert-tiny: does not return classes, got 2 classes"),
+    ];
+    for (message, expected) in cases {
+        assert_eq!(message, expected);
+    }
+    let small = build("lenet5", &sized(&[1, 8, 8], None));
+    assert!(
+        matches!(
+            small,
+            Err(ModelError::Layers {
+                model: "lenet5",
+                ..
+            })
+        ),
+        "{small:?}"
+    );
+    let long = build("bert-tiny", &sized(&[513], None));
+    assert!(
+        matches!(
+            long,
+            Err(ModelError::Layers {
+                model: "bert-tiny",
+                ..
+            })
+        ),
+        "{long:?}"
+    );
+}
+
+#[test]
+fn other_samples_give_fitting_layers() {
+    for (name, input) in [
+        ("jsc-lab1", vec![10]),
+        ("toy", vec![3, 8, 8]),
+        ("lenet5", vec![3, 32, 32]),
+        ("vgg7", vec![1, 16, 24]),
+        ("resnet18", vec![1, 32, 32]),
+        ("transformer", vec![16]),
+    ] {
+        let info = ModelInfo {
+            input: Some(input),
+            classes: Some(3),
+        };
+        assert!(build(name, &info).is_ok(), "{name}");
+    }
+}
