@@ -15,8 +15,24 @@
 //! * **Parameters** are [`Tensor`]s beside the nodes, shared by reference and copied on write. A graph read from text
 //!   has none until [`Graph::initialize`] or a checkpoint supplies them. Their dotted names (`seq_blocks.2.weight`)
 //!   are the ones PyTorch uses.
+//! * **Text.** A graph prints as text and parses back to the same graph ([`Graph::parse`]); parameters are not part of
+//!   the text. **Metadata** in the layout of the labs is made from a verified graph when asked for ([`metadata`]).
 //! * **Verification.** [`verify`] checks every rule a graph must obey and returns a [`Verified`] view with all types
 //!   inferred. The engine and the hardware generator take only that, and after it nothing panics.
+//!
+//! ```
+//! let mut graph = ir::Graph::parse(
+//!     "graph \"tiny\" {
+//!        x: f32[N, 16] = placeholder
+//!        fc = linear(x: integer(8, 4)) { target = \"fc\", in_features = 16, out_features = 5, weight: integer(8, 4) }
+//!        return fc
+//!      }",
+//! )?;
+//! graph.initialize(0);
+//! let verified = ir::verify(&graph)?;
+//! assert_eq!(verified.ty(verified.output_values()[0]).to_string(), "f32[N, 5]");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! This crate does no arithmetic on tensors.
 #![forbid(unsafe_code)]

@@ -57,7 +57,7 @@ pub fn torch_repr(op: &Op) -> String {
 fn arguments(op: &Op) -> String {
     match op {
         Op::Linear(op) => {
-            let bias = bool(op.bias);
+            let bias = python_bool(op.bias);
             format!(
                 "in_features={}, out_features={}, bias={bias}",
                 op.in_features, op.out_features
@@ -68,10 +68,10 @@ fn arguments(op: &Op) -> String {
         Op::BatchNorm1d(op) => batch_norm(op.num_features, op.eps, op.momentum),
         Op::BatchNorm2d(op) => batch_norm(op.num_features, op.eps, op.momentum),
         Op::LayerNorm(op) => {
-            let (shape, eps) = (tuple(&op.normalized_shape), float(op.eps));
+            let (shape, eps) = (tuple(&op.normalized_shape), python_float(op.eps));
             format!(
                 "{shape}, eps={eps}, elementwise_affine={}",
-                bool(op.elementwise_affine)
+                python_bool(op.elementwise_affine)
             )
         }
         Op::Embedding(op) => format!("{}, {}", op.num_embeddings, op.embedding_dim),
@@ -97,8 +97,8 @@ fn activation(op: &Op) -> String {
         Op::Relu(op) if op.inplace => "inplace=True".to_owned(),
         Op::Hardtanh(op) => format!(
             "min_val={}, max_val={}",
-            float(op.min_val),
-            float(op.max_val)
+            python_float(op.min_val),
+            python_float(op.max_val)
         ),
         Op::Gelu(op) => {
             let form = if op.approximate == GeluForm::Tanh {
@@ -108,11 +108,15 @@ fn activation(op: &Op) -> String {
             };
             format!("approximate='{form}'")
         }
-        Op::Elu(op) => format!("alpha={}", float(op.alpha)),
-        Op::Softplus(op) => format!("beta={}, threshold={}", float(op.beta), float(op.threshold)),
+        Op::Elu(op) => format!("alpha={}", python_float(op.alpha)),
+        Op::Softplus(op) => format!(
+            "beta={}, threshold={}",
+            python_float(op.beta),
+            python_float(op.threshold)
+        ),
         Op::Softmax(op) => format!("dim={}", op.dim),
         Op::LogSoftmax(op) => format!("dim={}", op.dim),
-        Op::Dropout(op) => format!("p={}, inplace=False", float(op.p)),
+        Op::Dropout(op) => format!("p={}, inplace=False", python_float(op.p)),
         _ => String::new(),
     }
 }
@@ -131,7 +135,7 @@ fn conv<const K: usize>(op: &crate::ops::conv::Conv<K>) -> String {
 }
 
 fn batch_norm(num_features: usize, eps: f64, momentum: f64) -> String {
-    let (eps, momentum) = (float(eps), float(momentum));
+    let (eps, momentum) = (python_float(eps), python_float(momentum));
     format!("{num_features}, eps={eps}, momentum={momentum}, affine=True, track_running_stats=True")
 }
 
@@ -189,12 +193,12 @@ fn camel_case(format: &Format) -> String {
     words.collect()
 }
 
-fn bool(value: bool) -> &'static str {
+fn python_bool(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 
 /// A float as Python prints it: shortest digits, an exponent of at least two digits below 1e-4 and from 1e16 on.
-fn float(value: f64) -> String {
+fn python_float(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude != 0.0 && !(1e-4..1e16).contains(&magnitude) && value.is_finite() {
         let text = format!("{value:e}");

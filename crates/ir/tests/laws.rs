@@ -128,6 +128,50 @@ fn costs_follow_the_formulas() {
     }
 }
 
+const FORMATS: &[&str] = &[
+    "integer(8, -4, signed = false, rounding = floor)",
+    "scale_integer(8, channel)",
+    "binary(1)",
+    "ternary(2)",
+    "log(8)",
+    "minifloat_ieee(8, 4)",
+    "minifloat_denorm(8, 4, exponent_bias = 3)",
+    "block_fp(width = 8, exponent_width = 8, block_size = [1, 16], skip_first_dim = true)",
+    "block_minifloat(8, 4, 8, block_size = [-1, 16])",
+    "block_log(8, 8, block_size = [16])",
+    "mxint(8)",
+    "mxfp(4, 3)",
+];
+
+#[test]
+fn every_format_prints_and_parses_back_on_every_kind_of_port() {
+    for entry in format::Format::TABLE {
+        assert!(
+            FORMATS.iter().any(|spec| spec.starts_with(entry.name)),
+            "{}",
+            entry.name
+        );
+    }
+    for spec in FORMATS {
+        let linear = format!(
+            "linear(x: {spec}) {{ in_features = 4, out_features = 4, weight: {spec}, data_out_0: {spec} }}"
+        );
+        let text =
+            format!("graph \"f\" {{ x: f32[N, 4] = placeholder y = {linear} return y: {spec} }}");
+        let graph = Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!(graph.node(ir::NodeId(1)).formats.len(), 3);
+        verify(&graph).unwrap();
+        assert_eq!(
+            Graph::parse(&graph.to_string()).as_ref(),
+            Ok(&graph),
+            "{graph}"
+        );
+        let meta = common(&verify(&graph).unwrap(), ir::NodeId(1), 2);
+        let type_name = meta.args.get("weight").unwrap().type_name;
+        assert!(spec.starts_with(type_name), "{type_name}");
+    }
+}
+
 fn dim() -> impl Strategy<Value = Dim> {
     let sizes = [
         0,

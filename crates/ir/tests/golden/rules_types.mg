@@ -30,7 +30,9 @@ graph "types" {
   b: f32[4, 5, 2] = placeholder
   batches = bmm(a, b)
   inner = matmul(x, x)
-  depth = scaled_dot_product_attention(a, image, image)
+  k: f32[N, 7, 4] = placeholder
+  depth = scaled_dot_product_attention(a, k, k)
+  length = scaled_dot_product_attention(a, a, k)
   keys = scaled_dot_product_attention(a, b, a)
   tokens: i64[N] = placeholder
   rows = embedding(tokens) { num_embeddings = 16777217, embedding_dim = 2 }
@@ -75,7 +77,8 @@ joined (cat): data_in_1: expected an axis that adds to N, got f32[4, 16]
 ranks (cat): data_in_1: expected f32[N, 16] but for axis 1, got f32[N, 3, 8, 8]
 batches (bmm): data_in_1: expected f32[N, 5, n], got f32[4, 5, 2]
 inner (matmul): data_in_1: expected 16 rows on axis -2, got f32[N, 16]
-depth (scaled_dot_product_attention): data_in_1: expected f32[N, S, 5], got f32[N, 3, 8, 8]
+depth (scaled_dot_product_attention): data_in_1: expected f32[N, S, 5], got f32[N, 7, 4]
+length (scaled_dot_product_attention): data_in_2: expected f32[N, 3, e], got f32[N, 7, 4]
 keys (scaled_dot_product_attention): data_in_1: expected f32[N, S, 5], got f32[4, 5, 2]
 rows (embedding): num_embeddings = 16777217: must be at most 16777216, the largest index an f32 holds
 rate (dropout): p = 1.5: must be between 0 and 1
