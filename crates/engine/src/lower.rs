@@ -439,29 +439,20 @@ impl Lowering<'_> {
         }
     }
 
-    /// The largest working memory of any step, and the largest gradient that has to be added to another.
+    /// The largest working memory of any step, and the most that a step has to add to other gradients.
     fn working_memory(&self, gradients: &GradientFlow) -> (usize, usize) {
-        let scratch = self
-            .drafts
-            .iter()
-            .map(|draft| draft.step.scratch_len())
-            .max()
-            .unwrap_or(0);
-        let added = self
+        let scratch = self.drafts.iter().map(|draft| draft.step.scratch_len());
+        let spill = self
             .drafts
             .iter()
             .zip(&gradients.steps)
-            .flat_map(|(draft, flow)| {
-                let pairs = draft.inputs.iter().zip(&flow.inputs);
-                pairs
-                    .filter(|(_, contribution)| **contribution == Some(true))
-                    .map(|(&slot, _)| slot)
+            .map(|(draft, flow)| {
+                let added = draft.inputs.iter().zip(&flow.inputs);
+                let added = added.filter(|(_, contribution)| **contribution == Some(true));
+                let lengths = added.map(|(&slot, _)| self.storages[self.slots[slot].storage].len);
+                lengths.sum::<usize>()
             });
-        let spill = added
-            .map(|slot| self.storages[self.slots[slot].storage].len)
-            .max()
-            .unwrap_or(0);
-        (scratch, spill)
+        (scratch.max().unwrap_or(0), spill.max().unwrap_or(0))
     }
 }
 

@@ -120,10 +120,20 @@ impl Wires {
     pub fn grad_target(&self, i: usize) -> Option<Span> {
         let slot = self.inputs[i].grad.as_ref()?;
         Some(if slot.accumulate {
-            self.spill.start..self.spill.start + slot.span.len()
+            self.spilled(i)
         } else {
             slot.span.clone()
         })
+    }
+
+    /// The part of the spill for input `i`; every input that must be added has its own.
+    fn spilled(&self, i: usize) -> Span {
+        let added = |wire: &Wire| match &wire.grad {
+            Some(slot) if slot.accumulate => slot.span.len(),
+            _ => 0,
+        };
+        let start = self.spill.start + self.inputs[..i].iter().map(added).sum::<usize>();
+        start..start + added(&self.inputs[i])
     }
 }
 
@@ -158,8 +168,7 @@ impl Memory<'_> {
             accumulate: true,
         }) = &wires.inputs[i].grad
         {
-            let spilled = wires.spill.start..wires.spill.start + span.len();
-            let [added, gradient] = self.split([spilled, span.clone()]);
+            let [added, gradient] = self.split([wires.spilled(i), span.clone()]);
             kernels::maps::add_assign(added, gradient);
         }
     }

@@ -12,24 +12,45 @@ use crate::rows::{add_lanes, max_lanes, sums_of};
 /// Rows of queries that share one product under a causal mask.
 const CAUSAL_BLOCK: usize = 32;
 
-/// The sizes of one head, and how many keys each query sees.
-#[derive(Clone, Copy)]
-struct Head {
-    t_q: usize,
-    t_k: usize,
-    causal: bool,
+/// What attends to what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AttentionShape {
+    /// Heads of all samples.
+    pub heads: usize,
+    /// Queries of a head.
+    pub queries: usize,
+    /// Keys, and values, of a head.
+    pub keys: usize,
+    /// Elements of a query and of a key.
+    pub key_dim: usize,
+    /// Elements of a value and of a result.
+    pub value_dim: usize,
+    /// Factor of the scores.
+    pub scale: f32,
+    /// Whether query i sees only keys 0 to i.
+    pub causal: bool,
 }
 
-impl Head {
+impl AttentionShape {
+    /// Floats of scratch that both passes need: a turned operand and one head's scores.
+    pub fn scratch_len(&self) -> usize {
+        self.key_dim.max(self.value_dim) * self.keys + self.scores()
+    }
+
+    /// Weights of one head.
+    fn scores(&self) -> usize {
+        self.queries * self.keys
+    }
+
     /// Blocks of queries: first row, number of rows, number of keys that some row sees.
     fn blocks(self) -> impl Iterator<Item = (usize, usize, usize)> {
         let step = if self.causal {
             CAUSAL_BLOCK
         } else {
-            self.t_q.max(1)
+            self.queries.max(1)
         };
-        (0..self.t_q).step_by(step).map(move |first| {
-            let rows = step.min(self.t_q - first);
+        (0..self.queries).step_by(step).map(move |first| {
+            let rows = step.min(self.queries - first);
             (first, rows, self.seen(first + rows - 1))
         })
     }
@@ -38,29 +59,47 @@ impl Head {
     #[inline(always)]
     fn seen(self, i: usize) -> usize {
         if self.causal {
-            self.t_k.min(i + 1)
+            self.keys.min(i + 1)
         } else {
-            self.t_k
+            self.keys
         }
+    }
+
+    /// The part of head `i` of an operand with `rows` rows of `cols` elements.
+    fn of<'a>(&self, i: usize, what: &str, x: &'a [f32], rows: usize, cols: usize) -> &'a [f32] {
+        self.check(what, x.len(), rows * cols);
+        &x[i * rows * cols..(i + 1) * rows * cols]
+    }
+
+    /// As [`AttentionShape::of`], for writing.
+    fn of_mut<'a>(
+        &self,
+        i: usize,
+        what: &str,
+        x: &'a mut [f32],
+        rows: usize,
+        cols: usize,
+    ) -> &'a mut [f32] {
+        self.check(what, x.len(), rows * cols);
+        &mut x[i * rows * cols..(i + 1) * rows * cols]
+    }
+
+    fn check(&self, what: &str, len: usize, head: usize) {
+        assert_eq!(
+            len,
+            self.heads * head,
+            "attention: {what} has {len} elements for {self:?}"
+        );
     }
 }
 
-/// Floats of scratch that [`attention_forward`] and [`attention_backward`] need: a turned operand and one head's scores.
-pub fn attention_scratch_len(t_q: usize, t_k: usize, dh: usize) -> usize {
-    dh * t_k + t_q * t_k
-}
-
-/// `y[h, t_q, dh]` from q `[h, t_q, dh]` and k, v `[h, t_k, dh]`; keeps the weights in `probs[h, t_q, t_k]`.
+/// `y[heads, queries, value_dim]` from q `[heads, queries, key_dim]`, k `[heads, keys, key_dim]` and v
+/// `[heads, keys, value_dim]`; keeps the weights in `probs[heads, queries, keys]`.
 ///
 /// # Panics
 /// When lengths do not fit: an error of the caller.
 pub fn attention_forward(
-    h: usize,
-    t_q: usize,
-    t_k: usize,
-    dh: usize,
-    scale: f32,
-    causal: bool,
+    s: &AttentionShape,
     q: &[f32],
     k: &[f32],
     v: &[f32],
@@ -68,36 +107,52 @@ pub fn attention_forward(
     probs: &mut [f32],
     scratch: &mut [f32],
 ) {
-    let (rows, keys) = (t_q * dh, t_k * dh);
-    check(
-        h,
-        [rows, keys, t_q * t_k],
-        [&[q.len(), y.len()], &[k.len(), v.len()], &[probs.len()]],
-    );
-    let head = Head { t_q, t_k, causal };
-    let turned = &mut scratch[..keys];
-    for i in 0..h {
-        let (q, k, v) = (&q[i * rows..], &k[i * keys..], &v[i * keys..]);
-        let (y, probs) = (&mut y[i * rows..], &mut probs[i * t_q * t_k..][..t_q * t_k]);
-        transpose(t_k, dh, k, dh, turned, t_k);
-        maps::scale(turned, scale);
-        for (first, m, n) in head.blocks() {
-            let (q, scores) = (&q[first * dh..], &mut probs[first * t_k..]);
-            gemm(m, dh, n, q, dh, 1, turned, t_k, scores, t_k, Init::Zero);
+    let AttentionShape {
+        queries,
+        keys,
+        key_dim,
+        value_dim,
+        ..
+    } = *s;
+    let turned = &mut scratch[..keys * key_dim];
+    for i in 0..s.heads {
+        let q = s.of(i, "q", q, queries, key_dim);
+        let k = s.of(i, "k", k, keys, key_dim);
+        let v = s.of(i, "v", v, keys, value_dim);
+        let y = s.of_mut(i, "y", y, queries, value_dim);
+        let probs = s.of_mut(i, "probs", probs, queries, keys);
+        transpose(keys, key_dim, k, key_dim, turned, keys);
+        maps::scale(turned, s.scale);
+        for (first, m, n) in s.blocks() {
+            let (q, scores) = (&q[first * key_dim..], &mut probs[first * keys..]);
+            gemm(
+                m,
+                key_dim,
+                n,
+                q,
+                key_dim,
+                1,
+                turned,
+                keys,
+                scores,
+                keys,
+                Init::Zero,
+            );
         }
-        softmax_seen(head, probs);
-        for (first, m, n) in head.blocks() {
+        softmax_seen(*s, probs);
+        for (first, m, n) in s.blocks() {
+            let (p, y) = (&probs[first * keys..], &mut y[first * value_dim..]);
             gemm(
                 m,
                 n,
-                dh,
-                &probs[first * t_k..],
-                t_k,
+                value_dim,
+                p,
+                keys,
                 1,
                 v,
-                dh,
-                &mut y[first * dh..],
-                dh,
+                value_dim,
+                y,
+                value_dim,
                 Init::Zero,
             );
         }
@@ -109,12 +164,7 @@ pub fn attention_forward(
 /// # Panics
 /// When lengths do not fit: an error of the caller.
 pub fn attention_backward(
-    h: usize,
-    t_q: usize,
-    t_k: usize,
-    dh: usize,
-    scale: f32,
-    causal: bool,
+    s: &AttentionShape,
     q: &[f32],
     k: &[f32],
     v: &[f32],
@@ -125,101 +175,92 @@ pub fn attention_backward(
     dv: &mut [f32],
     scratch: &mut [f32],
 ) {
-    let (rows, keys) = (t_q * dh, t_k * dh);
-    let of_keys = [k.len(), v.len(), dk.len(), dv.len()];
-    check(
-        h,
-        [rows, keys, t_q * t_k],
-        [&[q.len(), dy.len(), dq.len()], &of_keys, &[probs.len()]],
-    );
-    let head = Head { t_q, t_k, causal };
-    let (turned, scores) = scratch.split_at_mut(keys);
-    for i in 0..h {
-        let (q, k, v) = (&q[i * rows..], &k[i * keys..], &v[i * keys..]);
-        let (dy, probs) = (&dy[i * rows..], &probs[i * t_q * t_k..][..t_q * t_k]);
-        let (dk, dv) = (&mut dk[i * keys..][..keys], &mut dv[i * keys..][..keys]);
-        transpose(t_k, dh, v, dh, turned, t_k);
+    let AttentionShape {
+        queries,
+        keys,
+        key_dim,
+        value_dim,
+        ..
+    } = *s;
+    let (turned, scores) = scratch.split_at_mut(keys * value_dim);
+    for i in 0..s.heads {
+        let q = s.of(i, "q", q, queries, key_dim);
+        let k = s.of(i, "k", k, keys, key_dim);
+        let v = s.of(i, "v", v, keys, value_dim);
+        let dy = s.of(i, "dy", dy, queries, value_dim);
+        let probs = s.of(i, "probs", probs, queries, keys);
+        let dq = s.of_mut(i, "dq", dq, queries, key_dim);
+        let dk = s.of_mut(i, "dk", dk, keys, key_dim);
+        let dv = s.of_mut(i, "dv", dv, keys, value_dim);
+        transpose(keys, value_dim, v, value_dim, turned, keys);
         dk.fill(0.0);
         dv.fill(0.0);
-        for (first, m, n) in head.blocks() {
-            let (at, row) = (first * t_k, first * dh);
+        for (first, m, n) in s.blocks() {
+            let (p, dy) = (&probs[first * keys..], &dy[first * value_dim..]);
+            let ds = &mut scores[first * keys..];
             gemm(
                 m,
-                dh,
+                value_dim,
                 n,
-                &dy[row..],
-                dh,
+                dy,
+                value_dim,
                 1,
                 turned,
-                t_k,
-                &mut scores[at..],
-                t_k,
+                keys,
+                ds,
+                keys,
                 Init::Zero,
             );
-            scores_gradient(head, first, m, scale, &probs[at..], &mut scores[at..]);
-            let ds = &scores[at..];
+            scores_gradient(*s, first, m, p, ds);
+            let dq = &mut dq[first * key_dim..];
             gemm(
                 m,
                 n,
-                dh,
+                key_dim,
                 ds,
-                t_k,
+                keys,
                 1,
                 k,
-                dh,
-                &mut dq[i * rows + row..],
-                dh,
+                key_dim,
+                dq,
+                key_dim,
                 Init::Zero,
             );
+            let q = &q[first * key_dim..];
             gemm(
                 n,
                 m,
-                dh,
+                key_dim,
                 ds,
                 1,
-                t_k,
-                &q[row..],
-                dh,
+                keys,
+                q,
+                key_dim,
                 dk,
-                dh,
+                key_dim,
                 Init::Accumulate,
             );
             gemm(
                 n,
                 m,
-                dh,
-                &probs[at..],
+                value_dim,
+                p,
                 1,
-                t_k,
-                &dy[row..],
-                dh,
+                keys,
+                dy,
+                value_dim,
                 dv,
-                dh,
+                value_dim,
                 Init::Accumulate,
             );
         }
     }
 }
 
-fn check(h: usize, sizes: [usize; 3], lengths: [&[usize]; 3]) {
-    for ((size, lengths), what) in sizes
-        .into_iter()
-        .zip(lengths)
-        .zip(["queries", "keys", "weights"])
-    {
-        let fits = lengths.iter().all(|&n| n == h * size);
-        assert!(
-            fits,
-            "attention: {h} heads of {size} {what} need {}, lengths are {lengths:?}",
-            h * size
-        );
-    }
-}
-
 versions! {
     /// Softmax of the seen keys of each row; zero for the rest.
-    fn softmax_seen(head: Head, scores: &mut [f32]) {
-        for (i, row) in scores.chunks_exact_mut(head.t_k.max(1)).enumerate() {
+    fn softmax_seen(head: AttentionShape, scores: &mut [f32]) {
+        for (i, row) in scores.chunks_exact_mut(head.keys.max(1)).enumerate() {
             let (row, hidden) = row.split_at_mut(head.seen(i));
             hidden.fill(0.0);
             let max = max_lanes(row);
@@ -234,15 +275,15 @@ versions! {
     }
 
     /// `ds = scale · p · (dp − Σ dp·p)` for `m` rows from row `first`, in place of `dp`; zero for hidden keys.
-    fn scores_gradient(head: Head, first: usize, m: usize, scale: f32, p: &[f32], dp: &mut [f32]) {
-        let width = head.t_k.max(1);
+    fn scores_gradient(head: AttentionShape, first: usize, m: usize, p: &[f32], dp: &mut [f32]) {
+        let width = head.keys.max(1);
         for (i, (p, dp)) in p.chunks_exact(width).zip(dp.chunks_exact_mut(width)).take(m).enumerate() {
             let (dp, hidden) = dp.split_at_mut(head.seen(first + i));
             hidden.fill(0.0);
             let p = &p[..dp.len()];
-            let (inner, _) = sums_of(dp, p, |dp, p| (dp * p, 0.0));
+            let (inner, _) = sums_of(dp, p, #[inline(always)] |dp, p| (dp * p, 0.0));
             for (dp, &p) in dp.iter_mut().zip(p) {
-                *dp = scale * p * (*dp - inner);
+                *dp = head.scale * p * (*dp - inner);
             }
         }
     }
@@ -255,38 +296,46 @@ mod tests {
     use crate::testing::{assert_close, noise};
 
     /// One head in `f64`: y, probabilities, dq, dk, dv.
-    fn exact(
-        head: Head,
-        dh: usize,
-        scale: f64,
-        q: &[f32],
-        k: &[f32],
-        v: &[f32],
-        dy: &[f32],
-    ) -> [Vec<f64>; 5] {
-        let Head { t_q, t_k, .. } = head;
-        let at = |x: &[f32], i: usize, d: usize| f64::from(x[i * dh + d]);
-        let [mut y, mut dq] = [(); 2].map(|()| vec![0.0; t_q * dh]);
-        let [mut dk, mut dv] = [(); 2].map(|()| vec![0.0; t_k * dh]);
-        let mut probs = vec![0.0; t_q * t_k];
-        for i in 0..t_q {
-            let keys = 0..head.seen(i);
-            let score = |j: usize| scale * (0..dh).map(|d| at(q, i, d) * at(k, j, d)).sum::<f64>();
-            let total: f64 = keys.clone().map(|j| score(j).exp()).sum();
-            let p: Vec<f64> = keys.clone().map(|j| score(j).exp() / total).collect();
-            let dp: Vec<f64> = keys
-                .clone()
-                .map(|j| (0..dh).map(|d| at(dy, i, d) * at(v, j, d)).sum())
-                .collect();
+    fn exact(s: AttentionShape, q: &[f32], k: &[f32], v: &[f32], dy: &[f32]) -> [Vec<f64>; 5] {
+        let AttentionShape {
+            queries,
+            keys,
+            key_dim,
+            value_dim,
+            ..
+        } = s;
+        let key = |x: &[f32], i: usize, d: usize| f64::from(x[i * key_dim + d]);
+        let value = |x: &[f32], i: usize, d: usize| f64::from(x[i * value_dim + d]);
+        let (mut y, mut dq) = (vec![0.0; queries * value_dim], vec![0.0; queries * key_dim]);
+        let (mut dk, mut dv) = (vec![0.0; keys * key_dim], vec![0.0; keys * value_dim]);
+        let mut probs = vec![0.0; queries * keys];
+        for i in 0..queries {
+            let seen = 0..s.seen(i);
+            let score = |j: usize| {
+                f64::from(s.scale)
+                    * (0..key_dim)
+                        .map(|d| key(q, i, d) * key(k, j, d))
+                        .sum::<f64>()
+            };
+            let total: f64 = seen.clone().map(|j| score(j).exp()).sum();
+            let p: Vec<f64> = seen.clone().map(|j| score(j).exp() / total).collect();
+            let dp = |j: usize| {
+                (0..value_dim)
+                    .map(|d| value(dy, i, d) * value(v, j, d))
+                    .sum()
+            };
+            let dp: Vec<f64> = seen.clone().map(dp).collect();
             let inner: f64 = p.iter().zip(&dp).map(|(p, dp)| p * dp).sum();
-            for j in keys {
-                probs[i * t_k + j] = p[j];
-                let ds = scale * p[j] * (dp[j] - inner);
-                for d in 0..dh {
-                    y[i * dh + d] += p[j] * at(v, j, d);
-                    dq[i * dh + d] += ds * at(k, j, d);
-                    dk[j * dh + d] += ds * at(q, i, d);
-                    dv[j * dh + d] += p[j] * at(dy, i, d);
+            for j in seen {
+                probs[i * keys + j] = p[j];
+                let ds = f64::from(s.scale) * p[j] * (dp[j] - inner);
+                for d in 0..key_dim {
+                    dq[i * key_dim + d] += ds * key(k, j, d);
+                    dk[j * key_dim + d] += ds * key(q, i, d);
+                }
+                for d in 0..value_dim {
+                    y[i * value_dim + d] += p[j] * value(v, j, d);
+                    dv[j * value_dim + d] += p[j] * value(dy, i, d);
                 }
             }
         }
@@ -296,83 +345,66 @@ mod tests {
     #[test]
     fn forward_and_backward_match_f64() {
         on_every_isa(|isa| {
-            for (h, t_q, t_k, dh) in [
-                (1, 1, 1, 1),
-                (2, 5, 7, 3),
-                (3, 16, 16, 16),
-                (2, 70, 70, 8),
-                (1, 33, 40, 17),
-                (0, 4, 4, 4),
+            for (heads, queries, keys, key_dim, value_dim) in [
+                (1, 1, 1, 1, 1),
+                (2, 5, 7, 3, 4),
+                (3, 16, 16, 16, 16),
+                (2, 70, 70, 8, 5),
+                (1, 33, 40, 17, 17),
+                (0, 4, 4, 4, 4),
             ] {
                 for causal in [false, true] {
-                    let [q, dy] = [1, 2].map(|seed| noise(h * t_q * dh, seed));
-                    let [k, v] = [3, 4].map(|seed| noise(h * t_k * dh, seed));
-                    let mut scratch = vec![f32::NAN; attention_scratch_len(t_q, t_k, dh)];
-                    let [mut y, mut dq] = [(); 2].map(|()| vec![9.0; h * t_q * dh]);
-                    let [mut dk, mut dv] = [(); 2].map(|()| vec![9.0; h * t_k * dh]);
-                    let mut probs = vec![9.0; h * t_q * t_k];
-                    attention_forward(
-                        h,
-                        t_q,
-                        t_k,
-                        dh,
-                        0.7,
+                    let s = AttentionShape {
+                        heads,
+                        queries,
+                        keys,
+                        key_dim,
+                        value_dim,
+                        scale: 0.7,
                         causal,
-                        &q,
-                        &k,
-                        &v,
-                        &mut y,
-                        &mut probs,
-                        &mut scratch,
-                    );
-                    scratch.fill(f32::NAN);
-                    attention_backward(
-                        h,
-                        t_q,
-                        t_k,
-                        dh,
-                        0.7,
-                        causal,
-                        &q,
-                        &k,
-                        &v,
-                        &probs,
-                        &dy,
-                        &mut dq,
-                        &mut dk,
-                        &mut dv,
-                        &mut scratch,
-                    );
-                    let head = Head { t_q, t_k, causal };
-                    for i in 0..h {
-                        let (a, b) = (
-                            i * t_q * dh..(i + 1) * t_q * dh,
-                            i * t_k * dh..(i + 1) * t_k * dh,
-                        );
-                        let [wy, wp, wdq, wdk, wdv] = exact(
-                            head,
-                            dh,
-                            f64::from(0.7f32),
-                            &q[a.clone()],
-                            &k[b.clone()],
-                            &v[b.clone()],
-                            &dy[a.clone()],
-                        );
-                        let what =
-                            |name: &str| format!("{name} {isa:?} {h} {t_q} {t_k} {dh} {causal}");
-                        assert_close(&y[a.clone()], &wy, 3e-6, &what("y"));
-                        assert_close(
-                            &probs[i * t_q * t_k..(i + 1) * t_q * t_k],
-                            &wp,
-                            3e-6,
-                            &what("probs"),
-                        );
-                        assert_close(&dq[a], &wdq, 1e-5, &what("dq"));
-                        assert_close(&dk[b.clone()], &wdk, 1e-5, &what("dk"));
-                        assert_close(&dv[b], &wdv, 1e-5, &what("dv"));
-                    }
+                    };
+                    compare(s, &format!("{isa:?} {s:?}"));
                 }
             }
         });
+    }
+
+    fn compare(s: AttentionShape, what: &str) {
+        let (q_len, k_len) = (s.queries * s.key_dim, s.keys * s.key_dim);
+        let (y_len, v_len) = (s.queries * s.value_dim, s.keys * s.value_dim);
+        let [q, k] = [(q_len, 1), (k_len, 3)].map(|(len, seed)| noise(s.heads * len, seed));
+        let [v, dy] = [(v_len, 4), (y_len, 2)].map(|(len, seed)| noise(s.heads * len, seed));
+        let mut scratch = vec![f32::NAN; s.scratch_len()];
+        let lengths = [y_len, s.scores(), q_len, k_len, v_len];
+        let [mut y, mut probs, mut dq, mut dk, mut dv] =
+            lengths.map(|len| vec![9.0; s.heads * len]);
+        attention_forward(&s, &q, &k, &v, &mut y, &mut probs, &mut scratch);
+        scratch.fill(f32::NAN);
+        attention_backward(
+            &s,
+            &q,
+            &k,
+            &v,
+            &probs,
+            &dy,
+            &mut dq,
+            &mut dk,
+            &mut dv,
+            &mut scratch,
+        );
+        for i in 0..s.heads {
+            let of = |x: &[f32], len: usize| x[i * len..(i + 1) * len].to_vec();
+            let expected = exact(
+                s,
+                &of(&q, q_len),
+                &of(&k, k_len),
+                &of(&v, v_len),
+                &of(&dy, y_len),
+            );
+            let got = [&y, &probs, &dq, &dk, &dv];
+            for ((got, expected), len) in got.into_iter().zip(&expected).zip(lengths) {
+                assert_close(&of(got, len), expected, 1e-5, what);
+            }
+        }
     }
 }

@@ -3,39 +3,29 @@
 use super::Site;
 use crate::arena::Span;
 use crate::step::{Memory, Step, Wires};
-use kernels::attention::{attention_backward, attention_forward, attention_scratch_len};
+use kernels::attention::{AttentionShape, attention_backward, attention_forward};
 
 /// Attention over all heads of the shard.
 pub(crate) struct Attention {
-    /// Batch times heads.
-    heads: usize,
-    queries: usize,
-    keys: usize,
-    head_dim: usize,
-    scale: f32,
-    causal: bool,
+    shape: AttentionShape,
 }
 
 impl Attention {
     pub fn new(op: &ir::ops::attention::ScaledDotProductAttention, site: &Site) -> Self {
-        let [q, k] = [&site.inputs[0], &site.inputs[1]];
-        let (rank, head) = (q.len(), q[q.len() - 1]);
-        let scale = op
-            .scale
-            .map_or_else(|| 1.0 / (head as f32).sqrt(), |scale| scale as f32);
-        Self {
+        let [q, k, v] = [&site.inputs[0], &site.inputs[1], &site.inputs[2]];
+        let rank = q.len();
+        let key_dim = q[rank - 1];
+        let default_scale = || 1.0 / (key_dim as f32).sqrt();
+        let shape = AttentionShape {
             heads: q[..rank - 2].iter().product(),
             queries: q[rank - 2],
             keys: k[rank - 2],
-            head_dim: head,
-            scale,
+            key_dim,
+            value_dim: v[rank - 1],
+            scale: op.scale.map_or_else(default_scale, |scale| scale as f32),
             causal: op.is_causal,
-        }
-    }
-
-    /// Working memory of the kernels.
-    fn work_len(&self) -> usize {
-        attention_scratch_len(self.queries, self.keys, self.head_dim)
+        };
+        Self { shape }
     }
 }
 
@@ -50,34 +40,13 @@ impl Step for Attention {
             wires.scratch.clone(),
         ];
         let [q, k, v, y, probabilities, scratch] = memory.split(spans);
-        let Self {
-            heads,
-            queries,
-            keys,
-            head_dim,
-            scale,
-            causal,
-        } = *self;
-        attention_forward(
-            heads,
-            queries,
-            keys,
-            head_dim,
-            scale,
-            causal,
-            q,
-            k,
-            v,
-            y,
-            probabilities,
-            scratch,
-        );
+        attention_forward(&self.shape, q, k, v, y, probabilities, scratch);
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
         // The kernel makes all three gradients at once; one that nobody wants goes to the working memory.
-        let work = self.work_len();
-        let mut spare = wires.scratch.start + work;
+        let work = wires.scratch.start + self.shape.scratch_len();
+        let mut spare = work;
         let targets: [Span; 3] = std::array::from_fn(|i| {
             wires.grad_target(i).unwrap_or_else(|| {
                 let start = spare;
@@ -86,7 +55,6 @@ impl Step for Attention {
             })
         });
         let [dq, dk, dv] = targets;
-        let scratch = wires.scratch.start..wires.scratch.start + work;
         let spans = [
             wires.x(0),
             wires.x(1),
@@ -96,44 +64,22 @@ impl Step for Attention {
             dq,
             dk,
             dv,
-            scratch,
+            wires.scratch.start..work,
         ];
         let [q, k, v, probabilities, dy, dq, dk, dv, scratch] = memory.split(spans);
-        let Self {
-            heads,
-            queries,
-            keys,
-            head_dim,
-            scale,
-            causal,
-        } = *self;
-        attention_backward(
-            heads,
-            queries,
-            keys,
-            head_dim,
-            scale,
-            causal,
-            q,
-            k,
-            v,
-            probabilities,
-            dy,
-            dq,
-            dk,
-            dv,
-            scratch,
-        );
+        attention_backward(&self.shape, q, k, v, probabilities, dy, dq, dk, dv, scratch);
         for i in 0..3 {
             memory.commit_grad(wires, i);
         }
     }
 
     fn saved_len(&self) -> usize {
-        self.heads * self.queries * self.keys
+        self.shape.heads * self.shape.queries * self.shape.keys
     }
 
     fn scratch_len(&self) -> usize {
-        self.work_len() + self.heads * self.head_dim * (self.queries + 2 * self.keys)
+        let s = &self.shape;
+        let operands = s.queries * s.key_dim + s.keys * (s.key_dim + s.value_dim);
+        s.scratch_len() + s.heads * operands
     }
 }

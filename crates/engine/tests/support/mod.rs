@@ -1,5 +1,9 @@
 //! What the engine's tests share: reference files, comparisons, one-operator graphs.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test binary uses a part, and a test may panic")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test binary uses a part, and a test may panic"
+)]
 
 use ir::{Graph, Node, Op, Shape, Tensor, Value};
 use safetensors::{Dtype, SafeTensors};
