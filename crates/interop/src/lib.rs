@@ -1,2 +1,11 @@
 //! Files that others wrote.
+//!
+//! Every reader treats its file as hostile: nothing in it is executed, sizes are checked before memory is taken, and
+//! bad input is answered with an error that names the file and what is wrong. Writers never leave half a file behind.
 #![forbid(unsafe_code)]
+
+pub mod npy;
+
+mod atomic;
+
+pub use atomic::write_file;

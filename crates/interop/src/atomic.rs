@@ -1,0 +1,32 @@
+//! Files appear whole or not at all: a temporary name beside the target, sync, rename.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes `bytes` to `path`. A crash leaves the old file or the new one, never a mixture.
+pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = temporary_name(path)?;
+    let written = write_synced(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // The first error is the one to report; a temporary file that cannot be removed changes nothing about it.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Hidden, in the same folder (a rename must not cross file systems), and different for every process.
+fn temporary_name(path: &Path) -> io::Result<PathBuf> {
+    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name");
+    let mut name = OsString::from(".");
+    name.push(path.file_name().ok_or_else(no_name)?);
+    name.push(format!(".{}.tmp", std::process::id()));
+    Ok(path.with_file_name(name))
+}

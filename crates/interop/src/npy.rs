@@ -1,0 +1,160 @@
+//! NumPy's `.npy` arrays, read as f32 and written as little-endian float32 in C order.
+//!
+//! The reader is our own because a general one evaluates the header as a Python expression, to any depth and size;
+//! the header of an array is a dictionary with three known keys and needs no more than [`header`] reads.
+//!
+//! Read: float32 and float64 (rounded to nearest), all integers and bool (exactly, or refused), either byte order,
+//! C and Fortran order, any rank up to [`MAX_RANK`].
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+mod elements;
+mod header;
+
+/// Larger files are refused: 16 GiB.
+pub const MAX_BYTES: u64 = 1 << 34;
+/// NumPy itself allows no more axes.
+pub const MAX_RANK: usize = 64;
+
+/// An array of f32 in C order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    /// The axes; empty for a single number.
+    pub shape: Vec<usize>,
+    /// The elements, the last axis fastest.
+    pub values: Vec<f32>,
+}
+
+/// A file that cannot be read or written as an array.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", .path.display())]
+pub struct NpyError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    #[source]
+    pub problem: Problem,
+}
+
+/// What can be wrong with an array file.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The file is larger than [`MAX_BYTES`].
+    #[error("has {0} bytes, more than the {MAX_BYTES} that are read")]
+    TooLarge(u64),
+    /// The file does not start as an array does.
+    #[error("is not a .npy file: it does not start with \\x93NUMPY")]
+    NotNpy,
+    /// The format version is unknown.
+    #[error("has format version {0}.{1}; 1.0, 2.0 and 3.0 are known")]
+    Version(u8, u8),
+    /// The file ends within the header.
+    #[error("ends within its header")]
+    ShortHeader,
+    /// The header is not the dictionary it should be.
+    #[error("header at byte {at}: {message}")]
+    Header {
+        /// Offset in the file.
+        at: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// The elements are of a type that is not read.
+    #[error("dtype '{0}' is not read; save the array as float32")]
+    DType(String),
+    /// The shape and the length of the file disagree.
+    #[error("has {got} bytes of elements; shape {shape:?} needs {expected}")]
+    Length {
+        /// The shape in the header.
+        shape: Vec<usize>,
+        /// The bytes it needs.
+        expected: String,
+        /// The bytes there are.
+        got: usize,
+    },
+    /// An element has no f32 value.
+    #[error("element {index} is {value}, which float32 cannot hold")]
+    Element {
+        /// Its place in the file.
+        index: usize,
+        /// Its value.
+        value: String,
+    },
+}
+
+/// Reads an array.
+pub fn read(path: &Path) -> Result<Array, NpyError> {
+    let array = read_bytes(path).and_then(|bytes| decode(&bytes));
+    array.map_err(|problem| NpyError {
+        path: path.to_owned(),
+        problem,
+    })
+}
+
+/// Writes an array; the file appears whole or not at all.
+///
+/// # Panics
+/// If there are not as many values as the shape has elements.
+pub fn write(path: &Path, shape: &[usize], values: &[f32]) -> Result<(), NpyError> {
+    crate::write_file(path, &encode(shape, values)).map_err(|error| NpyError {
+        path: path.to_owned(),
+        problem: error.into(),
+    })
+}
+
+/// The array that the bytes of a file are.
+pub fn decode(bytes: &[u8]) -> Result<Array, Problem> {
+    let (header, data) = header::parse(bytes)?;
+    let dtype = elements::DType::parse(&header.descr)?;
+    let n_elements = header
+        .shape
+        .iter()
+        .try_fold(1_usize, |n, &size| n.checked_mul(size));
+    let expected = n_elements.and_then(|n| n.checked_mul(dtype.size()));
+    if expected != Some(data.len()) {
+        let expected = expected.map_or("more than memory holds".to_owned(), |n| n.to_string());
+        return Err(Problem::Length {
+            shape: header.shape,
+            expected,
+            got: data.len(),
+        });
+    }
+    let values = dtype.values(data)?;
+    let values = if header.fortran_order {
+        elements::to_c_order(&values, &header.shape)
+    } else {
+        values
+    };
+    Ok(Array {
+        shape: header.shape,
+        values,
+    })
+}
+
+/// The bytes of a file that holds this array.
+///
+/// # Panics
+/// If there are not as many values as the shape has elements.
+pub fn encode(shape: &[usize], values: &[f32]) -> Vec<u8> {
+    let n_elements: usize = shape.iter().product();
+    assert_eq!(n_elements, values.len(), "shape {shape:?}");
+    let mut bytes = header::print(shape);
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    bytes
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
+    let file = File::open(path)?;
+    let mut bytes = Vec::new();
+    // The limit holds for pipes too, which have no length beforehand.
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Problem::TooLarge(bytes.len() as u64));
+    }
+    Ok(bytes)
+}
