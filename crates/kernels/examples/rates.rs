@@ -87,7 +87,7 @@ fn products() {
     for (m, n) in [(64, 32), (512, 512)] {
         let (a, mut c) = (floats(m * n), floats(m * n));
         line(&format!("transpose {m}×{n}"), 8 * m * n, "GB/s", || {
-            transpose(m, n, &a, n, black_box(&mut c), m)
+            transpose(m, n, &a, n, black_box(&mut c), m);
         });
     }
 }
@@ -168,10 +168,10 @@ fn convolutions() {
     let x = floats(s.planes * 28 * 28);
     let (mut y, dy, mut dx) = (vec![0.0; x.len() / 4], floats(x.len() / 4), x.clone());
     line("max pool 2×2 forward", 5 * x.len(), "GB/s", || {
-        max_pool_forward(&s, &x, black_box(&mut y))
+        max_pool_forward(&s, &x, black_box(&mut y));
     });
     line("max pool 2×2 backward", 10 * x.len(), "GB/s", || {
-        max_pool_backward(&s, &x, &y, &dy, black_box(&mut dx))
+        max_pool_backward(&s, &x, &y, &dy, black_box(&mut dx));
     });
 }
 
@@ -186,10 +186,10 @@ fn norms_and_losses() {
         let [mut a, mut b, c] = [(); 3].map(|()| floats(channels));
         let name = |what: &str| format!("batch norm {batch}×{channels}×{inner} {what}");
         line(&name("moments"), 4 * l.len(), "GB/s", || {
-            batch_norm::moments(&l, &x, &mut a, black_box(&mut b))
+            batch_norm::moments(&l, &x, &mut a, black_box(&mut b));
         });
         line(&name("affine, ReLU"), 8 * l.len(), "GB/s", || {
-            batch_norm::affine_relu(&l, &x, &c, &c, black_box(&mut y))
+            batch_norm::affine_relu(&l, &x, &c, &c, black_box(&mut y));
         });
         line(&name("backward sums"), 8 * l.len(), "GB/s", || {
             batch_norm::backward_sums(&l, &x, &y, &c, &c, &mut a, black_box(&mut b));
@@ -223,7 +223,7 @@ fn norms_and_losses() {
         decoupled_decay: 0.0,
     };
     line("adam, 4000 parameters", n, "Gparam/s", || {
-        adam(black_box(&mut p), &g, &mut m, &mut v, step)
+        adam(black_box(&mut p), &g, &mut m, &mut v, step);
     });
 }
 

@@ -180,11 +180,11 @@ vector_versions! {
             l,
             [mean],
             [mean, m2],
-            |[shift], at, mask| {
+            #[inline(always)] |[shift], at, mask| {
                 let d = V::load_masked(x.add(at), mask).sub(shift);
                 (d, d.mul(d))
             },
-            |channel, sum, square| {
+            #[inline(always)] |channel, sum, square| {
                 let shift = f64::from(*mean.add(channel));
                 ((shift + sum / count) as f32, (square - sum * sum / count).max(0.0) as f32)
             },
@@ -192,13 +192,13 @@ vector_versions! {
     }
 
     unsafe fn affine_vector<V>(l: &ChannelLayout, x: *const f32, scale: *const f32, shift: *const f32, y: *mut f32) {
-        apply::<V, 2>(l, [scale, shift], |[scale, shift], at, mask| {
+        apply::<V, 2>(l, [scale, shift], #[inline(always)] |[scale, shift], at, mask| {
             V::load_masked(x.add(at), mask).fma(scale, shift).store_masked(y.add(at), mask);
         });
     }
 
     unsafe fn affine_relu_vector<V>(l: &ChannelLayout, x: *const f32, scale: *const f32, shift: *const f32, y: *mut f32) {
-        apply::<V, 2>(l, [scale, shift], |[scale, shift], at, mask| {
+        apply::<V, 2>(l, [scale, shift], #[inline(always)] |[scale, shift], at, mask| {
             V::load_masked(x.add(at), mask).fma(scale, shift).relu().store_masked(y.add(at), mask);
         });
     }
@@ -214,11 +214,11 @@ vector_versions! {
             l,
             [statistics[0]],
             out,
-            |[mean], at, mask| {
+            #[inline(always)] |[mean], at, mask| {
                 let dz = V::load_masked(dy.add(at), mask);
                 (dz, dz.mul(V::load_masked(x.add(at), mask).sub(mean)))
             },
-            |channel, s0, s1| (s0 as f32, (s1 * f64::from(*statistics[1].add(channel))) as f32),
+            #[inline(always)] |channel, s0, s1| (s0 as f32, (s1 * f64::from(*statistics[1].add(channel))) as f32),
         );
     }
 
@@ -234,12 +234,12 @@ vector_versions! {
             l,
             [statistics[0]],
             out,
-            |[mean], at, mask| {
+            #[inline(always)] |[mean], at, mask| {
                 let dz = V::load_masked(dy.add(at), mask).keep_where_positive(V::load_masked(y.add(at), mask));
                 dz.store_masked(dy.add(at), mask);
                 (dz, dz.mul(V::load_masked(x.add(at), mask).sub(mean)))
             },
-            |channel, s0, s1| (s0 as f32, (s1 * f64::from(*statistics[1].add(channel))) as f32),
+            #[inline(always)] |channel, s0, s1| (s0 as f32, (s1 * f64::from(*statistics[1].add(channel))) as f32),
         );
     }
 
@@ -250,7 +250,7 @@ vector_versions! {
         constants: [*const f32; 3],
         dx: *mut f32,
     ) {
-        apply::<V, 3>(l, constants, |[a, b, c], at, mask| {
+        apply::<V, 3>(l, constants, #[inline(always)] |[a, b, c], at, mask| {
             let rest = V::load_masked(x.add(at), mask).fma(b, c);
             V::load_masked(dz.add(at), mask).fma(a, rest).store_masked(dx.add(at), mask);
         });

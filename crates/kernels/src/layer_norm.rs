@@ -19,7 +19,7 @@ versions! {
         let rows = x.chunks_exact(cols.max(1)).zip(y.chunks_exact_mut(cols.max(1)));
         for ((x, y), stats) in rows.zip(stats.chunks_exact_mut(2)) {
             let mean = add_lanes(x) / cols as f32;
-            let variance = sum_of(x, |x| (x - mean) * (x - mean)) / cols as f32;
+            let variance = sum_of(x, #[inline(always)] |x| (x - mean) * (x - mean)) / cols as f32;
             let inv_std = 1.0 / (variance + eps).sqrt();
             stats.copy_from_slice(&[mean, inv_std]);
             for (y, &x) in y.iter_mut().zip(x) {
@@ -79,7 +79,12 @@ versions! {
 #[inline(always)]
 fn row_dx(x: &[f32], mean: f32, inv_std: f32, dx: &mut [f32]) {
     let cols = dx.len() as f32;
-    let (sum, product) = sums_of(x, dx, |x, g| (g, g * ((x - mean) * inv_std)));
+    let (sum, product) = sums_of(
+        x,
+        dx,
+        #[inline(always)]
+        |x, g| (g, g * ((x - mean) * inv_std)),
+    );
     let (sum, product) = (sum / cols, product / cols);
     for (dx, &x) in dx.iter_mut().zip(x) {
         *dx = inv_std * ((*dx - sum) - (x - mean) * inv_std * product);

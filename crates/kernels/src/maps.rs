@@ -2,6 +2,10 @@
 //!
 //! Every function gives the same bits at every instruction-set level: elementwise work has no order, and the reductions
 //! fix theirs in the source.
+//!
+//! A closure must be inlined into each version to be vectorised. Short ones are; write `#[inline(always)] |x| …` in the
+//! argument (or pass an `#[inline(always)]` function) when the body is longer than a few operations: a closure that is
+//! left out of line runs an element at a time, ten times slower.
 
 use crate::isa::versions;
 

@@ -75,7 +75,7 @@ versions! {
     fn copy_runs(axes: &[Axis<2>], x: &[f32], y: &mut [f32]) {
         let (outer, last) = axes.split_at(axes.len() - 1);
         let run = last[0].size;
-        for_each_run(outer, |[from, to]| y[to..][..run].copy_from_slice(&x[from..][..run]));
+        for_each_run(outer, #[inline(always)] |[from, to]| y[to..][..run].copy_from_slice(&x[from..][..run]));
     }
 }
 
@@ -85,16 +85,20 @@ fn turn(axes: &mut [Axis<2>], at: usize, x: &[f32], y: &mut [f32]) {
     axes[at..=inner].rotate_left(1);
     let (outer, pair) = axes.split_at(inner);
     let (cols, rows) = (pair[0], pair[1]);
-    for_each_run(outer, |[from, to]| {
-        transpose(
-            rows.size,
-            cols.size,
-            &x[from..],
-            rows.strides[0],
-            &mut y[to..],
-            cols.strides[1],
-        );
-    });
+    for_each_run(
+        outer,
+        #[inline(always)]
+        |[from, to]| {
+            transpose(
+                rows.size,
+                cols.size,
+                &x[from..],
+                rows.strides[0],
+                &mut y[to..],
+                cols.strides[1],
+            );
+        },
+    );
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Rounding to number formats, compiled for the machine. The arithmetic is [`format`]'s own.
+//! Rounding to number formats, compiled for the machine. The arithmetic is that of the crate `format`.
 
 use crate::isa::versions;
 use format::{FixedPoint, Format, Rounding};
@@ -21,17 +21,17 @@ versions! {
 
     /// The codes of a signed fixed point of up to 8 bits; NaN becomes 0.
     pub fn quantize_codes_i8(f: FixedPoint, x: &[f32], codes: &mut [i8]) {
-        narrow_codes(f, x, codes, |code| code as i8);
+        narrow_codes(f, x, codes, #[inline(always)] |code| code as i8);
     }
 
     /// The codes of an unsigned fixed point of up to 8 bits; NaN becomes 0.
     pub fn quantize_codes_u8(f: FixedPoint, x: &[f32], codes: &mut [u8]) {
-        narrow_codes(f, x, codes, |code| code as u8);
+        narrow_codes(f, x, codes, #[inline(always)] |code| code as u8);
     }
 
     /// The codes of a fixed point of up to 16 bits, 15 if unsigned; NaN becomes 0.
     pub fn quantize_codes_i16(f: FixedPoint, x: &[f32], codes: &mut [i16]) {
-        narrow_codes(f, x, codes, |code| code as i16);
+        narrow_codes(f, x, codes, #[inline(always)] |code| code as i16);
     }
 
     /// The codes of a fixed point of up to 32 bits, 31 if unsigned; NaN becomes 0.

@@ -55,7 +55,11 @@ pub(crate) fn max_lanes(x: &[f32]) -> f32 {
 /// Sum, in sixteen partial sums that are then added pairwise.
 #[inline(always)]
 pub(crate) fn add_lanes(x: &[f32]) -> f32 {
-    sum_of(x, |x| x)
+    sum_of(
+        x,
+        #[inline(always)]
+        |x| x,
+    )
 }
 
 /// `Σ f(x)` in the order of [`add_lanes`].

@@ -14,7 +14,7 @@ versions! {
     pub fn softmax(cols: usize, x: &[f32], y: &mut [f32]) {
         check("softmax", cols, x.len(), y.len());
         if cols <= LANES {
-            for_tiles(cols, x, y, |tile| {
+            for_tiles(cols, x, y, #[inline(always)] |tile| {
                 let (_, sums) = exponentials(tile);
                 for column in tile {
                     for (x, sum) in column.iter_mut().zip(&sums) {
@@ -40,7 +40,7 @@ versions! {
     pub fn log_softmax(cols: usize, x: &[f32], y: &mut [f32]) {
         check("log_softmax", cols, x.len(), y.len());
         if cols <= LANES {
-            for_tiles(cols, x, y, |tile| {
+            for_tiles(cols, x, y, #[inline(always)] |tile| {
                 let mut scratch = [[0.0; TILE_ROWS]; LANES];
                 let scratch = &mut scratch[..tile.len()];
                 scratch.copy_from_slice(tile);
@@ -75,7 +75,7 @@ versions! {
         check("softmax_backward", cols, dy.len(), dx.len());
         let rows = y.chunks_exact(cols).zip(dy.chunks_exact(cols));
         for ((y, dy), dx) in rows.zip(dx.chunks_exact_mut(cols)) {
-            let inner = sums_of(y, dy, |y, dy| (y * dy, 0.0)).0;
+            let inner = sums_of(y, dy, #[inline(always)] |y, dy| (y * dy, 0.0)).0;
             for ((dx, &y), &dy) in dx.iter_mut().zip(y).zip(dy) {
                 *dx = y * (dy - inner);
             }
@@ -246,7 +246,11 @@ fn wide_cross_entropy(
                 row[label] -= grad_scale;
                 sum
             }
-            None => sum_of(x, |x| exp(x - max)),
+            None => sum_of(
+                x,
+                #[inline(always)]
+                |x| exp(x - max),
+            ),
         };
         loss += f64::from(ln(sum)) - f64::from(x[label] - max);
         correct += usize::from(x[label] == max && !x[..label].contains(&max));

@@ -68,7 +68,11 @@ pub(super) unsafe fn reduce<V: Vector, const K: usize>(
                 let width = (l.channels - c).min(V::LANES);
                 let mask = V::mask(width);
                 let k = constants.map(|p| V::load_masked(p.add(c), mask));
-                let totals = column_sums::<V>(l.batch, |row| terms(k, row * l.channels + c, mask));
+                let totals = column_sums::<V>(
+                    l.batch,
+                    #[inline(always)]
+                    |row| terms(k, row * l.channels + c, mask),
+                );
                 for (lane, (&first, &second)) in
                     totals[0].iter().zip(&totals[1]).take(width).enumerate()
                 {
@@ -85,9 +89,12 @@ pub(super) unsafe fn reduce<V: Vector, const K: usize>(
             let mut totals = [0.0; 2];
             for b in 0..l.batch {
                 let start = (b * l.channels + c) * l.inner;
-                run_sums::<V>(l.inner / V::LANES, &mut totals, |i| {
-                    terms(whole, start + i * V::LANES, V::mask(V::LANES))
-                });
+                run_sums::<V>(
+                    l.inner / V::LANES,
+                    &mut totals,
+                    #[inline(always)]
+                    |i| terms(whole, start + i * V::LANES, V::mask(V::LANES)),
+                );
                 if !l.inner.is_multiple_of(V::LANES) {
                     let last = terms(part, start + l.inner / V::LANES * V::LANES, tail);
                     totals[0] += f64::from(last.0.sum());

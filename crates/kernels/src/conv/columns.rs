@@ -59,14 +59,18 @@ fn inside(s: &ConvShape, axis: usize, offset: usize) -> (usize, usize) {
 pub(super) fn spell_out(s: &ConvShape, image: &[f32], columns: &mut [f32]) {
     columns.fill(0.0);
     let (ow, distance) = (s.output()[1], s.stride[0] * s.input[1]);
-    for_each_block(s, |b| {
-        for r in 0..b.rows {
-            let from = image[b.image + r * distance..].iter().step_by(s.stride[1]);
-            for (column, &x) in columns[b.column + r * ow..][..b.width].iter_mut().zip(from) {
-                *column = x;
+    for_each_block(
+        s,
+        #[inline(always)]
+        |b| {
+            for r in 0..b.rows {
+                let from = image[b.image + r * distance..].iter().step_by(s.stride[1]);
+                for (column, &x) in columns[b.column + r * ow..][..b.width].iter_mut().zip(from) {
+                    *column = x;
+                }
             }
-        }
-    });
+        },
+    );
 }
 
 /// Input gradient: the columns' gradients, added back where they came from.
@@ -100,19 +104,23 @@ pub(super) fn backward_data(
 /// Adds every column element to the input element it was read from.
 fn add_back(s: &ConvShape, columns: &[f32], dx: &mut [f32]) {
     let (ow, distance) = (s.output()[1], s.stride[0] * s.input[1]);
-    for_each_block(s, |b| {
-        let (columns, dx) = (&columns[b.column..], &mut dx[b.image..]);
-        if s.stride[1] == 1 {
-            add_rows(b.rows, b.width, columns, ow, dx, distance);
-            return;
-        }
-        for r in 0..b.rows {
-            let to = dx[r * distance..].iter_mut().step_by(s.stride[1]);
-            for (dx, &column) in to.zip(&columns[r * ow..][..b.width]) {
-                *dx += column;
+    for_each_block(
+        s,
+        #[inline(always)]
+        |b| {
+            let (columns, dx) = (&columns[b.column..], &mut dx[b.image..]);
+            if s.stride[1] == 1 {
+                add_rows(b.rows, b.width, columns, ow, dx, distance);
+                return;
             }
-        }
-    });
+            for r in 0..b.rows {
+                let to = dx[r * distance..].iter_mut().step_by(s.stride[1]);
+                for (dx, &column) in to.zip(&columns[r * ow..][..b.width]) {
+                    *dx += column;
+                }
+            }
+        },
+    );
 }
 
 vector_versions! {

@@ -79,13 +79,13 @@ unsafe fn for_vectors<V: Vector>(
 
 vector_versions! {
     unsafe fn copy_rows_vector<V>(rows: usize, width: usize, x: *const f32, ldx: usize, y: *mut f32, ldy: usize) {
-        for_vectors::<V>(rows, width, ldx, ldy, |from, to, mask| {
+        for_vectors::<V>(rows, width, ldx, ldy, #[inline(always)] |from, to, mask| {
             V::load_masked(x.add(from), mask).store_masked(y.add(to), mask);
         });
     }
 
     unsafe fn add_rows_vector<V>(rows: usize, width: usize, x: *const f32, ldx: usize, y: *mut f32, ldy: usize) {
-        for_vectors::<V>(rows, width, ldx, ldy, |from, to, mask| {
+        for_vectors::<V>(rows, width, ldx, ldy, #[inline(always)] |from, to, mask| {
             let sum = V::load_masked(x.add(from), mask).add(V::load_masked(y.add(to), mask));
             sum.store_masked(y.add(to), mask);
         });

@@ -36,7 +36,7 @@ impl Rows for Strided {
     #[inline(always)]
     unsafe fn row(self, p: usize) -> *const f32 {
         // SAFETY: the caller's B has row p.
-        unsafe { self.first.add(p * self.stride) }
+        unsafe { self.row_at(p) }
     }
     #[inline(always)]
     unsafe fn columns_from(self, j: usize) -> Self {
@@ -45,6 +45,15 @@ impl Rows for Strided {
             first: unsafe { self.first.add(j) },
             ..self
         }
+    }
+}
+
+impl Strided {
+    /// The start of row `p`.
+    #[inline(always)]
+    pub(crate) unsafe fn row_at(self, p: usize) -> *const f32 {
+        // SAFETY: the caller's B has row p.
+        unsafe { self.first.add(p * self.stride) }
     }
 }
 
@@ -102,8 +111,9 @@ impl<R: Rows> Product<R> {
         self
     }
 
+    /// Drops the first rows.
     #[inline(always)]
-    unsafe fn skip_rows(&mut self, rows: usize) {
+    pub(crate) unsafe fn skip_rows(&mut self, rows: usize) {
         // SAFETY: the product has that many rows left.
         unsafe {
             self.a = self.a.add(rows * self.a_row_stride);

@@ -22,12 +22,15 @@ pub fn transpose(rows: usize, cols: usize, x: &[f32], ldx: usize, y: &mut [f32],
         y.len()
     );
     // SAFETY: the lengths were checked above.
-    unsafe { blocks(rows, cols, x.as_ptr(), ldx, y.as_mut_ptr(), ldy) }
+    unsafe { transpose_unchecked(rows, cols, x.as_ptr(), ldx, y.as_mut_ptr(), ldy) }
 }
 
 vector_versions! {
-    /// Square blocks of registers, in part at the edges.
-    unsafe fn blocks<V>(rows: usize, cols: usize, x: *const f32, ldx: usize, y: *mut f32, ldy: usize) {
+    /// [`transpose`] on pointers: square blocks of registers, in part at the edges.
+    ///
+    /// # Safety
+    /// `x` and `y` are valid for their sizes and strides and do not overlap.
+    pub(super) unsafe fn transpose_unchecked<V>(rows: usize, cols: usize, x: *const f32, ldx: usize, y: *mut f32, ldy: usize) {
         let mut c = 0;
         while c < cols {
             let width = (cols - c).min(V::LANES);

@@ -45,16 +45,16 @@ fn each<T>(acc: &[i32], shift: i32, lo: i32, hi: i32, out: &mut [T], narrow: imp
 versions! {
     /// `clamp(round(acc / 2^shift), lo, hi)` as `u8`, ties to even; a negative shift multiplies. `lo ≤ hi` must fit `u8`.
     pub fn requantize_i32_to_u8(acc: &[i32], shift: i32, lo: i32, hi: i32, out: &mut [u8]) {
-        each(acc, shift, lo, hi, out, |x| x as u8);
+        each(acc, shift, lo, hi, out, #[inline(always)] |x| x as u8);
     }
 
     /// As [`requantize_i32_to_u8`], to `i8`.
     pub fn requantize_i32_to_i8(acc: &[i32], shift: i32, lo: i32, hi: i32, out: &mut [i8]) {
-        each(acc, shift, lo, hi, out, |x| x as i8);
+        each(acc, shift, lo, hi, out, #[inline(always)] |x| x as i8);
     }
 
     /// As [`requantize_i32_to_u8`], to `i16`.
     pub fn requantize_i32_to_i16(acc: &[i32], shift: i32, lo: i32, hi: i32, out: &mut [i16]) {
-        each(acc, shift, lo, hi, out, |x| x as i16);
+        each(acc, shift, lo, hi, out, #[inline(always)] |x| x as i16);
     }
 }

@@ -127,7 +127,7 @@ versions! {
             return;
         };
         let n = last.size;
-        for_each_run(outer, |[from_a, from_b, to]| {
+        for_each_run(outer, #[inline(always)] |[from_a, from_b, to]| {
             let y = &mut y[to..to + n];
             match last.strides {
                 [1, 1, _] => {
@@ -157,7 +157,7 @@ versions! {
             return;
         };
         let n = last.size;
-        for_each_run(outer, |[from, to]| {
+        for_each_run(outer, #[inline(always)] |[from, to]| {
             let run = &dy[from..from + n];
             if last.strides[1] == 0 {
                 dx[to] += crate::rows::add_lanes(run);

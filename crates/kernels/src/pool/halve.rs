@@ -112,7 +112,7 @@ unsafe fn store_pairs<V: Vector>(even: V, odd: V, p: *mut f32, masks: [V::Mask; 
 
 vector_versions! {
     unsafe fn max_forward_vector<V>(rows: Rows, x: *const f32, y: *mut f32) {
-        for_vectors::<V>(rows, |o, i, masks| {
+        for_vectors::<V>(rows, #[inline(always)] |o, i, masks| {
             let (a, b) = load_pairs::<V>(x.add(i), masks);
             let (c, d) = load_pairs::<V>(x.add(i + rows.widths[1]), masks);
             a.max_or_nan(b).max_or_nan(c.max_or_nan(d)).store_masked(y.add(o), masks[0]);
@@ -120,7 +120,7 @@ vector_versions! {
     }
 
     unsafe fn max_backward_vector<V>(rows: Rows, x: *const f32, y: *const f32, dy: *const f32, dx: *mut f32) {
-        for_vectors::<V>(rows, |o, i, masks| {
+        for_vectors::<V>(rows, #[inline(always)] |o, i, masks| {
             let next = i + rows.widths[1];
             let (a, b) = load_pairs::<V>(x.add(i), masks);
             let (c, d) = load_pairs::<V>(x.add(next), masks);
@@ -136,7 +136,7 @@ vector_versions! {
     }
 
     unsafe fn avg_forward_vector<V>(rows: Rows, x: *const f32, y: *mut f32) {
-        for_vectors::<V>(rows, |o, i, masks| {
+        for_vectors::<V>(rows, #[inline(always)] |o, i, masks| {
             let (a, b) = load_pairs::<V>(x.add(i), masks);
             let (c, d) = load_pairs::<V>(x.add(i + rows.widths[1]), masks);
             a.add(b).add(c.add(d)).mul(V::splat(0.25)).store_masked(y.add(o), masks[0]);
@@ -144,7 +144,7 @@ vector_versions! {
     }
 
     unsafe fn avg_backward_vector<V>(rows: Rows, dy: *const f32, dx: *mut f32) {
-        for_vectors::<V>(rows, |o, i, masks| {
+        for_vectors::<V>(rows, #[inline(always)] |o, i, masks| {
             let share = V::load_masked(dy.add(o), masks[0]).mul(V::splat(0.25));
             store_pairs(share, share, dx.add(i), masks);
             store_pairs(share, share, dx.add(i + rows.widths[1]), masks);

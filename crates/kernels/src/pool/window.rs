@@ -44,13 +44,16 @@ impl<F: Fn(usize, usize) -> Span + Copy> Windows<F> {
 
     pub(super) fn max_backward(&self, x: &[f32], y: &[f32], dy: &[f32], dx: &mut [f32]) {
         dx.fill(0.0);
-        self.for_each(|o, rows, cols| {
-            let winner = positions(rows, cols, self.input[1])
-                .find(|&i| x[i + o.plane] == y[o.index] || x[i + o.plane].is_nan());
-            if let Some(i) = winner {
-                dx[i + o.plane] += dy[o.index];
-            }
-        });
+        self.for_each(
+            #[inline(always)]
+            |o, rows, cols| {
+                let winner = positions(rows, cols, self.input[1])
+                    .find(|&i| x[i + o.plane] == y[o.index] || x[i + o.plane].is_nan());
+                if let Some(i) = winner {
+                    dx[i + o.plane] += dy[o.index];
+                }
+            },
+        );
     }
 
     pub(super) fn avg_forward(&self, divisor: Option<usize>, x: &[f32], y: &mut [f32]) {
@@ -109,7 +112,7 @@ fn for_rows(rows: Span, cols: Span, width: usize, mut f: impl FnMut(usize)) {
 
 versions! {
     fn max_forward(w: Windows<impl Fn(usize, usize) -> Span + Copy>, x: &[f32], y: &mut [f32]) {
-        w.for_each(|o, rows, cols| {
+        w.for_each(#[inline(always)] |o, rows, cols| {
             let mut best = f32::NEG_INFINITY;
             for_rows(rows, cols, w.input[1], |start| {
                 for c in 0..cols.count {
@@ -122,7 +125,7 @@ versions! {
     }
 
     fn avg_forward(w: Windows<impl Fn(usize, usize) -> Span + Copy>, divisor: Option<usize>, x: &[f32], y: &mut [f32]) {
-        w.for_each(|o, rows, cols| {
+        w.for_each(#[inline(always)] |o, rows, cols| {
             let mut sum = 0.0;
             for_rows(rows, cols, w.input[1], |start| {
                 let row = &x[o.plane + start..];
@@ -138,7 +141,7 @@ versions! {
 
     fn avg_backward(w: Windows<impl Fn(usize, usize) -> Span + Copy>, divisor: Option<usize>, dy: &[f32], dx: &mut [f32]) {
         dx.fill(0.0);
-        w.for_each(|o, rows, cols| {
+        w.for_each(#[inline(always)] |o, rows, cols| {
             let share = dy[o.index] / divisor.unwrap_or(rows.count * cols.count) as f32;
             for_rows(rows, cols, w.input[1], |start| {
                 for c in 0..cols.count {
