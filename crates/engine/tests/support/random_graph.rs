@@ -242,17 +242,23 @@ fn returned(graph: &Graph, choices: &mut Choices) -> Vec<Value> {
         .collect()
 }
 
-/// Compiles the graph every way and runs it; panics are what a caller looks for.
+/// Compiles the graph every way and runs it. Panics are what a caller looks for; fused and plain plans must agree.
 pub fn run(graph: &Graph, choices: &mut Choices) {
     let verified = verify(graph).expect("the generator makes valid graphs");
-    let mut state = State::new(&verified).expect("all parameters have values");
-    let pool = Pool::new(1);
-    for (mode, with_gradients, fuse) in [
-        (Mode::Train, true, true),
-        (Mode::Eval, true, false),
-        (Mode::Eval, false, true),
-    ] {
-        let rows = 1 + choices.below(5);
+    let rows = 1 + choices.below(5);
+    let (floats, indices) = inputs(&verified, rows, choices);
+    let feed: Vec<Input> = floats
+        .iter()
+        .zip(&indices)
+        .map(|(f, i)| {
+            if i.is_empty() {
+                Input::F32(f)
+            } else {
+                Input::I64(i)
+            }
+        })
+        .collect();
+    for (mode, with_gradients) in [(Mode::Train, true), (Mode::Eval, true), (Mode::Eval, false)] {
         let gradients = Gradients {
             parameters: with_gradients,
             inputs: with_gradients,
@@ -262,32 +268,58 @@ pub fn run(graph: &Graph, choices: &mut Choices) {
             mode,
             gradients,
             observe: Vec::new(),
-            fuse,
+            fuse: true,
         };
-        let Ok(mut plan) = compile(&verified, &state, options) else {
-            continue;
-        };
-        let (floats, indices) = inputs(&verified, rows, choices);
-        let feed: Vec<Input> = floats
-            .iter()
-            .zip(&indices)
-            .map(|(f, i)| {
-                if i.is_empty() {
-                    Input::F32(f)
-                } else {
-                    Input::I64(i)
-                }
-            })
-            .collect();
-        if plan.forward(&mut state, &feed, &pool).is_err() {
-            continue;
+        let fused = results(&verified, options.clone(), &feed);
+        let plain = results(
+            &verified,
+            PlanOptions {
+                fuse: false,
+                ..options
+            },
+            &feed,
+        );
+        assert_eq!(fused.len(), plain.len());
+        // Rounding turns a last bit into a whole step, and odd inputs leave nothing to compare.
+        let is_plain = graph.nodes().iter().all(|node| node.formats.is_empty());
+        let is_tame = fused.iter().chain(&plain).flatten().all(|v| v.abs() < 1e3);
+        for (fused, plain) in fused.iter().zip(&plain).filter(|_| is_plain && is_tame) {
+            let scale = plain.iter().fold(1.0_f32, |m, v| m.max(v.abs()));
+            let close = fused
+                .iter()
+                .zip(plain)
+                .all(|(a, b)| (a - b).abs() < 1e-2 * scale);
+            assert!(
+                close,
+                "fused and plain plans differ ({mode:?}): {fused:?} {plain:?}\n{graph}"
+            );
         }
-        for k in 0..verified.output_values().len() {
-            let grad = vec![1.0; plan.output(k).len()];
-            let _ = plan.set_output_grad(k, &grad);
-        }
-        let _ = plan.backward(&state, &pool);
     }
+}
+
+/// All results and gradients of one plan; none when the graph or the inputs are refused.
+fn results(verified: &ir::Verified, options: PlanOptions, feed: &[Input]) -> Vec<Vec<f32>> {
+    let mut state = State::new(verified).expect("all parameters have values");
+    let pool = Pool::new(1);
+    let has_gradients = options.gradients.any();
+    let Ok(mut plan) = compile(verified, &state, options) else {
+        return Vec::new();
+    };
+    if plan.forward(&mut state, feed, &pool).is_err() {
+        return Vec::new();
+    }
+    let count = verified.output_values().len();
+    let mut all: Vec<Vec<f32>> = (0..count).map(|k| plan.output(k)).collect();
+    for (k, output) in all.iter().enumerate() {
+        // A result that needs no gradient has no place for one.
+        let _ = plan.set_output_grad(k, &vec![1.0; output.len()]);
+    }
+    if has_gradients {
+        plan.backward(&state, &pool)
+            .expect("the plan has gradients");
+        all.push(plan.gradients().to_vec());
+    }
+    all
 }
 
 /// Values for every placeholder; odd ones now and then.
