@@ -1,0 +1,36 @@
+//! Benchmarks against PyTorch: both sides take turns in one run, and each line ends in a ratio.
+//!
+//! `cargo run --release -p benches -- training|evaluation|quantizers|scaling`
+//!
+//! CPU seconds are compared, because they do not depend on what else the machine does; the best of several turns
+//! counts. Wall seconds stand beside them. The Python side is set up on first use by `peer/setup.sh`.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "a program that prints its results")]
+
+mod clock;
+mod evaluation;
+mod peer;
+mod quantizers;
+mod scaling;
+mod table;
+mod training;
+mod workload;
+
+use anyhow::{Result, bail};
+
+fn main() -> Result<()> {
+    let names: Vec<String> = std::env::args().skip(1).collect();
+    for name in &names {
+        match name.as_str() {
+            "training" => training::run()?,
+            "evaluation" => evaluation::run()?,
+            "quantizers" => quantizers::run()?,
+            "scaling" => scaling::run()?,
+            other => bail!("no benchmark called '{other}'"),
+        }
+    }
+    if names.is_empty() {
+        bail!("name a benchmark: training, evaluation, quantizers, scaling");
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! The Python side: one process that runs PyTorch on request and answers with the seconds it took.
+
+use crate::clock::Spent;
+use anyhow::{Context, Result, bail};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A running `peer/peer.py`.
+pub struct Peer {
+    process: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// Starts the peer, after installing what it needs if it was never installed.
+    pub fn start(threads: usize) -> Result<Self> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("peer");
+        let python = python(&folder)?;
+        let mut process = Command::new(python)
+            .arg(folder.join("peer.py"))
+            .arg(threads.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot start the Python side")?;
+        let requests = process.stdin.take().context("the Python side has no input")?;
+        let answers = process.stdout.take().context("the Python side has no output")?;
+        Ok(Self {
+            process,
+            requests,
+            answers: BufReader::new(answers),
+        })
+    }
+
+    /// Runs a request, such as `train mlp eager 200`, and returns the seconds of one repetition.
+    pub fn ask(&mut self, request: &str) -> Result<Spent> {
+        writeln!(self.requests, "{request}")?;
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        let numbers: Vec<f64> = line.split_whitespace().filter_map(|n| n.parse().ok()).collect();
+        let [cpu, wall] = numbers[..] else {
+            bail!("the Python side answered '{}' to '{request}'", line.trim());
+        };
+        Ok(Spent { wall, cpu })
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // The process ends by itself when its input closes; a failure to kill it changes nothing.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// `$BENCH_PYTHON`, or the environment that `setup.sh` makes beside this package.
+fn python(folder: &Path) -> Result<PathBuf> {
+    if let Some(python) = std::env::var_os("BENCH_PYTHON") {
+        return Ok(python.into());
+    }
+    let python = folder.join("../.venv/bin/python");
+    if !python.exists() {
+        let status = Command::new("bash").arg(folder.join("setup.sh")).status()?;
+        if !status.success() {
+            bail!("peer/setup.sh could not install PyTorch; see its output above");
+        }
+    }
+    Ok(python)
+}

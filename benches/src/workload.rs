@@ -1,0 +1,99 @@
+//! The networks both sides run, with data to run them on.
+
+use anyhow::{Context, Result};
+use engine::{Input, Network, Optimizer, OptimizerKind, PlanOptions, Score};
+use ir::{DType, Graph, Op, Random};
+
+/// Batches of data; the first-level caches do not hold them all.
+const BATCHES: usize = 16;
+
+/// A network with data.
+pub struct Workload {
+    network: Network,
+    optimizer: Optimizer,
+    rows: usize,
+    floats: Vec<f32>,
+    indices: Vec<i64>,
+    labels: Vec<u32>,
+    next: usize,
+}
+
+/// The graph of a benchmark network.
+pub fn graph(name: &str) -> Result<Graph> {
+    let mlp = include_str!("../networks/mlp.mg");
+    let mut graph = match name {
+        "mlp" => Graph::parse(mlp)?,
+        "mlp-qat" => with_formats(Graph::parse(mlp)?)?,
+        zoo => models::build(zoo, &models::ModelInfo::default())?,
+    };
+    graph.initialize(0);
+    Ok(graph)
+}
+
+/// `integer(8, 4)` on data, weight and bias of every linear layer.
+fn with_formats(mut graph: Graph) -> Result<Graph> {
+    let format = format::Format::parse("integer(8, 4)")?;
+    let linears: Vec<ir::NodeId> =
+        graph.iter().filter(|(_, node)| matches!(node.op, Op::Linear(_))).map(|(id, _)| id).collect();
+    for id in linears {
+        for port in ["data_in_0", "weight", "bias"] {
+            graph.node_mut(id).formats.insert(port.to_owned(), format.clone());
+        }
+    }
+    Ok(graph)
+}
+
+impl Workload {
+    /// A network by its name on both sides, at its batch size.
+    pub fn new(name: &str, rows: usize, threads: usize) -> Result<Self> {
+        let graph = graph(name)?;
+        let verified = ir::verify(&graph)?;
+        let input = verified.placeholders().first().copied().context("a network has an input")?;
+        let ty = verified.ty(input.into()).clone();
+        let output = verified.ty(verified.output_values()[0]).shape.bind(rows).context("the output has a size")?;
+        let (classes, labels) = (*output.last().context("the output has classes")?, output[..output.len() - 1].iter().product::<usize>());
+        let elements: usize = ty.shape.bind(rows * BATCHES).context("the input has a size")?.iter().product();
+        let random = Random::new(1, "benchmark");
+        let is_index = ty.dtype == DType::I64;
+        let network = Network::new(graph, threads)?;
+        Ok(Self {
+            optimizer: Optimizer::new(OptimizerKind::Adam { weight_decay: 0.0 }, 1e-3, network.state()),
+            network,
+            rows,
+            floats: if is_index { Vec::new() } else { (0..elements).map(|k| random.normal(k as u64)).collect() },
+            indices: if is_index { (0..elements).map(|k| (random.bits(k as u64) % 64) as i64).collect() } else { Vec::new() },
+            labels: (0..labels * BATCHES).map(|k| (random.bits(k as u64) % classes as u64) as u32).collect(),
+            next: 0,
+        })
+    }
+
+    /// One step of training on the next batch.
+    pub fn train(&mut self) -> Result<Score> {
+        let at = self.advance();
+        let input = slice(&self.floats, &self.indices, at);
+        let labels = part(&self.labels, at);
+        Ok(self.network.train_step(&[input], labels, self.rows, &mut self.optimizer)?)
+    }
+
+    /// One forward pass in evaluation mode on the next batch.
+    pub fn evaluate(&mut self) -> Result<()> {
+        let at = self.advance();
+        let input = slice(&self.floats, &self.indices, at);
+        self.network.run(PlanOptions::eval(self.rows), &[input])?;
+        Ok(())
+    }
+
+    fn advance(&mut self) -> usize {
+        self.next = (self.next + 1) % BATCHES;
+        self.next
+    }
+}
+
+fn slice<'a>(floats: &'a [f32], indices: &'a [i64], at: usize) -> Input<'a> {
+    if floats.is_empty() { Input::I64(part(indices, at)) } else { Input::F32(part(floats, at)) }
+}
+
+fn part<T>(all: &[T], at: usize) -> &[T] {
+    let len = all.len() / BATCHES;
+    &all[at * len..(at + 1) * len]
+}
