@@ -228,7 +228,7 @@ fn norms_and_losses() {
 }
 
 fn main() {
-    for isa in [Isa::Avx512, Isa::Avx2, Isa::Portable] {
+    for isa in Isa::ALL {
         if force(Some(isa)) == isa {
             println!("{isa:?}");
             products();

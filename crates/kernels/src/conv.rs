@@ -11,16 +11,17 @@
 
 mod columns;
 mod dots;
+mod flip;
 mod lattice;
-mod layout;
 #[cfg(test)]
 mod tests;
 
 use crate::gemm::tile::Start;
 use crate::isa::versions;
 use crate::rows::add_lanes;
+use crate::strided::copy_rows;
+use flip::flip_weights;
 use lattice::Lattice;
-use layout::{copy_rows, flip_weights};
 
 /// Sizes of a convolution. `[height, width]` throughout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod vnni;
 
-use crate::isa::{Isa, has_vnni, isa, versions};
+use crate::isa::{isa, versions};
 pub use requantize::{requantize_i32_to_i8, requantize_i32_to_i16, requantize_i32_to_u8};
 
 /// Bytes of a group.
@@ -247,9 +247,9 @@ fn run<const KIND: u8>(
     unsafe {
         match isa() {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 if has_vnni() => vnni::run::<KIND>(product),
+            crate::Isa::Avx512 if crate::isa::has_vnni() => vnni::run::<KIND>(product),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 | Isa::Avx2 => avx2::run::<KIND>(product),
+            crate::Isa::Avx512 | crate::Isa::Avx2 => avx2::run::<KIND>(product),
             _ => portable::run::<KIND>(product),
         }
     }

@@ -14,10 +14,30 @@ pub enum Isa {
     Portable = 1,
 }
 
+impl Isa {
+    /// The levels, best first.
+    pub const ALL: [Self; 3] = [Self::Avx512, Self::Avx2, Self::Portable];
+
+    /// The name that `MASE_ISA` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Avx512 => "avx512",
+            Self::Avx2 => "avx2",
+            Self::Portable => "portable",
+        }
+    }
+
+    /// The level of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|isa| isa.name() == name)
+    }
+}
+
 /// 0 while undecided, else an [`Isa`] as `u8`.
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 
-/// The level in use: the best the CPU has, lowered by `MASE_ISA=avx512|avx2|portable` or by [`force`].
+/// The level in use: the best the CPU has, lowered by `MASE_ISA=avx512|avx2|portable` or by [`force`]. Other values of
+/// the variable change nothing here; a program that wants to refuse them asks [`Isa::from_name`].
 #[inline]
 pub fn isa() -> Isa {
     match LEVEL.load(Ordering::Relaxed) {
@@ -42,21 +62,18 @@ pub fn force(wanted: Option<Isa>) -> Isa {
 }
 
 /// True when the AVX-512 level is in use and the CPU has the VNNI dot products as well.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn has_vnni() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return isa() == Isa::Avx512 && is_x86_feature_detected!("avx512vnni");
-    #[cfg(not(target_arch = "x86_64"))]
-    false
+    isa() == Isa::Avx512 && is_x86_feature_detected!("avx512vnni")
 }
 
 #[cold]
 fn decide() -> Isa {
     let best = detect();
-    let asked = match std::env::var("MASE_ISA").as_deref() {
-        Ok("portable") => Isa::Portable,
-        Ok("avx2") => Isa::Avx2,
-        _ => Isa::Avx512,
-    };
+    let asked = std::env::var("MASE_ISA")
+        .ok()
+        .and_then(|name| Isa::from_name(&name));
+    let asked = asked.unwrap_or(best);
     let chosen = if (asked as u8) < best as u8 {
         asked
     } else {
@@ -183,7 +200,7 @@ pub(crate) mod testing {
         let _guard = LOCK
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        for isa in [Isa::Portable, Isa::Avx2, Isa::Avx512] {
+        for isa in Isa::ALL {
             if force(Some(isa)) == isa {
                 check(isa);
             }
@@ -200,6 +217,16 @@ mod tests {
     #[test]
     fn forced_levels_are_in_use() {
         on_every_isa(|level| assert_eq!(isa(), level));
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        assert!(
+            Isa::ALL
+                .into_iter()
+                .all(|isa| Isa::from_name(isa.name()) == Some(isa))
+        );
+        assert_eq!(Isa::from_name("sse9"), None);
     }
 
     #[test]

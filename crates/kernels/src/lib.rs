@@ -29,6 +29,7 @@ mod rows;
 mod shape;
 mod simd;
 pub mod softmax;
+mod strided;
 #[cfg(test)]
 mod testing;
 pub mod threads;

@@ -2,9 +2,9 @@
 //! where they are less work.
 
 use super::ConvShape;
-use super::layout::add_rows;
 use crate::gemm::{Init, gemm};
 use crate::isa::vector_versions;
+use crate::strided::add_rows;
 
 /// The outputs that read the image through one window element: a block of rows.
 struct Block {

@@ -1,10 +1,10 @@
 //! Where the windows of a convolution lie in memory, and the product over them.
 
-use super::layout::copy_rows;
 use super::{ConvShape, columns};
 use crate::gemm::K_BLOCK;
 use crate::gemm::strips::run_offsets;
 use crate::gemm::tile::{Offsets, Product, Start};
+use crate::strided::copy_rows;
 
 /// One image's source, and where window element `(channel, ky, kx)` of output j is in it:
 /// `channel · channel_stride + ky · row_stride + kx · col_stride + j`.

@@ -4,7 +4,8 @@ use super::K_BLOCK;
 use super::strips::run_strided;
 use super::tile::{Product, Strided};
 use super::transpose::transpose_unchecked;
-use crate::isa::{Isa, isa, vector_versions};
+use crate::isa::{Isa, isa};
+use crate::strided::copy_rows_unchecked;
 use std::cell::RefCell;
 
 /// Rows of A and columns of B in one block.
@@ -46,12 +47,12 @@ pub(super) unsafe fn run(p: Product<Strided>) {
                     transpose_unchecked(p.k, m, rows.a, p.a_col_stride, a.as_mut_ptr(), A_STRIDE);
                     (rows.a, rows.a_row_stride, rows.a_col_stride) = (a.as_ptr(), A_STRIDE, 1);
                 } else if p.a_col_stride == 1 {
-                    copy_rows(m, p.k, rows.a, p.a_row_stride, a.as_mut_ptr(), A_STRIDE);
+                    copy_rows_unchecked(m, p.k, rows.a, p.a_row_stride, a.as_mut_ptr(), A_STRIDE);
                     (rows.a, rows.a_row_stride) = (a.as_ptr(), A_STRIDE);
                 }
                 for j in (0..p.n).step_by(N) {
                     let mut strip = rows.columns(j, N.min(p.n - j));
-                    copy_rows(
+                    copy_rows_unchecked(
                         p.k,
                         strip.n,
                         strip.b.first,
@@ -68,18 +69,4 @@ pub(super) unsafe fn run(p: Product<Strided>) {
             }
         }
     });
-}
-
-vector_versions! {
-    unsafe fn copy_rows<V>(rows: usize, width: usize, x: *const f32, ldx: usize, y: *mut f32, ldy: usize) {
-        let whole = width / V::LANES * V::LANES;
-        let tail = V::mask(width - whole);
-        for r in 0..rows {
-            let (x, y) = (x.add(r * ldx), y.add(r * ldy));
-            for i in (0..whole).step_by(V::LANES) {
-                V::load(x.add(i)).store(y.add(i));
-            }
-            V::load_masked(x.wrapping_add(whole), tail).store_masked(y.wrapping_add(whole), tail);
-        }
-    }
 }

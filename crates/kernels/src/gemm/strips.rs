@@ -4,7 +4,7 @@
 //! its latency, and up to eight columns run in 256-bit registers, which wastes half as much.
 
 use super::tile::{Offsets, Product, Rows, Strided, strip};
-use crate::isa::{Isa, isa};
+use crate::isa::isa;
 use crate::simd::{F32x4, Vector};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{F32x8, F32x8Masked, F32x16};
@@ -15,9 +15,9 @@ pub(super) unsafe fn run_strided(p: Product<Strided>) {
     unsafe {
         match isa() {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => strided_avx512(p),
+            crate::Isa::Avx512 => strided_avx512(p),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => strided_avx2(p),
+            crate::Isa::Avx2 => strided_avx2(p),
             _ => portable(p),
         }
     }
@@ -29,9 +29,9 @@ pub(crate) unsafe fn run_offsets(p: Product<Offsets>) {
     unsafe {
         match isa() {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => offsets_avx512(p),
+            crate::Isa::Avx512 => offsets_avx512(p),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => offsets_avx2(p),
+            crate::Isa::Avx2 => offsets_avx2(p),
             _ => portable(p),
         }
     }

@@ -1,11 +1,10 @@
-//! Copies between layouts: strided rows, flipped weights.
+//! Moving rows between matrices whose rows lie at different distances.
 
-use super::ConvShape;
 use crate::isa::vector_versions;
 use crate::simd::Vector;
 
 /// Copies `rows` rows of `width` elements between row distances.
-pub(super) fn copy_rows(
+pub(crate) fn copy_rows(
     rows: usize,
     width: usize,
     x: &[f32],
@@ -17,7 +16,7 @@ pub(super) fn copy_rows(
 }
 
 /// Adds `rows` rows of `width` elements to others.
-pub(super) fn add_rows(
+pub(crate) fn add_rows(
     rows: usize,
     width: usize,
     x: &[f32],
@@ -42,7 +41,7 @@ fn move_rows<const ADD: bool>(
     }
     assert!(
         x.len() >= (rows - 1) * ldx + width && y.len() >= (rows - 1) * ldy + width,
-        "conv: rows out of bounds"
+        "rows out of bounds"
     );
     let (x, y) = (x.as_ptr(), y.as_mut_ptr());
     // SAFETY: checked above.
@@ -50,7 +49,7 @@ fn move_rows<const ADD: bool>(
         if ADD {
             add_rows_vector(rows, width, x, ldx, y, ldy);
         } else {
-            copy_rows_vector(rows, width, x, ldx, y, ldy);
+            copy_rows_unchecked(rows, width, x, ldx, y, ldy);
         }
     }
 }
@@ -78,7 +77,11 @@ unsafe fn for_vectors<V: Vector>(
 }
 
 vector_versions! {
-    unsafe fn copy_rows_vector<V>(rows: usize, width: usize, x: *const f32, ldx: usize, y: *mut f32, ldy: usize) {
+    /// [`copy_rows`] on pointers.
+    ///
+    /// # Safety
+    /// `x` and `y` are valid for their sizes and row distances and do not overlap.
+    pub(crate) unsafe fn copy_rows_unchecked<V>(rows: usize, width: usize, x: *const f32, ldx: usize, y: *mut f32, ldy: usize) {
         for_vectors::<V>(rows, width, ldx, ldy, #[inline(always)] |from, to, mask| {
             V::load_masked(x.add(from), mask).store_masked(y.add(to), mask);
         });
@@ -89,24 +92,5 @@ vector_versions! {
             let sum = V::load_masked(x.add(from), mask).add(V::load_masked(y.add(to), mask));
             sum.store_masked(y.add(to), mask);
         });
-    }
-}
-
-/// `flipped[ic, oc, ky, kx] = w[oc, ic, kh − 1 − ky, kw − 1 − kx]` within each group.
-pub(super) fn flip_weights(s: &ConvShape, w: &[f32], flipped: &mut [f32]) {
-    let (inputs, outputs, window) = (s.group_inputs(), s.group_outputs(), s.window());
-    for group in 0..s.groups {
-        for input in 0..inputs {
-            for output in 0..outputs {
-                let from = ((group * outputs + output) * inputs + input) * window;
-                let to = ((group * inputs + input) * outputs + output) * window;
-                for (out, &w) in flipped[to..to + window]
-                    .iter_mut()
-                    .zip(w[from..from + window].iter().rev())
-                {
-                    *out = w;
-                }
-            }
-        }
     }
 }
