@@ -204,8 +204,8 @@ fn norms_and_losses() {
         let mut d = logits.clone();
         line(
             &format!("cross-entropy 256×{classes}"),
-            256,
-            "Grow/s",
+            256_000,
+            "Mrow/s",
             || {
                 black_box(cross_entropy(classes, &logits, &labels, Some(&mut d), 0.1));
             },

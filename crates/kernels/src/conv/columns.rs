@@ -6,6 +6,9 @@ use crate::gemm::{Init, gemm};
 use crate::isa::vector_versions;
 use crate::strided::add_rows;
 
+/// Widest window whose gradients are gathered.
+const MAX_TAPS: usize = 32;
+
 /// The outputs that read the image through one window element: a block of rows.
 struct Block {
     /// Where it starts in the columns; its rows are an output row apart.
@@ -91,7 +94,7 @@ pub(super) fn backward_data(
             let (w, dy) = (&w[group * m * window..], &dy[group * m * n..]);
             gemm(window, m, n, w, 1, window, dy, n, columns, n, Init::Zero);
         }
-        if s.stride == [1, 1] {
+        if s.stride == [1, 1] && s.kernel[1] <= MAX_TAPS {
             // SAFETY: `dx` is one image, and the columns are of the shape.
             unsafe { gather(s, columns.as_ptr(), dx.as_mut_ptr()) };
         } else {
@@ -128,27 +131,30 @@ vector_versions! {
     /// wait for its own stores.
     unsafe fn gather<V>(s: &ConvShape, columns: *const f32, dx: *mut f32) {
         let ([oh, ow], [h, w]) = (s.output(), s.input);
-        for row in 0..s.in_channels * h {
-            let (channel, y) = (row / h, row % h);
-            for x in (0..w).step_by(V::LANES) {
+        let mut taps = [(0, V::mask(0)); MAX_TAPS];
+        let taps = &mut taps[..s.kernel[1]];
+        for x in (0..w).step_by(V::LANES) {
+            let width = V::mask((w - x).min(V::LANES));
+            for (kx, tap) in taps.iter_mut().enumerate() {
+                // The vector starts at output column `at - left`, and lanes outside 0..ow have no column.
+                let (at, left) = (x + s.padding[1], kx * s.dilation[1]);
+                let from = left.saturating_sub(at).min(V::LANES);
+                let to = (ow + left).saturating_sub(at).clamp(from, V::LANES);
+                *tap = ((kx * oh * ow + at).wrapping_sub(left), V::mask_between(from, to));
+            }
+            for row in 0..s.in_channels * h {
+                let (channel, y) = (row / h, row % h);
                 let mut sum = V::splat(0.0);
                 for ky in 0..s.kernel[0] {
                     let oy = (y + s.padding[0]).wrapping_sub(ky * s.dilation[0]);
-                    if oy >= oh {
-                        continue;
-                    }
-                    let first = (channel * s.kernel[0] + ky) * s.kernel[1];
-                    for kx in 0..s.kernel[1] {
-                        // The vector starts at output column `at - left`, and lanes outside 0..ow have no column.
-                        let (at, left) = (x + s.padding[1], kx * s.dilation[1]);
-                        let from = left.saturating_sub(at).min(V::LANES);
-                        let to = (ow + left).saturating_sub(at).clamp(from, V::LANES);
-                        let start = (((first + kx) * oh + oy) * ow + at).wrapping_sub(left);
-                        let part = V::load_masked(columns.wrapping_add(start), V::mask_between(from, to));
-                        sum = sum.add(part);
+                    if oy < oh {
+                        let first = ((channel * s.kernel[0] + ky) * s.kernel[1] * oh + oy) * ow;
+                        for &(offset, mask) in taps.iter() {
+                            sum = sum.add(V::load_masked(columns.wrapping_add(first.wrapping_add(offset)), mask));
+                        }
                     }
                 }
-                sum.store_masked(dx.add(row * w + x), V::mask((w - x).min(V::LANES)));
+                sum.store_masked(dx.add(row * w + x), width);
             }
         }
     }

@@ -131,6 +131,21 @@ fn one_dimension_is_height_one() {
 }
 
 #[test]
+fn wide_windows_are_added_back() {
+    let wide = ConvShape {
+        input: [2, 70],
+        kernel: [1, 40],
+        padding: [0, 3],
+        ..square(2, [3, 2, 1], 1, 1, 1, 0)
+    };
+    check(&wide);
+    check(&ConvShape {
+        padding: [0, 45],
+        ..wide
+    });
+}
+
+#[test]
 #[should_panic(expected = "conv: the weights have 8 elements")]
 fn wrong_lengths_are_named() {
     let s = square(1, [1, 1, 1], 4, 3, 1, 1);
