@@ -1,3 +1,93 @@
-//! The command line of MASE.
+//! The command line of MASE: one verb, one file under `actions`.
+//!
+//! An action returns what it has to say; here it is printed. Results go to stdout, errors to stderr as a sentence.
+//! Exit codes: 0 done, 1 a check failed, 2 error.
 #![forbid(unsafe_code)]
-fn main() {}
+
+use clap::{Parser, Subcommand};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+mod actions;
+mod cost;
+mod nearest;
+mod number;
+mod table;
+mod usage;
+mod vocabulary;
+
+use actions::{explain, format, list, show};
+
+/// Explore number formats, networks and hardware.
+#[derive(Parser)]
+#[command(name = "ch", version, styles = clap::builder::Styles::plain(), disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Print a network: its graph as text, then shapes, parameters and costs of every node
+    Show(show::Args),
+    /// List the names of a kind: operators, formats, models, …
+    List(list::Args),
+    /// Explain any name the program prints
+    Explain(explain::Args),
+    /// Put values under the microscope of a number format
+    Format(format::Args),
+}
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic
+            .location()
+            .map_or_else(String::new, |at| format!(" at {at}"));
+        eprintln!(
+            "error: the program has a fault{place}: {}",
+            panic_message(panic)
+        );
+        std::process::exit(2);
+    }));
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage::answer(&error),
+    };
+    let result = match &cli.action {
+        Action::Show(args) => show::run(args),
+        Action::List(args) => list::run(args),
+        Action::Explain(args) => explain::run(args),
+        Action::Format(args) => format::run(args),
+    };
+    match result {
+        Ok(text) => print(&text),
+        Err(error) => fail(&format!("{error:#}")),
+    }
+}
+
+/// Prints a result. A reader that has gone away, as in `ch list ops | head -1`, has seen enough.
+fn print(text: &str) -> ExitCode {
+    let mut stdout = io::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            fail(&format!("cannot write the result: {error}"))
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+fn fail(message: &str) -> ExitCode {
+    // There is nowhere left to report that stderr is closed.
+    let _ = writeln!(io::stderr(), "error: {message}");
+    ExitCode::from(2)
+}
+
+fn panic_message<'a>(panic: &'a std::panic::PanicHookInfo) -> &'a str {
+    let payload = panic.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no reason given")
+}

@@ -1,4 +1,11 @@
 //! Activations: a function of one element and its derivative, mapped over slices.
+//!
+//! Every closure is always inlined into the loop that is compiled for the machine's instruction set; left out of line, a
+//! derivative as long as gelu's would run an element at a time.
+#![expect(
+    clippy::inline_always,
+    reason = "loops around closures must be vectorised"
+)]
 
 use crate::step::{Memory, Step, Wires};
 use ir::ops::activation::GeluForm;
@@ -28,7 +35,15 @@ fn from_input(
 ) -> Activation {
     Activation {
         forward: Box::new(move |x, y| map(x, y, f)),
-        backward: Box::new(move |x, dy, dx| zip(x, dy, dx, |x, dy| dy * derivative(x))),
+        backward: Box::new(move |x, dy, dx| {
+            zip(
+                x,
+                dy,
+                dx,
+                #[inline(always)]
+                |x, dy| dy * derivative(x),
+            )
+        }),
         from_result: false,
     }
 }
@@ -66,28 +81,44 @@ impl Step for Activation {
 }
 
 /// 1 where the condition holds: a derivative that is a mask.
+#[inline(always)]
 fn step(condition: bool) -> f32 {
     if condition { 1.0 } else { 0.0 }
 }
 
 /// `max(x, 0)`; NaN stays NaN.
 pub(crate) fn relu() -> Activation {
-    from_result(|x| if x < 0.0 { 0.0 } else { x }, |y| step(y > 0.0))
+    from_result(
+        #[inline(always)]
+        |x| if x < 0.0 { 0.0 } else { x },
+        #[inline(always)]
+        |y| step(y > 0.0),
+    )
 }
 
 /// Relu in place: what fused steps end with.
 pub(crate) fn relu_in_place(y: &mut [f32]) {
-    kernels::maps::map_inplace(y, |x| if x < 0.0 { 0.0 } else { x });
+    kernels::maps::map_inplace(
+        y,
+        #[inline(always)]
+        |x| if x < 0.0 { 0.0 } else { x },
+    );
 }
 
 /// The gradient before a relu, in place.
 pub(crate) fn mask_by_relu(y: &[f32], dy: &mut [f32]) {
-    kernels::maps::zip_inplace(y, dy, |y, dy| if y > 0.0 { dy } else { 0.0 });
+    kernels::maps::zip_inplace(
+        y,
+        dy,
+        #[inline(always)]
+        |y, dy| if y > 0.0 { dy } else { 0.0 },
+    );
 }
 
 /// `min(max(x, low), high)`: relu6 and hardtanh.
 pub(crate) fn clamp(low: f32, high: f32) -> Activation {
     from_input(
+        #[inline(always)]
         move |x| {
             if x < low {
                 low
@@ -97,6 +128,7 @@ pub(crate) fn clamp(low: f32, high: f32) -> Activation {
                 x
             }
         },
+        #[inline(always)]
         move |x| step(x > low && x < high),
     )
 }
@@ -104,6 +136,7 @@ pub(crate) fn clamp(low: f32, high: f32) -> Activation {
 /// `x·min(max(x + 3, 0), 6)/6`.
 pub(crate) fn hardswish() -> Activation {
     from_input(
+        #[inline(always)]
         |x| {
             if x <= -3.0 {
                 0.0
@@ -113,6 +146,7 @@ pub(crate) fn hardswish() -> Activation {
                 x * (x + 3.0) / 6.0
             }
         },
+        #[inline(always)]
         |x| {
             if x < -3.0 {
                 0.0
@@ -128,6 +162,7 @@ pub(crate) fn hardswish() -> Activation {
 /// `min(max(x + 3, 0), 6)/6`.
 pub(crate) fn hardsigmoid() -> Activation {
     from_input(
+        #[inline(always)]
         |x| {
             if x <= -3.0 {
                 0.0
@@ -137,32 +172,45 @@ pub(crate) fn hardsigmoid() -> Activation {
                 x / 6.0 + 0.5
             }
         },
+        #[inline(always)]
         |x| if x > -3.0 && x < 3.0 { 1.0 / 6.0 } else { 0.0 },
     )
 }
 
 /// `1/(1 + e^−x)`.
 pub(crate) fn sigmoid() -> Activation {
-    from_result(math::sigmoid, |y| y * (1.0 - y))
+    from_result(
+        math::sigmoid,
+        #[inline(always)]
+        |y| y * (1.0 - y),
+    )
 }
 
 /// Hyperbolic tangent.
 pub(crate) fn tanh() -> Activation {
-    from_result(math::tanh, |y| 1.0 - y * y)
+    from_result(
+        math::tanh,
+        #[inline(always)]
+        |y| 1.0 - y * y,
+    )
 }
 
 /// `x·Φ(x)`, exactly or by its tanh approximation.
 pub(crate) fn gelu(form: GeluForm) -> Activation {
     match form {
         GeluForm::None => from_input(
+            #[inline(always)]
             |x| 0.5 * x * (1.0 + math::erf(x * std::f32::consts::FRAC_1_SQRT_2)),
+            #[inline(always)]
             |x| {
                 let cdf = 0.5 * (1.0 + math::erf(x * std::f32::consts::FRAC_1_SQRT_2));
                 cdf + x * 0.398_942_3 * math::exp(-0.5 * x * x)
             },
         ),
         GeluForm::Tanh => from_input(
+            #[inline(always)]
             |x| 0.5 * x * (1.0 + math::tanh(tanh_argument(x))),
+            #[inline(always)]
             |x| {
                 let t = math::tanh(tanh_argument(x));
                 let slope = 0.797_884_6 * (1.0 + 3.0 * 0.044_715 * x * x);
@@ -173,6 +221,7 @@ pub(crate) fn gelu(form: GeluForm) -> Activation {
 }
 
 /// √(2/π)·(x + 0.044715·x³).
+#[inline(always)]
 fn tanh_argument(x: f32) -> f32 {
     0.797_884_6 * (x + 0.044_715 * x * x * x)
 }
@@ -180,7 +229,9 @@ fn tanh_argument(x: f32) -> f32 {
 /// `x/(1 + e^−x)`.
 pub(crate) fn silu() -> Activation {
     from_input(
+        #[inline(always)]
         |x| x * math::sigmoid(x),
+        #[inline(always)]
         |x| {
             let s = math::sigmoid(x);
             s * (1.0 + x * (1.0 - s))
@@ -191,7 +242,9 @@ pub(crate) fn silu() -> Activation {
 /// `scale·x` above zero, `scale·α·(e^x − 1)` below: elu and selu.
 pub(crate) fn elu(alpha: f32, scale: f32) -> Activation {
     from_input(
+        #[inline(always)]
         move |x| scale * if x > 0.0 { x } else { alpha * math::expm1(x) },
+        #[inline(always)]
         move |x| scale * if x > 0.0 { 1.0 } else { alpha * math::exp(x) },
     )
 }
@@ -199,6 +252,7 @@ pub(crate) fn elu(alpha: f32, scale: f32) -> Activation {
 /// `ln(1 + e^(βx))/β`, and x itself where βx is above the threshold.
 pub(crate) fn softplus(beta: f32, threshold: f32) -> Activation {
     from_input(
+        #[inline(always)]
         move |x| {
             if x * beta > threshold {
                 x
@@ -206,6 +260,7 @@ pub(crate) fn softplus(beta: f32, threshold: f32) -> Activation {
                 math::softplus(x * beta) / beta
             }
         },
+        #[inline(always)]
         move |x| {
             if x * beta > threshold {
                 1.0
@@ -219,7 +274,9 @@ pub(crate) fn softplus(beta: f32, threshold: f32) -> Activation {
 /// `x/(1 + |x|)`.
 pub(crate) fn softsign() -> Activation {
     from_input(
+        #[inline(always)]
         |x| x / (1.0 + x.abs()),
+        #[inline(always)]
         |x| {
             let d = 1.0 + x.abs();
             1.0 / (d * d)

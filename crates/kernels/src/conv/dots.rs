@@ -95,7 +95,8 @@ unsafe fn row_of_tiles<V: Vector, const MO: usize>(d: Dots, windows: usize) -> u
                 ..d
             };
             p += match windows - p {
-                4.. if V::LANES > 4 => tile::<V, MO, 4>(d),
+                4.. if V::LANES == 16 => tile::<V, MO, 4>(d),
+                3.. if V::LANES == 8 => tile::<V, MO, 3>(d),
                 2.. => tile::<V, MO, 2>(d),
                 _ => tile::<V, MO, 1>(d),
             };
