@@ -87,7 +87,8 @@ vector_versions! {
 unsafe fn row_of_tiles<V: Vector, const MO: usize>(d: Dots, windows: usize) -> usize {
     let mut p = 0;
     while p < windows {
-        // SAFETY: windows p to p + 4 or 2 or 1 exist.
+        // Tiles as wide as the level has registers for.
+        // SAFETY: a tile is chosen only where its windows exist.
         unsafe {
             let d = Dots {
                 table: d.table.add(p),
