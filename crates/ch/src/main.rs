@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         );
         std::process::exit(2);
     }));
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(usage::arguments()) {
         Ok(cli) => cli,
         Err(error) => return usage::answer(&error),
     };

@@ -34,7 +34,6 @@ pub struct NpyError {
     /// The file.
     pub path: PathBuf,
     /// What is wrong with it.
-    #[source]
     pub problem: Problem,
 }
 

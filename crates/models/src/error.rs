@@ -34,12 +34,12 @@ pub enum ModelError {
         got: usize,
     },
     /// The layers do not fit the sample.
-    #[error("{model}: {source}")]
+    #[error("{model}: {violations}")]
     Layers {
         /// The model.
         model: &'static str,
         /// What the verifier says.
-        source: ir::VerifyError,
+        violations: ir::VerifyError,
     },
 }
 

@@ -213,9 +213,9 @@ pub fn find(name: &str) -> Result<&'static ModelEntry, ModelError> {
 pub fn build(name: &str, info: &ModelInfo) -> Result<Graph, ModelError> {
     let entry = find(name)?;
     let graph = (entry.build)(&entry.sizes(info)?);
-    ir::verify(&graph).map_err(|source| ModelError::Layers {
+    ir::verify(&graph).map_err(|violations| ModelError::Layers {
         model: entry.name,
-        source,
+        violations,
     })?;
     Ok(graph)
 }

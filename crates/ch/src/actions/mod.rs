@@ -1,0 +1,11 @@
+//! The verbs, one file each: arguments, then `run`, which returns what is printed.
+
+pub mod explain;
+pub mod format;
+pub mod list;
+pub mod show;
+
+/// JSON for tools, in one piece and with a line end.
+fn json_text(json: &serde_json::Value) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(json)? + "\n")
+}

@@ -1,0 +1,161 @@
+//! `ch show MODEL`: the graph as text, then shapes, parameters and costs of every node.
+
+use super::json_text;
+use crate::cost::{self, NodeCost};
+use crate::table::Column;
+use anyhow::{Context, anyhow, bail};
+use ir::{Graph, Node, NodeId, Verified};
+use models::ModelInfo;
+use std::io::Read;
+use std::path::Path;
+
+mod json;
+mod text;
+
+/// Arguments of `ch show`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A model of `ch list models`, or a file in the text form (`.mg`)
+    #[arg(value_name = "MODEL|FILE.mg")]
+    model: String,
+    /// Rows in a batch, for shapes and costs
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    batch_size: u32,
+    /// Also list the starting values of all parameters for this seed
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Text forms are small; more than this is another file by mistake.
+const MAX_FILE: u64 = 1 << 26;
+
+/// The table of nodes; the last column is there when a port has a format.
+#[rustfmt::skip]
+pub const COLUMNS: &[Column] = &[
+    Column::words("Node name", "the unique name of a node"),
+    Column::words("Fx Node op", "what the node is to torch.fx: `ch list opcodes`"),
+    Column::words("Mase type", "how MASE classes the node: `ch list types`"),
+    Column::words("Mase op", "what the node computes: `ch list ops`"),
+    Column::words("Output shape", "the axes of what the node makes, for the batch size"),
+    Column::numbers("Parameters", "trained numbers that belong to the node"),
+    Column::numbers("FLOPs", "floating-point operations, one per multiply-accumulate; 0 where the data input has a format"),
+    Column::numbers("BitOPs", "operations C times bits: C·(b_in·b_w + max(b_bias, b_in)) in products, C·b_in² in batch norms, else C·b_in"),
+    Column::words("Formats", "the number formats of the node's ports; ports without one are float32"),
+];
+
+/// The table of starting values.
+pub const PARAMETER_COLUMNS: &[Column] = &[
+    Column::words(
+        "Parameter",
+        "the dotted name of a parameter or buffer, as PyTorch has it",
+    ),
+    Column::words("Shape", "the axes of a parameter"),
+    Column::numbers("Smallest", "the smallest element"),
+    Column::numbers("Largest", "the largest element"),
+    Column::numbers("First", "the first element"),
+];
+
+/// The graph, its nodes and its totals.
+pub fn run(args: &Args) -> anyhow::Result<String> {
+    let mut graph = load(&args.model)?;
+    if let Some(seed) = args.seed {
+        // Parameters are made only when their sizes are known to be sound.
+        verify(&args.model, &graph)?;
+        graph.initialize(seed);
+    }
+    let verified = verify(&args.model, &graph)?;
+    let batch = args.batch_size as usize;
+    let Some(rows) = rows(&verified, batch) else {
+        bail!(
+            "{}: a batch of {batch} is larger than memory could hold",
+            args.model
+        );
+    };
+    if args.json {
+        json_text(&json::print(&verified, batch, &rows))
+    } else {
+        Ok(text::print(&verified, &rows))
+    }
+}
+
+/// A model by name, or a graph from a file: what looks like a path is one.
+fn load(model: &str) -> anyhow::Result<Graph> {
+    let path = Path::new(model);
+    let is_path =
+        path.extension().is_some_and(|extension| extension == "mg") || model.contains(['/', '\\']);
+    if !is_path {
+        return Ok(models::build(model, &ModelInfo::default())?);
+    }
+    let text = read(path).with_context(|| model.to_owned())?;
+    let errors = match Graph::parse(&text) {
+        Ok(graph) => return Ok(graph),
+        Err(errors) => errors,
+    };
+    bail!("{model}: {}\n{errors}", problems(errors.errors.len()))
+}
+
+fn verify<'g>(model: &str, graph: &'g Graph) -> anyhow::Result<Verified<'g>> {
+    ir::verify(graph).map_err(|error| match error.violations.as_slice() {
+        [only] => anyhow!("{model}: {only}"),
+        several => anyhow!("{model}: {}\n{error}", problems(several.len())),
+    })
+}
+
+fn problems(n: usize) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} problem{plural}")
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path)?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE {
+        bail!("has more than the {MAX_FILE} bytes that are read");
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        anyhow!("byte {at} is not UTF-8 text")
+    })
+}
+
+/// What is shown of one node.
+struct Row {
+    id: NodeId,
+    shapes: Vec<Vec<usize>>,
+    cost: NodeCost,
+}
+
+fn rows(verified: &Verified, batch: usize) -> Option<Vec<Row>> {
+    let row = |id| {
+        let shapes = cost::shapes(verified, id, batch)?;
+        let cost = cost::node_cost(verified, id, batch)?;
+        Some(Row { id, shapes, cost })
+    };
+    verified.graph().iter().map(|(id, _)| row(id)).collect()
+}
+
+/// Totals are sums of what the rows show, so that the table adds up.
+fn total(rows: &[Row]) -> NodeCost {
+    let mut total = NodeCost::default();
+    for row in rows {
+        total += row.cost;
+    }
+    total
+}
+
+/// Formats in the order of the ports: data, parameters, results.
+fn formats(node: &Node) -> impl Iterator<Item = (&String, &format::Format)> {
+    let place = |port: &str| match port {
+        port if port.starts_with("data_in") => 0,
+        "weight" => 1,
+        port if port.starts_with("data_out") => 3,
+        _ => 2,
+    };
+    let mut formats: Vec<_> = node.formats.iter().collect();
+    formats.sort_by_key(|(port, _)| place(port));
+    formats.into_iter()
+}

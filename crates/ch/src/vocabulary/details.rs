@@ -1,0 +1,68 @@
+//! What `ch explain` says about operators, formats and models beyond the line of their table.
+
+use format::FormatEntry;
+use ir::{AttributeError, Op, OpEntry};
+use models::{Classes, ModelEntry};
+use serde_json::{Map, Value as Json};
+
+/// Class, opcode and attributes of an operator.
+pub fn op(entry: &OpEntry) -> String {
+    let mut lines = vec![
+        format!("MASE type   {}", entry.mase_type),
+        format!("fx opcode   {}", entry.fx_op),
+    ];
+    let attributes = attributes(entry.name);
+    if !attributes.is_empty() {
+        lines.push(format!("attributes  {}", attributes.join(", ")));
+    }
+    lines.join("\n")
+}
+
+/// The reader of attributes knows their names and tells them to whoever gives it one that does not exist.
+fn attributes(op: &str) -> &'static [&'static str] {
+    let unknown = Map::from_iter([("?".to_owned(), Json::Null)]);
+    match Op::from_attributes(op, unknown) {
+        Some(Err(AttributeError::Unknown { known, .. })) => known,
+        _ => &[],
+    }
+}
+
+/// The formula, the example and the fields of a format.
+pub fn format(entry: &FormatEntry) -> String {
+    let names = entry.fields.iter().map(|field| field.name.len());
+    let width = names.max().unwrap_or(0);
+    let fields = entry.fields.iter().map(|field| {
+        let default = field.default.map(|default| format!(" (default {default})"));
+        let default = default.unwrap_or_default();
+        format!("  {:<width$}  {}{default}", field.name, field.about)
+    });
+    let mut lines = vec![
+        entry.doc.trim_end().to_owned(),
+        String::new(),
+        "fields, in positional order:".to_owned(),
+    ];
+    lines.extend(fields);
+    if !entry.aliases.is_empty() {
+        lines.push(format!("\nalso called {}", entry.aliases.join(", ")));
+    }
+    lines.join("\n")
+}
+
+/// Input, classes and size of a model.
+pub fn model(entry: &ModelEntry) -> String {
+    let classes = match entry.classes {
+        Classes::Any(default) => format!("any number, {default} by default"),
+        Classes::Only(only) => only.to_string(),
+        Classes::None => "none".to_owned(),
+    };
+    let mut lines = vec![
+        format!("input       {}", entry.input),
+        format!("sample      {:?} by default", entry.input_shape),
+        format!("classes     {classes}"),
+        format!("parameters  {} with these defaults", entry.parameters),
+    ];
+    if !entry.aliases.is_empty() {
+        lines.push(format!("aliases     {}", entry.aliases.join(", ")));
+    }
+    lines.join("\n")
+}

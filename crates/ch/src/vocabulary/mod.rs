@@ -1,0 +1,157 @@
+//! Every name the program prints, gathered from the tables of all crates for `ch list` and `ch explain`.
+
+use crate::actions;
+use format::Format;
+use ir::{FxOp, MaseType, Op};
+
+mod details;
+mod ports;
+
+/// A kind of names.
+pub struct Kind {
+    /// What `ch list` calls it.
+    pub name: &'static str,
+    /// What one of them is called.
+    pub singular: &'static str,
+    /// What they are.
+    pub about: &'static str,
+    /// All of them, in the order of their table.
+    pub words: fn() -> Vec<Word>,
+}
+
+/// One name with its meaning.
+pub struct Word {
+    /// The name.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// One line.
+    pub about: String,
+    /// All there is to say beyond that line; may be empty.
+    pub details: String,
+}
+
+/// Every kind, in reading order.
+pub static KINDS: &[Kind] = &[
+    Kind {
+        name: "ops",
+        singular: "operator",
+        about: "operators: what a node computes",
+        words: ops,
+    },
+    Kind {
+        name: "formats",
+        singular: "format",
+        about: "number formats: which values a tensor may hold",
+        words: formats,
+    },
+    Kind {
+        name: "models",
+        singular: "model",
+        about: "networks that come with the program",
+        words: models,
+    },
+    Kind {
+        name: "opcodes",
+        singular: "opcode",
+        about: "what a node is to torch.fx",
+        words: || table(FxOp::TABLE.iter().map(|&(_, name, about)| (name, about))),
+    },
+    Kind {
+        name: "types",
+        singular: "MASE type",
+        about: "how MASE classes a node",
+        words: || {
+            table(
+                MaseType::TABLE
+                    .iter()
+                    .map(|&(_, name, about)| (name, about)),
+            )
+        },
+    },
+    Kind {
+        name: "rules",
+        singular: "rule",
+        about: "what the verifier asks of a graph",
+        words: || table(ir::RULES.iter().copied()),
+    },
+    Kind {
+        name: "ports",
+        singular: "port",
+        about: "what a node reads and makes",
+        words: || table(ports::PORTS.iter().copied()),
+    },
+    Kind {
+        name: "columns",
+        singular: "column",
+        about: "headings of the program's tables",
+        words: columns,
+    },
+];
+
+impl Word {
+    /// The name and the aliases.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        [self.name].into_iter().chain(self.aliases.iter().copied())
+    }
+
+    /// Whether this is what a user means by `name`.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.names().any(|known| known.eq_ignore_ascii_case(name))
+    }
+}
+
+fn ops() -> Vec<Word> {
+    let word = |entry: &ir::OpEntry| Word {
+        details: details::op(entry),
+        ..plain(entry.name, entry.about)
+    };
+    Op::TABLE.iter().map(word).collect()
+}
+
+fn formats() -> Vec<Word> {
+    let word = |entry: &format::FormatEntry| Word {
+        aliases: entry.aliases,
+        details: details::format(entry),
+        ..plain(entry.name, entry.about)
+    };
+    Format::TABLE.iter().map(word).collect()
+}
+
+fn models() -> Vec<Word> {
+    let word = |entry: &models::ModelEntry| Word {
+        aliases: entry.aliases,
+        details: details::model(entry),
+        ..plain(entry.name, entry.about)
+    };
+    models::MODELS.iter().map(word).collect()
+}
+
+/// A heading that stands in two tables means the same in both.
+fn columns() -> Vec<Word> {
+    let all = actions::show::COLUMNS
+        .iter()
+        .chain(actions::show::PARAMETER_COLUMNS)
+        .chain(actions::format::COLUMNS);
+    let mut words: Vec<Word> = Vec::new();
+    for column in all {
+        if !words.iter().any(|word| word.name == column.heading) {
+            words.push(plain(column.heading, column.about));
+        }
+    }
+    words
+}
+
+fn table(lines: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Word> {
+    lines.map(|(name, about)| plain(name, about)).collect()
+}
+
+/// The texts of some tables are doc comments, with the line breaks of the source.
+fn plain(name: &'static str, about: &str) -> Word {
+    Word {
+        name,
+        aliases: &[],
+        about: about.split_whitespace().collect::<Vec<_>>().join(" "),
+        details: String::new(),
+    }
+}

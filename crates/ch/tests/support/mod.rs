@@ -1,0 +1,49 @@
+//! Driving the built binary as a user would.
+
+use std::path::Path;
+use std::process::Command;
+
+/// What a command left behind.
+pub struct Printed {
+    /// The exit code, unless a signal ended it.
+    pub code: Option<i32>,
+    /// Results.
+    pub stdout: String,
+    /// Errors.
+    pub stderr: String,
+}
+
+/// Runs `ch` with a command line in a folder.
+pub fn ch(arguments: &[String], folder: &Path) -> Printed {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ch"));
+    let output = command.args(arguments).current_dir(folder).output();
+    let output = output.expect("the binary runs");
+    Printed {
+        code: output.status.code(),
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    }
+}
+
+/// Words of a command line; quotes keep spaces together, as in a shell.
+pub fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in line.chars() {
+        match (quote, c) {
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (Some(open), _) if open == c => quote = None,
+            (None, ' ') => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// What a command printed, as text.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("the program prints UTF-8")
+}
