@@ -25,8 +25,14 @@ impl Peer {
             .stdout(Stdio::piped())
             .spawn()
             .context("cannot start the Python side")?;
-        let requests = process.stdin.take().context("the Python side has no input")?;
-        let answers = process.stdout.take().context("the Python side has no output")?;
+        let requests = process
+            .stdin
+            .take()
+            .context("the Python side has no input")?;
+        let answers = process
+            .stdout
+            .take()
+            .context("the Python side has no output")?;
         Ok(Self {
             process,
             requests,
@@ -39,7 +45,10 @@ impl Peer {
         writeln!(self.requests, "{request}")?;
         let mut line = String::new();
         self.answers.read_line(&mut line)?;
-        let numbers: Vec<f64> = line.split_whitespace().filter_map(|n| n.parse().ok()).collect();
+        let numbers: Vec<f64> = line
+            .split_whitespace()
+            .filter_map(|n| n.parse().ok())
+            .collect();
         let [cpu, wall] = numbers[..] else {
             bail!("the Python side answered '{}' to '{request}'", line.trim());
         };

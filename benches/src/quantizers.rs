@@ -13,13 +13,14 @@ const WIDTH: usize = 1000;
 const TURNS: usize = 7;
 
 /// A format, and the name of PyTorch's expression of it where the peer has one.
-const FORMATS: [(&str, Option<&str>); 12] = [
+const FORMATS: [(&str, Option<&str>); 13] = [
     ("integer(8, 4)", Some("integer")),
     ("integer(16, 8)", None),
     ("minifloat_ieee(8, 4)", Some("minifloat_ieee")),
     ("minifloat_denorm(8, 4)", None),
     ("log(8)", None),
     ("block_fp(8, 8, block_size = [1, 16])", Some("block_fp")),
+    ("block_fp(8, 8, block_size = [16])", None),
     ("block_minifloat(8, 4, 8, block_size = [1, 16])", None),
     ("block_log(8, 8, block_size = [1, 16])", None),
     ("mxint(8)", Some("mxint")),
@@ -37,10 +38,15 @@ pub fn run() -> Result<()> {
     let mut rows = Vec::new();
     for (spec, torch_name) in FORMATS {
         let format = Format::parse(spec)?;
-        let forever = Spent { wall: f64::MAX, cpu: f64::MAX };
+        let forever = Spent {
+            wall: f64::MAX,
+            cpu: f64::MAX,
+        };
         let (mut own, mut copy, mut torch) = (forever, forever, forever);
         for _ in 0..TURNS {
-            own = own.best(time(|| kernels::quantize::quantize(&format, &x, &[ELEMENTS / WIDTH, WIDTH], &mut y)));
+            own = own.best(time(|| {
+                kernels::quantize::quantize(&format, &x, &[ELEMENTS / WIDTH, WIDTH], &mut y)
+            }));
             copy = copy.best(time(|| y.copy_from_slice(&x)));
             if let Some(name) = torch_name {
                 torch = torch.best(peer.ask(&format!("quantize {name} {ELEMENTS} 1"))?);
@@ -52,11 +58,25 @@ pub fn run() -> Result<()> {
             micros(own.cpu),
             micros(copy.cpu),
             times(own.cpu / copy.cpu),
-            if compared { micros(torch.cpu) } else { "–".to_owned() },
-            if compared { times(torch.cpu / own.cpu) } else { "–".to_owned() },
+            if compared {
+                micros(torch.cpu)
+            } else {
+                "–".to_owned()
+            },
+            if compared {
+                times(torch.cpu / own.cpu)
+            } else {
+                "–".to_owned()
+            },
         ]);
     }
-    println!("quantizers, 1 thread, {ELEMENTS} floats as [{}, {WIDTH}]: microseconds of CPU, best of {TURNS} turns", ELEMENTS / WIDTH);
-    print(&["format", "ours", "copy", "of a copy", "PyTorch", "ratio"], &rows);
+    println!(
+        "quantizers, 1 thread, {ELEMENTS} floats as [{}, {WIDTH}]: microseconds of CPU, best of {TURNS} turns",
+        ELEMENTS / WIDTH
+    );
+    print(
+        &["format", "ours", "copy", "of a copy", "PyTorch", "ratio"],
+        &rows,
+    );
     Ok(())
 }

@@ -20,19 +20,43 @@ const TURNS: usize = 5;
 pub fn run() -> Result<()> {
     for threads in [1, 2] {
         let mut peer = Peer::start(threads)?;
-        let rows = NETWORKS.iter().map(|&(name, rows, ours, theirs)| line(&mut peer, name, rows, threads, [ours, theirs]));
+        let rows = NETWORKS.iter().map(|&(name, rows, ours, theirs)| {
+            line(&mut peer, name, rows, threads, [ours, theirs])
+        });
         let rows = rows.collect::<Result<Vec<_>>>()?;
-        println!("training, {threads} thread(s): microseconds of CPU (and wall) per step, best of {TURNS} turns");
-        let header = ["network", "batch", "ours", "PyTorch", "fused Adam", "ratio", "to fused", "wall ours", "wall PyTorch", "wall ratio"];
+        println!(
+            "training, {threads} thread(s): microseconds of CPU (and wall) per step, best of {TURNS} turns"
+        );
+        let header = [
+            "network",
+            "batch",
+            "ours",
+            "PyTorch",
+            "fused Adam",
+            "ratio",
+            "to fused",
+            "wall ours",
+            "wall PyTorch",
+            "wall ratio",
+        ];
         print(&header, &rows);
     }
     Ok(())
 }
 
-fn line(peer: &mut Peer, name: &str, rows: usize, threads: usize, [ours, theirs]: [usize; 2]) -> Result<Vec<String>> {
+fn line(
+    peer: &mut Peer,
+    name: &str,
+    rows: usize,
+    threads: usize,
+    [ours, theirs]: [usize; 2],
+) -> Result<Vec<String>> {
     let mut workload = Workload::new(name, rows, threads)?;
     workload.train()?;
-    let forever = Spent { wall: f64::MAX, cpu: f64::MAX };
+    let forever = Spent {
+        wall: f64::MAX,
+        cpu: f64::MAX,
+    };
     let (mut own, mut eager, mut fused) = (forever, forever, forever);
     for _ in 0..TURNS {
         let mut outcome = Ok(());

@@ -33,11 +33,17 @@ pub fn graph(name: &str) -> Result<Graph> {
 /// `integer(8, 4)` on data, weight and bias of every linear layer.
 fn with_formats(mut graph: Graph) -> Result<Graph> {
     let format = format::Format::parse("integer(8, 4)")?;
-    let linears: Vec<ir::NodeId> =
-        graph.iter().filter(|(_, node)| matches!(node.op, Op::Linear(_))).map(|(id, _)| id).collect();
+    let linears: Vec<ir::NodeId> = graph
+        .iter()
+        .filter(|(_, node)| matches!(node.op, Op::Linear(_)))
+        .map(|(id, _)| id)
+        .collect();
     for id in linears {
         for port in ["data_in_0", "weight", "bias"] {
-            graph.node_mut(id).formats.insert(port.to_owned(), format.clone());
+            graph
+                .node_mut(id)
+                .formats
+                .insert(port.to_owned(), format.clone());
         }
     }
     Ok(graph)
@@ -48,21 +54,53 @@ impl Workload {
     pub fn new(name: &str, rows: usize, threads: usize) -> Result<Self> {
         let graph = graph(name)?;
         let verified = ir::verify(&graph)?;
-        let input = verified.placeholders().first().copied().context("a network has an input")?;
+        let input = verified
+            .placeholders()
+            .first()
+            .copied()
+            .context("a network has an input")?;
         let ty = verified.ty(input.into()).clone();
-        let output = verified.ty(verified.output_values()[0]).shape.bind(rows).context("the output has a size")?;
-        let (classes, labels) = (*output.last().context("the output has classes")?, output[..output.len() - 1].iter().product::<usize>());
-        let elements: usize = ty.shape.bind(rows * BATCHES).context("the input has a size")?.iter().product();
+        let output = verified
+            .ty(verified.output_values()[0])
+            .shape
+            .bind(rows)
+            .context("the output has a size")?;
+        let (classes, labels) = (
+            *output.last().context("the output has classes")?,
+            output[..output.len() - 1].iter().product::<usize>(),
+        );
+        let elements: usize = ty
+            .shape
+            .bind(rows * BATCHES)
+            .context("the input has a size")?
+            .iter()
+            .product();
         let random = Random::new(1, "benchmark");
         let is_index = ty.dtype == DType::I64;
         let network = Network::new(graph, threads)?;
         Ok(Self {
-            optimizer: Optimizer::new(OptimizerKind::Adam { weight_decay: 0.0 }, 1e-3, network.state()),
+            optimizer: Optimizer::new(
+                OptimizerKind::Adam { weight_decay: 0.0 },
+                1e-3,
+                network.state(),
+            ),
             network,
             rows,
-            floats: if is_index { Vec::new() } else { (0..elements).map(|k| random.normal(k as u64)).collect() },
-            indices: if is_index { (0..elements).map(|k| (random.bits(k as u64) % 64) as i64).collect() } else { Vec::new() },
-            labels: (0..labels * BATCHES).map(|k| (random.bits(k as u64) % classes as u64) as u32).collect(),
+            floats: if is_index {
+                Vec::new()
+            } else {
+                (0..elements).map(|k| random.normal(k as u64)).collect()
+            },
+            indices: if is_index {
+                (0..elements)
+                    .map(|k| (random.bits(k as u64) % 64) as i64)
+                    .collect()
+            } else {
+                Vec::new()
+            },
+            labels: (0..labels * BATCHES)
+                .map(|k| (random.bits(k as u64) % classes as u64) as u32)
+                .collect(),
             next: 0,
         })
     }
@@ -72,7 +110,9 @@ impl Workload {
         let at = self.advance();
         let input = slice(&self.floats, &self.indices, at);
         let labels = part(&self.labels, at);
-        Ok(self.network.train_step(&[input], labels, self.rows, &mut self.optimizer)?)
+        Ok(self
+            .network
+            .train_step(&[input], labels, self.rows, &mut self.optimizer)?)
     }
 
     /// One forward pass in evaluation mode on the next batch.
@@ -90,7 +130,11 @@ impl Workload {
 }
 
 fn slice<'a>(floats: &'a [f32], indices: &'a [i64], at: usize) -> Input<'a> {
-    if floats.is_empty() { Input::I64(part(indices, at)) } else { Input::F32(part(floats, at)) }
+    if floats.is_empty() {
+        Input::I64(part(indices, at))
+    } else {
+        Input::F32(part(floats, at))
+    }
 }
 
 fn part<T>(all: &[T], at: usize) -> &[T] {

@@ -16,6 +16,7 @@ mod arena;
 mod error;
 mod fuse;
 mod input;
+mod integer;
 mod lower;
 mod network;
 mod ops;
@@ -29,6 +30,7 @@ mod step;
 
 pub use error::EngineError;
 pub use input::Input;
+pub use integer::{IntegerError, IntegerPlan, NodeReport, Storage};
 pub use kernels::threads::Pool;
 pub use network::{Network, NetworkError};
 pub use optimizer::{Optimizer, OptimizerKind};

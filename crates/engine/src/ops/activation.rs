@@ -42,7 +42,7 @@ fn from_input(
                 dx,
                 #[inline(always)]
                 |x, dy| dy * derivative(x),
-            )
+            );
         }),
         from_result: false,
     }

@@ -1,0 +1,92 @@
+//! Codes from floats and back, with one rounding each way, and numbers as codes.
+
+use super::range::CodeRange;
+use format::{FixedPoint, Rounding};
+
+/// The code of a float in a format whose codes fit `i64`; NaN has none and becomes 0.
+pub(crate) fn encode(x: f32, format: FixedPoint) -> i64 {
+    // Exact: f32 times 2^±149 is a normal f64.
+    let scaled = f64::from(x) * 2_f64.powi(format.frac_width);
+    let whole = match format.rounding {
+        Rounding::NearestEven => scaled.round_ties_even(),
+        Rounding::Floor => scaled.floor(),
+    };
+    let range = CodeRange::of(format);
+    (whole as i128).clamp(range.min, range.max) as i64
+}
+
+/// The float nearest to code·2^-frac, ties to even.
+pub(crate) fn decode(code: i64, frac: i32) -> f32 {
+    let magnitude = code.unsigned_abs();
+    // What 53 bits cannot hold is kept as one sticky bit below them, which is enough for a later rounding to 24.
+    let dropped = (64 - magnitude.leading_zeros()).saturating_sub(53);
+    let rest = magnitude & ((1 << dropped) - 1);
+    let kept = (magnitude >> dropped) | u64::from(rest != 0);
+    let value = kept as f64 * 2_f64.powi((dropped as i32).saturating_sub(frac));
+    (if code < 0 { -value } else { value }) as f32
+}
+
+/// A number as an odd code (or 0) and its bits behind the point, when it has at most 24 significant bits and so is the
+/// same in the float engine.
+pub(crate) fn number(value: f64) -> Option<CodeRange> {
+    if value == 0.0 {
+        return Some(CodeRange { min: 0, max: 0, frac: 0 });
+    }
+    let (mut code, mut frac) = (value, 0);
+    while code.fract() != 0.0 && frac < 1100 {
+        code *= 2.0;
+        frac += 1;
+    }
+    while code % 2.0 == 0.0 {
+        code /= 2.0;
+        frac -= 1;
+    }
+    let code = (code.abs() < 16_777_216.0).then_some(code as i128)?;
+    Some(CodeRange { min: code, max: code, frac })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use format::Format;
+    use proptest::prelude::*;
+
+    #[test]
+    fn decoding_rounds_once() {
+        assert_eq!(decode(3, 1), 1.5);
+        assert_eq!(decode(-3, -2), -12.0);
+        // 2^24 + 1 lies between two floats; the even one wins, unless a bit far below breaks the tie.
+        assert_eq!(decode((1 << 24) + 1, 0), 16_777_216.0);
+        assert_eq!(decode((((1 << 24) + 1) << 38) + 1, 38), 16_777_218.0);
+        assert_eq!(decode(i64::MIN, 0), -(2_f32.powi(63)));
+        assert_eq!(decode(1, 149), f32::from_bits(1));
+        assert_eq!(decode(i64::MAX, 1 << 20), 0.0);
+        assert_eq!(decode(i64::MAX, -(1 << 20)), f32::INFINITY);
+    }
+
+    #[test]
+    fn numbers_have_odd_codes() {
+        let of = |value| number(value).map(|range| (range.min, range.frac));
+        assert_eq!(of(6.0), Some((3, -1)));
+        assert_eq!(of(-0.375), Some((-3, 3)));
+        assert_eq!(of(0.0), Some((0, 0)));
+        assert_eq!(of(0.1), None);
+    }
+
+    proptest! {
+        #[test]
+        fn codes_are_those_of_the_format(
+            bits in any::<u32>(), small in -40.0_f32..40.0, width in 1_u32..=63, frac in -104_i32..=149, signed: bool, floor: bool,
+        ) {
+            let rounding = if floor { "floor" } else { "nearest_even" };
+            let format = Format::parse(&format!("integer({width}, {frac}, signed = {signed}, rounding = {rounding})")).unwrap();
+            let fixed = format.fixed_point().unwrap();
+            let near = small * 2_f32.powi(-frac);
+            for x in [f32::from_bits(bits), small, near, -near, f32::INFINITY] {
+                let code = format.encode(&[x], &[1]).get(0);
+                let sign = if signed && code >> (width - 1) == 1 { 1_i128 << width } else { 0 };
+                prop_assert_eq!(i128::from(encode(x, fixed)), i128::from(code) - sign, "{}", x);
+            }
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! From a verified graph to steps: formats are carried from node to node, widths are proven, and maps of single elements
+//! join the kernel whose result nobody else reads.
+
+use super::buffer::{Buffer, Storage};
+use super::codes::encode;
+use super::error::{IntegerError, Refusal};
+use super::ops::{self, Kernel, Lowered, Operand, Site, keeps_elements, port_format};
+use super::range::CodeRange;
+use super::report::NodeReport;
+use super::stage::Stage;
+use super::step::{Source, Step};
+use crate::EngineError;
+use crate::state::State;
+use format::FixedPoint;
+use ir::{Node, NodeId, Op, Value, Verified};
+use std::collections::HashMap;
+
+/// Steps in order, the value that each makes, and what the graph returns.
+pub(crate) struct Compiled {
+    pub steps: Vec<Step>,
+    pub buffers: Vec<Buffer>,
+    pub outputs: Vec<(usize, CodeRange)>,
+    pub reports: Vec<NodeReport>,
+}
+
+/// Compiles the graph for a batch of `rows` rows.
+pub(crate) fn compile(
+    verified: &Verified,
+    state: &State,
+    rows: usize,
+) -> Result<Compiled, IntegerError> {
+    let mut compiler = Compiler {
+        verified,
+        state,
+        rows,
+        reads: count_reads(verified),
+        drafts: Vec::new(),
+        values: HashMap::new(),
+        n_inputs: 0,
+        made: Vec::new(),
+        outputs: Vec::new(),
+    };
+    for (id, node) in verified.graph().iter() {
+        compiler.node(id, node)?;
+    }
+    Ok(compiler.finish())
+}
+
+/// How many inputs read each value.
+fn count_reads(verified: &Verified) -> HashMap<Value, usize> {
+    let mut reads = HashMap::new();
+    for value in verified.graph().nodes().iter().flat_map(|node| &node.inputs) {
+        *reads.entry(*value).or_insert(0) += 1;
+    }
+    reads
+}
+
+/// A value as far as it is known.
+#[derive(Clone)]
+struct Known {
+    shape: Vec<usize>,
+    place: Place,
+    /// Whether it is read once, so that its reader may change how it is made.
+    is_sole: bool,
+}
+
+#[derive(Clone)]
+enum Place {
+    /// Floats that no format has rounded yet.
+    Floats(Floats),
+    /// The codes that a step makes.
+    Codes { step: usize, range: CodeRange },
+}
+
+#[derive(Clone)]
+enum Floats {
+    /// A placeholder, by its number.
+    Input(usize),
+    /// A stored tensor.
+    Constant(Vec<f32>),
+}
+
+/// A step to be.
+struct Draft {
+    source: Source,
+    inputs: Vec<usize>,
+    /// What the source's results range over, and the results of every stage.
+    ranges: Vec<CodeRange>,
+    stages: Vec<Stage>,
+    len: usize,
+}
+
+struct Compiler<'a> {
+    verified: &'a Verified<'a>,
+    state: &'a State,
+    rows: usize,
+    reads: HashMap<Value, usize>,
+    drafts: Vec<Draft>,
+    values: HashMap<Value, Known>,
+    n_inputs: usize,
+    /// Per result of a node, the step that makes it and the number of stages after which it is made.
+    made: Vec<(NodeId, usize, usize)>,
+    outputs: Vec<(usize, CodeRange)>,
+}
+
+impl Compiler<'_> {
+    fn node(&mut self, id: NodeId, node: &Node) -> Result<(), IntegerError> {
+        let results = match &node.op {
+            Op::Output(_) => {
+                for (k, value) in node.inputs.iter().enumerate() {
+                    let known = self.values[value].clone();
+                    self.outputs.push(codes(&known, &format!("data_in_{k}")).map_err(|r| r.at(node))?);
+                }
+                return Ok(());
+            }
+            Op::Placeholder(_) => {
+                self.n_inputs += 1;
+                vec![self.floats(id, node, Floats::Input(self.n_inputs - 1))?]
+            }
+            Op::Constant(_) => {
+                let range = self.state.entry(id, "value").map_or(0..0, |entry| entry.range.clone());
+                let values = self.state.trained[range].to_vec();
+                vec![self.floats(id, node, Floats::Constant(values))?]
+            }
+            _ => self.operator(id, node)?,
+        };
+        for (output, known) in results.into_iter().enumerate() {
+            self.define(id, node, output, known).map_err(|refusal| refusal.at(node))?;
+        }
+        Ok(())
+    }
+
+    fn floats(&self, id: NodeId, node: &Node, floats: Floats) -> Result<Known, IntegerError> {
+        let shape = self.shapes(id, node)?.remove(0);
+        Ok(Known { shape, place: Place::Floats(floats), is_sole: true })
+    }
+
+    fn operator(&mut self, id: NodeId, node: &Node) -> Result<Vec<Known>, IntegerError> {
+        let outputs = self.shapes(id, node)?;
+        let operands = self.operands(node).map_err(|refusal| refusal.at(node))?;
+        if keeps_elements(&node.op) {
+            let shape = outputs.into_iter().next().unwrap_or_default();
+            return Ok(operands.into_iter().take(1).map(|known| Known { shape: shape.clone(), ..known }).collect());
+        }
+        let lower = || {
+            let ports = node.data_ports().into_iter().zip(&operands);
+            let parts = ports.map(|(port, known)| codes(known, &port).map(|(step, range)| (step, Operand {
+                shape: known.shape.clone(),
+                range,
+            })));
+            let (steps, operands): (Vec<usize>, Vec<Operand>) = parts.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+            let graph = self.verified.graph();
+            let site = Site { id, node, graph, state: self.state, operands, outputs: outputs.clone() };
+            ops::lower(&site).map(|lowered| (steps, lowered))
+        };
+        let (steps, lowered) = lower().map_err(|refusal| refusal.at(node))?;
+        self.place(&operands, steps, lowered, &outputs).map_err(|refusal| refusal.at(node))
+    }
+
+    /// Turns what a node was lowered to into steps.
+    fn place(
+        &mut self,
+        operands: &[Known],
+        steps: Vec<usize>,
+        lowered: Lowered,
+        outputs: &[Vec<usize>],
+    ) -> Result<Vec<Known>, Refusal> {
+        let shape = outputs[0].clone();
+        match lowered {
+            Lowered::SameElements => Ok(vec![Known { shape, ..operands[0].clone() }]),
+            Lowered::Stages(stages) => {
+                let known = self.extend_all(operands[0].clone(), stages)?;
+                Ok(vec![Known { shape, ..known }])
+            }
+            Lowered::Kernel(kernel, range, stages) => {
+                let known = self.draft(kernel.into(), steps, range, shape);
+                Ok(vec![self.extend_all(known, stages)?])
+            }
+            Lowered::Several(kernels) => {
+                let Place::Codes { range, .. } = operands[0].place else {
+                    return Ok(Vec::new());
+                };
+                let pieces = kernels.into_iter().zip(outputs);
+                Ok(pieces.map(|(kernel, shape)| self.draft(kernel.into(), steps.clone(), range, shape.clone())).collect())
+            }
+        }
+    }
+
+    /// The node's data inputs, each rounded to the format of its port.
+    fn operands(&mut self, node: &Node) -> Result<Vec<Known>, Refusal> {
+        let ports = node.data_ports();
+        let pairs = node.inputs.iter().zip(ports);
+        pairs.map(|(value, port)| {
+            let known = self.values[value].clone();
+            match port_format(node, &port)? {
+                Some(format) => self.round(known, format),
+                None => Ok(known),
+            }
+        }).collect()
+    }
+
+    fn round(&mut self, known: Known, format: FixedPoint) -> Result<Known, Refusal> {
+        let range = CodeRange::of(format);
+        match &known.place {
+            Place::Floats(floats) => {
+                let source = match floats {
+                    Floats::Input(input) => Source::Encode { input: *input, format },
+                    Floats::Constant(values) => {
+                        Source::Constant(values.iter().map(|&value| encode(value, format)).collect())
+                    }
+                };
+                Ok(self.draft(source, Vec::new(), range, known.shape))
+            }
+            Place::Codes { range: from, .. } => {
+                let on_grid = from.frac == range.frac && from.min >= range.min && from.max <= range.max;
+                if on_grid { Ok(known) } else { let stage = Stage::round(from.frac, format); self.extend(known, stage) }
+            }
+        }
+    }
+
+    fn extend_all(&mut self, known: Known, stages: Vec<Stage>) -> Result<Known, Refusal> {
+        stages.into_iter().try_fold(known, |known, stage| self.extend(known, stage))
+    }
+
+    /// Maps the elements of a value: in the step that makes it when nobody else reads it, in a new one otherwise.
+    fn extend(&mut self, known: Known, stage: Stage) -> Result<Known, Refusal> {
+        let Place::Codes { step, range } = known.place else {
+            return Ok(known);
+        };
+        let takes = match &self.drafts[step].source {
+            Source::Layer(layer) => layer.takes(&stage),
+            _ => true,
+        };
+        let known = if known.is_sole && takes {
+            known
+        } else {
+            self.draft(Source::Copy, vec![step], range, known.shape)
+        };
+        let range = stage.range(range)?;
+        let Place::Codes { step, .. } = known.place else {
+            return Ok(known);
+        };
+        let draft = &mut self.drafts[step];
+        draft.stages.push(stage);
+        draft.ranges.push(range);
+        Ok(Known { place: Place::Codes { step, range }, ..known })
+    }
+
+    fn draft(&mut self, source: Source, inputs: Vec<usize>, range: CodeRange, shape: Vec<usize>) -> Known {
+        let step = self.drafts.len();
+        let len = shape.iter().product();
+        self.drafts.push(Draft { source, inputs, ranges: vec![range], stages: Vec::new(), len });
+        Known { shape, place: Place::Codes { step, range }, is_sole: true }
+    }
+
+    /// Makes a value the result of a node, rounded where the result has a format.
+    fn define(&mut self, id: NodeId, node: &Node, output: usize, known: Known) -> Result<(), Refusal> {
+        let mut known = known;
+        if let Some(format) = port_format(node, &format!("data_out_{output}"))? {
+            known = self.round(known, format)?;
+        }
+        let value = Value { node: id, output: output as u16 };
+        known.is_sole &= self.reads.get(&value).is_none_or(|&reads| reads == 1);
+        if let Place::Codes { step, .. } = known.place {
+            self.made.push((id, step, self.drafts[step].stages.len()));
+        }
+        self.values.insert(value, known);
+        Ok(())
+    }
+
+    fn shapes(&self, id: NodeId, node: &Node) -> Result<Vec<Vec<usize>>, IntegerError> {
+        let too_large = || EngineError::TooLarge { node: node.name.clone(), rows: self.rows };
+        let bound = self.verified.outputs(id).iter().map(|ty| ty.shape.bind(self.rows));
+        Ok(bound.collect::<Option<_>>().ok_or_else(too_large)?)
+    }
+
+    fn finish(self) -> Compiled {
+        let graph = self.verified.graph();
+        let results: Vec<CodeRange> = self.drafts.iter().map(|draft| draft.ranges[draft.stages.len()]).collect();
+        let ranges: Vec<Vec<CodeRange>> = self.drafts.iter().map(|draft| draft.ranges.clone()).collect();
+        let buffers = self.drafts.iter().zip(&results).map(|(draft, &range)| Buffer::zeros(Storage::of(range), draft.len));
+        let buffers = buffers.collect();
+        let steps: Vec<Step> = self.drafts.into_iter().map(|draft| {
+            let operand = draft.inputs.first().map(|&input| results[input]);
+            Step::new(draft.source, draft.inputs, operand, draft.stages)
+        }).collect();
+        let report = |&(id, step, stages): &(NodeId, usize, usize)| {
+            let (node, range) = (graph.node(id), ranges[step][stages]);
+            let is_stored = stages + 1 == ranges[step].len();
+            NodeReport {
+                node: node.name.clone(),
+                op: node.op.name(),
+                format: range.format(),
+                storage: is_stored.then(|| Storage::of(range)),
+                kernel: steps[step].kernel(),
+            }
+        };
+        let reports = self.made.iter().map(report).collect();
+        Compiled { steps, buffers, outputs: self.outputs, reports }
+    }
+}
+
+/// The step and range of a value that is fixed point.
+fn codes(known: &Known, port: &str) -> Result<(usize, CodeRange), Refusal> {
+    match &known.place {
+        Place::Codes { step, range } => Ok((*step, *range)),
+        Place::Floats(_) => Err(Refusal::NoFormat(port.to_owned())),
+    }
+}
+
+impl From<Kernel> for Source {
+    fn from(kernel: Kernel) -> Self {
+        match kernel {
+            Kernel::Layer(layer) => Self::Layer(layer),
+            Kernel::Wide(kernel) => Self::Wide(kernel),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Why a graph has no exact integer execution.
+
+use crate::EngineError;
+use format::Format;
+use ir::Node;
+
+/// Why a graph cannot be executed in integers.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum IntegerError {
+    /// A port whose value is not fixed point.
+    #[error("{node} ({op}): {port} has no fixed-point format; give it one, for example {port}: integer(8, 4)")]
+    NoFormat {
+        /// The node.
+        node: String,
+        /// Its operator.
+        op: &'static str,
+        /// The port.
+        port: String,
+    },
+    /// A port with a format of another kind.
+    #[error("{node} ({op}): {port} has format {format}, which is not fixed point; give it one that is, for example integer(8, 4)")]
+    NotFixedPoint {
+        /// The node.
+        node: String,
+        /// Its operator.
+        op: &'static str,
+        /// The port.
+        port: String,
+        /// Its format.
+        format: String,
+    },
+    /// An operator, or these attributes of it, that integers cannot follow exactly.
+    #[error("{node} ({op}): {why}")]
+    NoIntegerForm {
+        /// The node.
+        node: String,
+        /// Its operator.
+        op: &'static str,
+        /// What stands in the way.
+        why: String,
+    },
+    /// A result that 64-bit integers do not hold.
+    #[error("{node} ({op}): needs {}{bits} bits, more than the 63 and a sign there are; round its operands", if *bits < 128 { "" } else { "at least " })]
+    TooWide {
+        /// The node.
+        node: String,
+        /// Its operator.
+        op: &'static str,
+        /// Bits that the largest result needs; 128 stands for that many or more.
+        bits: u32,
+    },
+    /// What the float engine would refuse as well.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// A refusal before the node is known.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Refusal {
+    NoFormat(String),
+    NotFixedPoint(String, Format),
+    NoForm(String),
+    TooWide(u32),
+}
+
+impl Refusal {
+    /// The error, with the node it happened at.
+    pub fn at(self, node: &Node) -> IntegerError {
+        let (op, node) = (node.op.name(), node.name.clone());
+        match self {
+            Self::NoFormat(port) => IntegerError::NoFormat { node, op, port },
+            Self::NotFixedPoint(port, format) => {
+                let format = format.to_string();
+                IntegerError::NotFixedPoint { node, op, port, format }
+            }
+            Self::NoForm(why) => IntegerError::NoIntegerForm { node, op, why },
+            Self::TooWide(bits) => IntegerError::TooWide { node, op, bits },
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! A graph compiled to integers, ready to run any number of times.
+
+use super::buffer::{Buffer, with_buffer};
+use super::buffer::Code;
+use super::codes::decode;
+use super::compile::compile;
+use super::error::IntegerError;
+use super::range::CodeRange;
+use super::report::NodeReport;
+use super::step::{Memory, Step};
+use crate::input::{InputInfo, input_infos};
+use crate::plan::PlanOptions;
+use crate::state::State;
+use crate::{EngineError, Input};
+use format::FixedPoint;
+use ir::Verified;
+
+/// A graph whose every operand is fixed point, compiled for a number of rows and the present parameters.
+pub struct IntegerPlan {
+    rows: usize,
+    inputs: Vec<InputInfo>,
+    steps: Vec<Step>,
+    /// The value that each step makes.
+    buffers: Vec<Buffer>,
+    outputs: Vec<(usize, CodeRange)>,
+    reports: Vec<NodeReport>,
+    memory: Memory,
+}
+
+impl IntegerPlan {
+    /// Compiles a verified graph for a batch of `rows` rows. Every width is proven here: running never overflows.
+    pub fn compile(verified: &Verified, state: &State, rows: usize) -> Result<Self, IntegerError> {
+        if rows == 0 {
+            return Err(EngineError::EmptyBatch.into());
+        }
+        let compiled = compile(verified, state, rows)?;
+        Ok(Self {
+            rows,
+            inputs: input_infos(verified, &PlanOptions::eval(rows))?,
+            steps: compiled.steps,
+            buffers: compiled.buffers,
+            outputs: compiled.outputs,
+            reports: compiled.reports,
+            memory: Memory::default(),
+        })
+    }
+
+    /// Runs the graph on a batch.
+    pub fn run(&mut self, inputs: &[Input]) -> Result<(), IntegerError> {
+        if inputs.len() != self.inputs.len() {
+            let (expected, got) = (self.inputs.len(), inputs.len());
+            return Err(EngineError::InputCount { expected, got }.into());
+        }
+        for (info, input) in self.inputs.iter().zip(inputs) {
+            info.check(input, self.rows)?;
+        }
+        for (at, step) in self.steps.iter().enumerate() {
+            let (earlier, later) = self.buffers.split_at_mut(at);
+            step.run(inputs, earlier, &mut later[0], &mut self.memory);
+        }
+        Ok(())
+    }
+
+    /// Result `k` as floats: each the float nearest to code·2^-frac, exact where it fits.
+    pub fn output(&self, k: usize) -> Vec<f32> {
+        let (step, range) = self.outputs[k];
+        with_buffer!(&self.buffers[step], codes => codes.iter().map(|code| decode(code.widen(), range.frac)).collect())
+    }
+
+    /// The codes of result `k` and the narrowest format that holds all it can be.
+    pub fn output_codes(&self, k: usize) -> (Vec<i64>, FixedPoint) {
+        let (step, range) = self.outputs[k];
+        let mut codes = Vec::new();
+        self.buffers[step].load(&mut codes);
+        (codes, range.format())
+    }
+
+    /// The result of every node but the graph's edges: its format, how it is stored, which kernel computes it.
+    pub fn describe(&self) -> &[NodeReport] {
+        &self.reports
+    }
+}
