@@ -8,7 +8,7 @@
 //!
 //! A value that somebody observes, returns or rounds is always made.
 
-use crate::plan::{Mode, PlanOptions};
+use crate::options::{Mode, PlanOptions};
 use ir::{Node, NodeId, Op, Value, Verified};
 
 /// What the planner decided about one node.

@@ -1,7 +1,7 @@
 //! What a caller feeds into a plan.
 
 use crate::EngineError;
-use crate::plan::PlanOptions;
+use crate::options::PlanOptions;
 use ir::{DType, NodeId, Op, Verified};
 
 /// The values of one placeholder for a whole batch, in row-major order.

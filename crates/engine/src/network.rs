@@ -1,7 +1,8 @@
 //! A network that trains and answers: parameters, a thread pool, and a plan for every batch size met so far.
 
 use crate::optimizer::Optimizer;
-use crate::plan::{Plan, PlanOptions, Score, compile};
+use crate::options::PlanOptions;
+use crate::plan::{Plan, Score, compile};
 use crate::state::State;
 use crate::{EngineError, Input};
 use ir::{Graph, VerifyError, verify};

@@ -1,7 +1,7 @@
 //! Dropout: in training each element is dropped with probability p and the others are scaled up.
 
 use super::{Lowered, Site};
-use crate::plan::Mode;
+use crate::options::Mode;
 use crate::step::{Memory, Step, Wires};
 use ir::Random;
 

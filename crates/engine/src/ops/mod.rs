@@ -24,7 +24,7 @@ pub(crate) mod softmax;
 
 use crate::EngineError;
 use crate::fuse::Fusion;
-use crate::plan::Mode;
+use crate::options::Mode;
 use crate::state::State;
 use crate::step::Step;
 use format::Format;

@@ -65,7 +65,7 @@ const FORMATS: [&str; 8] = [
 /// A graph of up to sixteen nodes that verifies, with parameters.
 pub fn graph(choices: &mut Choices) -> Graph {
     let mut graph = Graph::new("random");
-    for i in 0..1 + choices.below(2) {
+    for i in 0..=choices.below(2) {
         let (dtype, dims) = choices.pick(&INPUTS);
         let shape = dims
             .split(", ")

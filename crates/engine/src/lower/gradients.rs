@@ -1,0 +1,48 @@
+//! Which steps gradients reach, and who writes each gradient first.
+
+use super::outline::Outline;
+
+/// Where gradients flow.
+pub(super) struct GradientFlow {
+    /// Per storage: it has a gradient.
+    pub reached: Vec<bool>,
+    pub steps: Vec<StepFlow>,
+}
+
+/// What a step does in the backward pass.
+pub(super) struct StepFlow {
+    /// It runs at all.
+    pub active: bool,
+    /// Per input: a gradient is wanted, and another step has contributed before.
+    pub inputs: Vec<Option<Accumulate>>,
+}
+
+/// Whether a gradient is added to what is there already, or overwrites it.
+pub(super) type Accumulate = bool;
+
+impl GradientFlow {
+    /// Walks the steps backwards from the results.
+    pub fn new(outline: &Outline, wanted: bool) -> Self {
+        let mut reached = vec![false; outline.storages.len()];
+        for &slot in outline.outputs.iter().filter(|_| wanted) {
+            let storage = outline.storage(slot);
+            reached[storage] = outline.storages[storage].needs_grad;
+        }
+        let mut steps: Vec<StepFlow> = Vec::with_capacity(outline.drafts.len());
+        for draft in outline.drafts.iter().rev() {
+            let active = draft
+                .outputs
+                .iter()
+                .any(|&slot| reached[outline.storage(slot)]);
+            let inputs = draft.inputs.iter().map(|&slot| {
+                let storage = outline.storage(slot);
+                let wanted = active && outline.storages[storage].needs_grad;
+                wanted.then(|| std::mem::replace(&mut reached[storage], true))
+            });
+            let inputs = inputs.collect();
+            steps.push(StepFlow { active, inputs });
+        }
+        steps.reverse();
+        Self { reached, steps }
+    }
+}

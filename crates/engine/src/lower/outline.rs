@@ -1,0 +1,287 @@
+//! The steps of a program and the values between them, before anything has a place in memory: one step per node or
+//! fused group, rounding steps where ports have formats, copies where a step would read a buffer twice.
+
+use crate::EngineError;
+use crate::fuse::{Fusion, fuse};
+use crate::ops::permute::Copy;
+use crate::ops::quantize::Quantize;
+use crate::ops::{self, Lowered, Site};
+use crate::options::PlanOptions;
+use crate::state::State;
+use crate::step::Step;
+use format::Format;
+use ir::{DType, Node, NodeId, Op, Value, Verified};
+use std::collections::HashMap;
+
+/// Steps and values of a program.
+#[derive(Default)]
+pub(super) struct Outline {
+    pub slots: Vec<Slot>,
+    pub storages: Vec<Storage>,
+    pub drafts: Vec<Draft>,
+    /// Slots of the placeholders.
+    pub inputs: Vec<usize>,
+    /// Slots of the results; no two share a storage.
+    pub outputs: Vec<usize>,
+    /// Slots of the observed ports.
+    pub observed: Vec<usize>,
+}
+
+/// A value inside the program. Several slots may share one storage: a reshape is only a new shape.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    pub shape: Vec<usize>,
+    pub storage: usize,
+}
+
+/// A buffer with room for a value, and for its gradient when it needs one.
+#[derive(Clone, Debug)]
+pub(super) struct Storage {
+    pub len: usize,
+    pub needs_grad: bool,
+    /// The step that makes it; none for inputs.
+    pub made_by: Option<usize>,
+}
+
+/// A step whose operands, given as slots, have no place in memory yet.
+pub(super) struct Draft {
+    pub step: Box<dyn Step>,
+    pub inputs: Vec<usize>,
+    pub outputs: Vec<usize>,
+}
+
+impl Outline {
+    pub fn new(
+        verified: &Verified,
+        options: &PlanOptions,
+        state: &State,
+        rows: usize,
+    ) -> Result<Self, EngineError> {
+        let fusions = fuse(verified, options);
+        let mut writer = Writer {
+            verified,
+            options,
+            state,
+            rows,
+            fusions: &fusions,
+            outline: Self::default(),
+            values: HashMap::new(),
+        };
+        for (id, node) in verified.graph().iter() {
+            writer.node(id, node)?;
+        }
+        Ok(writer.finish())
+    }
+
+    /// The buffer of a slot.
+    pub fn storage(&self, slot: usize) -> usize {
+        self.slots[slot].storage
+    }
+
+    fn new_slot(&mut self, shape: Vec<usize>, needs_grad: bool, made_by: Option<usize>) -> usize {
+        let len = shape.iter().product();
+        self.storages.push(Storage {
+            len,
+            needs_grad,
+            made_by,
+        });
+        self.slots.push(Slot {
+            shape,
+            storage: self.storages.len() - 1,
+        });
+        self.slots.len() - 1
+    }
+}
+
+/// An outline being written, node after node.
+struct Writer<'a> {
+    verified: &'a Verified<'a>,
+    options: &'a PlanOptions,
+    state: &'a State,
+    rows: usize,
+    fusions: &'a [Fusion],
+    outline: Outline,
+    values: HashMap<Value, usize>,
+}
+
+impl Writer<'_> {
+    fn node(&mut self, id: NodeId, node: &Node) -> Result<(), EngineError> {
+        match &node.op {
+            Op::Placeholder(_) => {
+                let is_float = self.verified.ty(id.into()).dtype == DType::F32;
+                let shape = self.shapes(id, node)?.remove(0);
+                let slot =
+                    self.outline
+                        .new_slot(shape, self.options.gradients.inputs && is_float, None);
+                self.outline.inputs.push(slot);
+                self.define(id, node, vec![slot]);
+            }
+            Op::Output(_) => {
+                let slots = self.read(node);
+                self.outline.outputs = self.without_duplicates(slots);
+            }
+            _ => self.operator(id, node)?,
+        }
+        Ok(())
+    }
+
+    fn operator(&mut self, id: NodeId, node: &Node) -> Result<(), EngineError> {
+        if let Some(maker) = self.fusions[id.index()].made_by {
+            let slot = self.values[&Value::from(maker)];
+            self.define(id, node, vec![slot]);
+            return Ok(());
+        }
+        let shapes = self.shapes(id, node)?;
+        let inputs = self.read(node);
+        let outputs = match self.lower(id, node, &inputs, &shapes)? {
+            Lowered::SameElements => {
+                let input = self.rounded(node, inputs)[0];
+                vec![self.reshape(input, shapes[0].clone())]
+            }
+            Lowered::Step(step) => {
+                let inputs = self.rounded(node, inputs);
+                self.emit(step, inputs, shapes)
+            }
+            Lowered::RoundingStep(step) => self.emit(step, inputs, shapes),
+        };
+        self.define(id, node, outputs);
+        Ok(())
+    }
+
+    fn lower(
+        &self,
+        id: NodeId,
+        node: &Node,
+        inputs: &[usize],
+        shapes: &[Vec<usize>],
+    ) -> Result<Lowered, EngineError> {
+        ops::lower(&Site {
+            id,
+            node,
+            graph: self.verified.graph(),
+            state: self.state,
+            inputs: inputs
+                .iter()
+                .map(|&slot| self.outline.slots[slot].shape.clone())
+                .collect(),
+            outputs: shapes.to_vec(),
+            mode: self.options.mode,
+            fusion: &self.fusions[id.index()],
+            batch: self.options.rows,
+            rows: self.rows,
+        })
+    }
+
+    /// The slots of a node's data inputs.
+    fn read(&self, node: &Node) -> Vec<usize> {
+        node.inputs.iter().map(|value| self.values[value]).collect()
+    }
+
+    /// The inputs, each behind a rounding step where its port has a format.
+    fn rounded(&mut self, node: &Node, inputs: Vec<usize>) -> Vec<usize> {
+        let ports = node.data_ports();
+        let rounded =
+            inputs
+                .into_iter()
+                .zip(ports)
+                .map(|(slot, port)| match node.formats.get(&port) {
+                    Some(format) => self.round(format, slot),
+                    None => slot,
+                });
+        rounded.collect()
+    }
+
+    fn round(&mut self, format: &Format, slot: usize) -> usize {
+        let shape = self.outline.slots[slot].shape.clone();
+        let step = Quantize {
+            format: format.clone(),
+            shape: shape.clone(),
+        };
+        self.emit(Box::new(step), vec![slot], vec![shape])[0]
+    }
+
+    /// A second shape of the same elements.
+    fn reshape(&mut self, slot: usize, shape: Vec<usize>) -> usize {
+        let storage = self.outline.storage(slot);
+        self.outline.slots.push(Slot { shape, storage });
+        self.outline.slots.len() - 1
+    }
+
+    /// A step gets each buffer once: a second reading of the same one goes through a copy.
+    fn without_duplicates(&mut self, inputs: Vec<usize>) -> Vec<usize> {
+        let mut distinct: Vec<usize> = Vec::with_capacity(inputs.len());
+        for slot in inputs {
+            let storage = self.outline.storage(slot);
+            let seen = distinct
+                .iter()
+                .any(|&other| self.outline.storage(other) == storage);
+            distinct.push(if seen {
+                let shape = self.outline.slots[slot].shape.clone();
+                self.emit(Box::new(Copy), vec![slot], vec![shape])[0]
+            } else {
+                slot
+            });
+        }
+        distinct
+    }
+
+    fn emit(
+        &mut self,
+        step: Box<dyn Step>,
+        inputs: Vec<usize>,
+        shapes: Vec<Vec<usize>>,
+    ) -> Vec<usize> {
+        let inputs = self.without_duplicates(inputs);
+        let outline = &mut self.outline;
+        let from_inputs = inputs
+            .iter()
+            .any(|&slot| outline.storages[outline.storage(slot)].needs_grad);
+        let needs_grad = self.options.gradients.any() && (from_inputs || step.is_trained());
+        let made_by = Some(outline.drafts.len());
+        let outputs = shapes
+            .into_iter()
+            .map(|shape| outline.new_slot(shape, needs_grad, made_by));
+        let outputs: Vec<usize> = outputs.collect();
+        outline.drafts.push(Draft {
+            step,
+            inputs,
+            outputs: outputs.clone(),
+        });
+        outputs
+    }
+
+    /// Makes `slots` the results of a node, rounded where the node's results have formats.
+    fn define(&mut self, id: NodeId, node: &Node, slots: Vec<usize>) {
+        for (output, mut slot) in slots.into_iter().enumerate() {
+            if let Some(format) = node.formats.get(&format!("data_out_{output}")) {
+                slot = self.round(format, slot);
+            }
+            let value = Value {
+                node: id,
+                output: output as u16,
+            };
+            self.values.insert(value, slot);
+        }
+    }
+
+    fn shapes(&self, id: NodeId, node: &Node) -> Result<Vec<Vec<usize>>, EngineError> {
+        let too_large = || EngineError::TooLarge {
+            node: node.name.clone(),
+            rows: self.options.rows,
+        };
+        let bound = self
+            .verified
+            .outputs(id)
+            .iter()
+            .map(|ty| ty.shape.bind(self.rows));
+        bound.collect::<Option<_>>().ok_or_else(too_large)
+    }
+
+    fn finish(mut self) -> Outline {
+        let graph = self.verified.graph();
+        let ports = self.options.observe.iter();
+        let slots = ports.filter_map(|port| self.values.get(&port.value(graph)?).copied());
+        self.outline.observed = slots.collect();
+        self.outline
+    }
+}

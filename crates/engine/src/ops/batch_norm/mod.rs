@@ -1,0 +1,70 @@
+//! Batch normalisation: statistics of the whole batch in training, a fixed affine map in evaluation.
+
+mod coefficients;
+mod eval;
+mod train;
+
+use super::{Lowered, Site};
+use crate::EngineError;
+use crate::options::Mode;
+pub(crate) use coefficients::NormCoefficients;
+use eval::EvalNorm;
+use kernels::batch_norm::{self as kernel, ChannelLayout};
+use train::TrainNorm;
+
+/// The step of a batch norm in the mode of the plan.
+pub(crate) fn lower(momentum: f64, site: &Site) -> Result<Lowered, EngineError> {
+    let shape = &site.inputs[0];
+    let layout = ChannelLayout {
+        batch: shape[0],
+        channels: shape[1],
+        inner: shape[2..].iter().product(),
+    };
+    let norm = Norm {
+        layout,
+        relu: site.fusion.relu,
+        coefficients: NormCoefficients::of(site.id, site),
+    };
+    if site.mode == Mode::Eval {
+        return Ok(EvalNorm(norm).into());
+    }
+    let samples_per_row = layout.per_channel() / site.rows;
+    let samples = samples_per_row * site.batch;
+    if samples < 2 {
+        let (node, op) = (site.node.name.clone(), site.node.op.name());
+        return Err(EngineError::TooFewSamples {
+            node,
+            op,
+            got: samples,
+        });
+    }
+    let lacking_bias = site
+        .fusion
+        .lacks_bias_of
+        .map_or(0..0, |id| site.param_of(id, "bias"));
+    Ok(TrainNorm {
+        norm,
+        momentum,
+        samples_per_row,
+        samples,
+        lacking_bias,
+    }
+    .into())
+}
+
+/// What both modes have.
+struct Norm {
+    layout: ChannelLayout,
+    relu: bool,
+    coefficients: NormCoefficients,
+}
+
+impl Norm {
+    fn apply(&self, x: &[f32], scale: &[f32], shift: &[f32], y: &mut [f32]) {
+        if self.relu {
+            kernel::affine_relu(&self.layout, x, scale, shift, y);
+        } else {
+            kernel::affine(&self.layout, x, scale, shift, y);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What to compile: rows, mode, gradients, observed ports.
+
+use crate::EngineError;
+use ir::{Graph, NodeId, Value, Verified};
+
+/// Whether batch norms use the batch's statistics and dropout drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Batch statistics, dropout on.
+    Train,
+    /// Running statistics, dropout off.
+    Eval,
+}
+
+/// Which gradients a plan computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Gradients {
+    /// Of the trained parameters.
+    pub parameters: bool,
+    /// Of the f32 inputs.
+    pub inputs: bool,
+}
+
+impl Gradients {
+    /// Whether there is a backward pass at all.
+    pub fn any(self) -> bool {
+        self.parameters || self.inputs
+    }
+}
+
+/// A port to observe.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Port {
+    /// The node.
+    pub node: NodeId,
+    /// `data_in_0`, `data_out_0`, …
+    pub port: String,
+}
+
+impl Port {
+    /// The value at the port: what an input reads, before the node rounds it, or what a result is.
+    pub(crate) fn value(&self, graph: &Graph) -> Option<Value> {
+        let node = graph.nodes().get(self.node.index())?;
+        if let Some(k) = self.port.strip_prefix("data_in_") {
+            return node.inputs.get(k.parse::<usize>().ok()?).copied();
+        }
+        let output = self.port.strip_prefix("data_out_")?.parse().ok()?;
+        Some(Value {
+            node: self.node,
+            output,
+        })
+    }
+}
+
+/// What to compile.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PlanOptions {
+    /// Rows of the batch: what the symbol of the graph's shapes is bound to.
+    pub rows: usize,
+    /// Training or evaluation.
+    pub mode: Mode,
+    /// Which gradients to compute.
+    pub gradients: Gradients,
+    /// Ports whose values can be read after a forward pass.
+    pub observe: Vec<Port>,
+    /// Whether neighbouring nodes may become one step; off only to compare.
+    pub fuse: bool,
+}
+
+impl PlanOptions {
+    /// Options for `rows` rows of training.
+    pub fn train(rows: usize) -> Self {
+        Self {
+            rows,
+            mode: Mode::Train,
+            gradients: Gradients {
+                parameters: true,
+                inputs: false,
+            },
+            observe: Vec::new(),
+            fuse: true,
+        }
+    }
+
+    /// Options for `rows` rows of evaluation.
+    pub fn eval(rows: usize) -> Self {
+        Self {
+            mode: Mode::Eval,
+            gradients: Gradients::default(),
+            ..Self::train(rows)
+        }
+    }
+
+    /// Every observed port must exist.
+    pub(crate) fn check_ports(&self, verified: &Verified) -> Result<(), EngineError> {
+        let graph = verified.graph();
+        let exists = |port: &Port| {
+            let value = port.value(graph);
+            value.is_some_and(|v| usize::from(v.output) < verified.outputs(v.node).len())
+        };
+        let Some(port) = self.observe.iter().find(|port| !exists(port)) else {
+            return Ok(());
+        };
+        let node = graph.nodes().get(port.node.index());
+        Err(EngineError::UnknownPort {
+            node: node.map_or_else(String::new, |node| node.name.clone()),
+            port: port.port.clone(),
+        })
+    }
+}
