@@ -5,8 +5,8 @@ use format::{FixedPoint, Rounding};
 
 /// The code of a float in a format whose codes fit `i64`; NaN has none and becomes 0.
 pub(crate) fn encode(x: f32, format: FixedPoint) -> i64 {
-    // Exact: f32 times 2^±149 is a normal f64.
-    let scaled = f64::from(x) * 2_f64.powi(format.frac_width);
+    // Infinities are the largest floats, as everywhere. Exact: f32 times 2^±149 is a normal f64.
+    let scaled = f64::from(x.clamp(f32::MIN, f32::MAX)) * 2_f64.powi(format.frac_width);
     let whole = match format.rounding {
         Rounding::NearestEven => scaled.round_ties_even(),
         Rounding::Floor => scaled.floor(),
@@ -30,7 +30,11 @@ pub(crate) fn decode(code: i64, frac: i32) -> f32 {
 /// same in the float engine.
 pub(crate) fn number(value: f64) -> Option<CodeRange> {
     if value == 0.0 {
-        return Some(CodeRange { min: 0, max: 0, frac: 0 });
+        return Some(CodeRange {
+            min: 0,
+            max: 0,
+            frac: 0,
+        });
     }
     let (mut code, mut frac) = (value, 0);
     while code.fract() != 0.0 && frac < 1100 {
@@ -42,7 +46,11 @@ pub(crate) fn number(value: f64) -> Option<CodeRange> {
         frac -= 1;
     }
     let code = (code.abs() < 16_777_216.0).then_some(code as i128)?;
-    Some(CodeRange { min: code, max: code, frac })
+    Some(CodeRange {
+        min: code,
+        max: code,
+        frac,
+    })
 }
 
 #[cfg(test)]

@@ -49,7 +49,12 @@ pub(crate) fn compile(
 /// How many inputs read each value.
 fn count_reads(verified: &Verified) -> HashMap<Value, usize> {
     let mut reads = HashMap::new();
-    for value in verified.graph().nodes().iter().flat_map(|node| &node.inputs) {
+    for value in verified
+        .graph()
+        .nodes()
+        .iter()
+        .flat_map(|node| &node.inputs)
+    {
         *reads.entry(*value).or_insert(0) += 1;
     }
     reads
@@ -109,7 +114,8 @@ impl Compiler<'_> {
             Op::Output(_) => {
                 for (k, value) in node.inputs.iter().enumerate() {
                     let known = self.values[value].clone();
-                    self.outputs.push(codes(&known, &format!("data_in_{k}")).map_err(|r| r.at(node))?);
+                    self.outputs
+                        .push(codes(&known, &format!("data_in_{k}")).map_err(|r| r.at(node))?);
                 }
                 return Ok(());
             }
@@ -118,21 +124,29 @@ impl Compiler<'_> {
                 vec![self.floats(id, node, Floats::Input(self.n_inputs - 1))?]
             }
             Op::Constant(_) => {
-                let range = self.state.entry(id, "value").map_or(0..0, |entry| entry.range.clone());
+                let range = self
+                    .state
+                    .entry(id, "value")
+                    .map_or(0..0, |entry| entry.range.clone());
                 let values = self.state.trained[range].to_vec();
                 vec![self.floats(id, node, Floats::Constant(values))?]
             }
             _ => self.operator(id, node)?,
         };
         for (output, known) in results.into_iter().enumerate() {
-            self.define(id, node, output, known).map_err(|refusal| refusal.at(node))?;
+            self.define(id, node, output, known)
+                .map_err(|refusal| refusal.at(node))?;
         }
         Ok(())
     }
 
     fn floats(&self, id: NodeId, node: &Node, floats: Floats) -> Result<Known, IntegerError> {
         let shape = self.shapes(id, node)?.remove(0);
-        Ok(Known { shape, place: Place::Floats(floats), is_sole: true })
+        Ok(Known {
+            shape,
+            place: Place::Floats(floats),
+            is_sole: true,
+        })
     }
 
     fn operator(&mut self, id: NodeId, node: &Node) -> Result<Vec<Known>, IntegerError> {
@@ -140,21 +154,44 @@ impl Compiler<'_> {
         let operands = self.operands(node).map_err(|refusal| refusal.at(node))?;
         if keeps_elements(&node.op) {
             let shape = outputs.into_iter().next().unwrap_or_default();
-            return Ok(operands.into_iter().take(1).map(|known| Known { shape: shape.clone(), ..known }).collect());
+            return Ok(operands
+                .into_iter()
+                .take(1)
+                .map(|known| Known {
+                    shape: shape.clone(),
+                    ..known
+                })
+                .collect());
         }
         let lower = || {
             let ports = node.data_ports().into_iter().zip(&operands);
-            let parts = ports.map(|(port, known)| codes(known, &port).map(|(step, range)| (step, Operand {
-                shape: known.shape.clone(),
-                range,
-            })));
-            let (steps, operands): (Vec<usize>, Vec<Operand>) = parts.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+            let parts = ports.map(|(port, known)| {
+                codes(known, &port).map(|(step, range)| {
+                    (
+                        step,
+                        Operand {
+                            shape: known.shape.clone(),
+                            range,
+                        },
+                    )
+                })
+            });
+            let (steps, operands): (Vec<usize>, Vec<Operand>) =
+                parts.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
             let graph = self.verified.graph();
-            let site = Site { id, node, graph, state: self.state, operands, outputs: outputs.clone() };
+            let site = Site {
+                id,
+                node,
+                graph,
+                state: self.state,
+                operands,
+                outputs: outputs.clone(),
+            };
             ops::lower(&site).map(|lowered| (steps, lowered))
         };
         let (steps, lowered) = lower().map_err(|refusal| refusal.at(node))?;
-        self.place(&operands, steps, lowered, &outputs).map_err(|refusal| refusal.at(node))
+        self.place(&operands, steps, lowered, &outputs)
+            .map_err(|refusal| refusal.at(node))
     }
 
     /// Turns what a node was lowered to into steps.
@@ -167,7 +204,10 @@ impl Compiler<'_> {
     ) -> Result<Vec<Known>, Refusal> {
         let shape = outputs[0].clone();
         match lowered {
-            Lowered::SameElements => Ok(vec![Known { shape, ..operands[0].clone() }]),
+            Lowered::SameElements => Ok(vec![Known {
+                shape,
+                ..operands[0].clone()
+            }]),
             Lowered::Stages(stages) => {
                 let known = self.extend_all(operands[0].clone(), stages)?;
                 Ok(vec![Known { shape, ..known }])
@@ -181,7 +221,11 @@ impl Compiler<'_> {
                     return Ok(Vec::new());
                 };
                 let pieces = kernels.into_iter().zip(outputs);
-                Ok(pieces.map(|(kernel, shape)| self.draft(kernel.into(), steps.clone(), range, shape.clone())).collect())
+                Ok(pieces
+                    .map(|(kernel, shape)| {
+                        self.draft(kernel.into(), steps.clone(), range, shape.clone())
+                    })
+                    .collect())
             }
         }
     }
@@ -190,13 +234,15 @@ impl Compiler<'_> {
     fn operands(&mut self, node: &Node) -> Result<Vec<Known>, Refusal> {
         let ports = node.data_ports();
         let pairs = node.inputs.iter().zip(ports);
-        pairs.map(|(value, port)| {
-            let known = self.values[value].clone();
-            match port_format(node, &port)? {
-                Some(format) => self.round(known, format),
-                None => Ok(known),
-            }
-        }).collect()
+        pairs
+            .map(|(value, port)| {
+                let known = self.values[value].clone();
+                match port_format(node, &port)? {
+                    Some(format) => self.round(known, format),
+                    None => Ok(known),
+                }
+            })
+            .collect()
     }
 
     fn round(&mut self, known: Known, format: FixedPoint) -> Result<Known, Refusal> {
@@ -204,22 +250,33 @@ impl Compiler<'_> {
         match &known.place {
             Place::Floats(floats) => {
                 let source = match floats {
-                    Floats::Input(input) => Source::Encode { input: *input, format },
-                    Floats::Constant(values) => {
-                        Source::Constant(values.iter().map(|&value| encode(value, format)).collect())
-                    }
+                    Floats::Input(input) => Source::Encode {
+                        input: *input,
+                        format,
+                    },
+                    Floats::Constant(values) => Source::Constant(
+                        values.iter().map(|&value| encode(value, format)).collect(),
+                    ),
                 };
                 Ok(self.draft(source, Vec::new(), range, known.shape))
             }
             Place::Codes { range: from, .. } => {
-                let on_grid = from.frac == range.frac && from.min >= range.min && from.max <= range.max;
-                if on_grid { Ok(known) } else { let stage = Stage::round(from.frac, format); self.extend(known, stage) }
+                let on_grid =
+                    from.frac == range.frac && from.min >= range.min && from.max <= range.max;
+                if on_grid {
+                    Ok(known)
+                } else {
+                    let stage = Stage::round(from.frac, format);
+                    self.extend(known, stage)
+                }
             }
         }
     }
 
     fn extend_all(&mut self, known: Known, stages: Vec<Stage>) -> Result<Known, Refusal> {
-        stages.into_iter().try_fold(known, |known, stage| self.extend(known, stage))
+        stages
+            .into_iter()
+            .try_fold(known, |known, stage| self.extend(known, stage))
     }
 
     /// Maps the elements of a value: in the step that makes it when nobody else reads it, in a new one otherwise.
@@ -243,23 +300,51 @@ impl Compiler<'_> {
         let draft = &mut self.drafts[step];
         draft.stages.push(stage);
         draft.ranges.push(range);
-        Ok(Known { place: Place::Codes { step, range }, ..known })
+        Ok(Known {
+            place: Place::Codes { step, range },
+            ..known
+        })
     }
 
-    fn draft(&mut self, source: Source, inputs: Vec<usize>, range: CodeRange, shape: Vec<usize>) -> Known {
+    fn draft(
+        &mut self,
+        source: Source,
+        inputs: Vec<usize>,
+        range: CodeRange,
+        shape: Vec<usize>,
+    ) -> Known {
         let step = self.drafts.len();
         let len = shape.iter().product();
-        self.drafts.push(Draft { source, inputs, ranges: vec![range], stages: Vec::new(), len });
-        Known { shape, place: Place::Codes { step, range }, is_sole: true }
+        self.drafts.push(Draft {
+            source,
+            inputs,
+            ranges: vec![range],
+            stages: Vec::new(),
+            len,
+        });
+        Known {
+            shape,
+            place: Place::Codes { step, range },
+            is_sole: true,
+        }
     }
 
     /// Makes a value the result of a node, rounded where the result has a format.
-    fn define(&mut self, id: NodeId, node: &Node, output: usize, known: Known) -> Result<(), Refusal> {
+    fn define(
+        &mut self,
+        id: NodeId,
+        node: &Node,
+        output: usize,
+        known: Known,
+    ) -> Result<(), Refusal> {
         let mut known = known;
         if let Some(format) = port_format(node, &format!("data_out_{output}"))? {
             known = self.round(known, format)?;
         }
-        let value = Value { node: id, output: output as u16 };
+        let value = Value {
+            node: id,
+            output: output as u16,
+        };
         known.is_sole &= self.reads.get(&value).is_none_or(|&reads| reads == 1);
         if let Place::Codes { step, .. } = known.place {
             self.made.push((id, step, self.drafts[step].stages.len()));
@@ -269,21 +354,44 @@ impl Compiler<'_> {
     }
 
     fn shapes(&self, id: NodeId, node: &Node) -> Result<Vec<Vec<usize>>, IntegerError> {
-        let too_large = || EngineError::TooLarge { node: node.name.clone(), rows: self.rows };
-        let bound = self.verified.outputs(id).iter().map(|ty| ty.shape.bind(self.rows));
+        let too_large = || EngineError::TooLarge {
+            node: node.name.clone(),
+            rows: self.rows,
+        };
+        let bound = self
+            .verified
+            .outputs(id)
+            .iter()
+            .map(|ty| ty.shape.bind(self.rows));
         Ok(bound.collect::<Option<_>>().ok_or_else(too_large)?)
     }
 
     fn finish(self) -> Compiled {
         let graph = self.verified.graph();
-        let results: Vec<CodeRange> = self.drafts.iter().map(|draft| draft.ranges[draft.stages.len()]).collect();
-        let ranges: Vec<Vec<CodeRange>> = self.drafts.iter().map(|draft| draft.ranges.clone()).collect();
-        let buffers = self.drafts.iter().zip(&results).map(|(draft, &range)| Buffer::zeros(Storage::of(range), draft.len));
+        let results: Vec<CodeRange> = self
+            .drafts
+            .iter()
+            .map(|draft| draft.ranges[draft.stages.len()])
+            .collect();
+        let ranges: Vec<Vec<CodeRange>> = self
+            .drafts
+            .iter()
+            .map(|draft| draft.ranges.clone())
+            .collect();
+        let buffers = self
+            .drafts
+            .iter()
+            .zip(&results)
+            .map(|(draft, &range)| Buffer::zeros(Storage::of(range), draft.len));
         let buffers = buffers.collect();
-        let steps: Vec<Step> = self.drafts.into_iter().map(|draft| {
-            let operand = draft.inputs.first().map(|&input| results[input]);
-            Step::new(draft.source, draft.inputs, operand, draft.stages)
-        }).collect();
+        let steps: Vec<Step> = self
+            .drafts
+            .into_iter()
+            .map(|draft| {
+                let operand = draft.inputs.first().map(|&input| results[input]);
+                Step::new(draft.source, draft.inputs, operand, draft.stages)
+            })
+            .collect();
         let report = |&(id, step, stages): &(NodeId, usize, usize)| {
             let (node, range) = (graph.node(id), ranges[step][stages]);
             let is_stored = stages + 1 == ranges[step].len();
@@ -296,7 +404,12 @@ impl Compiler<'_> {
             }
         };
         let reports = self.made.iter().map(report).collect();
-        Compiled { steps, buffers, outputs: self.outputs, reports }
+        Compiled {
+            steps,
+            buffers,
+            outputs: self.outputs,
+            reports,
+        }
     }
 }
 

@@ -8,7 +8,9 @@ use ir::Node;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum IntegerError {
     /// A port whose value is not fixed point.
-    #[error("{node} ({op}): {port} has no fixed-point format; give it one, for example {port}: integer(8, 4)")]
+    #[error(
+        "{node} ({op}): {port} has no fixed-point format; give it one, for example {port}: integer(8, 4)"
+    )]
     NoFormat {
         /// The node.
         node: String,
@@ -18,7 +20,9 @@ pub enum IntegerError {
         port: String,
     },
     /// A port with a format of another kind.
-    #[error("{node} ({op}): {port} has format {format}, which is not fixed point; give it one that is, for example integer(8, 4)")]
+    #[error(
+        "{node} ({op}): {port} has format {format}, which is not fixed point; give it one that is, for example integer(8, 4)"
+    )]
     NotFixedPoint {
         /// The node.
         node: String,
@@ -71,7 +75,12 @@ impl Refusal {
             Self::NoFormat(port) => IntegerError::NoFormat { node, op, port },
             Self::NotFixedPoint(port, format) => {
                 let format = format.to_string();
-                IntegerError::NotFixedPoint { node, op, port, format }
+                IntegerError::NotFixedPoint {
+                    node,
+                    op,
+                    port,
+                    format,
+                }
             }
             Self::NoForm(why) => IntegerError::NoIntegerForm { node, op, why },
             Self::TooWide(bits) => IntegerError::TooWide { node, op, bits },

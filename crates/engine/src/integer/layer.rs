@@ -68,13 +68,19 @@ impl Windows {
         let columns = &self.columns[window % self.columns.len()];
         let channels = self.channels / self.groups;
         let first = image * self.channels + group * channels;
-        let planes = x[first * self.plane..].chunks(self.plane.max(1)).take(channels);
-        let places = rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column)));
+        let planes = x[first * self.plane..]
+            .chunks(self.plane.max(1))
+            .take(channels);
+        let places = rows
+            .iter()
+            .flat_map(|row| columns.iter().map(move |column| (row, column)));
         let elements = planes.flat_map(|plane| {
-            places.clone().map(move |(row, column)| match (row, column) {
-                (Some(row), Some(column)) => plane[row * self.width + column].widen(),
-                _ => 0,
-            })
+            places
+                .clone()
+                .map(move |(row, column)| match (row, column) {
+                    (Some(row), Some(column)) => plane[row * self.width + column].widen(),
+                    _ => 0,
+                })
         });
         for (to, element) in row.iter_mut().zip(elements) {
             *to = U::narrow(element);
@@ -96,7 +102,11 @@ impl Weights {
     pub fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
         let mut all: Option<CodeRange> = None;
         for (weights, &start) in self.columns().zip(&self.start) {
-            let mut sum = CodeRange { min: start.into(), max: start.into(), ..x };
+            let mut sum = CodeRange {
+                min: start.into(),
+                max: start.into(),
+                ..x
+            };
             let mut worst = sum.magnitude();
             for &weight in weights {
                 let ends = [i128::from(weight) * x.min, i128::from(weight) * x.max];
@@ -104,7 +114,12 @@ impl Weights {
                 sum.max += ends[0].max(ends[1]);
                 worst += ends[0].abs().max(ends[1].abs());
             }
-            CodeRange { min: -worst, max: worst, frac: 0 }.fit()?;
+            CodeRange {
+                min: -worst,
+                max: worst,
+                frac: 0,
+            }
+            .fit()?;
             all = Some(all.map_or(sum, |all| all.joined(sum)));
         }
         Ok(all.unwrap_or(x))
@@ -116,7 +131,11 @@ impl Weights {
             let weights: i128 = weights.iter().map(|&w| i128::from(w).abs()).sum();
             weights * x.magnitude() + i128::from(*start).abs()
         };
-        self.columns().zip(&self.start).map(column).max().unwrap_or(0)
+        self.columns()
+            .zip(&self.start)
+            .map(column)
+            .max()
+            .unwrap_or(0)
     }
 
     fn columns(&self) -> impl Iterator<Item = &[i64]> {
@@ -130,11 +149,17 @@ impl Weights {
     /// The weights of a group.
     fn group<T: Code>(&self, group: usize) -> Vec<T> {
         let len = self.k * self.n;
-        self.codes[group * len..(group + 1) * len].iter().map(|&code| T::narrow(code)).collect()
+        self.codes[group * len..(group + 1) * len]
+            .iter()
+            .map(|&code| T::narrow(code))
+            .collect()
     }
 
     fn group_start<T: Code>(&self, group: usize) -> Vec<T> {
-        self.start[group * self.n..(group + 1) * self.n].iter().map(|&code| T::narrow(code)).collect()
+        self.start[group * self.n..(group + 1) * self.n]
+            .iter()
+            .map(|&code| T::narrow(code))
+            .collect()
     }
 }
 
@@ -171,14 +196,21 @@ pub(crate) struct Scratch {
 impl Layer {
     /// A layer that [`Layer::prepare`] makes ready.
     pub fn new(rows: Rows, weights: Weights, inner: usize) -> Self {
-        Self { rows, weights, inner, groups: Vec::new(), stages: Vec::new() }
+        Self {
+            rows,
+            weights,
+            inner,
+            groups: Vec::new(),
+            stages: Vec::new(),
+        }
     }
 
     /// Whether the layer can apply a stage to its sums: an affine map must have the layer's own channels.
     pub fn takes(&self, stage: &Stage) -> bool {
         match (stage, &self.rows) {
             (Stage::Affine { scale, inner, .. }, Rows::Windows(_)) => {
-                scale.len() == 1 || (scale.len() == self.weights.start.len() && *inner == self.inner)
+                scale.len() == 1
+                    || (scale.len() == self.weights.start.len() && *inner == self.inner)
             }
             _ => true,
         }
@@ -186,10 +218,21 @@ impl Layer {
 
     /// Packs the weights for operands of this range, and takes the stages that follow.
     pub fn prepare(&mut self, x: CodeRange, stages: &[Stage]) {
-        let x = if self.rows.has_padding() { x.with_zero() } else { x };
-        self.groups = (0..self.weights.groups).map(|group| self.pack(x, group)).collect();
+        let x = if self.rows.has_padding() {
+            x.with_zero()
+        } else {
+            x
+        };
+        self.groups = (0..self.weights.groups)
+            .map(|group| self.pack(x, group))
+            .collect();
         self.stages = (0..self.weights.groups)
-            .map(|group| stages.iter().map(|stage| self.stage_of(stage, group)).collect())
+            .map(|group| {
+                stages
+                    .iter()
+                    .map(|stage| self.stage_of(stage, group))
+                    .collect()
+            })
             .collect();
     }
 
@@ -206,7 +249,15 @@ impl Layer {
     /// A stage on the sums of a group, which are laid out `[row][column]`.
     fn stage_of(&self, stage: &Stage, group: usize) -> Stage {
         match (stage, &self.rows) {
-            (Stage::Affine { scale, offset, frac, .. }, Rows::Windows(_)) if scale.len() > 1 => {
+            (
+                Stage::Affine {
+                    scale,
+                    offset,
+                    frac,
+                    ..
+                },
+                Rows::Windows(_),
+            ) if scale.len() > 1 => {
                 let own = group * self.weights.n..(group + 1) * self.weights.n;
                 Stage::Affine {
                     scale: scale[own.clone()].to_vec(),
@@ -227,7 +278,11 @@ impl Layer {
                 let mut packed = vec![0; int_gemm::padded_k_i8(k) * n];
                 int_gemm::pack_b_i8(k, n, &weights.group(group), 1, k, &mut packed);
                 let start = weights.group_start(group);
-                if storage == Storage::U8 { Product::U8(packed, start) } else { Product::I8(packed, start) }
+                if storage == Storage::U8 {
+                    Product::U8(packed, start)
+                } else {
+                    Product::I8(packed, start)
+                }
             }
             Storage::U8 | Storage::I8 | Storage::I16 if is_narrow && weights.fit::<i16>() => {
                 let mut packed = vec![0; int_gemm::padded_k_i16(k) * n];
@@ -262,7 +317,14 @@ impl Layer {
     /// The sums of `m` rows from `first` on.
     fn multiply(&self, x: &Buffer, group: usize, first: usize, m: usize, scratch: &mut Scratch) {
         let (k, n) = (self.weights.k, self.weights.n);
-        let Scratch { u8, i8, i16, i64, sums, wide } = scratch;
+        let Scratch {
+            u8,
+            i8,
+            i16,
+            i64,
+            sums,
+            wide,
+        } = scratch;
         sums.resize(m * n, 0);
         match &self.groups[group] {
             Product::U8(b, start) => {

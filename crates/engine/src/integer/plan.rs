@@ -1,7 +1,7 @@
 //! A graph compiled to integers, ready to run any number of times.
 
-use super::buffer::{Buffer, with_buffer};
 use super::buffer::Code;
+use super::buffer::{Buffer, with_buffer};
 use super::codes::decode;
 use super::compile::compile;
 use super::error::IntegerError;
@@ -9,9 +9,8 @@ use super::range::CodeRange;
 use super::report::NodeReport;
 use super::step::{Memory, Step};
 use crate::input::{InputInfo, input_infos};
-use crate::plan::PlanOptions;
 use crate::state::State;
-use crate::{EngineError, Input};
+use crate::{EngineError, Input, PlanOptions};
 use format::FixedPoint;
 use ir::Verified;
 

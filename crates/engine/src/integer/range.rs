@@ -14,7 +14,11 @@ pub(crate) struct CodeRange {
 impl CodeRange {
     /// Everything a format of up to 64 bits can hold.
     pub fn of(format: FixedPoint) -> Self {
-        let half = 1_i128 << format.width.saturating_sub(u32::from(format.signed)).min(64);
+        let half = 1_i128
+            << format
+                .width
+                .saturating_sub(u32::from(format.signed))
+                .min(64);
         Self {
             min: if format.signed { -half } else { 0 },
             max: half - 1,
@@ -56,7 +60,10 @@ impl CodeRange {
         if self.magnitude() == 0 {
             return Ok((Self { frac, ..self }, bits.min(63)));
         }
-        let moved = |code: i128| code.checked_mul(1_i128 << bits).ok_or(Refusal::TooWide(128));
+        let moved = |code: i128| {
+            code.checked_mul(1_i128 << bits)
+                .ok_or(Refusal::TooWide(128))
+        };
         let range = Self {
             min: moved(self.min)?,
             max: moved(self.max)?,
@@ -132,6 +139,7 @@ impl CodeRange {
 
 /// Bits behind the point of a product.
 pub(crate) fn product_frac(a: i32, b: i32) -> Result<i32, Refusal> {
-    a.checked_add(b)
-        .ok_or_else(|| Refusal::NoForm("its result has more than 2^31 bits behind the point".into()))
+    a.checked_add(b).ok_or_else(|| {
+        Refusal::NoForm("its result has more than 2^31 bits behind the point".into())
+    })
 }

@@ -20,9 +20,23 @@ pub struct NodeReport {
 
 impl std::fmt::Display for NodeReport {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let Self { node, op, format, storage, kernel } = self;
-        let sign = if format.signed { "" } else { ", signed = false" };
+        let Self {
+            node,
+            op,
+            format,
+            storage,
+            kernel,
+        } = self;
+        let sign = if format.signed {
+            ""
+        } else {
+            ", signed = false"
+        };
         let storage = storage.map_or("in passing", Storage::name);
-        write!(f, "{node} ({op}): integer({}, {}{sign}), {storage}, {kernel}", format.width, format.frac_width)
+        write!(
+            f,
+            "{node} ({op}): integer({}, {}{sign}), {storage}, {kernel}",
+            format.width, format.frac_width
+        )
     }
 }

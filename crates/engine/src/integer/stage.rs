@@ -58,7 +58,12 @@ impl Stage {
                 max: self.one(x.max),
                 ..x
             }),
-            Self::Affine { scale, offset, frac, .. } => affine_range(x, scale, offset, *frac),
+            Self::Affine {
+                scale,
+                offset,
+                frac,
+                ..
+            } => affine_range(x, scale, offset, *frac),
         }
     }
 
@@ -72,13 +77,24 @@ impl Stage {
     /// Applies the stage to elements `start..` of a value.
     pub fn apply(&self, start: usize, x: &mut [i64]) {
         match self {
-            Self::Round { shift, lo, hi, floor, .. } => round_all(x, *shift, *lo, *hi, *floor),
+            Self::Round {
+                shift,
+                lo,
+                hi,
+                floor,
+                ..
+            } => round_all(x, *shift, *lo, *hi, *floor),
             Self::Clamp { lo, hi } => {
                 for x in x {
                     *x = (*x).clamp(*lo, *hi);
                 }
             }
-            Self::Affine { scale, offset, inner, .. } => affine(x, scale, offset, *inner, start),
+            Self::Affine {
+                scale,
+                offset,
+                inner,
+                ..
+            } => affine(x, scale, offset, *inner, start),
         }
     }
 }
@@ -91,8 +107,15 @@ fn affine_range(
 ) -> Result<CodeRange, Refusal> {
     let mut all: Option<CodeRange> = None;
     for (&scale, &offset) in scale.iter().zip(offset) {
-        let one = |code: i64| CodeRange { min: code.into(), max: code.into(), frac: 0 };
-        let sum = CodeRange { frac, ..x.times(one(scale))?.plus(one(offset))? };
+        let one = |code: i64| CodeRange {
+            min: code.into(),
+            max: code.into(),
+            frac: 0,
+        };
+        let sum = CodeRange {
+            frac,
+            ..x.times(one(scale))?.plus(one(offset))?
+        };
         all = Some(all.map_or(sum, |all| all.joined(sum)));
     }
     Ok(all.unwrap_or(x))
@@ -153,7 +176,13 @@ mod tests {
     use super::*;
 
     fn round(x: i64, shift: i32, floor: bool) -> i64 {
-        let stage = Stage::Round { shift, lo: i64::MIN, hi: i64::MAX, floor, frac: 0 };
+        let stage = Stage::Round {
+            shift,
+            lo: i64::MIN,
+            hi: i64::MAX,
+            floor,
+            frac: 0,
+        };
         stage.one(x.into()) as i64
     }
 
@@ -188,7 +217,10 @@ mod tests {
     #[test]
     fn results_saturate_at_the_format() {
         let signed = format::Integer::new(8, 4).fixed_point();
-        let unsigned = FixedPoint { signed: false, ..signed };
+        let unsigned = FixedPoint {
+            signed: false,
+            ..signed
+        };
         for (format, x, expected) in [
             (signed, 2032, 127),
             (signed, 2039, 127),

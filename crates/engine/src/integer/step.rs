@@ -40,11 +40,20 @@ pub(crate) struct Memory {
 
 impl Step {
     /// A step whose first operand, if any, has this range.
-    pub fn new(mut source: Source, inputs: Vec<usize>, operand: Option<CodeRange>, stages: Vec<Stage>) -> Self {
+    pub fn new(
+        mut source: Source,
+        inputs: Vec<usize>,
+        operand: Option<CodeRange>,
+        stages: Vec<Stage>,
+    ) -> Self {
         if let (Source::Layer(layer), Some(range)) = (&mut source, operand) {
             layer.prepare(range, &stages);
         }
-        Self { source, inputs, stages }
+        Self {
+            source,
+            inputs,
+            stages,
+        }
     }
 
     /// The name of the kernel in reports.
@@ -60,7 +69,11 @@ impl Step {
 
     /// Computes the step's value, `y`, from earlier ones.
     pub fn run(&self, inputs: &[Input], earlier: &[Buffer], y: &mut Buffer, memory: &mut Memory) {
-        let Memory { layer: scratch, operands, result } = memory;
+        let Memory {
+            layer: scratch,
+            operands,
+            result,
+        } = memory;
         let operand = |k: usize| &earlier[self.inputs[k]];
         match &self.source {
             Source::Layer(layer) => return layer.run(operand(0), y, scratch),

@@ -14,7 +14,9 @@ pub(crate) fn box_indices(start: usize, sizes: &[usize], strides: &[usize]) -> V
     let mut indices = vec![start];
     for (&size, &stride) in sizes.iter().zip(strides) {
         let bases = indices.iter();
-        indices = bases.flat_map(|&base| (0..size).map(move |i| base + i * stride)).collect();
+        indices = bases
+            .flat_map(|&base| (0..size).map(move |i| base + i * stride))
+            .collect();
     }
     indices
 }
@@ -35,7 +37,10 @@ mod tests {
     fn elements_are_where_axes_say() {
         assert_eq!(strides(&[2, 3, 4]), [12, 4, 1]);
         assert_eq!(box_indices(1, &[2, 2], &[10, 3]), [1, 4, 11, 14]);
-        assert_eq!(broadcast_indices(&[3, 1], &[2, 3, 2]), [0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2]);
+        assert_eq!(
+            broadcast_indices(&[3, 1], &[2, 3, 2]),
+            [0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2]
+        );
         assert_eq!(broadcast_indices(&[], &[2]), [0, 0]);
     }
 }

@@ -16,7 +16,10 @@ pub(crate) fn clamp(lo: Option<f64>, hi: Option<f64>, site: &Site) -> Result<Low
 /// The code of a bound; beyond `i64` no operand reaches it.
 fn code_of(value: f64, frac: i32) -> Result<i64, Refusal> {
     let off_grid = || {
-        let why = format!("the bound {value} is not a multiple of its operand's step 2^{}", -i64::from(frac));
+        let why = format!(
+            "the bound {value} is not a multiple of its operand's step 2^{}",
+            -i64::from(frac)
+        );
         Refusal::NoForm(why)
     };
     let code = number(value).ok_or_else(off_grid)?;
@@ -24,5 +27,7 @@ fn code_of(value: f64, frac: i32) -> Result<i64, Refusal> {
         return Err(off_grid());
     }
     let beyond = if value < 0.0 { i64::MIN } else { i64::MAX };
-    Ok(code.with_frac(frac).map_or(beyond, |(code, _)| code.min as i64))
+    Ok(code
+        .with_frac(frac)
+        .map_or(beyond, |(code, _)| code.min as i64))
 }

@@ -1,7 +1,7 @@
 //! Sums, differences and products of two broadcast operands, or with a number.
 
-use super::{Lowered, Param, Site, WideKernel};
 use super::batch_norm::affine;
+use super::{Lowered, Param, Site, WideKernel};
 use crate::integer::codes::number;
 use crate::integer::error::Refusal;
 use crate::integer::range::CodeRange;
@@ -13,15 +13,25 @@ pub(crate) fn add(scalar: Option<f64>, subtract: bool, site: &Site) -> Result<Lo
     let a = site.operands[0].range;
     if let Some(scalar) = scalar {
         let offset = exact(if subtract { -scalar } else { scalar })?;
-        let one = Param { codes: vec![1], frac: 0 };
+        let one = Param {
+            codes: vec![1],
+            frac: 0,
+        };
         return stage(affine(a.frac, &one, &param(offset), 1)?);
     }
     let b = site.operands[1].range;
     let frac = a.frac.max(b.frac);
     let ((a, a_bits), (b, b_bits)) = (a.with_frac(frac)?, b.with_frac(frac)?);
     let range = a.plus(if subtract { b.negated() } else { b })?;
-    let kind = Kind::Sum { bits: [a_bits, b_bits], subtract };
-    Ok(Lowered::Kernel(Binary::new(kind, site).into(), range, Vec::new()))
+    let kind = Kind::Sum {
+        bits: [a_bits, b_bits],
+        subtract,
+    };
+    Ok(Lowered::Kernel(
+        Binary::new(kind, site).into(),
+        range,
+        Vec::new(),
+    ))
 }
 
 /// `a·b`.
@@ -31,23 +41,33 @@ pub(crate) fn mul(scalar: Option<f64>, site: &Site) -> Result<Lowered, Refusal> 
         return times(a, exact(scalar)?);
     }
     let range = a.times(site.operands[1].range)?;
-    Ok(Lowered::Kernel(Binary::new(Kind::Product, site).into(), range, Vec::new()))
+    Ok(Lowered::Kernel(
+        Binary::new(Kind::Product, site).into(),
+        range,
+        Vec::new(),
+    ))
 }
 
 /// `a/b` for a number b that is a power of two.
 pub(crate) fn div(scalar: Option<f64>, site: &Site) -> Result<Lowered, Refusal> {
     let refuse = |why: &str| Refusal::NoForm(why.to_owned());
-    let scalar = scalar.ok_or_else(|| refuse("a quotient of two values has no exact integer form"))?;
+    let scalar =
+        scalar.ok_or_else(|| refuse("a quotient of two values has no exact integer form"))?;
     let code = number(scalar).filter(|code| code.magnitude() == 1);
     if code.is_none() {
-        let why = format!("the divisor {scalar} is not a power of two, so that the quotient is not exact");
+        let why = format!(
+            "the divisor {scalar} is not a power of two, so that the quotient is not exact"
+        );
         return Err(Refusal::NoForm(why));
     }
     times(site.operands[0].range, exact(scalar.recip())?)
 }
 
 fn times(a: CodeRange, factor: CodeRange) -> Result<Lowered, Refusal> {
-    let zero = Param { codes: vec![0], frac: i32::MIN };
+    let zero = Param {
+        codes: vec![0],
+        frac: i32::MIN,
+    };
     stage(affine(a.frac, &param(factor), &zero, 1)?)
 }
 
@@ -56,17 +76,27 @@ fn stage(stage: Stage) -> Result<Lowered, Refusal> {
 }
 
 fn param(number: CodeRange) -> Param {
-    Param { codes: vec![number.min as i64], frac: number.frac }
+    Param {
+        codes: vec![number.min as i64],
+        frac: number.frac,
+    }
 }
 
 fn exact(scalar: f64) -> Result<CodeRange, Refusal> {
-    let why = || Refusal::NoForm(format!("the number {scalar} has no exact fixed-point form of 24 bits"));
+    let why = || {
+        Refusal::NoForm(format!(
+            "the number {scalar} has no exact fixed-point form of 24 bits"
+        ))
+    };
     number(scalar).ok_or_else(why)
 }
 
 enum Kind {
     /// Each operand moved left by its bits, then added, or the second subtracted.
-    Sum { bits: [u32; 2], subtract: bool },
+    Sum {
+        bits: [u32; 2],
+        subtract: bool,
+    },
     Product,
 }
 
@@ -80,7 +110,10 @@ struct Binary {
 impl Binary {
     fn new(kind: Kind, site: &Site) -> Self {
         let index = |k: usize| broadcast_indices(&site.operands[k].shape, &site.outputs[0]);
-        Self { kind, indices: [index(0), index(1)] }
+        Self {
+            kind,
+            indices: [index(0), index(1)],
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Batch normalisation in evaluation: `y = x·scale + shift`, both rounded to the formats of weight and bias.
 
 use super::{Lowered, Param, Site};
+use crate::Mode;
 use crate::fuse::Fusion;
 use crate::integer::error::Refusal;
 use crate::integer::range::{CodeRange, product_frac};
 use crate::integer::stage::Stage;
 use crate::ops::batch_norm::NormCoefficients;
-use crate::plan::Mode;
 
 pub(crate) fn lower(site: &Site) -> Result<Lowered, Refusal> {
     let shape = &site.operands[0].shape;
@@ -37,7 +37,11 @@ pub(crate) fn affine(
 /// Codes of one step as codes of a finer one.
 pub(crate) fn moved(codes: &[i64], from: i32, to: i32) -> Result<Vec<i64>, Refusal> {
     let one = |&code: &i64| {
-        let range = CodeRange { min: code.into(), max: code.into(), frac: from };
+        let range = CodeRange {
+            min: code.into(),
+            max: code.into(),
+            frac: from,
+        };
         Ok(range.with_frac(to)?.0.min as i64)
     };
     codes.iter().map(one).collect()

@@ -7,7 +7,12 @@ use crate::ops::permute::axis;
 
 pub(crate) fn lower(op: &ir::ops::cat::Cat, site: &Site) -> Result<Lowered, Refusal> {
     let axis = axis(op.dim, site.outputs[0].len());
-    let frac = site.operands.iter().map(|operand| operand.range.frac).max().unwrap_or(0);
+    let frac = site
+        .operands
+        .iter()
+        .map(|operand| operand.range.frac)
+        .max()
+        .unwrap_or(0);
     let mut parts = Vec::with_capacity(site.operands.len());
     let mut all: Option<CodeRange> = None;
     for operand in &site.operands {

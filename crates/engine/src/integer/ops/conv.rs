@@ -26,5 +26,12 @@ pub(crate) fn lower<const K: usize>(op: &Conv<K>, site: &Site) -> Result<Lowered
     };
     let taps = op.group_channels() * op.kernel_size.iter().product::<usize>();
     let columns = op.out_channels / op.groups;
-    linear::product(Rows::Windows(windows), op.groups, [taps, columns], op.bias, inner, site)
+    linear::product(
+        Rows::Windows(windows),
+        op.groups,
+        [taps, columns],
+        op.bias,
+        inner,
+        site,
+    )
 }

@@ -9,7 +9,9 @@ use crate::integer::stage::Stage;
 
 pub(crate) fn lower(op: &ir::ops::linear::Linear, site: &Site) -> Result<Lowered, Refusal> {
     let x = &site.operands[0];
-    let rows = Rows::Dense { count: x.shape.iter().product::<usize>() / op.in_features };
+    let rows = Rows::Dense {
+        count: x.shape.iter().product::<usize>() / op.in_features,
+    };
     product(rows, 1, [op.in_features, op.out_features], op.bias, 1, site)
 }
 
@@ -33,13 +35,26 @@ pub(crate) fn product(
         // A bias finer than the products is added after them.
         Some(bias) => (vec![0; groups * n], vec![finer_bias(frac, &bias, inner)?]),
     };
-    let weights = Weights { groups, k, n, codes: weight.codes, start };
+    let weights = Weights {
+        groups,
+        k,
+        n,
+        codes: weight.codes,
+        start,
+    };
     let range = weights.range(x)?;
     let layer = Layer::new(rows, weights, inner);
-    Ok(Lowered::Kernel(Kernel::Layer(Box::new(layer)), CodeRange { frac, ..range }, stages))
+    Ok(Lowered::Kernel(
+        Kernel::Layer(Box::new(layer)),
+        CodeRange { frac, ..range },
+        stages,
+    ))
 }
 
 fn finer_bias(frac: i32, bias: &Param, inner: usize) -> Result<Stage, Refusal> {
-    let ones = Param { codes: vec![1; bias.codes.len()], frac: 0 };
+    let ones = Param {
+        codes: vec![1; bias.codes.len()],
+        frac: 0,
+    };
     affine(frac, &ones, bias, inner)
 }

@@ -15,7 +15,10 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, Refusal> {
         m: a_shape[a_shape.len() - 2],
         k,
         n: b_shape[b_shape.len() - 1],
-        pairs: matrices(a_shape).into_iter().zip(matrices(b_shape)).collect(),
+        pairs: matrices(a_shape)
+            .into_iter()
+            .zip(matrices(b_shape))
+            .collect(),
     };
     Ok(Lowered::Kernel(kernel.into(), range, Vec::new()))
 }

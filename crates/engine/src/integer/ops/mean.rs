@@ -9,11 +9,24 @@ use ir::Shape;
 pub(crate) fn lower(op: &ir::ops::mean::Mean, site: &Site) -> Result<Lowered, Refusal> {
     let shape = &site.operands[0].shape;
     let reduced = op.reduced(&Shape::of(shape)).unwrap_or_default();
-    let kept: Vec<usize> = shape.iter().zip(&reduced).map(|(&n, &r)| if r { 1 } else { n }).collect();
-    let counts = shape.iter().zip(&kept).map(|(&n, &k)| if n == k { 1 } else { n });
+    let kept: Vec<usize> = shape
+        .iter()
+        .zip(&reduced)
+        .map(|(&n, &r)| if r { 1 } else { n })
+        .collect();
+    let counts = shape
+        .iter()
+        .zip(&kept)
+        .map(|(&n, &k)| if n == k { 1 } else { n });
     let range = mean_range(site.operands[0].range, counts.product())?;
-    debug_assert_eq!(strides(&kept).len(), shape.len(), "reduced axes stay in `kept`");
-    let kernel = Sum { targets: broadcast_indices(&kept, shape) };
+    debug_assert_eq!(
+        strides(&kept).len(),
+        shape.len(),
+        "reduced axes stay in `kept`"
+    );
+    let kernel = Sum {
+        targets: broadcast_indices(&kept, shape),
+    };
     Ok(Lowered::Kernel(kernel.into(), range, Vec::new()))
 }
 
@@ -24,7 +37,10 @@ pub(crate) fn mean_range(x: CodeRange, count: usize) -> Result<CodeRange, Refusa
         return Err(Refusal::NoForm(why));
     }
     let sum = x.summed(count)?;
-    Ok(CodeRange { frac: product_frac(sum.frac, count.ilog2() as i32)?, ..sum })
+    Ok(CodeRange {
+        frac: product_frac(sum.frac, count.ilog2() as i32)?,
+        ..sum
+    })
 }
 
 /// Adds every element to the element of the result that it belongs to.

@@ -90,7 +90,8 @@ impl Site<'_> {
 
     /// The codes of values at a port.
     pub fn encode(&self, port: &str, values: &[f32]) -> Result<Param, Refusal> {
-        let format = port_format(self.node, port)?.ok_or_else(|| Refusal::NoFormat(port.to_owned()))?;
+        let format =
+            port_format(self.node, port)?.ok_or_else(|| Refusal::NoFormat(port.to_owned()))?;
         Ok(Param {
             codes: values.iter().map(|&value| encode(value, format)).collect(),
             frac: format.frac_width,

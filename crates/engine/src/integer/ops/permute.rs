@@ -29,8 +29,15 @@ pub(crate) fn getitem(op: &ir::ops::getitem::Getitem, site: &Site) -> Lowered {
     let shape = &site.operands[0].shape;
     let strides = strides(shape);
     let slices = op.parsed(&Shape::of(shape)).unwrap_or_default();
-    let start = slices.iter().zip(&strides).map(|(slice, stride)| slice.start * stride).sum();
-    let sizes: Vec<usize> = slices.iter().map(|slice| slice.len.fixed().unwrap_or(1)).collect();
+    let start = slices
+        .iter()
+        .zip(&strides)
+        .map(|(slice, stride)| slice.start * stride)
+        .sum();
+    let sizes: Vec<usize> = slices
+        .iter()
+        .map(|slice| slice.len.fixed().unwrap_or(1))
+        .collect();
     gather(box_indices(start, &sizes, &strides), site)
 }
 

@@ -19,7 +19,8 @@ pub(crate) fn average<const K: usize>(
     site: &Site,
 ) -> Result<Lowered, Refusal> {
     if window.padding != [0; K] && !counts_padding {
-        let why = "its windows have different numbers of elements, because count_include_pad is false";
+        let why =
+            "its windows have different numbers of elements, because count_include_pad is false";
         return Err(Refusal::NoForm(why.to_owned()));
     }
     let count = window.kernel_size.iter().product();
@@ -29,10 +30,13 @@ pub(crate) fn average<const K: usize>(
 pub(crate) fn adaptive_average(spatial: usize, site: &Site) -> Result<Lowered, Refusal> {
     let windows = adaptive_windows(spatial, site);
     let sizes = windows.each_ref().map(|axis| axis.iter().map(Vec::len));
-    let count: Option<usize> = sizes.into_iter().map(|mut sizes| {
-        let first = sizes.next()?;
-        sizes.all(|size| size == first).then_some(first)
-    }).product();
+    let count: Option<usize> = sizes
+        .into_iter()
+        .map(|mut sizes| {
+            let first = sizes.next()?;
+            sizes.all(|size| size == first).then_some(first)
+        })
+        .product();
     let uneven = || Refusal::NoForm("its windows have different numbers of elements".to_owned());
     mean(windows, count.ok_or_else(uneven)?, site)
 }
@@ -51,7 +55,12 @@ fn pool(windows: [Positions; 2], is_max: bool, site: &Site) -> Lowered {
     let outputs: usize = site.outputs[0].iter().product();
     let planes = outputs / (windows[0].len() * windows[1].len()).max(1);
     let plane = shape.iter().product::<usize>() / planes.max(1);
-    let kernel = Pool { windows, width, plane, is_max };
+    let kernel = Pool {
+        windows,
+        width,
+        plane,
+        is_max,
+    };
     Lowered::Kernel(kernel.into(), site.operands[0].range, Vec::new())
 }
 
@@ -63,7 +72,9 @@ fn moving_windows<const K: usize>(window: &Window<K>, site: &Site) -> [Positions
     let axis = |k: usize| {
         let (size, count) = (input[input.len() - K + k], output[output.len() - K + k]);
         let taps = taps(window, k, size, count);
-        taps.into_iter().map(|taps| taps.into_iter().flatten().collect()).collect()
+        taps.into_iter()
+            .map(|taps| taps.into_iter().flatten().collect())
+            .collect()
     };
     two_axes(K, axis)
 }
@@ -79,15 +90,22 @@ pub(crate) fn taps<const K: usize>(
         let at = i * window.stride[k] + t * window.dilation[k];
         at.checked_sub(window.padding[k]).filter(|&at| at < size)
     };
-    (0..count).map(|i| (0..window.kernel_size[k]).map(|t| tap(i, t)).collect()).collect()
+    (0..count)
+        .map(|i| (0..window.kernel_size[k]).map(|t| tap(i, t)).collect())
+        .collect()
 }
 
 /// Along an axis of size n, window i of o spans `⌊i·n/o⌋ .. ⌈(i + 1)·n/o⌉`.
 fn adaptive_windows(spatial: usize, site: &Site) -> [Positions; 2] {
     let (input, output) = (&site.operands[0].shape, &site.outputs[0]);
     let axis = |k: usize| {
-        let (n, o) = (input[input.len() - spatial + k], output[output.len() - spatial + k]);
-        (0..o).map(|i| (i * n / o..((i + 1) * n).div_ceil(o)).collect()).collect()
+        let (n, o) = (
+            input[input.len() - spatial + k],
+            output[output.len() - spatial + k],
+        );
+        (0..o)
+            .map(|i| (i * n / o..((i + 1) * n).div_ceil(o)).collect())
+            .collect()
     };
     two_axes(spatial, axis)
 }
@@ -112,7 +130,11 @@ struct Pool {
 
 impl Pool {
     fn window(&self, x: &[i64], rows: &[usize], columns: &[usize]) -> i64 {
-        let elements = rows.iter().flat_map(|row| columns.iter().map(move |column| x[row * self.width + column]));
+        let elements = rows.iter().flat_map(|row| {
+            columns
+                .iter()
+                .map(move |column| x[row * self.width + column])
+        });
         if self.is_max {
             elements.max().unwrap_or(0)
         } else {
@@ -126,7 +148,9 @@ impl WideKernel for Pool {
         let [rows, columns] = &self.windows;
         let planes = operands[0].chunks(self.plane.max(1));
         for (x, y) in planes.zip(y.chunks_mut((rows.len() * columns.len()).max(1))) {
-            let windows = rows.iter().flat_map(|rows| columns.iter().map(move |columns| (rows, columns)));
+            let windows = rows
+                .iter()
+                .flat_map(|rows| columns.iter().map(move |columns| (rows, columns)));
             for (y, (rows, columns)) in y.iter_mut().zip(windows) {
                 *y = self.window(x, rows, columns);
             }

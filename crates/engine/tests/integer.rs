@@ -1,0 +1,145 @@
+//! Integer execution against exact arithmetic on random graphs with random formats, bit for bit.
+
+mod integer_oracle;
+#[path = "integer_oracle/random.rs"]
+mod random;
+
+use engine::{Input, IntegerError, IntegerPlan, State};
+use integer_oracle::{Exact, interpret, show};
+use ir::{Graph, verify};
+use proptest::prelude::*;
+use random::{Choices, inputs, random_graph};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+/// Runs a graph both ways. `Err` when integers cannot hold it.
+fn compare(graph: &Graph, rows: usize, choices: &mut Choices) -> Result<(), IntegerError> {
+    let verified = verify(graph).unwrap();
+    let state = State::new(&verified).unwrap();
+    let mut plan = IntegerPlan::compile(&verified, &state, rows)?;
+    for _ in 0..2 {
+        let floats = inputs(&verified, rows, choices);
+        let feed: Vec<Input> = floats.iter().map(|values| Input::F32(values)).collect();
+        plan.run(&feed).unwrap();
+        let expected = interpret(&verified, rows, &floats);
+        for (k, expected) in expected.iter().enumerate() {
+            check(&plan, k, expected, graph);
+        }
+    }
+    Ok(())
+}
+
+fn check(plan: &IntegerPlan, k: usize, expected: &Exact, graph: &Graph) {
+    let (codes, format) = plan.output_codes(k);
+    let got = Exact {
+        shape: expected.shape.clone(),
+        codes: codes.iter().map(|&code| code.into()).collect(),
+        frac: format.frac_width,
+    };
+    let frac = got.frac.max(expected.frac);
+    assert_eq!(
+        got.finer(frac),
+        expected.finer(frac),
+        "result {k} of {}",
+        show(graph)
+    );
+    let values = plan.output(k);
+    for (&code, &value) in codes.iter().zip(&values) {
+        let fits = code.unsigned_abs() < 1 << 24 && (-100..100).contains(&format.frac_width);
+        let exact = code as f64 * 2_f64.powi(-format.frac_width);
+        assert!(!fits || f64::from(value) == exact, "{value} is not {exact}");
+        let (lo, hi) = if format.signed {
+            (
+                -(1_i128 << (format.width - 1)),
+                (1_i128 << (format.width - 1)) - 1,
+            )
+        } else {
+            (0, (1_i128 << format.width) - 1)
+        };
+        assert!(
+            (lo..=hi).contains(&code.into()),
+            "{code} is not in {format:?}"
+        );
+    }
+}
+
+/// How often each operator was run, and why graphs were refused.
+static SEEN: Mutex<BTreeMap<&'static str, usize>> = Mutex::new(BTreeMap::new());
+
+fn try_bytes(bytes: &[u8]) -> bool {
+    let mut choices = Choices::new(bytes);
+    let graph = random_graph(&mut choices);
+    match compare(&graph, 3, &mut choices) {
+        Ok(()) => {
+            let mut seen = SEEN.lock().unwrap();
+            graph
+                .nodes()
+                .iter()
+                .for_each(|node| *seen.entry(node.op.name()).or_default() += 1);
+            true
+        }
+        Err(IntegerError::TooWide { .. } | IntegerError::NoIntegerForm { .. }) => false,
+        Err(other) => panic!("{other}\n{}", show(&graph)),
+    }
+}
+
+const OPS: &[&str] = &[
+    "linear",
+    "conv1d",
+    "conv2d",
+    "batch_norm1d",
+    "batch_norm2d",
+    "relu",
+    "relu6",
+    "hardtanh",
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "matmul",
+    "bmm",
+    "max_pool1d",
+    "max_pool2d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "mean",
+    "flatten",
+    "reshape",
+    "view",
+    "transpose",
+    "permute",
+    "cat",
+    "chunk",
+    "getitem",
+    "identity",
+    "dropout",
+    "constant",
+];
+
+#[test]
+fn random_graphs_equal_exact_arithmetic() {
+    let mut accepted = 0;
+    for seed in 0..3000 {
+        let random = ir::Random::new(seed, "integer");
+        let bytes: Vec<u8> = (0..400).map(|k| random.bits(k) as u8).collect();
+        accepted += usize::from(try_bytes(&bytes));
+    }
+    let seen = SEEN.lock().unwrap();
+    for op in OPS {
+        let count = seen.get(op).copied().unwrap_or(0);
+        assert!(count >= 15, "{op} ran {count} times only");
+    }
+    assert!(accepted > 1500, "{accepted} graphs of 3000 were run");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn any_graph_equals_exact_arithmetic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        try_bytes(&bytes);
+    }
+}
