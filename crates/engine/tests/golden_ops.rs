@@ -1,10 +1,11 @@
-//! Forward and all gradients of every reference case, against PyTorch in float64.
+//! Forward and all gradients of every reference case, against PyTorch in float64, on every instruction set.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
 use engine::{Gradients, Input, Mode, PlanOptions, Pool, State, compile};
 use ir::{DType, Op, Tensor};
+use kernels::Isa;
 use serde_json::Value as Json;
 use support::{Array, arrays, relative_error, shared, single};
 
@@ -133,7 +134,11 @@ fn every_reference_case_holds() {
     let cases: Vec<Json> = serde_json::from_slice(&json).unwrap();
     let arrays = arrays(&bytes);
     let mut wrong = Vec::new();
-    for json in &cases {
+    for (json, isa) in cases
+        .iter()
+        .flat_map(|json| Isa::ALL.map(|isa| (json, isa)))
+    {
+        kernels::force(Some(isa));
         for fuse in [false, true] {
             wrong.extend(
                 Case {
