@@ -7,13 +7,35 @@ use std::ops::Range;
 
 use crate::magnitude;
 
-/// The size of a block along each axis, aligned with the last axes of the shape.
+/// Which elements of an array make a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockSize {
-    /// Elements along each axis; −1 is the whole axis, and so is an axis in front of the list.
-    pub sizes: Vec<i64>,
+    /// How far a block reaches.
+    pub reach: Reach,
     /// Whether a block never spans two rows of axis 0.
     pub skip_first_dim: bool,
+}
+
+/// How far a block reaches along each axis of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// So many elements along the last axis, −1 being the whole axis, and one along every other: a part of a row.
+    Last(i64),
+    /// So many elements along each of the last axes; −1 is the whole axis, and so is an axis in front of the list.
+    Axes(Vec<i64>),
+}
+
+impl Reach {
+    /// The size along the axis that is `from_end` axes from the end, the last being 1; nothing if it is the whole axis.
+    #[inline(always)]
+    fn along(&self, from_end: usize) -> Option<usize> {
+        let size = match self {
+            Self::Last(size) if from_end == 1 => *size,
+            Self::Last(_) => 1,
+            Self::Axes(sizes) => sizes[sizes.len().checked_sub(from_end)?],
+        };
+        usize::try_from(size).ok().filter(|&size| size > 0)
+    }
 }
 
 /// Which elements of an array share a scale.
@@ -44,13 +66,8 @@ impl Sharing<'_> {
             Self::Row => whole_if(axis + 1 == shape.len()),
             Self::Blocks(blocks) if blocks.skip_first_dim && axis == 0 => 1,
             Self::Blocks(blocks) => {
-                let from_end = shape.len() - axis;
-                match blocks.sizes.len().checked_sub(from_end) {
-                    Some(index) if blocks.sizes[index] > 0 => {
-                        dim.min(usize::try_from(blocks.sizes[index]).unwrap_or(dim))
-                    }
-                    _ => dim,
-                }
+                let size = blocks.reach.along(shape.len() - axis);
+                size.map_or(dim, |size| size.min(dim))
             }
         }
     }

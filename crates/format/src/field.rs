@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use crate::block::BlockSize;
+use crate::block::{BlockSize, Reach};
 use crate::error::{FormatError, Problem};
 
 /// One value of a format's field, as a config or a specification gives it.
@@ -59,6 +59,15 @@ impl From<&str> for FieldValue {
 impl From<Option<f64>> for FieldValue {
     fn from(value: Option<f64>) -> Self {
         value.map_or_else(Self::not_given, Self::Float)
+    }
+}
+
+impl From<&Reach> for FieldValue {
+    fn from(reach: &Reach) -> Self {
+        match reach {
+            Reach::Last(size) => Self::Int(*size),
+            Reach::Axes(sizes) => Self::List(sizes.clone()),
+        }
     }
 }
 
@@ -155,24 +164,33 @@ impl Fields<'_> {
         })
     }
 
-    /// `block_size` (a number means a list of one) and `skip_first_dim`.
-    pub fn blocks(&self, default: Option<i64>) -> Result<BlockSize, FormatError> {
-        let sizes = match (self.get("block_size"), default) {
-            (Some(FieldValue::List(sizes)), _) => sizes.clone(),
-            (Some(&FieldValue::Int(size)), _) | (None, Some(size)) => vec![size],
-            (Some(other), _) => {
-                return Err(self.wrong_type("block_size", "a list of whole numbers", other));
+    /// `block_size`, a number for a part of a row or a list for the last axes, and `skip_first_dim`.
+    pub fn blocks(&self, default: i64) -> Result<BlockSize, FormatError> {
+        let is_size = |size: i64| size == -1 || size > 0;
+        let reach = match self.get("block_size") {
+            None => Reach::Last(default),
+            Some(&FieldValue::Int(size)) if is_size(size) => Reach::Last(size),
+            Some(FieldValue::List(sizes))
+                if !sizes.is_empty() && sizes.iter().all(|&size| is_size(size)) =>
+            {
+                Reach::Axes(sizes.clone())
             }
-            (None, None) => return Err(self.missing("block_size")),
+            Some(bad @ FieldValue::Int(_)) => {
+                let rule = "must be at least 1, or -1 for the whole last axis";
+                return Err(self.bad_value("block_size", bad, rule));
+            }
+            Some(bad @ FieldValue::List(_)) => {
+                let rule = "must list sizes of at least 1, or -1 for a whole axis";
+                return Err(self.bad_value("block_size", bad, rule));
+            }
+            Some(other) => {
+                let expected = "a whole number or a list of them";
+                return Err(self.wrong_type("block_size", expected, other));
+            }
         };
-        if sizes.is_empty() || sizes.iter().any(|&size| size < -1 || size == 0) {
-            let shown = FieldValue::List(sizes);
-            let rule = "must list sizes of at least 1, or -1 for a whole axis";
-            return Err(self.bad_value("block_size", shown, rule));
-        }
         let skip_first_dim = self.flag("skip_first_dim", false)?;
         Ok(BlockSize {
-            sizes,
+            reach,
             skip_first_dim,
         })
     }

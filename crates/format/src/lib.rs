@@ -27,7 +27,7 @@ mod round;
 mod spec;
 mod table;
 
-pub use block::BlockSize;
+pub use block::{BlockSize, Reach};
 pub use codes::{Codes, Scale};
 pub use error::{FormatError, Problem};
 pub use field::FieldValue;

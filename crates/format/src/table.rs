@@ -73,17 +73,14 @@ pub(crate) const EXPONENT_BIAS: FieldEntry = FieldEntry::optional(
 /// `exponent_bias_width` without a default.
 pub(crate) const EXPONENT_BIAS_WIDTH: FieldEntry =
     FieldEntry::required("exponent_bias_width", "bits of a block's shared exponent");
-/// `block_size` without a default.
-pub(crate) const BLOCK_SIZE: FieldEntry = FieldEntry::required(
-    "block_size",
-    "elements of a block along the last axes; -1 or a missing axis is the whole axis",
-);
-/// `block_size` of the OCP formats.
-pub(crate) const BLOCK_SIZE_32: FieldEntry = FieldEntry::optional(
-    "block_size",
-    "[32]",
-    "elements of a block along the last axes; -1 or a missing axis is the whole axis",
-);
+/// `block_size` of a format with blocks of so many elements by default.
+pub(crate) const fn block_size(default: &'static str) -> FieldEntry {
+    FieldEntry::optional(
+        "block_size",
+        default,
+        "a number: consecutive elements of a row; a list: along the last axes, -1 or a missing axis the whole axis",
+    )
+}
 /// `skip_first_dim`, false by default.
 pub(crate) const SKIP_FIRST_DIM: FieldEntry = FieldEntry::optional(
     "skip_first_dim",

@@ -6,7 +6,7 @@ use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
 use crate::round::{Fixed, exp2, floor_log2};
-use crate::table::{BLOCK_SIZE, EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH};
+use crate::table::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
 
 const DOC: &str = "\
 e = clamp(floor(log2 max|x|) + 1, -b, 2^E - 1 - b)   for each block, E = exponent_width, b = exponent_bias
@@ -14,7 +14,7 @@ value = sign * min(rne(|x| / 2^e * 2^m), 2^m - 1) * 2^(e-m)   with m = width - 1
 
 The code is the sign and the magnitude in m bits. An all-zero block stays zero.
 
-block_fp(8, 8, block_size = [3]) of [1.5, -0.3, 0.001]: max = 1.5, e = 1, m = 7, steps of 2^-6
+block_fp(8, 8, block_size = 3) of [1.5, -0.3, 0.001]: max = 1.5, e = 1, m = 7, steps of 2^-6
    1.5    96        code 0_1100000   1.5
   -0.3    19.2 -> 19  code 1_0010011  -0.296875
    0.001  0.064 -> 0  code 0_0000000   0.0";
@@ -51,7 +51,7 @@ impl NumberFormat for BlockFp {
             WIDTH,
             EXPONENT_WIDTH,
             EXPONENT_BIAS,
-            BLOCK_SIZE,
+            block_size("16"),
             SKIP_FIRST_DIM,
         ],
     };
@@ -63,7 +63,7 @@ impl NumberFormat for BlockFp {
             width: fields.required("width", 2..=32)?,
             exponent_width,
             exponent_bias: fields.exponent_bias(1 << exponent_width, default)?,
-            block_size: fields.blocks(None)?,
+            block_size: fields.blocks(16)?,
         })
     }
 
@@ -72,10 +72,7 @@ impl NumberFormat for BlockFp {
             ("width", self.width.into()),
             ("exponent_width", self.exponent_width.into()),
             ("exponent_bias", self.exponent_bias.into()),
-            (
-                "block_size",
-                FieldValue::List(self.block_size.sizes.clone()),
-            ),
+            ("block_size", (&self.block_size.reach).into()),
             ("skip_first_dim", self.block_size.skip_first_dim.into()),
         ]
     }

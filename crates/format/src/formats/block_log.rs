@@ -7,7 +7,7 @@ use crate::field::{FieldValue, Fields};
 use crate::formats::log::{Log, SignedPower};
 use crate::number_format::NumberFormat;
 use crate::round::{exp2, rounded_log2};
-use crate::table::{BLOCK_SIZE, EXPONENT_BIAS_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH};
+use crate::table::{EXPONENT_BIAS_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
 
 const DOC: &str = "\
 s = clamp(rne(log2 max|x|) - emax, -2^(B-1), 2^(B-1) - 1)   for each block, B = exponent_bias_width
@@ -15,7 +15,7 @@ value = log(width) of x / 2^s, times 2^s   with emax = 2^(width-2), its largest 
 
 The code is that of log, with its flag for zero.
 
-block_log(8, 8, [2]) of [0.3, -0.001]: rne(log2 0.3) = -2, emax = 64, s = -66
+block_log(8, 8, 2) of [0.3, -0.001]: rne(log2 0.3) = -2, emax = 64, s = -66
    0.3    2^-2 = 2^64 * 2^s    code 0_1111111   0.25
   -0.001  2^-10 = 2^56 * 2^s   code 1_1110111  -0.0009765625";
 
@@ -48,14 +48,14 @@ impl NumberFormat for BlockLog {
         aliases: &[],
         about: "signed powers of two with a shared power of two for each block",
         doc: DOC,
-        fields: &[WIDTH, EXPONENT_BIAS_WIDTH, BLOCK_SIZE, SKIP_FIRST_DIM],
+        fields: &[WIDTH, EXPONENT_BIAS_WIDTH, block_size("16"), SKIP_FIRST_DIM],
     };
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         Ok(Self {
             width: fields.required("width", 2..=16)?,
             exponent_bias_width: fields.required("exponent_bias_width", 1..=8)?,
-            block_size: fields.blocks(None)?,
+            block_size: fields.blocks(16)?,
         })
     }
 
@@ -63,10 +63,7 @@ impl NumberFormat for BlockLog {
         vec![
             ("width", self.width.into()),
             ("exponent_bias_width", self.exponent_bias_width.into()),
-            (
-                "block_size",
-                FieldValue::List(self.block_size.sizes.clone()),
-            ),
+            ("block_size", (&self.block_size.reach).into()),
             ("skip_first_dim", self.block_size.skip_first_dim.into()),
         ]
     }

@@ -8,7 +8,7 @@ use crate::formats::minifloat_ieee::{ImplicitOne, MinifloatIeee, read_widths};
 use crate::number_format::NumberFormat;
 use crate::round::{exp2, floor_log2};
 use crate::table::{
-    BLOCK_SIZE, EXPONENT_BIAS_WIDTH, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH,
+    EXPONENT_BIAS_WIDTH, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size,
 };
 
 const DOC: &str = "\
@@ -17,7 +17,7 @@ value = minifloat_ieee(width, exponent_width) of x / 2^s, times 2^s   with emax 
 
 The largest element of a block uses the largest exponent. Differs from MASE, which flushes small weights to zero.
 
-block_minifloat(8, 4, 8, [2]) of [0.3, 0.001]: floor(log2 0.3) = -2, emax = 8, s = -10
+block_minifloat(8, 4, 8, 2) of [0.3, 0.001]: floor(log2 0.3) = -2, emax = 8, s = -10
   0.3    * 2^10 = 307.2 -> 320 = 2^8 * 1.010   code 0_1111_010   0.3125
   0.001  * 2^10 = 1.024 -> 1.0 = 2^0 * 1.000   code 0_0111_000   0.0009765625";
 
@@ -53,7 +53,7 @@ impl NumberFormat for BlockMinifloat {
             WIDTH,
             EXPONENT_WIDTH,
             EXPONENT_BIAS_WIDTH,
-            BLOCK_SIZE,
+            block_size("16"),
             SKIP_FIRST_DIM,
         ],
     };
@@ -64,7 +64,7 @@ impl NumberFormat for BlockMinifloat {
             width,
             exponent_width,
             exponent_bias_width: fields.required("exponent_bias_width", 1..=8)?,
-            block_size: fields.blocks(None)?,
+            block_size: fields.blocks(16)?,
         })
     }
 
@@ -73,10 +73,7 @@ impl NumberFormat for BlockMinifloat {
             ("width", self.width.into()),
             ("exponent_width", self.exponent_width.into()),
             ("exponent_bias_width", self.exponent_bias_width.into()),
-            (
-                "block_size",
-                FieldValue::List(self.block_size.sizes.clone()),
-            ),
+            ("block_size", (&self.block_size.reach).into()),
             ("skip_first_dim", self.block_size.skip_first_dim.into()),
         ]
     }

@@ -7,7 +7,7 @@ use crate::field::{FieldValue, Fields};
 use crate::formats::minifloat_ieee::{ImplicitOne, MinifloatIeee};
 use crate::number_format::NumberFormat;
 use crate::round::{exp2, floor_log2};
-use crate::table::{BLOCK_SIZE_32, EXPONENT_WIDTH, FieldEntry, FormatEntry, SKIP_FIRST_DIM};
+use crate::table::{EXPONENT_WIDTH, FieldEntry, FormatEntry, SKIP_FIRST_DIM, block_size};
 
 const DOC: &str = "\
 s = clamp(floor(log2 max|x|) - emax, -127, 127)   for each block
@@ -15,9 +15,10 @@ value = x / 2^s rounded to the element type, times 2^s
 
 Element types by (exponent_width, frac_width): (5, 2) up to 57344, (4, 3) up to 448, (3, 2) up to 28, (2, 3) up to 7.5,
 (2, 1) up to 6. Nearest, ties to even, with carry and subnormal numbers, saturating. The infinities and NaN of the first
-two are never made. Differs from MASE, which drops carries.
+two are never made. Differs from MASE, which drops carries. A block is 32 consecutive elements of a row unless
+block_size says otherwise.
 
-mxfp(4, 3, [2]) of [0.3, 0.001]: floor(log2 0.3) = -2, emax = 8, s = -10
+mxfp(4, 3, 2) of [0.3, 0.001]: floor(log2 0.3) = -2, emax = 8, s = -10
   0.3    * 2^10 = 307.2 -> 320 = 2^8 * 1.010   code 0_1111_010   0.3125
   0.001  * 2^10 = 1.024 -> 1.0 = 2^0 * 1.000   code 0_0111_000   0.0009765625";
 
@@ -66,7 +67,7 @@ impl NumberFormat for Mxfp {
         fields: &[
             EXPONENT_WIDTH,
             FieldEntry::required("frac_width", "bits of the fraction"),
-            BLOCK_SIZE_32,
+            block_size("32"),
             SKIP_FIRST_DIM,
         ],
     };
@@ -83,7 +84,7 @@ impl NumberFormat for Mxfp {
         Ok(Self {
             exponent_width,
             frac_width,
-            block_size: fields.blocks(Some(32))?,
+            block_size: fields.blocks(32)?,
         })
     }
 
@@ -91,10 +92,7 @@ impl NumberFormat for Mxfp {
         vec![
             ("exponent_width", self.exponent_width.into()),
             ("frac_width", self.frac_width.into()),
-            (
-                "block_size",
-                FieldValue::List(self.block_size.sizes.clone()),
-            ),
+            ("block_size", (&self.block_size.reach).into()),
             ("skip_first_dim", self.block_size.skip_first_dim.into()),
         ]
     }

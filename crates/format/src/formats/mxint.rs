@@ -7,15 +7,16 @@ use crate::field::{FieldValue, Fields};
 use crate::formats::integer::TwosComplement;
 use crate::number_format::NumberFormat;
 use crate::round::{Fixed, exp2, floor_log2};
-use crate::table::{BLOCK_SIZE_32, FormatEntry, SKIP_FIRST_DIM, WIDTH};
+use crate::table::{FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
 
 const DOC: &str = "\
 s = clamp(floor(log2 max|x|), -127, 127)   for each block
 value = clamp(rne(x / 2^s * 2^(w-2)), -(2^(w-1) - 1), 2^(w-1) - 1) / 2^(w-2) * 2^s   with w = width
 
 Two's complement with two bits before the point, under a scale of 8 bits. An all-zero block stays zero.
+A block is 32 consecutive elements of a row unless block_size says otherwise.
 
-mxint(8, [2]) of [1.5, -0.3]: floor(log2 1.5) = 0, s = 0, steps of 2^-6
+mxint(8, 2) of [1.5, -0.3]: floor(log2 1.5) = 0, s = 0, steps of 2^-6
    1.5   96           code 0110_0000   1.5
   -0.3  -19.2 -> -19  code 1110_1101  -0.296875";
 
@@ -36,23 +37,20 @@ impl NumberFormat for Mxint {
         aliases: &[],
         about: "OCP microscaling integers: two's complement with a shared power of two",
         doc: DOC,
-        fields: &[WIDTH, BLOCK_SIZE_32, SKIP_FIRST_DIM],
+        fields: &[WIDTH, block_size("32"), SKIP_FIRST_DIM],
     };
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         Ok(Self {
             width: fields.required("width", 2..=32)?,
-            block_size: fields.blocks(Some(32))?,
+            block_size: fields.blocks(32)?,
         })
     }
 
     fn fields(&self) -> Vec<(&'static str, FieldValue)> {
         vec![
             ("width", self.width.into()),
-            (
-                "block_size",
-                FieldValue::List(self.block_size.sizes.clone()),
-            ),
+            ("block_size", (&self.block_size.reach).into()),
             ("skip_first_dim", self.block_size.skip_first_dim.into()),
         ]
     }

@@ -7,7 +7,7 @@ use format::{FieldValue, Format};
 use proptest::prelude::*;
 
 /// The elements of each block, by the block's position along every axis.
-fn groups(shape: &[usize], sizes: &[i64], skip: bool) -> BTreeMap<Vec<usize>, Vec<usize>> {
+fn groups(shape: &[usize], size: &FieldValue, skip: bool) -> BTreeMap<Vec<usize>, Vec<usize>> {
     let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for index in 0..shape.iter().product() {
         let mut rest = index;
@@ -15,12 +15,10 @@ fn groups(shape: &[usize], sizes: &[i64], skip: bool) -> BTreeMap<Vec<usize>, Ve
         for axis in (0..shape.len()).rev() {
             let position = rest % shape[axis];
             rest /= shape[axis];
-            let from_end = shape.len() - axis;
-            let listed = sizes.len() >= from_end && sizes[sizes.len() - from_end] > 0;
-            key[axis] = match listed {
+            key[axis] = match size_along(size, shape.len() - axis) {
                 _ if skip && axis == 0 => position,
-                true => position / sizes[sizes.len() - from_end] as usize,
-                false => 0,
+                -1 => 0,
+                size => position / size as usize,
             };
         }
         groups.entry(key).or_default().push(index);
@@ -28,7 +26,17 @@ fn groups(shape: &[usize], sizes: &[i64], skip: bool) -> BTreeMap<Vec<usize>, Ve
     groups
 }
 
-fn format_with(spec: &str, sizes: &[i64], skip: bool) -> Format {
+/// A block's size along the axis that is `from_end` axes from the end; −1 is the whole axis.
+fn size_along(size: &FieldValue, from_end: usize) -> i64 {
+    match size {
+        FieldValue::Int(size) if from_end == 1 => *size,
+        FieldValue::Int(_) => 1,
+        FieldValue::List(sizes) => *sizes.iter().rev().nth(from_end - 1).unwrap_or(&-1),
+        other => panic!("no block size: {other}"),
+    }
+}
+
+fn format_with(spec: &str, size: &FieldValue, skip: bool) -> Format {
     let format = Format::parse(spec).unwrap();
     let mut fields: Vec<(String, FieldValue)> = format
         .fields()
@@ -36,26 +44,26 @@ fn format_with(spec: &str, sizes: &[i64], skip: bool) -> Format {
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
     fields.retain(|(name, _)| name != "block_size" && name != "skip_first_dim");
-    fields.push(("block_size".to_owned(), FieldValue::List(sizes.to_vec())));
+    fields.push(("block_size".to_owned(), size.clone()));
     fields.push(("skip_first_dim".to_owned(), FieldValue::Bool(skip)));
     Format::from_fields(format.name(), &fields).unwrap()
 }
 
 const BLOCKED: [&str; 5] = [
-    "block_fp(8, 8, block_size = [1])",
-    "block_minifloat(8, 4, 8, [1])",
-    "block_log(4, 8, [1])",
+    "block_fp(8, 8)",
+    "block_minifloat(8, 4, 8)",
+    "block_log(4, 8)",
     "mxint(8)",
     "mxfp(2, 1)",
 ];
 
 /// Each group rounded as an array of its own, and the bits that its scale costs.
-fn check(spec: &str, shape: &[usize], sizes: &[i64], skip: bool) {
+fn check(spec: &str, shape: &[usize], size: &FieldValue, skip: bool) {
     let x = mixed(shape.iter().product(), 5);
-    let format = format_with(spec, sizes, skip);
-    let alone = format_with(spec, &[-1], false);
+    let format = format_with(spec, size, skip);
+    let alone = format_with(spec, &FieldValue::List(vec![-1]), false);
     let mut want = vec![0.0; x.len()];
-    let groups = groups(shape, sizes, skip);
+    let groups = groups(shape, size, skip);
     for group in groups.values() {
         let block: Vec<f32> = group.iter().map(|&index| x[index]).collect();
         let rounded = quantized(&alone, &block, &[block.len()]);
@@ -95,7 +103,7 @@ fn blocks_of_every_layout() {
         &[2, 3, 1, 2, 3],
         &[2, 2, 3, 2, 2, 3],
     ];
-    let sizes: [&[i64]; 10] = [
+    let lists: [&[i64]; 10] = [
         &[16],
         &[1],
         &[-1],
@@ -107,11 +115,13 @@ fn blocks_of_every_layout() {
         &[2, 1, 2, 1],
         &[2, 2, 2, 2, 2, 2],
     ];
+    let lists = lists.map(|sizes| FieldValue::List(sizes.to_vec()));
+    let numbers = [16, 1, 5, 32, -1].map(FieldValue::Int);
     for shape in shapes {
-        for sizes in sizes {
+        for size in lists.iter().chain(&numbers) {
             for skip in [false, true] {
                 for spec in BLOCKED {
-                    check(spec, shape, sizes, skip);
+                    check(spec, shape, size, skip);
                 }
             }
         }
@@ -154,15 +164,41 @@ fn wrong_lengths_are_told() {
     quantized(&Format::parse("integer(8, 4)").unwrap(), &[0.0; 5], &[2, 3]);
 }
 
+fn block_size() -> impl Strategy<Value = FieldValue> {
+    let size = || prop_oneof![Just(-1i64), 1i64..7];
+    let list = prop::collection::vec(size(), 1..6).prop_map(FieldValue::List);
+    prop_oneof![size().prop_map(FieldValue::Int), list]
+}
+
+/// What the OCP specification asks for: 32 elements of one row, however many rows there are.
+#[test]
+fn default_blocks_keep_rows_apart() {
+    let (rows, columns) = (3, 70);
+    let x = mixed(rows * columns, 4);
+    for (spec, len) in [
+        ("mxint(8)", 32),
+        ("mxfp(4, 3)", 32),
+        ("block_fp(8, 8)", 16),
+        ("block_minifloat(8, 4, 8)", 16),
+        ("block_log(8, 8)", 16),
+    ] {
+        let format = Format::parse(spec).unwrap();
+        let blocks = x.chunks(columns).flat_map(|row| row.chunks(len));
+        let want = blocks.flat_map(|block| quantized(&format, block, &[block.len()]));
+        let want: Vec<f32> = want.collect();
+        assert_eq!(quantized(&format, &x, &[rows, columns]), want, "{format}");
+    }
+}
+
 proptest! {
     #[test]
     fn random_layouts(
         shape in prop::collection::vec(0usize..6, 0..6),
-        sizes in prop::collection::vec(prop_oneof![Just(-1i64), 1i64..7], 1..6),
+        size in block_size(),
         skip: bool,
         which in 0usize..BLOCKED.len(),
     ) {
-        check(BLOCKED[which], &shape, &sizes, skip);
+        check(BLOCKED[which], &shape, &size, skip);
     }
 
     #[test]

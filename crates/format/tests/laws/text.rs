@@ -41,6 +41,12 @@ fn one_format_has_one_text() {
         ("minifloat_ieee(8, 4, 7)", "minifloat_ieee(8, 4)"),
         ("minifloat_ieee(8, 4, 8)", "minifloat_ieee(8, 4, 8)"),
         ("mxint(8, 32)", "mxint(8)"),
+        ("mxint(8, [32])", "mxint(8, [32])"),
+        ("mxint(8, 16)", "mxint(8, 16)"),
+        ("mxfp(4, 3, -1)", "mxfp(4, 3, -1)"),
+        ("block_fp(8, 8, 127, 16)", "block_fp(8, 8)"),
+        ("block_fp(8, 8, 127, 32)", "block_fp(8, 8, block_size = 32)"),
+        ("block_log(8, 8, [16])", "block_log(8, 8, [16])"),
         (
             "mxfp(4, 3, skip_first_dim = true)",
             "mxfp(4, 3, skip_first_dim = true)",
@@ -117,7 +123,16 @@ fn errors_say_what_and_where() {
             8,
             "mxfp: frac_width 2 with exponent_width 4 is none of E5M2, E4M3, E3M2, E2M3, E2M1",
         ),
-        ("block_fp(8, 8)", 0, "block_fp: block_size is missing"),
+        (
+            "mxint(8, 0)",
+            9,
+            "mxint: block_size 0 must be at least 1, or -1 for the whole last axis",
+        ),
+        (
+            "block_fp(8, 8, block_size = row)",
+            15,
+            "block_fp: block_size takes a whole number or a list of them, not row",
+        ),
         (
             "minifloat_ieee(4, 4)",
             18,
@@ -161,9 +176,11 @@ fn precision_lists() {
         ("minifloat_denorm(8, 4)", "8, 4, 7"),
         ("block_fp(8, 8, block_size = [1, 16])", "8, 8, 127, [1, 16]"),
         ("block_minifloat(8, 4, 8, [16])", "8, 4, 8, [16]"),
+        ("block_minifloat(8, 4, 8)", "8, 4, 8, 16"),
         ("block_log(8, 8, [16])", "8, 8, [16]"),
-        ("mxint(8)", "8, [32]"),
-        ("mxfp(4, 3)", "4, 3, [32]"),
+        ("mxint(8)", "8, 32"),
+        ("mxint(8, [32])", "8, [32]"),
+        ("mxfp(4, 3)", "4, 3, 32"),
     ] {
         let precision = Format::parse(spec).unwrap().precision();
         let shown: Vec<String> = precision.iter().map(ToString::to_string).collect();
