@@ -1,7 +1,7 @@
 //! NumPy's `.npy` arrays, read as f32 and written as little-endian float32 in C order.
 //!
 //! The reader is our own because a general one evaluates the header as a Python expression, to any depth and size;
-//! the header of an array is a dictionary with three known keys and needs no more than [`header`] reads.
+//! the header of an array is a dictionary with three known keys and needs no more than `header.rs` reads.
 //!
 //! Read: float32 and float64 (rounded to nearest), all integers and bool (exactly, or refused), either byte order,
 //! C and Fortran order, any rank up to [`MAX_RANK`].

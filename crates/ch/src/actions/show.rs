@@ -32,6 +32,9 @@ pub struct Args {
 /// Text forms are small; more than this is another file by mistake.
 const MAX_FILE: u64 = 1 << 26;
 
+/// Starting values are listed for looking at; this many take 1 GiB.
+const MAX_PARAMETERS: usize = 1 << 28;
+
 /// The table of nodes; the last column is there when a port has a format.
 #[rustfmt::skip]
 pub const COLUMNS: &[Column] = &[
@@ -62,9 +65,7 @@ pub const PARAMETER_COLUMNS: &[Column] = &[
 pub fn run(args: &Args) -> anyhow::Result<String> {
     let mut graph = load(&args.model)?;
     if let Some(seed) = args.seed {
-        // Parameters are made only when their sizes are known to be sound.
-        verify(&args.model, &graph)?;
-        graph.initialize(seed);
+        initialize(&args.model, &mut graph, seed)?;
     }
     let verified = verify(&args.model, &graph)?;
     let batch = args.batch_size as usize;
@@ -79,6 +80,17 @@ pub fn run(args: &Args) -> anyhow::Result<String> {
     } else {
         Ok(text::print(&verified, &rows))
     }
+}
+
+/// Parameters are made only when the graph is sound and they fit into memory with certainty.
+fn initialize(model: &str, graph: &mut Graph, seed: u64) -> anyhow::Result<()> {
+    verify(model, graph)?;
+    let n = graph.trained_parameter_count();
+    if n > MAX_PARAMETERS {
+        bail!("{model}: has {n} parameters; starting values are made for up to {MAX_PARAMETERS}");
+    }
+    graph.initialize(seed);
+    Ok(())
 }
 
 /// A model by name, or a graph from a file: what looks like a path is one.
