@@ -17,6 +17,7 @@ pub mod batch_norm;
 pub mod conv;
 pub mod gemm;
 pub mod int_gemm;
+pub mod int_layer;
 pub mod isa;
 pub mod layer_norm;
 pub mod maps;

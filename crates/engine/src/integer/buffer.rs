@@ -51,10 +51,12 @@ pub(crate) trait Code: Copy + Default {
     fn widen(self) -> i64;
     /// The code, which the range of its value says fits.
     fn narrow(code: i64) -> Self;
+    /// The codes of a buffer of this type.
+    fn codes_of(buffer: &Buffer) -> Option<&[Self]>;
 }
 
 macro_rules! codes {
-    ($($ty:ty),*) => {$(
+    ($($ty:ty = $variant:ident),*) => {$(
         impl Code for $ty {
             #[inline]
             fn widen(self) -> i64 {
@@ -66,11 +68,18 @@ macro_rules! codes {
                 debug_assert!(Self::try_from(code).is_ok(), "{code} is out of its proven range");
                 code as Self
             }
+
+            fn codes_of(buffer: &Buffer) -> Option<&[Self]> {
+                match buffer {
+                    Buffer::$variant(codes) => Some(codes),
+                    _ => None,
+                }
+            }
         }
     )*};
 }
 
-codes!(u8, i8, i16, i32, i64);
+codes!(u8 = U8, i8 = I8, i16 = I16, i32 = I32, i64 = I64);
 
 /// The codes of one value.
 #[derive(Clone, Debug)]
@@ -125,10 +134,10 @@ impl Buffer {
         with_buffer!(self, codes => narrow(wide, &mut codes[start..start + wide.len()]));
     }
 
-    /// Writes codes to every `stride`-th element from `start` on.
-    pub fn store_strided(&mut self, start: usize, stride: usize, wide: impl Iterator<Item = i64>) {
+    /// Writes codes from element `start` on.
+    pub fn store_all(&mut self, start: usize, wide: impl Iterator<Item = i64>) {
         with_buffer!(self, codes => {
-            for (code, to) in wide.zip(codes[start..].iter_mut().step_by(stride)) {
+            for (code, to) in wide.zip(&mut codes[start..]) {
                 *to = Code::narrow(code);
             }
         });

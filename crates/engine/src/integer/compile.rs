@@ -8,7 +8,7 @@ use super::ops::{self, Kernel, Lowered, Operand, Site, keeps_elements, port_form
 use super::range::CodeRange;
 use super::report::NodeReport;
 use super::stage::Stage;
-use super::step::{Source, Step};
+use super::step::{Draft, Source, Step};
 use crate::EngineError;
 use crate::state::State;
 use format::FixedPoint;
@@ -83,16 +83,6 @@ enum Floats {
     Input(usize),
     /// A stored tensor.
     Constant(Vec<f32>),
-}
-
-/// A step to be.
-struct Draft {
-    source: Source,
-    inputs: Vec<usize>,
-    /// What the source's results range over, and the results of every stage.
-    ranges: Vec<CodeRange>,
-    stages: Vec<Stage>,
-    len: usize,
 }
 
 struct Compiler<'a> {
@@ -368,11 +358,7 @@ impl Compiler<'_> {
 
     fn finish(self) -> Compiled {
         let graph = self.verified.graph();
-        let results: Vec<CodeRange> = self
-            .drafts
-            .iter()
-            .map(|draft| draft.ranges[draft.stages.len()])
-            .collect();
+        let results: Vec<CodeRange> = self.drafts.iter().map(Draft::result).collect();
         let ranges: Vec<Vec<CodeRange>> = self
             .drafts
             .iter()
@@ -389,7 +375,7 @@ impl Compiler<'_> {
             .into_iter()
             .map(|draft| {
                 let operand = draft.inputs.first().map(|&input| results[input]);
-                Step::new(draft.source, draft.inputs, operand, draft.stages)
+                Step::new(draft, operand)
             })
             .collect();
         let report = |&(id, step, stages): &(NodeId, usize, usize)| {

@@ -6,7 +6,7 @@
 //! width of every buffer and sum, so that no sum overflows and nothing but a format ever rounds.
 //!
 //! `compile.rs` walks the graph, `ops/` says what each operator becomes, `stage.rs` what follows in the same pass,
-//! `layer.rs` computes products with weights in 8, 16 or 64 bits.
+//! `layer.rs` computes products with weights in 8, 16 or 64 bits, `rescale.rs` turns stages into exact float maps.
 
 mod buffer;
 mod codes;
@@ -15,11 +15,15 @@ mod error;
 mod layer;
 mod ops;
 mod plan;
+mod product;
 mod range;
 mod report;
+mod rescale;
+mod rows;
 mod stage;
 mod step;
 mod walk;
+mod weights;
 
 pub use buffer::Storage;
 pub use error::IntegerError;

@@ -15,7 +15,7 @@ pub struct NodeReport {
     /// How it is stored; not at all when the node is part of a kernel that goes on.
     pub storage: Option<Storage>,
     /// The kernel that computes it.
-    pub kernel: &'static str,
+    pub kernel: String,
 }
 
 impl std::fmt::Display for NodeReport {

@@ -5,6 +5,7 @@ use super::codes::encode;
 use super::layer::{Layer, Scratch};
 use super::ops::WideKernel;
 use super::range::CodeRange;
+use super::rescale::Rescaling;
 use super::stage::Stage;
 use crate::Input;
 use format::FixedPoint;
@@ -23,11 +24,48 @@ pub(crate) enum Source {
     Wide(Box<dyn WideKernel>),
 }
 
+/// A step whose integers are not chosen yet.
+pub(crate) struct Draft {
+    pub source: Source,
+    /// The steps whose values it reads.
+    pub inputs: Vec<usize>,
+    /// What the source's results range over, and the results of every stage.
+    pub ranges: Vec<CodeRange>,
+    pub stages: Vec<Stage>,
+    /// Elements of the result.
+    pub len: usize,
+}
+
+impl Draft {
+    /// What the result ranges over.
+    pub fn result(&self) -> CodeRange {
+        self.ranges[self.stages.len()]
+    }
+
+    /// The stages, and the rounding of floats before them, as float maps.
+    fn rescaling(&self) -> Option<Rescaling> {
+        if self.result().magnitude() > i16::MAX.into() {
+            return None;
+        }
+        let channels = |stage: &Stage| match stage {
+            Stage::Affine { scale, .. } => scale.len(),
+            _ => 1,
+        };
+        let columns = self.stages.iter().map(channels).max().unwrap_or(1);
+        match &self.source {
+            Source::Encode { format, .. } => Rescaling::of_floats(*format, &self.stages, columns),
+            Source::Copy => Rescaling::of(self.ranges[0], &self.stages, columns),
+            _ => None,
+        }
+    }
+}
+
 /// A step, which makes the value of its own number.
 pub(crate) struct Step {
     source: Source,
     inputs: Vec<usize>,
     stages: Vec<Stage>,
+    rescaling: Option<Rescaling>,
 }
 
 /// Working memory of all steps.
@@ -39,60 +77,89 @@ pub(crate) struct Memory {
 }
 
 impl Step {
-    /// A step whose first operand, if any, has this range.
-    pub fn new(
-        mut source: Source,
-        inputs: Vec<usize>,
-        operand: Option<CodeRange>,
-        stages: Vec<Stage>,
-    ) -> Self {
-        if let (Source::Layer(layer), Some(range)) = (&mut source, operand) {
-            layer.prepare(range, &stages);
+    /// The step of a draft whose first operand, if any, has this range.
+    pub fn new(draft: Draft, operand: Option<CodeRange>) -> Self {
+        let (sums, result, rescaling) = (draft.ranges[0], draft.result(), draft.rescaling());
+        let Draft {
+            mut source,
+            inputs,
+            stages,
+            ..
+        } = draft;
+        if let (Source::Layer(layer), Some(x)) = (&mut source, operand) {
+            layer.prepare([x, sums, result], &stages);
         }
         Self {
             source,
             inputs,
             stages,
+            rescaling,
         }
     }
 
     /// The name of the kernel in reports.
-    pub fn kernel(&self) -> &'static str {
-        match &self.source {
+    pub fn kernel(&self) -> String {
+        let name = match &self.source {
+            Source::Layer(layer) => return layer.kernel(),
             Source::Encode { .. } => "encode",
             Source::Constant(_) => "constant",
             Source::Copy => "elementwise",
-            Source::Layer(layer) => layer.kernel(),
             Source::Wide(_) => "i64",
-        }
+        };
+        let after = match &self.rescaling {
+            Some(_) => ", rescaled in f32",
+            None if self.stages.is_empty() => "",
+            None => ", stages in i64",
+        };
+        format!("{name}{after}")
     }
 
     /// Computes the step's value, `y`, from earlier ones.
     pub fn run(&self, inputs: &[Input], earlier: &[Buffer], y: &mut Buffer, memory: &mut Memory) {
+        let operand = |k: usize| &earlier[self.inputs[k]];
+        match (&self.source, &self.rescaling) {
+            (Source::Layer(layer), _) => layer.run(operand(0), y, &mut memory.layer),
+            (Source::Encode { input, .. }, Some(rescaling)) => {
+                if let Input::F32(values) = inputs[*input] {
+                    rescaling.run(values, 0, y);
+                }
+            }
+            (Source::Copy, Some(rescaling)) => match operand(0) {
+                Buffer::U8(codes) => rescaling.run(codes, 0, y),
+                Buffer::I8(codes) => rescaling.run(codes, 0, y),
+                Buffer::I16(codes) => rescaling.run(codes, 0, y),
+                Buffer::I32(codes) => rescaling.run(codes, 0, y),
+                Buffer::I64(_) => self.run_wide(inputs, earlier, y, memory),
+            },
+            _ => self.run_wide(inputs, earlier, y, memory),
+        }
+    }
+
+    /// The same in 64 bits, one stage after the other.
+    fn run_wide(&self, inputs: &[Input], earlier: &[Buffer], y: &mut Buffer, memory: &mut Memory) {
         let Memory {
-            layer: scratch,
-            operands,
-            result,
+            operands, result, ..
         } = memory;
         let operand = |k: usize| &earlier[self.inputs[k]];
+        result.clear();
         match &self.source {
-            Source::Layer(layer) => return layer.run(operand(0), y, scratch),
             Source::Encode { input, format } => {
-                result.clear();
                 if let Input::F32(values) = inputs[*input] {
                     result.extend(values.iter().map(|&value| encode(value, *format)));
                 }
             }
-            Source::Constant(codes) => result.clone_from(codes),
+            Source::Constant(codes) => result.extend(codes),
             Source::Copy => operand(0).load(result),
+            Source::Layer(_) => {}
             Source::Wide(kernel) => {
-                operands.resize(operands.len().max(self.inputs.len()), Vec::new());
-                for (k, wide) in operands.iter_mut().enumerate().take(self.inputs.len()) {
-                    operand(k).load(wide);
-                }
-                result.clear();
+                let n = self.inputs.len();
+                operands.resize(operands.len().max(n), Vec::new());
+                operands
+                    .iter_mut()
+                    .zip(0..n)
+                    .for_each(|(wide, k)| operand(k).load(wide));
                 result.resize(y.len(), 0);
-                kernel.run(&operands[..self.inputs.len()], result);
+                kernel.run(&operands[..n], result);
             }
         }
         for stage in &self.stages {

@@ -3,7 +3,7 @@
 use super::pool::taps;
 use super::{Lowered, Site, linear};
 use crate::integer::error::Refusal;
-use crate::integer::layer::{Rows, Windows};
+use crate::integer::rows::{Rows, Windows};
 use ir::ops::conv::Conv;
 
 pub(crate) fn lower<const K: usize>(op: &Conv<K>, site: &Site) -> Result<Lowered, Refusal> {

@@ -3,9 +3,11 @@
 use super::batch_norm::{affine, moved};
 use super::{Kernel, Lowered, Param, Site};
 use crate::integer::error::Refusal;
-use crate::integer::layer::{Layer, Rows, Weights};
+use crate::integer::layer::Layer;
 use crate::integer::range::{CodeRange, product_frac};
+use crate::integer::rows::Rows;
 use crate::integer::stage::Stage;
+use crate::integer::weights::Weights;
 
 pub(crate) fn lower(op: &ir::ops::linear::Linear, site: &Site) -> Result<Lowered, Refusal> {
     let x = &site.operands[0];

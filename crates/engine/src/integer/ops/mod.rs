@@ -132,8 +132,8 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, Refusal> {
         Op::Relu6(_) => activation::clamp(Some(0.0), Some(6.0), site)?,
         Op::Hardtanh(op) => activation::clamp(Some(op.min_val), Some(op.max_val), site)?,
         // pools
-        Op::MaxPool1d(op) => pool::max(&op.window(), site),
-        Op::MaxPool2d(op) => pool::max(&op.window(), site),
+        Op::MaxPool1d(op) => pool::max(&op.window(), site)?,
+        Op::MaxPool2d(op) => pool::max(&op.window(), site)?,
         Op::AvgPool1d(op) => pool::average(&op.window(), op.count_include_pad, site)?,
         Op::AvgPool2d(op) => pool::average(&op.window(), op.count_include_pad, site)?,
         Op::AdaptiveMaxPool1d(_) => pool::adaptive_max(1, site),

@@ -5,8 +5,15 @@ use super::{Lowered, Site, WideKernel};
 use crate::integer::error::Refusal;
 use ir::ops::Window;
 
-pub(crate) fn max<const K: usize>(window: &Window<K>, site: &Site) -> Lowered {
-    pool(moving_windows(window, site), true, site)
+pub(crate) fn max<const K: usize>(window: &Window<K>, site: &Site) -> Result<Lowered, Refusal> {
+    let windows = moving_windows(window, site);
+    // Dilated taps can all miss a small input; the largest of no elements is −∞.
+    if windows.iter().flatten().any(Vec::is_empty) {
+        let why =
+            "a window lies wholly in the padding, and the largest of no elements is not a number";
+        return Err(Refusal::NoForm(why.to_owned()));
+    }
+    Ok(pool(windows, true, site))
 }
 
 pub(crate) fn adaptive_max(spatial: usize, site: &Site) -> Lowered {

@@ -1,0 +1,165 @@
+//! Stages as float maps, where 24 bits hold every number in between: the same bits, many lanes at a time.
+
+use super::buffer::Buffer;
+use super::range::CodeRange;
+use super::stage::Stage;
+use format::{FixedPoint, Rounding};
+use kernels::int_layer::{NarrowCode, Rescalable, Rescale, rescale_once, rescale_twice};
+
+/// Whole numbers below this are exact in f32, and so are their products with powers of two.
+const EXACT: i128 = 1 << 24;
+/// Bounds up to here can be rounded by the kernel.
+const BOUND: i128 = 1 << 22;
+/// Places that a map has at least, so that short rows are walked several at a time.
+const PLACES: usize = 64;
+
+/// One or two float maps that end in narrow codes.
+pub(crate) struct Rescaling(Vec<Rescale>);
+
+impl Rescaling {
+    /// The stages after codes of this range, in rows of `columns`, or `None` when floats do not hold them.
+    pub fn of(source: CodeRange, stages: &[Stage], columns: usize) -> Option<Self> {
+        Self::after(Vec::new(), source, stages, columns)
+    }
+
+    /// The rounding of floats to a format, and the stages after it.
+    pub fn of_floats(format: FixedPoint, stages: &[Stage], columns: usize) -> Option<Self> {
+        let range = CodeRange::of(format);
+        let is_held = range.magnitude() <= BOUND && (-100..=126).contains(&format.frac_width);
+        if !is_held || format.rounding == Rounding::Floor {
+            return None;
+        }
+        let draft = Draft {
+            columns,
+            ..Draft::default()
+        };
+        let first = draft.map(-format.frac_width, range.min, range.max);
+        Self::after(vec![first], range, stages, columns)
+    }
+
+    fn after(
+        mut maps: Vec<Rescale>,
+        source: CodeRange,
+        stages: &[Stage],
+        columns: usize,
+    ) -> Option<Self> {
+        let mut range = source;
+        let mut draft = Draft {
+            columns,
+            ..Draft::default()
+        };
+        for stage in stages {
+            let before = range;
+            range = stage.range(range).ok()?;
+            match stage {
+                Stage::Affine {
+                    scale,
+                    offset,
+                    inner,
+                    ..
+                } => {
+                    let is_by_column = scale.len() == 1 || (*inner == 1 && scale.len() == columns);
+                    let is_first = draft.affine.is_none() && draft.bounds.is_none();
+                    let largest =
+                        |codes: &[i64]| codes.iter().map(|&code| i128::from(code).abs()).max();
+                    let terms = (largest(scale)? * before.magnitude()).max(largest(offset)?);
+                    if !is_by_column || !is_first || terms >= EXACT {
+                        return None;
+                    }
+                    draft.affine = Some((floats(scale), floats(offset)));
+                }
+                Stage::Clamp { lo, hi } => {
+                    let (old_lo, old_hi) =
+                        draft.bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+                    let clamp = |bound: f64| bound.max(*lo as f64).min(*hi as f64);
+                    draft.bounds = Some((clamp(old_lo), clamp(old_hi)));
+                }
+                Stage::Round {
+                    shift,
+                    lo,
+                    hi,
+                    floor,
+                    ..
+                } => {
+                    let (lo, hi) = (range.min.max((*lo).into()), range.max.min((*hi).into()));
+                    if *floor || shift.abs() > 60 || before.magnitude() >= EXACT {
+                        return None;
+                    }
+                    maps.push(draft.map(*shift, lo, hi));
+                    draft = Draft {
+                        columns,
+                        ..Draft::default()
+                    };
+                }
+            }
+            if range.magnitude() >= EXACT {
+                return None;
+            }
+        }
+        if let (Some((lo, hi)), Some(last)) = (draft.bounds, maps.last_mut()) {
+            last.lo = f64::from(last.lo).max(lo).min(hi) as f32;
+            last.hi = f64::from(last.hi).max(lo).min(hi) as f32;
+        }
+        let is_rounded = draft.affine.is_none() && source.magnitude() < EXACT;
+        let is_held = maps
+            .iter()
+            .all(|map| map.lo.abs().max(map.hi.abs()) <= BOUND as f32);
+        (is_rounded && is_held && (1..=2).contains(&maps.len())).then_some(Self(maps))
+    }
+
+    /// Maps elements to codes of a buffer from `start` on, or says that the buffer is not narrow.
+    pub fn run(&self, x: &[impl Rescalable], start: usize, y: &mut Buffer) {
+        let own = start..start + x.len();
+        match y {
+            Buffer::U8(codes) => self.apply(x, &mut codes[own]),
+            Buffer::I8(codes) => self.apply(x, &mut codes[own]),
+            Buffer::I16(codes) => self.apply(x, &mut codes[own]),
+            Buffer::I32(_) | Buffer::I64(_) => {}
+        }
+    }
+
+    /// Maps elements to codes.
+    pub fn apply(&self, x: &[impl Rescalable], y: &mut [impl NarrowCode]) {
+        match self.0.as_slice() {
+            [one] => rescale_once(x, one, y),
+            [first, second] => rescale_twice(x, first, second, y),
+            _ => {}
+        }
+    }
+}
+
+fn floats(codes: &[i64]) -> Vec<f64> {
+    codes.iter().map(|&code| code as f64).collect()
+}
+
+/// What has come since the last rounding.
+#[derive(Default)]
+struct Draft {
+    columns: usize,
+    affine: Option<(Vec<f64>, Vec<f64>)>,
+    bounds: Option<(f64, f64)>,
+}
+
+impl Draft {
+    /// The map that ends in a rounding to whole numbers from `lo` to `hi`.
+    fn map(&self, shift: i32, lo: i128, hi: i128) -> Rescale {
+        let factor = 2_f64.powi(-shift);
+        let (lo, hi) = (lo as f64, hi as f64);
+        let (low, high) = self.bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        let bound = |bound: f64| (bound * factor).clamp(lo, hi) as f32;
+        let one = (vec![1.0], vec![0.0]);
+        let (scale, offset) = self.affine.as_ref().unwrap_or(&one);
+        let places = self.columns.max(1) * PLACES.div_ceil(self.columns.max(1));
+        let spread = |values: &[f64]| {
+            (0..places)
+                .map(|at| (values[at % values.len()] * factor) as f32)
+                .collect()
+        };
+        Rescale {
+            scale: spread(scale),
+            offset: spread(offset),
+            lo: bound(low),
+            hi: bound(high),
+        }
+    }
+}

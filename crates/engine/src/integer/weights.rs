@@ -1,0 +1,82 @@
+//! The weights of a product, and what its sums range over.
+
+use super::buffer::Code;
+use super::error::Refusal;
+use super::range::CodeRange;
+
+/// The codes of weights, `[groups][n][k]`, and what every sum starts from, `[groups][n]`.
+pub(crate) struct Weights {
+    pub groups: usize,
+    pub k: usize,
+    pub n: usize,
+    pub codes: Vec<i64>,
+    pub start: Vec<i64>,
+}
+
+impl Weights {
+    /// What the sums range over for operands in `x`; refused when a partial sum, in whatever order, might not fit.
+    pub fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
+        let mut all: Option<CodeRange> = None;
+        for (weights, &start) in self.columns().zip(&self.start) {
+            let mut sum = CodeRange {
+                min: start.into(),
+                max: start.into(),
+                ..x
+            };
+            let mut worst = sum.magnitude();
+            for &weight in weights {
+                let ends = [i128::from(weight) * x.min, i128::from(weight) * x.max];
+                sum.min += ends[0].min(ends[1]);
+                sum.max += ends[0].max(ends[1]);
+                worst += ends[0].abs().max(ends[1].abs());
+            }
+            CodeRange {
+                min: -worst,
+                max: worst,
+                frac: 0,
+            }
+            .fit()?;
+            all = Some(all.map_or(sum, |all| all.joined(sum)));
+        }
+        Ok(all.unwrap_or(x))
+    }
+
+    /// The largest magnitude of any partial sum.
+    pub fn worst_sum(&self, x: CodeRange) -> i128 {
+        let column = |(weights, start): (&[i64], &i64)| {
+            let weights: i128 = weights.iter().map(|&w| i128::from(w).abs()).sum();
+            weights * x.magnitude() + i128::from(*start).abs()
+        };
+        self.columns()
+            .zip(&self.start)
+            .map(column)
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn columns(&self) -> impl Iterator<Item = &[i64]> {
+        self.codes.chunks(self.k.max(1))
+    }
+
+    /// Whether all fit a type.
+    pub fn fit<T: TryFrom<i64>>(&self) -> bool {
+        self.codes.iter().all(|&code| T::try_from(code).is_ok())
+    }
+
+    /// The weights of a group.
+    pub fn group<T: Code>(&self, group: usize) -> Vec<T> {
+        let len = self.k * self.n;
+        self.codes[group * len..(group + 1) * len]
+            .iter()
+            .map(|&code| T::narrow(code))
+            .collect()
+    }
+
+    /// What the sums of a group start from.
+    pub fn group_start<T: Code>(&self, group: usize) -> Vec<T> {
+        self.start[group * self.n..(group + 1) * self.n]
+            .iter()
+            .map(|&code| T::narrow(code))
+            .collect()
+    }
+}
