@@ -11,30 +11,37 @@ pub enum Input<'a> {
     F32(&'a [f32]),
     /// Indices. The engine holds them in f32, which is exact: the verifier bounds embeddings at 2^24 rows.
     I64(&'a [i64]),
+    /// Rows of a larger array of floats, picked by number: a shuffled batch needs no copy of its own.
+    Gather {
+        /// All rows there are.
+        values: &'a [f32],
+        /// The rows of this batch.
+        indices: &'a [u32],
+    },
 }
 
 impl Input<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::F32(values) => values.len(),
-            Self::I64(values) => values.len(),
-        }
-    }
-
     fn dtype_name(&self) -> &'static str {
         match self {
-            Self::F32(_) => "f32",
+            Self::F32(_) | Self::Gather { .. } => "f32",
             Self::I64(_) => "i64",
         }
     }
 
-    /// Copies the elements from `start` on into `target`.
-    pub(crate) fn copy_to(&self, start: usize, target: &mut [f32]) {
+    /// Copies the rows from `first` on, of `width` elements each, into `target`.
+    pub(crate) fn copy_to(&self, first: usize, width: usize, target: &mut [f32]) {
+        let start = first * width;
         match self {
             Self::F32(values) => target.copy_from_slice(&values[start..start + target.len()]),
             Self::I64(values) => {
                 for (to, from) in target.iter_mut().zip(&values[start..]) {
                     *to = *from as f32;
+                }
+            }
+            Self::Gather { values, indices } => {
+                for (to, &index) in target.chunks_exact_mut(width.max(1)).zip(&indices[first..]) {
+                    let start = index as usize * width;
+                    to.copy_from_slice(&values[start..start + width]);
                 }
             }
         }
@@ -100,37 +107,78 @@ fn index_bound(verified: &Verified, source: NodeId) -> Option<usize> {
 }
 
 impl InputInfo {
+    /// Elements of one row of the batch.
+    pub fn width(&self, rows: usize) -> usize {
+        self.len / rows
+    }
+
     pub fn check(&self, input: &Input, rows: usize) -> Result<(), EngineError> {
-        let fits = matches!(
-            (self.dtype, input),
-            (DType::F32 | DType::Bool, Input::F32(_)) | (DType::I64, Input::I64(_))
-        );
-        if !fits {
-            let expected = self.dtype.to_string();
-            return Err(EngineError::InputType {
-                name: self.name.clone(),
-                expected,
+        let name = || self.name.clone();
+        let wrong_length = |got: usize| EngineError::InputLength {
+            name: name(),
+            rows,
+            expected: self.len,
+            got,
+        };
+        match (self.dtype, input) {
+            (DType::F32 | DType::Bool, Input::F32(values)) if values.len() != self.len => {
+                Err(wrong_length(values.len()))
+            }
+            (DType::I64, Input::I64(values)) if values.len() != self.len => {
+                Err(wrong_length(values.len()))
+            }
+            (DType::I64, Input::I64(values)) => self.check_indices(values),
+            (DType::F32 | DType::Bool, Input::F32(_)) => Ok(()),
+            (DType::F32 | DType::Bool, Input::Gather { values, indices }) => {
+                self.check_gather(values, indices, rows)
+            }
+            _ => Err(EngineError::InputType {
+                name: name(),
+                expected: self.dtype.to_string(),
                 got: input.dtype_name(),
-            });
+            }),
         }
-        if input.len() != self.len {
-            let (expected, got) = (self.len, input.len());
-            return Err(EngineError::InputLength {
-                name: self.name.clone(),
-                rows,
-                expected,
-                got,
-            });
-        }
-        if let (Input::I64(values), Some(bound)) = (input, self.index_bound)
-            && let Some(&index) = values.iter().find(|&&v| v < 0 || v >= bound as i64)
-        {
-            return Err(EngineError::IndexOutOfRange {
+    }
+
+    fn check_indices(&self, values: &[i64]) -> Result<(), EngineError> {
+        let Some(bound) = self.index_bound else {
+            return Ok(());
+        };
+        match values.iter().find(|&&v| v < 0 || v >= bound as i64) {
+            Some(&index) => Err(EngineError::IndexOutOfRange {
                 name: self.name.clone(),
                 index,
                 bound,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_gather(
+        &self,
+        values: &[f32],
+        indices: &[u32],
+        rows: usize,
+    ) -> Result<(), EngineError> {
+        let width = self.width(rows);
+        let name = || self.name.clone();
+        if indices.len() != rows {
+            let got = indices.len() * width;
+            return Err(EngineError::InputLength {
+                name: name(),
+                rows,
+                expected: self.len,
+                got,
             });
         }
-        Ok(())
+        let bound = values.len() / width.max(1);
+        match indices.iter().find(|&&index| index as usize >= bound) {
+            Some(&index) => Err(EngineError::IndexOutOfRange {
+                name: name(),
+                index: i64::from(index),
+                bound,
+            }),
+            None => Ok(()),
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::options::PlanOptions;
 use crate::plan::{Plan, Score, compile};
 use crate::state::State;
 use crate::{EngineError, Input};
-use ir::{Graph, VerifyError, verify};
+use ir::{Graph, Random, VerifyError, verify};
 use kernels::threads::Pool;
 
 /// Plans kept; the oldest goes first. A training run needs two sizes in two modes.
@@ -17,7 +17,10 @@ pub struct Network {
     state: State,
     pool: Pool,
     plans: Vec<Plan>,
-    seed: u64,
+    noise: Random,
+    passes: u64,
+    /// Gradients of the micro-batches since the last update; empty until some are collected.
+    collected: Vec<f32>,
 }
 
 /// Why a network cannot be made.
@@ -40,19 +43,40 @@ impl Network {
             state,
             pool: Pool::new(threads),
             plans: Vec::new(),
-            seed: 0,
+            noise: Random::new(0, "dropout"),
+            passes: 0,
+            collected: Vec::new(),
         })
     }
 
     /// Seeds the random numbers of dropout.
     pub fn seed(&mut self, seed: u64) {
-        self.seed = seed;
-        self.plans.clear();
+        self.noise = Random::new(seed, "dropout");
+    }
+
+    /// Training passes so far: together with the seed they determine what dropout drops next.
+    pub fn passes(&self) -> u64 {
+        self.passes
+    }
+
+    /// Goes on as after this number of training passes.
+    pub fn set_passes(&mut self, passes: u64) {
+        self.passes = passes;
     }
 
     /// The parameters.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// The parameters, for loading others.
+    pub fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    /// The graph it was made from, with the parameters it started from.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
     }
 
     /// The graph with the present values of all parameters.
@@ -70,13 +94,49 @@ impl Network {
         rows: usize,
         optimizer: &mut Optimizer,
     ) -> Result<Score, EngineError> {
+        let (at, score) = self.train_pass(inputs, labels, rows)?;
+        optimizer.step(&mut self.state, self.plans[at].gradients());
+        Ok(score)
+    }
+
+    /// Forward and backward over one micro-batch; its gradients are collected until [`Network::update`].
+    pub fn accumulate(
+        &mut self,
+        inputs: &[Input],
+        labels: &[u32],
+        rows: usize,
+    ) -> Result<Score, EngineError> {
+        let (at, score) = self.train_pass(inputs, labels, rows)?;
+        let gradients = self.plans[at].gradients();
+        if self.collected.is_empty() {
+            self.collected.extend_from_slice(gradients);
+        } else {
+            kernels::maps::add_assign(gradients, &mut self.collected);
+        }
+        Ok(score)
+    }
+
+    /// One update with the mean of the gradients of `micro_batches` collected micro-batches.
+    pub fn update(&mut self, optimizer: &mut Optimizer, micro_batches: usize) {
+        kernels::maps::scale(&mut self.collected, 1.0 / micro_batches as f32);
+        optimizer.step(&mut self.state, &self.collected);
+        self.collected.clear();
+    }
+
+    fn train_pass(
+        &mut self,
+        inputs: &[Input],
+        labels: &[u32],
+        rows: usize,
+    ) -> Result<(usize, Score), EngineError> {
         let at = self.plan(PlanOptions::train(rows))?;
         let plan = &mut self.plans[at];
+        plan.set_noise(self.noise.at(self.passes));
         plan.forward(&mut self.state, inputs, &self.pool)?;
         let score = plan.cross_entropy(labels, &self.pool)?;
         plan.backward(&self.state, &self.pool)?;
-        optimizer.step(&mut self.state, plan.gradients());
-        Ok(score)
+        self.passes += 1;
+        Ok((at, score))
     }
 
     /// Loss and accuracy in evaluation mode.
@@ -110,8 +170,7 @@ impl Network {
         }
         let verified =
             verify(&self.graph).expect("the graph was verified when the network was made");
-        let mut plan = compile(&verified, &self.state, options)?;
-        plan.seed(self.seed);
+        let plan = compile(&verified, &self.state, options)?;
         if self.plans.len() == MOST_PLANS {
             self.plans.remove(0);
         }

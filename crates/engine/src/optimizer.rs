@@ -63,6 +63,33 @@ impl Optimizer {
         }
     }
 
+    /// Which optimiser it is.
+    pub fn kind(&self) -> OptimizerKind {
+        self.kind
+    }
+
+    /// Steps taken so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// What it remembers, laid out as the trained parameters: running means of gradients (or the momentum) and of their
+    /// squares (empty for SGD).
+    pub fn moments(&self) -> (&[f32], &[f32]) {
+        (&self.first, &self.second)
+    }
+
+    /// Goes on where another optimiser of the same kind stopped; `false` when the lengths do not fit.
+    pub fn restore(&mut self, steps: u64, first: &[f32], second: &[f32]) -> bool {
+        let fits = first.len() == self.first.len() && second.len() == self.second.len();
+        if fits {
+            self.steps = steps;
+            self.first.copy_from_slice(first);
+            self.second.copy_from_slice(second);
+        }
+        fits
+    }
+
     /// Updates the parameters once.
     pub fn step(&mut self, state: &mut State, gradients: &[f32]) {
         self.steps += 1;

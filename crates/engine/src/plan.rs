@@ -35,7 +35,6 @@ pub struct Plan {
     /// Gradients of the whole batch, when there is more than one shard.
     total_grads: Vec<f32>,
     noise: Random,
-    passes: u64,
 }
 
 /// Compiles a verified graph for a batch.
@@ -76,8 +75,7 @@ pub fn compile(
         prepared: vec![0.0; program.prepared_len],
         prepared_for: 0,
         total_grads: vec![0.0; if shards.len() > 1 { trained } else { 0 }],
-        noise: Random::new(0, "plan"),
-        passes: 0,
+        noise: Random::new(0, "dropout"),
         shards,
         options,
     })
@@ -102,10 +100,9 @@ impl Plan {
         self.shards.len()
     }
 
-    /// Seeds the random numbers of dropout.
-    pub fn seed(&mut self, seed: u64) {
-        self.noise = Random::new(seed, "dropout");
-        self.passes = 0;
+    /// The random numbers of dropout, until they are set again.
+    pub fn set_noise(&mut self, noise: Random) {
+        self.noise = noise;
     }
 
     /// Runs the graph on a batch. Batch norms in training update the running statistics in `state`.
@@ -117,8 +114,7 @@ impl Plan {
     ) -> Result<(), EngineError> {
         self.load(inputs)?;
         self.prepare(state);
-        let noise = self.noise.at(self.passes);
-        self.passes += 1;
+        let noise = self.noise;
         let prepared = &self.prepared;
         for segment in &self.segments.forward {
             let context = Context {
@@ -158,7 +154,7 @@ impl Plan {
         if !self.options.gradients.any() {
             return Err(EngineError::NoGradients);
         }
-        let noise = self.noise.at(self.passes.wrapping_sub(1));
+        let noise = self.noise;
         let prepared = &self.prepared;
         for segment in &self.segments.backward {
             let context = Context {
@@ -328,11 +324,11 @@ impl Plan {
         }
         for (k, input) in inputs.iter().enumerate() {
             self.inputs[k].check(input, self.options.rows)?;
-            let mut start = 0;
+            let width = self.inputs[k].width(self.options.rows);
             for shard in &mut self.shards {
                 let span = shard.program.inputs[k].clone();
-                input.copy_to(start, shard.values_mut(&span));
-                start += span.len();
+                let first = shard.first_row;
+                input.copy_to(first, width, shard.values_mut(&span));
             }
         }
         Ok(())

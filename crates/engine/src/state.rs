@@ -92,6 +92,36 @@ impl State {
         self.version += 1;
     }
 
+    /// Sets every parameter and buffer from its dotted name; `None`, with nothing changed, when one is missing or has
+    /// another length.
+    pub fn load_named<'a>(&mut self, find: impl Fn(&str) -> Option<&'a [f32]>) -> Option<()> {
+        let found = self.entries.iter().map(|entry| {
+            let values = find(&entry.path)?;
+            (values.len() == entry.range.len()).then_some((entry.role, entry.range.clone(), values))
+        });
+        for (role, range, values) in found.collect::<Option<Vec<_>>>()? {
+            self.store_mut(role)[range].copy_from_slice(values);
+        }
+        self.version += 1;
+        Some(())
+    }
+
+    /// Lays out named arrays as the trained parameters, the inverse of [`State::name_trained`].
+    pub fn flatten_trained<'a>(
+        &self,
+        find: impl Fn(&str) -> Option<&'a [f32]>,
+    ) -> Option<Vec<f32>> {
+        let mut flat = Vec::with_capacity(self.trained.len());
+        for entry in self.entries.iter().filter(|e| e.role == ParamRole::Trained) {
+            let values = find(&entry.path)?;
+            if values.len() != entry.range.len() {
+                return None;
+            }
+            flat.extend_from_slice(values);
+        }
+        Some(flat)
+    }
+
     /// Cuts an array laid out as the trained parameters, such as a gradient, into named tensors.
     pub fn name_trained<'a>(&'a self, flat: &'a [f32]) -> impl Iterator<Item = (&'a str, Tensor)> {
         let trained = self.entries.iter().filter(|e| e.role == ParamRole::Trained);

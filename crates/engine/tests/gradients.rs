@@ -104,7 +104,7 @@ impl<'a> Law<'a> {
     /// A weighted sum of all results. The random numbers of dropout are the same each time.
     fn loss(&mut self) -> f64 {
         let mut state = self.state.clone();
-        self.plan.seed(5);
+        self.plan.set_noise(Random::new(5, "noise"));
         let integers: Vec<Option<Vec<i64>>> = self
             .verified
             .placeholders()

@@ -343,3 +343,73 @@ fn a_value_used_twice_collects_both_gradients() {
         Err(EngineError::NotClassification { .. })
     ));
 }
+
+#[test]
+fn a_batch_can_be_gathered_from_all_rows() {
+    let mut network = Network::new(graph(ROWS), 1).unwrap();
+    let all = normals(40, "x");
+    let picked: Vec<f32> = [7, 0, 7]
+        .iter()
+        .flat_map(|&i| all[i * 4..(i + 1) * 4].to_vec())
+        .collect();
+    let copied = network
+        .run(PlanOptions::eval(3), &[Input::F32(&picked)])
+        .unwrap()
+        .output(0);
+    let gather = |indices| {
+        [Input::Gather {
+            values: &all,
+            indices,
+        }]
+    };
+    let gathered = network
+        .run(PlanOptions::eval(3), &gather(&[7, 0, 7]))
+        .unwrap()
+        .output(0);
+    assert_eq!(copied, gathered);
+    let error = network
+        .run(PlanOptions::eval(3), &gather(&[7, 0, 10]))
+        .err()
+        .unwrap();
+    assert_eq!(error.to_string(), "input x: index 10 is not in 0..10");
+    let error = network
+        .run(PlanOptions::eval(3), &gather(&[7, 0]))
+        .err()
+        .unwrap();
+    assert_eq!(
+        error.to_string(),
+        "input x: expected 12 values for 3 rows, got 8"
+    );
+}
+
+#[test]
+fn micro_batches_add_up_to_one_batch() {
+    let text = ROWS
+        .replace(": integer(8, 4)", "")
+        .replace(", weight, bias", "");
+    let (x, y) = (normals(32, "x"), [0, 1, 2, 0, 1, 2, 0, 1]);
+    let kind = OptimizerKind::Sgd {
+        momentum: 0.9,
+        nesterov: true,
+        weight_decay: 0.0,
+    };
+    let train = |parts: usize| {
+        let mut network = Network::new(graph(&text), 1).unwrap();
+        let mut optimizer = Optimizer::new(kind, 0.1, network.state());
+        let rows = y.len() / parts;
+        for (x, y) in x.chunks(rows * 4).zip(y.chunks(rows)) {
+            network.accumulate(&[Input::F32(x)], y, rows).unwrap();
+        }
+        network.update(&mut optimizer, parts);
+        network
+            .state()
+            .iter()
+            .flat_map(|(_, values)| values.to_vec())
+            .collect::<Vec<f32>>()
+    };
+    let (whole, parts) = (train(1), train(4));
+    assert!(
+        whole.iter().zip(&parts).all(|(a, b)| (a - b).abs() < 1e-6),
+        "{whole:?} {parts:?}"
+    );
+}

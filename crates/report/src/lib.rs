@@ -1,0 +1,2 @@
+//! Tables and charts: text, CSV, Markdown, JSON, SVG.
+#![forbid(unsafe_code)]

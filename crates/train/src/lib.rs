@@ -1,0 +1,2 @@
+//! The training loop: optimisers, schedules, metrics, checkpoints, resuming.
+#![forbid(unsafe_code)]
