@@ -4,8 +4,11 @@
 //! bad input is answered with an error that names the file and what is wrong. Writers never leave half a file behind.
 #![forbid(unsafe_code)]
 
+pub mod checkpoint;
 pub mod npy;
 
 mod atomic;
+mod error;
 
 pub use atomic::write_file;
+pub use error::{InteropError, Problem};

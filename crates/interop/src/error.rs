@@ -1,0 +1,81 @@
+//! What can be wrong with a file of weights.
+
+use crate::checkpoint::{Kind, MAX_BYTES};
+use std::io;
+use std::path::PathBuf;
+
+/// A file that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", .path.display())]
+pub struct InteropError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// What can be wrong with a checkpoint.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The file is larger than [`MAX_BYTES`].
+    #[error("has more than the {MAX_BYTES} bytes that are read")]
+    TooLarge,
+    /// The file is none of the kinds that are read.
+    #[error(
+        "is not a checkpoint: it is neither a PyTorch file, safetensors nor .mz, and starts with {start}"
+    )]
+    Unknown {
+        /// The first bytes, printable.
+        start: String,
+    },
+    /// The file is of another kind than the one asked for.
+    #[error("is {found}, not {asked}")]
+    Kind {
+        /// What the caller said it is.
+        asked: Kind,
+        /// What it is.
+        found: Kind,
+    },
+    /// The file was written by a later version of this program.
+    #[error("has .mz version {got}; up to version {known} is read")]
+    Version {
+        /// The version in the file.
+        got: u64,
+        /// The newest that is known.
+        known: u64,
+    },
+    /// A part of the file is not what it should be.
+    #[error("{part}: {message}")]
+    Part {
+        /// The entry of the archive, the stream or the tensor.
+        part: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A pickle stream is broken.
+    #[error("{part}, byte {at}: {message}")]
+    Pickle {
+        /// The stream.
+        part: String,
+        /// Offset in it.
+        at: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// The file has no tensors where a checkpoint has them.
+    #[error("holds no tensors: {0}")]
+    NoTensors(String),
+}
+
+impl Problem {
+    /// A part of the file that is not what it should be.
+    pub(crate) fn part(part: impl Into<String>, message: impl ToString) -> Self {
+        Self::Part {
+            part: part.into(),
+            message: message.to_string(),
+        }
+    }
+}
