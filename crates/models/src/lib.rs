@@ -11,6 +11,8 @@
     reason = "names of people and networks are prose"
 )]
 
+pub mod weights;
+
 mod bert;
 mod error;
 mod jsc;

@@ -1,0 +1,267 @@
+//! Weights into a graph and out of it, by PyTorch's dotted names.
+//!
+//! A module that is called twice has one set of parameters under one name; loading writes both places.
+
+use interop::checkpoint::NamedTensor;
+use ir::{Graph, NodeId, Tensor};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Every reason why weights do not fit a graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
+pub struct LoadError {
+    /// The graph.
+    pub graph: String,
+    /// Parameters of the graph that the weights lack.
+    pub missing: Vec<Missing>,
+    /// Names of weights that the graph does not have.
+    pub unexpected: Vec<String>,
+    /// Names that both have, with different shapes.
+    pub shapes: Vec<WrongShape>,
+}
+
+/// A parameter without weights.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// Its dotted name.
+    pub name: String,
+    /// Names of weights that nothing else uses and that are close to it, nearest first.
+    pub candidates: Vec<String>,
+}
+
+/// A parameter whose weights have another shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongShape {
+    /// Its dotted name.
+    pub name: String,
+    /// The shape in the graph.
+    pub expected: Vec<usize>,
+    /// The shape of the weights.
+    pub got: Vec<usize>,
+}
+
+/// Names that a state dict has and a graph needs not: counters and constants that no value depends on.
+const IGNORED: &[&str] = &["num_batches_tracked", "position_ids", "_extra_state"];
+
+/// Where a parameter lives.
+struct Place {
+    node: NodeId,
+    port: &'static str,
+    shape: Vec<usize>,
+}
+
+/// Gives every parameter and buffer of the graph its values. Nothing is changed when a single one does not fit.
+///
+/// ```
+/// let mut graph = models::build("jsc-tiny", &models::ModelInfo::default())?;
+/// graph.initialize(1);
+/// let mut other = models::build("jsc-tiny", &models::ModelInfo::default())?;
+/// other.initialize(2);
+/// models::weights::load_into(&mut other, &models::weights::tensors_of(&graph))?;
+/// assert_eq!(graph, other);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn load_into(graph: &mut Graph, tensors: &[NamedTensor]) -> Result<(), LoadError> {
+    let places = places(graph);
+    let wanted: BTreeSet<&str> = places.iter().map(|(name, _)| name.as_str()).collect();
+    let given: BTreeMap<&str, &NamedTensor> =
+        tensors.iter().map(|t| (t.name.as_str(), t)).collect();
+    let unexpected = unexpected(tensors, &wanted);
+    let error = LoadError {
+        graph: graph.name.clone(),
+        missing: missing(&wanted, &given, &unexpected),
+        shapes: wrong_shapes(&places, &given),
+        unexpected,
+    };
+    if !error.is_empty() {
+        return Err(error);
+    }
+    let mut shared: BTreeMap<&str, Tensor> = BTreeMap::new();
+    for (name, place) in &places {
+        let tensor = shared.entry(name).or_insert_with(|| {
+            let values = given[name.as_str()].values.clone();
+            Tensor::new(place.shape.clone(), values).expect("wrong_shapes has compared the sizes")
+        });
+        let params = &mut graph.node_mut(place.node).params;
+        params.insert(place.port.to_owned(), tensor.clone());
+    }
+    Ok(())
+}
+
+/// Every parameter and buffer that is present, each once, in the order of PyTorch's state dict: a module's own tensors
+/// before those of its children, children in the order in which they first compute.
+pub fn tensors_of(graph: &Graph) -> Vec<NamedTensor> {
+    let mut first_seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let parameters: Vec<(String, &Tensor)> = graph.parameters().collect();
+    for (index, (name, _)) in parameters.iter().enumerate() {
+        for module in modules_of(name).chain([name.as_str()]) {
+            first_seen.entry(module).or_insert(index);
+        }
+    }
+    let mut order: Vec<(Vec<(bool, usize)>, &str, &Tensor)> = parameters
+        .iter()
+        .enumerate()
+        .filter(|(index, (name, _))| first_seen[name.as_str()] == *index)
+        .map(|(index, (name, tensor))| {
+            let mut key: Vec<(bool, usize)> = modules_of(name)
+                .map(|module| (true, first_seen[module]))
+                .collect();
+            key.push((false, index));
+            (key, name.as_str(), *tensor)
+        })
+        .collect();
+    order.sort_by(|a, b| a.0.cmp(&b.0));
+    let named = |(_, name, tensor): (_, &str, &Tensor)| NamedTensor {
+        name: name.to_owned(),
+        shape: tensor.shape().to_vec(),
+        values: tensor.values().to_vec(),
+    };
+    order.into_iter().map(named).collect()
+}
+
+/// The modules around a parameter, outermost first: `a`, `a.b` for `a.b.weight`.
+fn modules_of(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('.').map(|(dot, _)| &name[..dot])
+}
+
+fn places(graph: &Graph) -> Vec<(String, Place)> {
+    let of_node = |(node, n): (NodeId, &ir::Node)| {
+        let place = |(port, shape, ..): (&'static str, Vec<usize>, _, _)| {
+            (n.param_path(port), Place { node, port, shape })
+        };
+        n.param_specs().into_iter().map(place).collect::<Vec<_>>()
+    };
+    graph.iter().flat_map(of_node).collect()
+}
+
+fn unexpected(tensors: &[NamedTensor], wanted: &BTreeSet<&str>) -> Vec<String> {
+    let ignored = |name: &str| IGNORED.contains(&name.rsplit('.').next().unwrap_or(name));
+    tensors
+        .iter()
+        .map(|tensor| tensor.name.as_str())
+        .filter(|name| !wanted.contains(name) && !ignored(name))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn missing(
+    wanted: &BTreeSet<&str>,
+    given: &BTreeMap<&str, &NamedTensor>,
+    unexpected: &[String],
+) -> Vec<Missing> {
+    wanted
+        .iter()
+        .filter(|name| !given.contains_key(*name))
+        .map(|name| Missing {
+            name: (*name).to_owned(),
+            candidates: nearest(name, unexpected),
+        })
+        .collect()
+}
+
+fn wrong_shapes(
+    places: &[(String, Place)],
+    given: &BTreeMap<&str, &NamedTensor>,
+) -> Vec<WrongShape> {
+    let mut wrong = Vec::new();
+    for (name, place) in places {
+        let Some(tensor) = given.get(name.as_str()) else {
+            continue;
+        };
+        let size = place
+            .shape
+            .iter()
+            .try_fold(1_usize, |n, &size| n.checked_mul(size));
+        let fits = tensor.shape == place.shape && size == Some(tensor.values.len());
+        if !fits && wrong.iter().all(|w: &WrongShape| w.name != *name) {
+            wrong.push(WrongShape {
+                name: name.clone(),
+                expected: place.shape.clone(),
+                got: tensor.shape.clone(),
+            });
+        }
+    }
+    wrong
+}
+
+/// Up to two names that are close, nearest first.
+fn nearest(name: &str, names: &[String]) -> Vec<String> {
+    // Measuring takes time in the product of the lengths, and a file may have thousands of strange names.
+    let near = names.iter().filter(|n| n.len() <= 200).take(1000);
+    let mut close: Vec<(usize, &String)> = near
+        .map(|n| (strsim::damerau_levenshtein(name, n), n))
+        .filter(|(distance, _)| *distance <= (name.len() / 3).max(2))
+        .collect();
+    close.sort();
+    close.into_iter().take(2).map(|(_, n)| n.clone()).collect()
+}
+
+impl LoadError {
+    fn is_empty(&self) -> bool {
+        self.missing.is_empty() && self.unexpected.is_empty() && self.shapes.is_empty()
+    }
+}
+
+/// One line per problem, at most this many of a sort.
+const SHOWN: usize = 20;
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let counts = [
+            (self.missing.len(), "missing"),
+            (self.unexpected.len(), "unexpected"),
+            (self.shapes.len(), "of another shape"),
+        ];
+        let counts: Vec<String> = counts
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{n} {what}"))
+            .collect();
+        write!(
+            f,
+            "weights do not fit {}: {}",
+            self.graph,
+            counts.join(", ")
+        )?;
+        lines(f, &self.missing)?;
+        lines(
+            f,
+            &self
+                .unexpected
+                .iter()
+                .map(|name| format!("unexpected {name}"))
+                .collect::<Vec<_>>(),
+        )?;
+        lines(f, &self.shapes)
+    }
+}
+
+fn lines<T: fmt::Display>(f: &mut fmt::Formatter, problems: &[T]) -> fmt::Result {
+    for problem in problems.iter().take(SHOWN) {
+        write!(f, "\n  {problem}")?;
+    }
+    match problems.len().saturating_sub(SHOWN) {
+        0 => Ok(()),
+        more => write!(f, "\n  and {more} more"),
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "missing {}", self.name)?;
+        match self.candidates.as_slice() {
+            [] => Ok(()),
+            close => write!(f, "; the weights have {}", close.join(" and ")),
+        }
+    }
+}
+
+impl fmt::Display for WrongShape {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(
+            f,
+            "{}: the graph has shape {:?}, the weights {:?}",
+            self.name, self.expected, self.got
+        )
+    }
+}
