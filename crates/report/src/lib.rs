@@ -1,2 +1,8 @@
-//! Tables and charts: text, CSV, Markdown, JSON, SVG.
+//! Results for people and other programs: tables as CSV and Markdown, charts as SVG.
 #![forbid(unsafe_code)]
+
+mod chart;
+mod table;
+
+pub use chart::{Chart, Series};
+pub use table::Table;
