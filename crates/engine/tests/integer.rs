@@ -4,9 +4,11 @@ mod integer_oracle;
 #[path = "integer_oracle/random.rs"]
 mod random;
 
-use engine::{Input, IntegerError, IntegerPlan, State};
+use engine::{Input, IntegerError, IntegerPlan, PlanOptions, Pool, State, compile};
+use format::{FixedPoint, Format};
 use integer_oracle::{Exact, interpret, show};
-use ir::{Graph, verify};
+use ir::{Graph, Value, Verified, result_format, verify};
+use kernels::{Isa, force};
 use proptest::prelude::*;
 use random::{Choices, inputs, random_graph};
 use std::collections::BTreeMap;
@@ -17,7 +19,10 @@ fn compare(graph: &Graph, rows: usize, choices: &mut Choices) -> Result<(), Inte
     let verified = verify(graph).unwrap();
     let state = State::new(&verified).unwrap();
     let mut plan = IntegerPlan::compile(&verified, &state, rows)?;
-    for _ in 0..2 {
+    check_formats(&plan, &verified);
+    for isa in [Isa::Portable, Isa::Avx2, Isa::Avx512] {
+        // Other tests may run at another level meanwhile: all give the same bits.
+        force(Some(isa));
         let floats = inputs(&verified, rows, choices);
         let feed: Vec<Input> = floats.iter().map(|values| Input::F32(values)).collect();
         plan.run(&feed).unwrap();
@@ -25,6 +30,7 @@ fn compare(graph: &Graph, rows: usize, choices: &mut Choices) -> Result<(), Inte
         for (k, expected) in expected.iter().enumerate() {
             check(&plan, k, expected, graph);
         }
+        compare_with_floats(&plan, &verified, rows, &feed);
     }
     Ok(())
 }
@@ -60,6 +66,77 @@ fn check(plan: &IntegerPlan, k: usize, expected: &Exact, graph: &Graph) {
             (lo..=hi).contains(&code.into()),
             "{code} is not in {format:?}"
         );
+    }
+}
+
+/// The float engine gives the same values where 24 bits hold all of them.
+fn compare_with_floats(plan: &IntegerPlan, verified: &Verified, rows: usize, feed: &[Input]) {
+    // Partial sums may be a little larger than the sums.
+    let is_exact = |f: &FixedPoint| f.width <= 22 && (-60..60).contains(&f.frac_width);
+    if !plan
+        .describe()
+        .iter()
+        .all(|report| is_exact(&report.format))
+    {
+        return;
+    }
+    let mut state = State::new(verified).unwrap();
+    let options = PlanOptions {
+        fuse: false,
+        ..PlanOptions::eval(rows)
+    };
+    let mut float = compile(verified, &state, options).unwrap();
+    float.forward(&mut state, feed, &Pool::new(1)).unwrap();
+    for k in 0..verified.output_values().len() {
+        assert_eq!(
+            plan.output(k),
+            float.output(k),
+            "result {k} of {}",
+            show(verified.graph())
+        );
+    }
+    *SEEN.lock().unwrap().entry("floats").or_default() += 1;
+}
+
+fn range(format: FixedPoint) -> (i128, i128) {
+    let half = 1_i128 << (format.width - u32::from(format.signed));
+    (if format.signed { -half } else { 0 }, half - 1)
+}
+
+/// No result needs more than the rule on formats allows.
+fn check_formats(plan: &IntegerPlan, verified: &Verified) {
+    let graph = verified.graph();
+    let made = |value: Value| {
+        let name = &graph.node(value.node).name;
+        let mut reports = plan.describe().iter().filter(|report| report.node == *name);
+        reports.nth(value.output.into()).map(|report| report.format)
+    };
+    for (id, node) in graph.iter() {
+        let operand = |port: &str| match (node.formats.get(port), port.strip_prefix("data_in_")) {
+            (Some(format), _) => Format::fixed_point(format),
+            (None, Some(k)) => {
+                let input = node.inputs.get(k.parse::<usize>().unwrap())?;
+                made(*input)
+            }
+            _ => None,
+        };
+        let rule = result_format(&node.op, &verified.input_types(id), operand);
+        let (Some(rule), Some(got), false) = (
+            rule,
+            made(id.into()),
+            node.formats.contains_key("data_out_0"),
+        ) else {
+            continue;
+        };
+        assert_eq!(got.frac_width, rule.frac_width, "{} of {graph}", node.name);
+        let ((lo, hi), (rule_lo, rule_hi)) = (range(got), range(rule));
+        // A result that is always 0 has one unsigned bit, which might be 1.
+        assert!(
+            got.width == 1 || (lo >= rule_lo && hi <= rule_hi),
+            "{}: {got:?} is wider than {rule:?}",
+            node.name
+        );
+        *SEEN.lock().unwrap().entry("rules").or_default() += 1;
     }
 }
 
@@ -133,6 +210,10 @@ fn random_graphs_equal_exact_arithmetic() {
         let count = seen.get(op).copied().unwrap_or(0);
         assert!(count >= 15, "{op} ran {count} times only");
     }
+    assert!(
+        seen["floats"] > 1000 && seen["rules"] > 3000,
+        "too few comparisons: {seen:?}"
+    );
     assert!(accepted > 1500, "{accepted} graphs of 3000 were run");
 }
 

@@ -44,13 +44,15 @@ pub enum IntegerError {
         why: String,
     },
     /// A result that 64-bit integers do not hold.
-    #[error("{node} ({op}): needs {}{bits} bits, more than the 63 and a sign there are; round its operands", if *bits < 128 { "" } else { "at least " })]
+    #[error(
+        "{node} ({op}): needs {bits} bits, more than the 63 and a sign there are; round its operands"
+    )]
     TooWide {
         /// The node.
         node: String,
         /// Its operator.
         op: &'static str,
-        /// Bits that the largest result needs; 128 stands for that many or more.
+        /// Bits that the largest result needs.
         bits: u32,
     },
     /// What the float engine would refuse as well.

@@ -56,17 +56,16 @@ impl CodeRange {
 
     /// The same values as codes of a finer step, and the bits by which codes move to the left.
     pub fn with_frac(self, frac: i32) -> Result<(Self, u32), Refusal> {
-        let bits = (i64::from(frac) - i64::from(self.frac)).clamp(0, 64) as u32;
+        let bits = (i64::from(frac) - i64::from(self.frac)).max(0) as u32;
         if self.magnitude() == 0 {
             return Ok((Self { frac, ..self }, bits.min(63)));
         }
-        let moved = |code: i128| {
-            code.checked_mul(1_i128 << bits)
-                .ok_or(Refusal::TooWide(128))
-        };
+        if bits > 63 {
+            return Err(Refusal::TooWide(self.format().width.saturating_add(bits)));
+        }
         let range = Self {
-            min: moved(self.min)?,
-            max: moved(self.max)?,
+            min: self.min << bits,
+            max: self.max << bits,
             frac,
         };
         Ok((range.fit()?, bits))
@@ -109,10 +108,10 @@ impl CodeRange {
 
     /// Sums of `n` elements, in any order: partial sums are within the range too.
     pub fn summed(self, n: usize) -> Result<Self, Refusal> {
-        let times = |code: i128| code.checked_mul(n as i128).ok_or(Refusal::TooWide(128));
+        let n = n as i128;
         let range = Self {
-            min: times(self.min.min(0))?,
-            max: times(self.max.max(0))?,
+            min: self.min.min(0) * n,
+            max: self.max.max(0) * n,
             frac: self.frac,
         };
         range.fit()

@@ -29,13 +29,14 @@ impl Weights {
                 sum.min += ends[0].min(ends[1]);
                 sum.max += ends[0].max(ends[1]);
                 worst += ends[0].abs().max(ends[1].abs());
+                // Checked term by term: 128 bits hold one more product, not any number of them.
+                CodeRange {
+                    min: -worst,
+                    max: worst,
+                    frac: 0,
+                }
+                .fit()?;
             }
-            CodeRange {
-                min: -worst,
-                max: worst,
-                frac: 0,
-            }
-            .fit()?;
             all = Some(all.map_or(sum, |all| all.joined(sum)));
         }
         Ok(all.unwrap_or(x))
