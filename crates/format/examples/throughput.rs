@@ -11,7 +11,7 @@ const ROWS: usize = 10_000;
 const COLUMNS: usize = 1_000;
 const REPEATS: usize = 7;
 
-const SPECS: [&str; 21] = [
+const SPECS: [&str; 27] = [
     "integer(8, 4)",
     "integer(8, 4, rounding = floor)",
     "integer(32, 16)",
@@ -25,14 +25,20 @@ const SPECS: [&str; 21] = [
     "minifloat_ieee(8, 4)",
     "minifloat_ieee(16, 8)",
     "minifloat_denorm(8, 4)",
-    "block_fp(8, 8, block_size = [1, 16])",
+    "block_fp(8, 8)",
+    "block_fp(8, 8, block_size = 4)",
     "block_fp(8, 8, block_size = [16])",
+    "block_fp(8, 8, block_size = [4])",
     "block_fp(8, 8, block_size = [16, 16])",
-    "block_minifloat(8, 4, 8, block_size = [1, 16])",
-    "block_log(8, 8, block_size = [1, 16])",
-    "mxint(8, [1, 32])",
-    "mxfp(4, 3, [1, 32])",
-    "mxfp(2, 1, [1, 32])",
+    "block_minifloat(8, 4, 8)",
+    "block_minifloat(8, 4, 8, [16])",
+    "block_log(8, 8)",
+    "block_log(8, 8, [16])",
+    "mxint(8)",
+    "mxint(8, [32])",
+    "mxfp(4, 3)",
+    "mxfp(4, 3, [32])",
+    "mxfp(2, 1)",
 ];
 
 /// The seconds of one run.

@@ -147,6 +147,19 @@ impl Blocks {
         }
     }
 
+    /// Joins blocks that lie side by side along the last axis, up to `most` elements a run, and gives the length of a
+    /// single block's run; nothing, and no change, if no two fit.
+    #[inline(always)]
+    pub fn join(&mut self, most: usize) -> Option<usize> {
+        let inner = &mut self.axes[0];
+        let single = inner.extent;
+        if single == inner.dim || single > most / 2 {
+            return None;
+        }
+        inner.extent = most / single * single;
+        Some(single)
+    }
+
     /// Goes to the next block; false after the last.
     #[inline(always)]
     pub fn next_block(&mut self) -> bool {
@@ -169,6 +182,12 @@ impl Blocks {
         self.run = self.offset;
         self.in_block = true;
         moved
+    }
+
+    /// The length of the block's runs.
+    #[inline(always)]
+    pub fn run_len(&self) -> usize {
+        self.axes[0].len
     }
 
     /// The next contiguous run of the block; after the last one `None`, and then the first again.

@@ -25,6 +25,7 @@ mod magnitude;
 mod number_format;
 mod round;
 mod spec;
+mod sweep;
 mod table;
 
 pub use block::{BlockSize, Reach};

@@ -4,6 +4,8 @@ use crate::block::{Block, Blocks, Sharing};
 use crate::codes::{Codes, Scale};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
+use crate::round::Lane;
+use crate::sweep::{self, Mask, Round};
 use crate::table::FormatEntry;
 
 /// A number format. Everything else is derived from these.
@@ -46,8 +48,16 @@ pub(crate) trait NumberFormat: Sized {
         (0..1 << self.code_width()).collect()
     }
 
-    /// The scale that fits a block.
-    fn fit(&self, block: &mut Block<'_>) -> Scale;
+    /// The scale that fits elements up to this magnitude.
+    #[inline(always)]
+    fn scale_for(&self, _abs_max: f32) -> Scale {
+        Scale::One
+    }
+    /// The scale that fits a block, for a format that asks for more than its largest magnitude.
+    #[inline(always)]
+    fn fit(&self, block: &mut Block<'_>) -> Scale {
+        self.scale_for(block.abs_max())
+    }
     /// The rule for elements with this scale.
     fn element(&self, scale: Scale) -> Self::Element;
 }
@@ -56,7 +66,19 @@ pub(crate) trait NumberFormat: Sized {
 pub(crate) trait Element: Copy {
     /// Rounds every element.
     fn round(&self, x: &[f32], y: &mut [f32]);
+    /// What [`Self::round_lane`] needs to know of a block, if it can round the block's elements.
+    #[inline(always)]
+    fn lane(&self) -> Option<Lane> {
+        None
+    }
+    /// Rounds an element of the block that `lane` is from, which may be another one of the same format. Not asked of
+    /// a rule without lanes.
+    #[inline(always)]
+    fn round_lane(&self, x: f32, _lane: Lane) -> f32 {
+        x
+    }
     /// The smallest and largest float that do not saturate.
+    #[inline(always)]
     fn pass(&self) -> (f32, f32) {
         (f32::NEG_INFINITY, f32::INFINITY)
     }
@@ -70,21 +92,7 @@ pub(crate) trait Element: Copy {
 #[inline(always)]
 pub(crate) fn quantize<F: NumberFormat>(format: &F, x: &[f32], shape: &[usize], y: &mut [f32]) {
     check_lengths(shape, x.len(), y.len());
-    if x.is_empty() {
-        return;
-    }
-    let sharing = format.sharing();
-    if matches!(sharing, Sharing::Nobody) {
-        return format.element(Scale::One).round(x, y);
-    }
-    let mut blocks = Blocks::new(shape, sharing);
-    while blocks.next_block() {
-        let runs = &mut blocks;
-        let element = format.element(format.fit(&mut Block { x, runs }));
-        while let Some(run) = blocks.next_run() {
-            element.round(&x[run.clone()], &mut y[run]);
-        }
-    }
+    sweep::over_blocks::<F, Round>(format, x, shape, y);
 }
 
 /// Zeroes the gradient of what saturates.
@@ -96,28 +104,7 @@ pub(crate) fn straight_through<F: NumberFormat>(
     grad: &mut [f32],
 ) {
     check_lengths(shape, x.len(), grad.len());
-    if x.is_empty() {
-        return;
-    }
-    let sharing = format.sharing();
-    if matches!(sharing, Sharing::Nobody) {
-        return zero_outside(format.element(Scale::One).pass(), x, grad);
-    }
-    let mut blocks = Blocks::new(shape, sharing);
-    while blocks.next_block() {
-        let runs = &mut blocks;
-        let pass = format.element(format.fit(&mut Block { x, runs })).pass();
-        while let Some(run) = blocks.next_run() {
-            zero_outside(pass, &x[run.clone()], &mut grad[run]);
-        }
-    }
-}
-
-#[inline(always)]
-fn zero_outside((lo, hi): (f32, f32), x: &[f32], grad: &mut [f32]) {
-    for (grad, &x) in grad.iter_mut().zip(x) {
-        *grad = if x < lo || x > hi { 0.0 } else { *grad };
-    }
+    sweep::over_blocks::<F, Mask>(format, x, shape, grad);
 }
 
 /// The codes of the rounded array.

@@ -1,11 +1,11 @@
 //! Block floating point: sign and magnitude for each element, one exponent for a block.
 
-use crate::block::{Block, BlockSize, Sharing};
+use crate::block::{BlockSize, Sharing};
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::round::{Fixed, exp2, floor_log2};
+use crate::round::{Fixed, Lane, exp2, floor_log2};
 use crate::table::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
 
 const DOC: &str = "\
@@ -105,8 +105,8 @@ impl NumberFormat for BlockFp {
     }
 
     #[inline(always)]
-    fn fit(&self, block: &mut Block<'_>) -> Scale {
-        let exponent = floor_log2(f64::from(block.abs_max())) + 1;
+    fn scale_for(&self, abs_max: f32) -> Scale {
+        let exponent = floor_log2(f64::from(abs_max)) + 1;
         // No float needs less than 2^-148, whatever the bias allows.
         let least = (-self.exponent_bias).max(-148);
         Scale::Exponent(exponent.max(least).min(self.emax()))
@@ -135,6 +135,16 @@ impl Element for SignMagnitude {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
         self.grid.round(x, y);
+    }
+
+    #[inline(always)]
+    fn lane(&self) -> Option<Lane> {
+        self.grid.lane()
+    }
+
+    #[inline(always)]
+    fn round_lane(&self, x: f32, lane: Lane) -> f32 {
+        self.grid.round_lane(x, lane)
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Signed powers of two with a shared power of two for each block.
 
-use crate::block::{Block, BlockSize, Sharing};
+use crate::block::{BlockSize, Sharing};
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
@@ -105,9 +105,9 @@ impl NumberFormat for BlockLog {
     }
 
     #[inline(always)]
-    fn fit(&self, block: &mut Block<'_>) -> Scale {
+    fn scale_for(&self, abs_max: f32) -> Scale {
         let half = 1 << (self.exponent_bias_width - 1);
-        let exponent = rounded_log2(block.abs_max()) - self.log().emax();
+        let exponent = rounded_log2(abs_max) - self.log().emax();
         Scale::Exponent(exponent.clamp(-half, half - 1))
     }
 

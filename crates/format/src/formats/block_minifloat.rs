@@ -1,6 +1,6 @@
 //! Small floats with a shared power of two for each block.
 
-use crate::block::{Block, BlockSize, Sharing};
+use crate::block::{BlockSize, Sharing};
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
@@ -107,9 +107,9 @@ impl NumberFormat for BlockMinifloat {
     }
 
     #[inline(always)]
-    fn fit(&self, block: &mut Block<'_>) -> Scale {
+    fn scale_for(&self, abs_max: f32) -> Scale {
         let half = 1 << (self.exponent_bias_width - 1);
-        let exponent = floor_log2(f64::from(block.abs_max())) - self.minifloat().emax();
+        let exponent = floor_log2(f64::from(abs_max)) - self.minifloat().emax();
         Scale::Exponent(exponent.clamp(-half, half - 1))
     }
 

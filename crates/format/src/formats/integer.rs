@@ -1,11 +1,10 @@
 //! Two's-complement fixed point.
 
-use crate::block::Block;
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::round::{Fixed, exp2};
+use crate::round::{Fixed, Lane, exp2};
 use crate::table::{FieldEntry, FormatEntry, WIDTH};
 
 const DOC: &str = "\
@@ -150,11 +149,6 @@ impl NumberFormat for Integer {
     }
 
     #[inline(always)]
-    fn fit(&self, _: &mut Block<'_>) -> Scale {
-        Scale::One
-    }
-
-    #[inline(always)]
     fn element(&self, _: Scale) -> TwosComplement {
         let (lo, hi) = self.code_range();
         let floor = self.rounding == Rounding::Floor;
@@ -178,6 +172,16 @@ impl Element for TwosComplement {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
         self.grid.round(x, y);
+    }
+
+    #[inline(always)]
+    fn lane(&self) -> Option<Lane> {
+        self.grid.lane()
+    }
+
+    #[inline(always)]
+    fn round_lane(&self, x: f32, lane: Lane) -> f32 {
+        self.grid.round_lane(x, lane)
     }
 
     #[inline(always)]

@@ -1,11 +1,10 @@
 //! Signed powers of two.
 
-use crate::block::Block;
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::round::{Power, exp2, rounded_log2};
+use crate::round::{Lane, Power, exp2, rounded_log2};
 use crate::table::{FieldEntry, FormatEntry, WIDTH};
 
 const DOC: &str = "\
@@ -113,11 +112,6 @@ impl NumberFormat for Log {
     }
 
     #[inline(always)]
-    fn fit(&self, _: &mut Block<'_>) -> Scale {
-        Scale::One
-    }
-
-    #[inline(always)]
     fn element(&self, _: Scale) -> SignedPower {
         self.shifted(0)
     }
@@ -135,6 +129,16 @@ impl Element for SignedPower {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
         self.power.round(x, y);
+    }
+
+    #[inline(always)]
+    fn lane(&self) -> Option<Lane> {
+        Some(self.power.lane())
+    }
+
+    #[inline(always)]
+    fn round_lane(&self, x: f32, lane: Lane) -> f32 {
+        Power::round_lane(x, lane)
     }
 
     #[inline(always)]

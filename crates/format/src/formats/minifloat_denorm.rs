@@ -1,6 +1,5 @@
 //! Floats of few bits without an implicit leading one.
 
-use crate::block::Block;
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
@@ -83,11 +82,6 @@ impl NumberFormat for MinifloatDenorm {
 
     fn width(&self) -> u32 {
         self.width
-    }
-
-    #[inline(always)]
-    fn fit(&self, _: &mut Block<'_>) -> Scale {
-        Scale::One
     }
 
     #[inline(always)]

@@ -1,11 +1,10 @@
 //! Floats of few bits with an implicit leading one and subnormal numbers, without infinities.
 
-use crate::block::Block;
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::round::{Float, exp2};
+use crate::round::{Float, Lane, exp2};
 use crate::table::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
 
 const DOC: &str = "\
@@ -131,11 +130,6 @@ impl NumberFormat for MinifloatIeee {
     }
 
     #[inline(always)]
-    fn fit(&self, _: &mut Block<'_>) -> Scale {
-        Scale::One
-    }
-
-    #[inline(always)]
     fn element(&self, _: Scale) -> ImplicitOne {
         self.shifted(0, self.max())
     }
@@ -155,6 +149,16 @@ impl Element for ImplicitOne {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
         self.float.round(x, y);
+    }
+
+    #[inline(always)]
+    fn lane(&self) -> Option<Lane> {
+        self.float.lane()
+    }
+
+    #[inline(always)]
+    fn round_lane(&self, x: f32, lane: Lane) -> f32 {
+        self.float.round_lane(x, lane)
     }
 
     #[inline(always)]

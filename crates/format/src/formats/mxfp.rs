@@ -1,6 +1,6 @@
 //! OCP microscaling floats (MX specification v1.0).
 
-use crate::block::{Block, BlockSize, Sharing};
+use crate::block::{BlockSize, Sharing};
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
@@ -125,8 +125,8 @@ impl NumberFormat for Mxfp {
     }
 
     #[inline(always)]
-    fn fit(&self, block: &mut Block<'_>) -> Scale {
-        let exponent = floor_log2(f64::from(block.abs_max())) - floor_log2(self.max());
+    fn scale_for(&self, abs_max: f32) -> Scale {
+        let exponent = floor_log2(f64::from(abs_max)) - floor_log2(self.max());
         Scale::Exponent(exponent.clamp(-127, 127))
     }
 

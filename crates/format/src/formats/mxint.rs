@@ -1,6 +1,6 @@
 //! OCP microscaling integers (MX specification v1.0).
 
-use crate::block::{Block, BlockSize, Sharing};
+use crate::block::{BlockSize, Sharing};
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
@@ -83,8 +83,8 @@ impl NumberFormat for Mxint {
     }
 
     #[inline(always)]
-    fn fit(&self, block: &mut Block<'_>) -> Scale {
-        let exponent = floor_log2(f64::from(block.abs_max()));
+    fn scale_for(&self, abs_max: f32) -> Scale {
+        let exponent = floor_log2(f64::from(abs_max));
         Scale::Exponent(exponent.clamp(-127, 127))
     }
 

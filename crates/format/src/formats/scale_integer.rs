@@ -1,6 +1,6 @@
 //! Symmetric integers with a real scale per tensor, channel or row.
 
-use crate::block::{Block, Sharing};
+use crate::block::Sharing;
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
@@ -123,8 +123,8 @@ impl NumberFormat for ScaleInteger {
     }
 
     #[inline(always)]
-    fn fit(&self, block: &mut Block<'_>) -> Scale {
-        let max = f64::from(block.abs_max());
+    fn scale_for(&self, abs_max: f32) -> Scale {
+        let max = f64::from(abs_max);
         // Zeros need a scale to be divided by.
         Scale::Factor(if max == 0.0 {
             1.0

@@ -1,6 +1,6 @@
 //! Rounding to the multiples of a power of two between two bounds.
 
-use super::{exp2, float_below};
+use super::{Lane, exp2, float_below};
 
 /// Adding and subtracting this rounds a magnitude up to 2^22 to a whole number, ties to even.
 const MAGIC: f32 = 12_582_912.0; // 1.5 · 2^23
@@ -41,21 +41,28 @@ impl Fixed {
     pub fn round(&self, x: &[f32], y: &mut [f32]) {
         if self.floor {
             self.round_floor(x, y);
-        } else if self.hi <= f64::from(MAGIC / 3.0) && (-100..=126).contains(&self.frac) {
-            self.round_narrow(x, y);
+        } else if let Some(lane) = self.lane() {
+            for (y, &x) in y.iter_mut().zip(x) {
+                *y = self.round_lane(x, lane);
+            }
         } else {
             self.round_wide(x, y);
         }
     }
 
+    /// The factors to whole numbers and back, where these are few and the factors are floats.
     #[inline(always)]
-    fn round_narrow(&self, x: &[f32], y: &mut [f32]) {
-        let (up, down) = (exp2(self.frac) as f32, exp2(-self.frac) as f32);
-        let (lo, hi) = (self.lo as f32, self.hi as f32);
-        for (y, &x) in y.iter_mut().zip(x) {
-            // The bounds are whole numbers, so clamping first changes nothing and keeps the sum in range.
-            *y = ((x * up).clamp(lo, hi) + MAGIC - MAGIC) * down;
-        }
+    pub fn lane(&self) -> Option<Lane> {
+        let is_narrow = self.hi <= f64::from(MAGIC / 3.0) && (-100..=126).contains(&self.frac);
+        let lane = || [exp2(self.frac) as f32, exp2(-self.frac) as f32];
+        (is_narrow && !self.floor).then(lane)
+    }
+
+    /// Rounds by the factors of a grid that has these bounds.
+    #[inline(always)]
+    pub fn round_lane(&self, x: f32, [up, down]: Lane) -> f32 {
+        // The bounds are whole numbers, so clamping first changes nothing and keeps the sum in range.
+        ((x * up).clamp(self.lo as f32, self.hi as f32) + MAGIC - MAGIC) * down
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Rounding to floats with few fraction bits, a smallest exponent (below it the grid is even) and a largest value.
 
-use super::{exp2, float_below, floor_log2};
+use super::{Lane, exp2, float_below, floor_log2};
 
 const EXPONENT: u32 = 0x7f80_0000;
 const SIGN: u32 = 0x8000_0000;
@@ -32,27 +32,34 @@ impl Float {
     /// Rounds every element.
     #[inline(always)]
     pub fn round(&self, x: &[f32], y: &mut [f32]) {
-        let largest_magic = floor_log2(self.max).max(self.emin) + 23 - self.frac;
-        if self.frac <= 22 && self.emin >= -126 && largest_magic <= 127 {
-            self.round_narrow(x, y);
+        if let Some(lane) = self.lane() {
+            for (y, &x) in y.iter_mut().zip(x) {
+                *y = self.round_lane(x, lane);
+            }
         } else {
             self.round_wide(x, y);
         }
     }
 
-    /// With one f32 operation for each step: adding and subtracting 2^23 steps of the grid around x rounds to it.
+    /// The largest value and the smallest binade, where f32 can do every step.
     #[inline(always)]
-    fn round_narrow(&self, x: &[f32], y: &mut [f32]) {
-        let (max, least) = (self.max as f32, exp2(self.emin) as f32);
+    pub fn lane(&self) -> Option<Lane> {
+        let largest_magic = floor_log2(self.max).max(self.emin) + 23 - self.frac;
+        let is_narrow = self.frac <= 22 && self.emin >= -126 && largest_magic <= 127;
+        is_narrow.then(|| [self.max as f32, exp2(self.emin) as f32])
+    }
+
+    /// Rounds by the ends of a set that has as many fraction bits: adding and subtracting 2^23 steps of the grid around
+    /// x rounds to it.
+    #[inline(always)]
+    pub fn round_lane(&self, x: f32, [max, least]: Lane) -> f32 {
         let gain = exp2(23 - self.frac) as f32;
-        for (y, &x) in y.iter_mut().zip(x) {
-            let magnitude = x.abs();
-            let clamped = if magnitude > max { max } else { magnitude };
-            let binade = f32::from_bits(clamped.to_bits() & EXPONENT);
-            let magic = (if binade > least { binade } else { least }) * gain;
-            let rounded = clamped + magic - magic;
-            *y = f32::from_bits(rounded.to_bits() | (x.to_bits() & SIGN));
-        }
+        let magnitude = x.abs();
+        let clamped = if magnitude > max { max } else { magnitude };
+        let binade = f32::from_bits(clamped.to_bits() & EXPONENT);
+        let magic = (if binade > least { binade } else { least }) * gain;
+        let rounded = clamped + magic - magic;
+        f32::from_bits(rounded.to_bits() | (x.to_bits() & SIGN))
     }
 
     /// The same in f64, for exponents at the ends of f32's range.

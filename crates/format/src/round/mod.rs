@@ -11,6 +11,9 @@ pub(crate) use fixed::Fixed;
 pub(crate) use float::Float;
 pub(crate) use power::{Power, rounded_log2};
 
+/// The two numbers by which the rounding of one block's elements differs from that of another's.
+pub(crate) type Lane = [f32; 2];
+
 /// 2^exponent, exactly.
 #[inline(always)]
 pub(crate) fn exp2(exponent: i32) -> f64 {

@@ -1,11 +1,11 @@
 //! Rounding to powers of two, by the logarithm.
 
-use super::{exp2, floor_log2};
+use super::{Lane, exp2, floor_log2};
 
 const MAGNITUDE: u32 = 0x7fff_ffff;
 const EXPONENT: u32 = 0x7f80_0000;
 const SIGN: u32 = 0x8000_0000;
-const WIDE_EXPONENT: u64 = 0x7ff0_0000_0000_0000;
+const TWO_23: f32 = 8_388_608.0;
 
 /// What carries a mantissa above √2 (first such float: 1.0110101000001001111010₂ · 2^0) into the next exponent.
 const CARRY: u32 = 0x0080_0000 - 0x0035_04f4;
@@ -31,34 +31,32 @@ impl Power {
     /// Rounds every element; 0 and NaN stay.
     #[inline(always)]
     pub fn round(self, x: &[f32], y: &mut [f32]) {
-        if self.emin >= -126 {
-            self.round_narrow(x, y);
+        let lane = self.lane();
+        for (y, &x) in y.iter_mut().zip(x) {
+            *y = Self::round_lane(x, lane);
+        }
+    }
+
+    /// The smallest and the largest power.
+    #[inline(always)]
+    pub fn lane(self) -> Lane {
+        [power(self.emin), power(self.emax)]
+    }
+
+    /// Rounds by the smallest and the largest power.
+    #[inline(always)]
+    pub fn round_lane(x: f32, [lo, hi]: Lane) -> f32 {
+        // Subnormal numbers are made normal first, for all others the factors are 1.
+        let is_tiny = x.abs() < f32::MIN_POSITIVE;
+        let (up, down) = if is_tiny {
+            (TWO_23, 1.0 / TWO_23)
         } else {
-            self.round_wide(x, y);
-        }
-    }
-
-    #[inline(always)]
-    fn round_narrow(self, x: &[f32], y: &mut [f32]) {
-        let (lo, hi) = (exp2(self.emin) as f32, exp2(self.emax) as f32);
-        for (y, &x) in y.iter_mut().zip(x) {
-            let bits = x.to_bits() & MAGNITUDE;
-            let power = f32::from_bits((bits + CARRY) & EXPONENT).clamp(lo, hi);
-            let signed = f32::from_bits(power.to_bits() | (x.to_bits() & SIGN));
-            *y = if x.abs() > 0.0 { signed } else { x };
-        }
-    }
-
-    /// The same in f64, in which f32's subnormal numbers are normal.
-    #[inline(always)]
-    fn round_wide(self, x: &[f32], y: &mut [f32]) {
-        let (lo, hi) = (exp2(self.emin), exp2(self.emax));
-        for (y, &x) in y.iter_mut().zip(x) {
-            let bits = f64::from(x.abs()).to_bits();
-            let power = f64::from_bits((bits + WIDE_CARRY) & WIDE_EXPONENT).clamp(lo, hi);
-            let signed = f32::from_bits((power as f32).to_bits() | (x.to_bits() & SIGN));
-            *y = if x.abs() > 0.0 { signed } else { x };
-        }
+            (1.0, 1.0)
+        };
+        let bits = (x * up).to_bits() & MAGNITUDE;
+        let power = f32::from_bits((bits + CARRY) & EXPONENT) * down;
+        let signed = f32::from_bits(power.clamp(lo, hi).to_bits() | (x.to_bits() & SIGN));
+        if x.abs() > 0.0 { signed } else { x }
     }
 
     /// The smallest and largest float that do not saturate: √2 · 2^emax has no float on it.
@@ -72,6 +70,16 @@ impl Power {
         };
         (-last, last)
     }
+}
+
+/// 2^exponent, which a float must have. A conversion from f64 would be slow where the result is subnormal.
+#[inline(always)]
+fn power(exponent: i32) -> f32 {
+    f32::from_bits(if exponent < -126 {
+        1 << (exponent + 149)
+    } else {
+        ((exponent + 127) as u32) << 23
+    })
 }
 
 /// The whole number nearest to log2 x for x ≥ 0, far below every other for 0.

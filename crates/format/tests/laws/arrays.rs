@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::gradient::passes;
 use crate::specs::{mixed, quantized};
 use format::{FieldValue, Format};
 use proptest::prelude::*;
@@ -57,23 +58,32 @@ const BLOCKED: [&str; 5] = [
     "mxfp(2, 1)",
 ];
 
-/// Each group rounded as an array of its own, and the bits that its scale costs.
+/// Arrays with usual magnitudes, and with some at the end of what a float holds beside them.
 fn check(spec: &str, shape: &[usize], size: &FieldValue, skip: bool) {
-    let x = mixed(shape.iter().product(), 5);
+    let mut x = mixed(shape.iter().product(), 5);
+    check_array(spec, &x, shape, size, skip);
+    let tiny = x.chunks_mut(20).step_by(2).flatten();
+    tiny.for_each(|x| *x *= 1e-38);
+    check_array(spec, &x, shape, size, skip);
+}
+
+/// Each group rounded as an array of its own, its gradient, and the bits that its scale costs.
+fn check_array(spec: &str, x: &[f32], shape: &[usize], size: &FieldValue, skip: bool) {
     let format = format_with(spec, size, skip);
     let alone = format_with(spec, &FieldValue::List(vec![-1]), false);
-    let mut want = vec![0.0; x.len()];
+    let (mut want, mut want_pass) = (vec![0.0; x.len()], vec![false; x.len()]);
     let groups = groups(shape, size, skip);
     for group in groups.values() {
         let block: Vec<f32> = group.iter().map(|&index| x[index]).collect();
         let rounded = quantized(&alone, &block, &[block.len()]);
-        group
-            .iter()
-            .zip(rounded)
-            .for_each(|(&index, y)| want[index] = y);
+        let pass = passes(&alone, &block, &[block.len()]);
+        for (&index, (y, pass)) in group.iter().zip(rounded.into_iter().zip(pass)) {
+            (want[index], want_pass[index]) = (y, pass);
+        }
     }
-    assert_eq!(quantized(&format, &x, shape), want, "{format} {shape:?}");
-    let codes = format.encode(&x, shape);
+    assert_eq!(quantized(&format, x, shape), want, "{format} {shape:?}");
+    assert_eq!(passes(&format, x, shape), want_pass, "{format} {shape:?}");
+    let codes = format.encode(x, shape);
     assert_eq!(codes.shared.len(), groups.len(), "{format} {shape:?}");
     assert_eq!(format.decode(&codes, shape), want, "{format} {shape:?}");
     if !x.is_empty() {
@@ -88,13 +98,14 @@ fn check(spec: &str, shape: &[usize], size: &FieldValue, skip: bool) {
 
 #[test]
 fn blocks_of_every_layout() {
-    let shapes: [&[usize]; 13] = [
+    let shapes: [&[usize]; 14] = [
         &[],
         &[1],
         &[37],
         &[0],
         &[3, 0, 2],
         &[6, 40],
+        &[2, 1100],
         &[1, 7],
         &[7, 1],
         &[4, 5, 6],
@@ -174,7 +185,8 @@ fn block_size() -> impl Strategy<Value = FieldValue> {
 #[test]
 fn default_blocks_keep_rows_apart() {
     let (rows, columns) = (3, 70);
-    let x = mixed(rows * columns, 4);
+    let mut x = mixed(rows * columns, 4);
+    x[64..110].fill(-0.0);
     for (spec, len) in [
         ("mxint(8)", 32),
         ("mxfp(4, 3)", 32),
@@ -185,8 +197,10 @@ fn default_blocks_keep_rows_apart() {
         let format = Format::parse(spec).unwrap();
         let blocks = x.chunks(columns).flat_map(|row| row.chunks(len));
         let want = blocks.flat_map(|block| quantized(&format, block, &[block.len()]));
-        let want: Vec<f32> = want.collect();
-        assert_eq!(quantized(&format, &x, &[rows, columns]), want, "{format}");
+        // Bit for bit: a block comes out the same whether it is rounded alone or beside others.
+        let bits = |y: &[f32]| y.iter().map(|y| y.to_bits()).collect::<Vec<u32>>();
+        let whole = quantized(&format, &x, &[rows, columns]);
+        assert_eq!(bits(&whole), bits(&want.collect::<Vec<f32>>()), "{format}");
     }
 }
 

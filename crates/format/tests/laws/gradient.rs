@@ -3,7 +3,8 @@
 use crate::specs::{all, mixed, short_floats};
 use format::Format;
 
-fn passes(format: &Format, x: &[f32], shape: &[usize]) -> Vec<bool> {
+/// Where the gradient comes through.
+pub fn passes(format: &Format, x: &[f32], shape: &[usize]) -> Vec<bool> {
     let mut grad = vec![3.0; x.len()];
     format.straight_through(x, shape, &mut grad);
     assert!(grad.iter().all(|&g| g == 3.0 || g == 0.0), "{format}");
