@@ -145,9 +145,10 @@ fn scale_of(format: &Format, codes: &Codes, i: usize) -> Option<Scale> {
 fn block_size(format: &Format) -> Option<usize> {
     let fields = format.fields();
     let (_, value) = fields.iter().find(|(name, _)| *name == "block_size")?;
-    let FieldValue::List(sizes) = value else {
-        return None;
+    let size = match value {
+        FieldValue::Int(size) => *size,
+        FieldValue::List(sizes) => *sizes.last()?,
+        _ => return None,
     };
-    let size = usize::try_from(*sizes.last()?).ok();
-    size.filter(|&size| size > 0)
+    usize::try_from(size).ok().filter(|&size| size > 0)
 }

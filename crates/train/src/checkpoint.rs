@@ -1,0 +1,140 @@
+//! Between a network in training and the files that hold it.
+
+use crate::TrainError;
+use engine::{Network, Optimizer, OptimizerKind, State};
+use interop::checkpoint::{Checkpoint, Kind, NamedTensor, OptimizerState, Training};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Where a run stands: what a checkpoint holds besides weights and the optimiser's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Position {
+    /// The epoch under way, from zero.
+    pub epoch: u64,
+    /// Its batches done.
+    pub batch: usize,
+    /// Updates done.
+    pub step: u64,
+    /// Training passes done, which dropout counts.
+    pub passes: u64,
+    /// Sums over the batches of this epoch: loss times labels, right answers, labels.
+    pub loss_sum: f64,
+    pub correct: usize,
+    pub count: usize,
+    /// The lowest validation loss so far; none before the first epoch ends.
+    pub best_loss: Option<f64>,
+}
+
+/// The network as a file that PyTorch and Lightning open.
+pub(crate) fn snapshot(
+    network: &Network,
+    optimizer: &Optimizer,
+    position: &Position,
+    hyper_parameters: &Map<String, Json>,
+) -> Checkpoint {
+    let state = network.state();
+    let (first, second) = optimizer.moments();
+    let (name, weight_decay) = match optimizer.kind() {
+        OptimizerKind::Adam { weight_decay } => ("adam", weight_decay),
+        OptimizerKind::AdamW { weight_decay } => ("adamw", weight_decay),
+        OptimizerKind::Sgd { weight_decay, .. } => ("sgd", weight_decay),
+    };
+    let training = Training {
+        epoch: position.epoch,
+        global_step: position.step,
+        optimizer: Some(OptimizerState {
+            name: name.to_owned(),
+            steps: optimizer.steps(),
+            learning_rate: optimizer.learning_rate,
+            weight_decay: f64::from(weight_decay),
+            first: named(state, first),
+            second: named(state, second),
+        }),
+        hyper_parameters: hyper_parameters.clone(),
+        resume: serde_json::to_value(position).unwrap_or(Json::Null),
+    };
+    Checkpoint {
+        kind: Kind::Lightning,
+        tensors: weights_of(network),
+        training: Some(training),
+        graph: None,
+        metadata: Json::Null,
+    }
+}
+
+/// All parameters and buffers by their dotted names.
+pub fn weights_of(network: &Network) -> Vec<NamedTensor> {
+    models::weights::tensors_of(&network.to_graph())
+}
+
+/// Gives a network the weights of a checkpoint; nothing is changed when they do not fit.
+pub fn load_weights(network: &mut Network, tensors: &[NamedTensor]) -> Result<(), TrainError> {
+    let mut graph = network.to_graph();
+    models::weights::load_into(&mut graph, tensors)?;
+    let by_name: BTreeMap<String, Vec<f32>> = graph
+        .parameters()
+        .map(|(name, tensor)| (name, tensor.values().to_vec()))
+        .collect();
+    let loaded = network
+        .state_mut()
+        .load_named(|name| by_name.get(name).map(Vec::as_slice));
+    debug_assert!(
+        loaded.is_some(),
+        "the graph has every parameter of the network"
+    );
+    Ok(())
+}
+
+/// Goes on where the run of a checkpoint stood.
+pub(crate) fn resume(
+    path: &Path,
+    network: &mut Network,
+    optimizer: &mut Optimizer,
+) -> Result<Position, TrainError> {
+    let refuse = |why: &str| TrainError::Resume {
+        path: path.to_owned(),
+        why: why.to_owned(),
+    };
+    let checkpoint = interop::checkpoint::read(path, None)?;
+    load_weights(network, &checkpoint.tensors)?;
+    let training = checkpoint
+        .training
+        .ok_or_else(|| refuse("it does not say where training stood"))?;
+    let position: Position = serde_json::from_value(training.resume)
+        .map_err(|_| refuse("it was not written by this program, or by another version of it"))?;
+    let memory = training
+        .optimizer
+        .ok_or_else(|| refuse("it has no optimizer state"))?;
+    let state = network.state();
+    let flat = |tensors: &[NamedTensor]| {
+        let find = |name: &str| Some(tensors.iter().find(|t| t.name == name)?.values.as_slice());
+        if tensors.is_empty() {
+            Some(Vec::new())
+        } else {
+            state.flatten_trained(find)
+        }
+    };
+    let restored = flat(&memory.first)
+        .zip(flat(&memory.second))
+        .is_some_and(|(first, second)| optimizer.restore(memory.steps, &first, &second));
+    if !restored {
+        return Err(refuse(
+            "its optimizer state does not fit the network and the optimizer",
+        ));
+    }
+    network.set_passes(position.passes);
+    Ok(position)
+}
+
+fn named(state: &State, flat: &[f32]) -> Vec<NamedTensor> {
+    let tensors = state.name_trained(flat);
+    tensors
+        .map(|(name, tensor)| NamedTensor {
+            name: name.to_owned(),
+            shape: tensor.shape().to_vec(),
+            values: tensor.values().to_vec(),
+        })
+        .collect()
+}

@@ -1,0 +1,51 @@
+//! What can stop a training.
+
+use std::path::PathBuf;
+
+/// Why training cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// The engine refuses.
+    #[error(transparent)]
+    Engine(#[from] engine::EngineError),
+    /// A checkpoint cannot be read or written.
+    #[error(transparent)]
+    Checkpoint(#[from] interop::InteropError),
+    /// A checkpoint does not fit the network.
+    #[error(transparent)]
+    Weights(#[from] models::weights::LoadError),
+    /// A log cannot be written.
+    #[error("cannot write {}: {source}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A split without rows.
+    #[error("dataset {dataset} has no {split} rows")]
+    Empty {
+        /// The dataset.
+        dataset: String,
+        /// `training`, `validation` or `test`.
+        split: &'static str,
+    },
+    /// Rows that the network cannot take.
+    #[error("dataset {dataset} has rows of {got} values, but the network takes {expected}")]
+    Width {
+        /// The dataset.
+        dataset: String,
+        /// Values of a row.
+        got: usize,
+        /// Values of the network's input.
+        expected: usize,
+    },
+    /// A checkpoint that a run cannot go on from.
+    #[error("{}: cannot go on from this checkpoint: {why}", .path.display())]
+    Resume {
+        /// The checkpoint.
+        path: PathBuf,
+        /// What is missing or different.
+        why: String,
+    },
+}

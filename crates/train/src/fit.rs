@@ -1,0 +1,456 @@
+//! The training loop.
+
+use crate::batches::{Batches, Order};
+use crate::checkpoint::{Position, resume, snapshot};
+use crate::metrics::{Line, Metrics};
+use crate::tensorboard::EventFile;
+use crate::{Cosine, Event, Stage, TrainError, evaluate};
+use data::Dataset;
+use engine::{Input, Network, Optimizer, OptimizerKind, Score};
+use interop::checkpoint::Checkpoint;
+use ir::Op;
+use serde_json::{Map, Value as Json};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Seconds between two checkpoints: a kill loses at most this much work, and never a result.
+const SAVE_EVERY: Duration = Duration::from_secs(2);
+
+/// How to train.
+#[derive(Clone, Debug)]
+pub struct FitConfig {
+    /// Rows of a batch.
+    pub batch_size: usize,
+    /// Passes over the training rows.
+    pub max_epochs: u64,
+    /// Updates after which training ends; none for no limit.
+    pub max_steps: Option<u64>,
+    /// The optimiser.
+    pub optimizer: OptimizerKind,
+    /// The learning rate at the start.
+    pub learning_rate: f64,
+    /// The learning rate over the epochs.
+    pub schedule: Cosine,
+    /// Batches whose gradients make one update.
+    pub accumulate: usize,
+    /// Seed of the order of rows and of dropout.
+    pub seed: u64,
+    /// Whether rows come in a new order every epoch.
+    pub shuffle: bool,
+    /// Updates between two lines of the log.
+    pub log_every: u64,
+    /// Where checkpoints and logs go.
+    pub folder: PathBuf,
+    /// Whether to log for TensorBoard.
+    pub tensorboard: bool,
+    /// Whether to go on from the folder's last checkpoint.
+    pub resume: bool,
+    /// All settings of the run, for the checkpoints.
+    pub hyper_parameters: Map<String, Json>,
+}
+
+/// How training ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All epochs or steps are done.
+    Done,
+    /// It was asked to stop; the last checkpoint says where.
+    Stopped,
+    /// The loss was not a number or infinite; the last good checkpoint is kept.
+    Diverged,
+}
+
+/// What training gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// How it ended.
+    pub ending: Ending,
+    /// Updates done.
+    pub steps: u64,
+    /// Epochs completed.
+    pub epochs: u64,
+    /// The lowest validation loss.
+    pub best_loss: Option<f64>,
+    /// The checkpoint with the lowest validation loss.
+    pub best: PathBuf,
+    /// The last checkpoint.
+    pub last: PathBuf,
+}
+
+/// Trains a network on a dataset until it is done, stopped or diverges. `listen` hears of every batch.
+pub fn fit(
+    network: &mut Network,
+    data: &Dataset,
+    config: &FitConfig,
+    stop: &AtomicBool,
+    listen: &mut dyn FnMut(&Event),
+) -> Result<Outcome, TrainError> {
+    check(network, data)?;
+    network.seed(config.seed);
+    let mut optimizer = Optimizer::new(config.optimizer, config.learning_rate, network.state());
+    let mut run = Run::open(config, network, &mut optimizer)?;
+    let mut batches = Batches::default();
+    let needs_two = network
+        .graph()
+        .nodes()
+        .iter()
+        .any(|node| matches!(node.op, Op::BatchNorm1d(_) | Op::BatchNorm2d(_)));
+    let order = Order {
+        seed: config.seed,
+        shuffle: config.shuffle,
+    };
+    let steps_left = |step: u64| config.max_steps.is_none_or(|most| step < most);
+
+    while run.position.epoch < config.max_epochs && steps_left(run.position.step) {
+        optimizer.learning_rate = config
+            .schedule
+            .rate(config.learning_rate, run.position.epoch);
+        batches.begin(
+            &data.train,
+            config.batch_size,
+            order,
+            run.position.epoch,
+            needs_two,
+        );
+        while run.position.batch < batches.count() && steps_left(run.position.step) {
+            let score = learn(
+                network,
+                data,
+                config,
+                &batches,
+                run.position.batch,
+                &mut optimizer,
+            )?;
+            if !score.loss.is_finite() {
+                return run.diverged(listen);
+            }
+            run.count(score, network, optimizer.steps());
+            let stage = run.stage(config, &batches, score, optimizer.learning_rate);
+            run.log_step(&stage, config.log_every);
+            listen(&Event::Batch(&stage));
+            // Collected gradients are in no checkpoint, so a run stops between updates.
+            if stop.load(Ordering::Relaxed) && run.position.batch.is_multiple_of(config.accumulate)
+            {
+                run.save(network, &optimizer, config, listen)?;
+                return Ok(run.outcome(Ending::Stopped));
+            }
+        }
+        let stage = run.stage(config, &batches, run.epoch_score(), optimizer.learning_rate);
+        let val = evaluate(network, &data.val)?;
+        if !val.loss.is_finite() {
+            return run.diverged(listen);
+        }
+        let is_best = run.end_epoch(val, network, &optimizer, config);
+        run.log_epoch(&stage, val);
+        listen(&Event::Epoch {
+            stage: &stage,
+            train: stage.score,
+            val,
+            is_best,
+        });
+        if run.saved_at.elapsed() > SAVE_EVERY {
+            run.save(network, &optimizer, config, listen)?;
+        }
+    }
+    run.save(network, &optimizer, config, listen)?;
+    Ok(run.outcome(Ending::Done))
+}
+
+/// One batch: an update of its own, or part of one when gradients are accumulated.
+fn learn(
+    network: &mut Network,
+    data: &Dataset,
+    config: &FitConfig,
+    batches: &Batches,
+    batch: usize,
+    optimizer: &mut Optimizer,
+) -> Result<Score, TrainError> {
+    let (indices, labels) = batches.get(batch);
+    let input = [Input::Gather {
+        values: data.train.rows(),
+        indices,
+    }];
+    if config.accumulate == 1 {
+        return Ok(network.train_step(&input, labels, indices.len(), optimizer)?);
+    }
+    let score = network.accumulate(&input, labels, indices.len())?;
+    let of_update = batch % config.accumulate + 1;
+    if of_update == config.accumulate || batch + 1 == batches.count() {
+        network.update(optimizer, of_update);
+    }
+    Ok(score)
+}
+
+fn check(network: &Network, data: &Dataset) -> Result<(), TrainError> {
+    let empty = |split| TrainError::Empty {
+        dataset: data.info.name.clone(),
+        split,
+    };
+    if data.train.is_empty() {
+        return Err(empty("training"));
+    }
+    if data.val.is_empty() {
+        return Err(empty("validation"));
+    }
+    let input = network
+        .graph()
+        .nodes()
+        .iter()
+        .find_map(|node| match &node.op {
+            Op::Placeholder(op) => op.shape.bind(1),
+            _ => None,
+        });
+    let expected: usize = input.unwrap_or_default().iter().product();
+    if expected != data.train.width() {
+        return Err(TrainError::Width {
+            dataset: data.info.name.clone(),
+            got: data.train.width(),
+            expected,
+        });
+    }
+    Ok(())
+}
+
+/// The files of a run and where it stands.
+struct Run {
+    position: Position,
+    metrics: Metrics,
+    events: Option<EventFile>,
+    best: PathBuf,
+    last: PathBuf,
+    /// The best network so far, until it is written.
+    pending_best: Option<Checkpoint>,
+    saved_at: Instant,
+}
+
+impl Run {
+    fn open(
+        config: &FitConfig,
+        network: &mut Network,
+        optimizer: &mut Optimizer,
+    ) -> Result<Self, TrainError> {
+        let checkpoints = config.folder.join("training_ckpts");
+        let fail = |path: &Path, source| TrainError::Write {
+            path: path.to_owned(),
+            source,
+        };
+        std::fs::create_dir_all(&checkpoints).map_err(|source| fail(&checkpoints, source))?;
+        let last = checkpoints.join("last.ckpt");
+        let position = if config.resume {
+            resume(&last, network, optimizer)?
+        } else {
+            START
+        };
+        let events = config.tensorboard.then(|| {
+            EventFile::create(&config.folder.join("tensorboard/version_0"), position.step)
+        });
+        Ok(Self {
+            metrics: Metrics::open(&config.folder.join("metrics.csv"), position.step)?,
+            events: events.transpose()?,
+            best: checkpoints.join("best.ckpt"),
+            last,
+            pending_best: None,
+            saved_at: Instant::now(),
+            position,
+        })
+    }
+
+    fn count(&mut self, score: Score, network: &Network, steps: u64) {
+        let position = &mut self.position;
+        position.batch += 1;
+        position.step = steps;
+        position.passes = network.passes();
+        position.loss_sum += score.loss * score.count as f64;
+        position.correct += score.correct;
+        position.count += score.count;
+    }
+
+    /// The mean score of this epoch's batches.
+    fn epoch_score(&self) -> Score {
+        let Position {
+            loss_sum,
+            correct,
+            count,
+            ..
+        } = self.position;
+        Score {
+            loss: loss_sum / count.max(1) as f64,
+            correct,
+            count,
+        }
+    }
+
+    fn stage(
+        &self,
+        config: &FitConfig,
+        batches: &Batches,
+        score: Score,
+        learning_rate: f64,
+    ) -> Stage {
+        Stage {
+            epoch: self.position.epoch,
+            epochs: config.max_epochs,
+            batch: self.position.batch,
+            batches: batches.count(),
+            step: self.position.step,
+            rows: self.position.count,
+            score,
+            learning_rate,
+        }
+    }
+
+    /// Moves to the next epoch; keeps the network when it is the best so far.
+    fn end_epoch(
+        &mut self,
+        val: Score,
+        network: &Network,
+        optimizer: &Optimizer,
+        config: &FitConfig,
+    ) -> bool {
+        let is_best = self.position.best_loss.is_none_or(|best| val.loss < best);
+        let best_loss = if is_best {
+            Some(val.loss)
+        } else {
+            self.position.best_loss
+        };
+        let Position {
+            epoch,
+            step,
+            passes,
+            ..
+        } = self.position;
+        self.position = Position {
+            epoch: epoch + 1,
+            step,
+            passes,
+            best_loss,
+            ..START
+        };
+        if is_best {
+            self.pending_best = Some(snapshot(
+                network,
+                optimizer,
+                &self.position,
+                &config.hyper_parameters,
+            ));
+        }
+        is_best
+    }
+
+    fn log_step(&mut self, stage: &Stage, every: u64) {
+        if !stage.step.is_multiple_of(every) {
+            return;
+        }
+        let (loss, accuracy) = measures(stage.score);
+        let Stage {
+            epoch,
+            step,
+            learning_rate,
+            ..
+        } = *stage;
+        self.metrics.add(&Line {
+            epoch,
+            step,
+            learning_rate,
+            train: Some((loss, accuracy)),
+            val: None,
+        });
+        self.scalars(
+            step,
+            [("train_loss_step", loss), ("train_acc_step", accuracy)],
+        );
+    }
+
+    fn log_epoch(&mut self, stage: &Stage, val: Score) {
+        let (loss, accuracy) = measures(val);
+        let Stage {
+            epoch,
+            step,
+            learning_rate,
+            ..
+        } = *stage;
+        self.metrics.add(&Line {
+            epoch,
+            step,
+            learning_rate,
+            train: None,
+            val: Some((loss, accuracy)),
+        });
+        self.scalars(
+            step,
+            [("val_loss_epoch", loss), ("val_acc_epoch", accuracy)],
+        );
+        self.scalars(step, [("lr-Adam", learning_rate), ("epoch", epoch as f64)]);
+    }
+
+    fn scalars(&mut self, step: u64, values: [(&str, f64); 2]) {
+        if let Some(events) = &mut self.events {
+            for (tag, value) in values {
+                events.scalar(tag, step, value as f32);
+            }
+        }
+    }
+
+    /// Writes logs, the best and the last checkpoint, in an order in which a kill at any moment leaves a run to go on from.
+    fn save(
+        &mut self,
+        network: &Network,
+        optimizer: &Optimizer,
+        config: &FitConfig,
+        listen: &mut dyn FnMut(&Event),
+    ) -> Result<(), TrainError> {
+        self.save_logs_and_best(listen)?;
+        let last = snapshot(network, optimizer, &self.position, &config.hyper_parameters);
+        interop::checkpoint::write(&self.last, &last)?;
+        listen(&Event::Saved(&self.last));
+        self.saved_at = Instant::now();
+        Ok(())
+    }
+
+    fn save_logs_and_best(&mut self, listen: &mut dyn FnMut(&Event)) -> Result<(), TrainError> {
+        self.metrics.flush()?;
+        if let Some(events) = &mut self.events {
+            events.flush()?;
+        }
+        if let Some(best) = self.pending_best.take() {
+            interop::checkpoint::write(&self.best, &best)?;
+            listen(&Event::Saved(&self.best));
+        }
+        Ok(())
+    }
+
+    /// Ends with what was good: the weights of now are not.
+    fn diverged(mut self, listen: &mut dyn FnMut(&Event)) -> Result<Outcome, TrainError> {
+        self.save_logs_and_best(listen)?;
+        Ok(self.outcome(Ending::Diverged))
+    }
+
+    fn outcome(&self, ending: Ending) -> Outcome {
+        Outcome {
+            ending,
+            steps: self.position.step,
+            epochs: self.position.epoch,
+            best_loss: self.position.best_loss,
+            best: self.best.clone(),
+            last: self.last.clone(),
+        }
+    }
+}
+
+/// The beginning of a run.
+const START: Position = Position {
+    epoch: 0,
+    batch: 0,
+    step: 0,
+    passes: 0,
+    loss_sum: 0.0,
+    correct: 0,
+    count: 0,
+    best_loss: None,
+};
+
+/// Loss and accuracy.
+fn measures(score: Score) -> (f64, f64) {
+    (score.loss, score.correct as f64 / score.count.max(1) as f64)
+}

@@ -1,0 +1,163 @@
+//! Event files that TensorBoard reads: TFRecord frames around protocol-buffer messages.
+//!
+//! A frame is the length, a masked CRC-32C of the length, the message, a masked CRC-32C of the message. The messages need
+//! four kinds of field, so they are written by hand rather than by a generated library.
+
+use crate::TrainError;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// One event file.
+#[derive(Debug)]
+pub struct EventFile {
+    path: PathBuf,
+    file: File,
+    pending: Vec<u8>,
+}
+
+impl EventFile {
+    /// A new file in `folder`. TensorBoard forgets what earlier files say about later steps than `step`.
+    pub fn create(folder: &Path, step: u64) -> Result<Self, TrainError> {
+        let seconds = now() as u64;
+        let name = |n: u32| {
+            folder.join(format!(
+                "events.out.tfevents.{seconds}.mase.{}.{n}",
+                std::process::id()
+            ))
+        };
+        let fail = |path: &Path, source| TrainError::Write {
+            path: path.to_owned(),
+            source,
+        };
+        std::fs::create_dir_all(folder).map_err(|source| fail(folder, source))?;
+        let path = (0..)
+            .map(name)
+            .find(|path| !path.exists())
+            .unwrap_or_default();
+        let file = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .open(&path)
+            .map_err(|source| fail(&path, source))?;
+        let mut events = Self {
+            path,
+            file,
+            pending: Vec::new(),
+        };
+        events.add(step, &text_field(3, "brain.Event:2"));
+        if step > 0 {
+            // SessionLog { status: START }: data of later steps is orphaned.
+            events.add(step, &bytes_field(7, &varint_field(1, 1)));
+        }
+        events.flush()?;
+        Ok(events)
+    }
+
+    /// Adds the value of a series at a step.
+    pub fn scalar(&mut self, tag: &str, step: u64, value: f32) {
+        let mut summary = text_field(1, tag);
+        summary.push(2 << 3 | 5);
+        summary.extend(value.to_le_bytes());
+        self.add(step, &bytes_field(5, &bytes_field(1, &summary)));
+    }
+
+    /// Writes all events so far.
+    pub fn flush(&mut self) -> Result<(), TrainError> {
+        let written = self
+            .file
+            .write_all(&self.pending)
+            .and_then(|()| self.file.flush());
+        written.map_err(|source| TrainError::Write {
+            path: self.path.clone(),
+            source,
+        })?;
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Adds an event: wall time, step, and what it says.
+    fn add(&mut self, step: u64, what: &[u8]) {
+        let mut event = vec![1 << 3 | 1];
+        event.extend(now().to_le_bytes());
+        event.extend(varint_field(2, step));
+        event.extend(what);
+        let length = (event.len() as u64).to_le_bytes();
+        self.pending.extend(length);
+        self.pending.extend(masked_crc(&length).to_le_bytes());
+        self.pending.extend(&event);
+        self.pending.extend(masked_crc(&event).to_le_bytes());
+    }
+}
+
+fn now() -> f64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0.0, |time| time.as_secs_f64())
+}
+
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+fn varint_field(number: u8, value: u64) -> Vec<u8> {
+    let mut field = vec![number << 3];
+    field.extend(varint(value));
+    field
+}
+
+fn bytes_field(number: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut field = vec![number << 3 | 2];
+    field.extend(varint(bytes.len() as u64));
+    field.extend(bytes);
+    field
+}
+
+fn text_field(number: u8, text: &str) -> Vec<u8> {
+    bytes_field(number, text.as_bytes())
+}
+
+/// TFRecord's mask keeps a CRC of data that holds CRCs from being predictable.
+fn masked_crc(bytes: &[u8]) -> u32 {
+    crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+/// Castagnoli's CRC, a bit at a time: the messages are short.
+fn crc32c(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| {
+        if crc & 1 == 1 {
+            crc >> 1 ^ 0x82f6_3b78
+        } else {
+            crc >> 1
+        }
+    };
+    !bytes.iter().fold(!0, |crc: u32, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), step)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_crc_is_castagnolis() {
+        // RFC 3720, appendix B.4.
+        assert_eq!(crc32c(&[0; 32]), 0x8a91_36aa);
+        assert_eq!(crc32c(&[0xff; 32]), 0x62a8_ab43);
+        assert_eq!(crc32c(b"123456789"), 0xe306_9283);
+    }
+
+    #[test]
+    fn varints_are_seven_bits_a_byte() {
+        assert_eq!(varint(0), [0]);
+        assert_eq!(varint(300), [0xac, 0x02]);
+    }
+}
