@@ -4,11 +4,19 @@
 //! nothing in it is executed: a pickle is read as data (`pickle.rs`), a tensor from its description (`torch.rs`).
 
 use crate::error::{InteropError, Problem};
+use crate::torch;
 use serde_json::{Map, Value as Json};
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+
+mod counters;
+mod lightning;
+mod mz;
+mod optimizer;
+mod safetensors;
+mod state_dict;
 
 /// Larger files are refused: 16 GiB.
 pub const MAX_BYTES: u64 = 1 << 34;
@@ -134,13 +142,60 @@ pub fn write(path: &Path, checkpoint: &Checkpoint) -> Result<(), InteropError> {
 
 /// The checkpoint that the bytes of a file are.
 pub fn decode(bytes: &[u8], kind: Option<Kind>) -> Result<Checkpoint, Problem> {
-    let _ = kind;
-    Err(unknown(bytes))
+    let checkpoint = if mz::is_mz(bytes) {
+        mz::decode(bytes)
+    } else if safetensors::is_safetensors(bytes) {
+        safetensors::decode(bytes)
+    } else if bytes.starts_with(b"PK") || torch::starts_like_pickle(bytes) {
+        state_dict::decode(bytes)
+    } else {
+        Err(unknown(bytes))
+    }?;
+    match kind {
+        Some(asked) if asked != checkpoint.kind => Err(Problem::Kind {
+            asked,
+            found: checkpoint.kind,
+        }),
+        _ => Ok(checkpoint),
+    }
 }
 
-/// The bytes of a file that holds this checkpoint.
+/// The bytes of a file that holds this checkpoint. A state dict holds the tensors and nothing else.
 pub fn encode(checkpoint: &Checkpoint) -> Result<Vec<u8>, Problem> {
-    Err(Problem::NoTensors(checkpoint.kind.to_string()))
+    let optimizer = checkpoint
+        .training
+        .as_ref()
+        .and_then(|training| training.optimizer.as_ref());
+    let moments = optimizer
+        .iter()
+        .flat_map(|state| state.first.iter().chain(&state.second));
+    for tensor in checkpoint.tensors.iter().chain(moments) {
+        tensor.check()?;
+    }
+    match checkpoint.kind {
+        Kind::Lightning => lightning::encode(checkpoint),
+        Kind::StateDict => state_dict::encode(checkpoint),
+        Kind::Safetensors => safetensors::encode(checkpoint),
+        Kind::Mz => mz::encode(checkpoint),
+    }
+}
+
+impl NamedTensor {
+    fn check(&self) -> Result<(), Problem> {
+        let numel = self
+            .shape
+            .iter()
+            .try_fold(1_usize, |n, &size| n.checked_mul(size));
+        if numel == Some(self.values.len()) {
+            return Ok(());
+        }
+        let message = format!(
+            "shape {:?} does not have {} values",
+            self.shape,
+            self.values.len()
+        );
+        Err(Problem::part(&self.name, message))
+    }
 }
 
 fn unknown(bytes: &[u8]) -> Problem {

@@ -78,4 +78,15 @@ impl Problem {
             message: message.to_string(),
         }
     }
+
+    /// The same problem, with the tensor it concerns.
+    pub(crate) fn of_tensor(self, name: &str) -> Self {
+        match self {
+            Self::Part { part, message } => Self::Part {
+                part: format!("{name}: {part}"),
+                message,
+            },
+            other => other,
+        }
+    }
 }

@@ -7,8 +7,12 @@
 pub mod checkpoint;
 pub mod npy;
 
+mod archive;
 mod atomic;
+mod dtype;
 mod error;
+mod pickle;
+mod torch;
 
 pub use atomic::write_file;
 pub use error::{InteropError, Problem};

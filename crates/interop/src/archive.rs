@@ -1,0 +1,73 @@
+//! Zip archives in memory, with a bound on what they may unpack to.
+
+use crate::error::Problem;
+use std::borrow::Cow;
+use std::io::{Cursor, Read, Write};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+/// An archive opened for reading.
+pub struct Archive<'a> {
+    zip: ZipArchive<Cursor<&'a [u8]>>,
+    /// Bytes that may still be unpacked. Archives can unpack to a thousand times their size, and entries may overlap.
+    left: u64,
+}
+
+impl<'a> Archive<'a> {
+    /// Reads the directory.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, Problem> {
+        let zip = ZipArchive::new(Cursor::new(bytes))
+            .map_err(|error| Problem::part("zip archive", error))?;
+        let left = bytes.len() as u64 * 16 + (1 << 20);
+        Ok(Self { zip, left })
+    }
+
+    /// Whether there is an entry of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.zip.index_for_name(name).is_some()
+    }
+
+    /// The names of the entries that are text.
+    pub fn names(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.zip.file_names().flatten()
+    }
+
+    /// The content of an entry, its checksum verified.
+    pub fn read(&mut self, name: &str) -> Result<Vec<u8>, Problem> {
+        let mut entry = self
+            .zip
+            .by_name(name)
+            .map_err(|error| Problem::part(name, error))?;
+        let mut bytes = Vec::new();
+        let read = entry.by_ref().take(self.left + 1).read_to_end(&mut bytes);
+        read.map_err(|error| Problem::part(name, error))?;
+        let left = self.left.checked_sub(bytes.len() as u64);
+        self.left =
+            left.ok_or_else(|| Problem::part(name, "unpacks to far more than the file holds"))?;
+        Ok(bytes)
+    }
+
+    /// The content of an entry that is text.
+    pub fn read_text(&mut self, name: &str) -> Result<String, Problem> {
+        String::from_utf8(self.read(name)?).map_err(|error| Problem::part(name, error))
+    }
+}
+
+/// An archive of these entries, uncompressed. Entries start at multiples of 64, as PyTorch has it, so that files can
+/// be mapped into memory; there are no times, so that equal content makes equal files.
+pub fn pack<'a>(entries: impl IntoIterator<Item = (String, &'a [u8])>) -> Result<Vec<u8>, Problem> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in entries {
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .large_file(bytes.len() as u64 >= u64::from(u32::MAX))
+            .with_alignment(64);
+        let started = zip.start_file(name.as_str(), options);
+        started.map_err(|error| Problem::part(&name, error))?;
+        zip.write_all(bytes)?;
+    }
+    let packed = zip
+        .finish()
+        .map_err(|error| Problem::part("zip archive", error))?;
+    Ok(packed.into_inner())
+}

@@ -1,0 +1,232 @@
+//! PyTorch's layout of optimiser states: `{"state": {i: {…}}, "param_groups": […]}`, where `i` counts parameters.
+
+use super::counters::is_buffer;
+use super::{NamedTensor, OptimizerState};
+use crate::error::Problem;
+use crate::pickle::{Out, View};
+use crate::torch::{Storages, Tensors};
+use std::collections::BTreeMap;
+
+/// What our own files say beyond PyTorch's layout, which knows neither the kind of optimiser nor the names.
+pub fn our_entry(state: &OptimizerState) -> Out {
+    let names = state.first.iter().map(|tensor| Out::text(&tensor.name));
+    Out::dict([
+        ("name", Out::text(&state.name)),
+        ("steps", Out::Int(i128::from(state.steps))),
+        ("parameters", Out::List(names.collect())),
+    ])
+}
+
+/// The state as PyTorch's optimiser of this name saves it.
+pub fn encode(state: &OptimizerState, storages: &mut Storages) -> Out {
+    let mut entries = Vec::new();
+    for (index, first) in state.first.iter().enumerate() {
+        let second = state.second.get(index);
+        entries.push((
+            Out::Int(index as i128),
+            parameter_state(state, first, second, storages),
+        ));
+    }
+    Out::dict([
+        ("state", Out::Dict(entries)),
+        ("param_groups", Out::List(vec![param_group(state)])),
+    ])
+}
+
+/// Reads the first optimiser of a Lightning checkpoint. `None` when its parameters cannot be told by name: their
+/// order is that of the state dict without buffers, and number and shapes must agree with it.
+pub fn decode(
+    root: View,
+    ours: Option<View>,
+    parameters: &[NamedTensor],
+    tensors: &mut Tensors,
+) -> Result<Option<OptimizerState>, Problem> {
+    let Some(saved) = root
+        .get("optimizer_states")
+        .and_then(|states| states.element(0))
+    else {
+        return Ok(None);
+    };
+    let Some((states, indices, group)) = layout(saved) else {
+        return Ok(None);
+    };
+    let shapes: BTreeMap<&str, &[usize]> = parameters
+        .iter()
+        .map(|t| (t.name.as_str(), t.shape.as_slice()))
+        .collect();
+    let names = names(ours, parameters);
+    if names.len() != indices.len() {
+        return Ok(None);
+    }
+    let mut state = OptimizerState {
+        name: "sgd".to_owned(),
+        steps: 0,
+        learning_rate: group.get("lr").and_then(View::float).unwrap_or(0.0),
+        weight_decay: group
+            .get("weight_decay")
+            .and_then(View::float)
+            .unwrap_or(0.0),
+        first: Vec::new(),
+        second: Vec::new(),
+    };
+    for (name, index) in names.iter().zip(&indices) {
+        let Some(entry) = states.get(index) else {
+            continue;
+        };
+        let fits =
+            |tensor: &NamedTensor| shapes.get(name).is_none_or(|shape| *shape == tensor.shape);
+        let moments = [
+            ("exp_avg", true),
+            ("exp_avg_sq", false),
+            ("momentum_buffer", true),
+        ];
+        for (key, is_first) in moments {
+            let Some(tensor) = moment(*entry, key, name, tensors)? else {
+                continue;
+            };
+            if !fits(&tensor) {
+                return Ok(None);
+            }
+            let list = if is_first {
+                &mut state.first
+            } else {
+                &mut state.second
+            };
+            list.push(tensor);
+        }
+        state.steps = state.steps.max(steps(*entry, tensors)?);
+    }
+    if !state.second.is_empty() {
+        state.name = "adam".to_owned();
+    }
+    name_ours(&mut state, ours);
+    Ok(Some(state))
+}
+
+/// The states by index, the indices in order, and the first group.
+type Layout<'a> = (BTreeMap<i128, View<'a>>, Vec<i128>, View<'a>);
+
+fn layout(saved: View<'_>) -> Option<Layout<'_>> {
+    let states = saved.get("state")?.entries()?;
+    let states = states
+        .filter_map(|(key, value)| Some((key.int()?, value)))
+        .collect();
+    let groups = saved.get("param_groups")?;
+    let mut indices = Vec::new();
+    for group in groups.elements()? {
+        let of_group: Option<Vec<i128>> = group.get("params")?.elements()?.map(View::int).collect();
+        indices.extend(of_group?);
+    }
+    Some((states, indices, groups.element(0)?))
+}
+
+fn names<'a>(ours: Option<View<'a>>, parameters: &'a [NamedTensor]) -> Vec<&'a str> {
+    let listed = ours.and_then(|ours| {
+        ours.get("parameters")?
+            .elements()?
+            .map(View::text)
+            .collect()
+    });
+    listed.unwrap_or_else(|| {
+        let names = parameters.iter().map(|tensor| tensor.name.as_str());
+        names.filter(|name| !is_buffer(name)).collect()
+    })
+}
+
+fn name_ours(state: &mut OptimizerState, ours: Option<View>) {
+    let Some(ours) = ours else { return };
+    if let Some(name) = ours.get("name").and_then(View::text) {
+        state.name = name.to_owned();
+    }
+    if let Some(steps) = ours.get("steps").and_then(View::int) {
+        state.steps = u64::try_from(steps).unwrap_or(0);
+    }
+}
+
+fn moment(
+    entry: View,
+    key: &str,
+    name: &str,
+    tensors: &mut Tensors,
+) -> Result<Option<NamedTensor>, Problem> {
+    let Some(value) = entry.get(key) else {
+        return Ok(None);
+    };
+    let dense = tensors
+        .read(value)
+        .map_err(|problem| problem.of_tensor(name))?;
+    Ok(dense.map(|dense| NamedTensor {
+        name: name.to_owned(),
+        shape: dense.shape,
+        values: dense.values,
+    }))
+}
+
+/// A number, or a tensor with one.
+fn steps(entry: View, tensors: &mut Tensors) -> Result<u64, Problem> {
+    let Some(value) = entry.get("step") else {
+        return Ok(0);
+    };
+    if let Some(number) = value.float() {
+        return Ok(number as u64);
+    }
+    let dense = tensors.read(value)?;
+    Ok(dense
+        .and_then(|dense| dense.values.first().copied())
+        .unwrap_or(0.0) as u64)
+}
+
+fn parameter_state(
+    state: &OptimizerState,
+    first: &NamedTensor,
+    second: Option<&NamedTensor>,
+    storages: &mut Storages,
+) -> Out {
+    let Some(second) = second else {
+        let momentum = storages.float(&first.shape, &first.values);
+        return Out::dict([("momentum_buffer", momentum)]);
+    };
+    Out::dict([
+        ("step", storages.float(&[], &[state.steps as f32])),
+        ("exp_avg", storages.float(&first.shape, &first.values)),
+        ("exp_avg_sq", storages.float(&second.shape, &second.values)),
+    ])
+}
+
+fn param_group(state: &OptimizerState) -> Out {
+    let parameters = (0..state.first.len())
+        .map(|index| Out::Int(index as i128))
+        .collect();
+    let own = if state.name == "sgd" {
+        vec![
+            ("momentum", Out::Float(0.9)),
+            ("dampening", Out::Int(0)),
+            ("nesterov", Out::Bool(true)),
+        ]
+    } else {
+        vec![
+            (
+                "betas",
+                Out::Tuple(vec![Out::Float(0.9), Out::Float(0.999)]),
+            ),
+            ("eps", Out::Float(1e-8)),
+            ("amsgrad", Out::Bool(false)),
+            ("capturable", Out::Bool(false)),
+            ("fused", Out::None),
+        ]
+    };
+    let common = [
+        ("lr", Out::Float(state.learning_rate)),
+        ("weight_decay", Out::Float(state.weight_decay)),
+        ("maximize", Out::Bool(false)),
+        ("foreach", Out::None),
+        ("differentiable", Out::Bool(false)),
+        ("params", Out::List(parameters)),
+    ];
+    let entries = own.into_iter().chain(common);
+    Out::Dict(
+        entries
+            .map(|(key, value)| (Out::text(key), value))
+            .collect(),
+    )
+}

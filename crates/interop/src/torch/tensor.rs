@@ -1,0 +1,286 @@
+//! From the description of a tensor to its values.
+
+use super::container::Source;
+use super::{Dense, legacy};
+use crate::dtype::DType;
+use crate::error::Problem;
+use crate::pickle::{Node, View};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// NumPy's limit too.
+const MAX_RANK: usize = 64;
+/// Elements that may be made beyond one for each byte of the file: small views of small storages.
+const SPARE_ELEMENTS: usize = 1 << 20;
+/// Wrappers around a tensor: a parameter of a subclass is two.
+const MAX_WRAPPERS: usize = 8;
+
+/// Turns descriptions into tensors.
+pub struct Tensors<'a> {
+    source: Source<'a>,
+    storages: BTreeMap<String, Cow<'a, [u8]>>,
+    /// Elements that may still be made: a view of one element can claim to have any number.
+    left: usize,
+}
+
+/// A reference to a storage: `('storage', torch.FloatStorage, '0', 'cpu', 16)`.
+pub struct Reference {
+    /// The name of the storage in the container.
+    pub key: String,
+    /// The type of its elements; `None` for bytes, whose tensors say what they are.
+    pub dtype: Option<DType>,
+}
+
+/// A strided view of a storage.
+struct Layout {
+    offset: usize,
+    shape: Vec<usize>,
+    strides: Vec<usize>,
+}
+
+impl Reference {
+    /// The reference in a persistent id.
+    pub fn read(id: View) -> Result<Self, Problem> {
+        let bad = || Problem::part("storage", "a reference that PyTorch does not write");
+        let key = id.element(2).and_then(View::text).ok_or_else(bad)?;
+        let (module, class) = id.element(1).and_then(View::global).ok_or_else(bad)?;
+        if id.element(5).is_some_and(|view| *view.node() != Node::None) {
+            return Err(Problem::part(
+                format!("storage {key}"),
+                "views of storages are not read",
+            ));
+        }
+        let dtype = DType::of_storage(class);
+        if dtype.is_none() && class != "UntypedStorage" {
+            return Err(Problem::part(
+                format!("storage {key}"),
+                format!("elements of {module}.{class} are not read"),
+            ));
+        }
+        Ok(Self {
+            key: key.to_owned(),
+            dtype,
+        })
+    }
+}
+
+impl<'a> Tensors<'a> {
+    /// Tensors of a file with `file_length` bytes.
+    pub(super) fn new(
+        source: Source<'a>,
+        storages: BTreeMap<String, Cow<'a, [u8]>>,
+        file_length: usize,
+    ) -> Self {
+        let left = file_length.saturating_add(SPARE_ELEMENTS);
+        Self {
+            source,
+            storages,
+            left,
+        }
+    }
+
+    /// The tensor that a value describes, or `None` when it describes something else.
+    pub fn read(&mut self, value: View) -> Result<Option<Dense>, Problem> {
+        match value.call() {
+            Some((callable, args)) => self.call(callable, args, MAX_WRAPPERS),
+            None => Ok(None),
+        }
+    }
+
+    fn call(&mut self, callable: View, args: View, depth: usize) -> Result<Option<Dense>, Problem> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Ok(None);
+        };
+        let wrapped = match callable.global() {
+            Some(("torch._utils", "_rebuild_tensor" | "_rebuild_tensor_v2")) => {
+                return self.rebuild(args, None).map(Some);
+            }
+            Some(("torch._utils", "_rebuild_tensor_v3")) => {
+                let dtype = args
+                    .element(6)
+                    .and_then(View::global)
+                    .map_or("", |(_, name)| name);
+                let known = DType::of_torch(dtype);
+                let known = known.ok_or_else(|| {
+                    Problem::part("tensor", format!("elements of torch.{dtype} are not read"))
+                });
+                return self.rebuild(args, Some(known?)).map(Some);
+            }
+            Some(("torch._utils", "_rebuild_parameter" | "_rebuild_parameter_with_state")) => {
+                args.element(0).and_then(View::call)
+            }
+            Some(("torch._tensor", "_rebuild_from_type_v2")) => {
+                args.element(0).zip(args.element(2))
+            }
+            _ => None,
+        };
+        match wrapped {
+            Some((callable, args)) => self.call(callable, args, depth),
+            None => Ok(None),
+        }
+    }
+
+    /// `_rebuild_tensor_v2(storage, offset, size, stride, …)`.
+    fn rebuild(&mut self, args: View, dtype: Option<DType>) -> Result<Dense, Problem> {
+        let bad = || Problem::part("tensor", "a description that PyTorch does not write");
+        let layout = Layout::read(args).ok_or_else(bad)?;
+        let (key, stored) = self.storage(args.element(0).ok_or_else(bad)?)?;
+        let dtype = dtype.or(stored).ok_or_else(bad)?;
+        let data = &self.storages[&key];
+        let numel = layout.numel(data.len() / dtype.size());
+        let numel = numel.map_err(|message| Problem::part(format!("storage {key}"), message))?;
+        let left = self.left.checked_sub(numel);
+        self.left = left.ok_or_else(|| {
+            Problem::part(
+                format!("storage {key}"),
+                "its views have far more elements than the file",
+            )
+        })?;
+        let values = layout.gather(data, dtype, numel);
+        Ok(Dense {
+            shape: layout.shape,
+            values,
+        })
+    }
+
+    /// Makes sure that a storage is in memory; its key and the type of its elements.
+    fn storage(&mut self, value: View) -> Result<(String, Option<DType>), Problem> {
+        if let Some(id) = value.persistent() {
+            let reference = Reference::read(id)?;
+            self.load(&reference.key)?;
+            return Ok((reference.key, reference.dtype));
+        }
+        let inner = value.call().and_then(|(callable, args)| {
+            let bytes = args.element(0)?;
+            (callable.global() == Some(("torch.storage", "_load_from_bytes"))).then_some(bytes)
+        });
+        match inner.map(|inner| (inner, inner.node())) {
+            Some((inner, Node::Bytes(bytes))) => self.inner_storage(inner, bytes),
+            _ => {
+                let message = format!("is {}, which is not read", value.describe());
+                Err(Problem::part("storage", message))
+            }
+        }
+    }
+
+    fn load(&mut self, key: &str) -> Result<(), Problem> {
+        if self.storages.contains_key(key) {
+            return Ok(());
+        }
+        let Source::Zip { archive, prefix } = &mut self.source else {
+            return Err(Problem::part(
+                format!("storage {key}"),
+                "is not in the file",
+            ));
+        };
+        let data = archive.read(&format!("{prefix}data/{key}"))?;
+        self.storages.insert(key.to_owned(), Cow::Owned(data));
+        Ok(())
+    }
+
+    /// A storage that a plain pickle holds as the bytes of a file of its own.
+    fn inner_storage(
+        &mut self,
+        value: View,
+        bytes: &[u8],
+    ) -> Result<(String, Option<DType>), Problem> {
+        let bad = || Problem::part("storage", "bytes that PyTorch does not write");
+        let (pickle, mut storages) = legacy::open(bytes)?.ok_or_else(bad)?;
+        let reference = Reference::read(pickle.root().persistent().ok_or_else(bad)?)?;
+        let data = storages.remove(&reference.key).ok_or_else(bad)?;
+        // Keys of different inner files may be equal; the place in the pickle is not.
+        let key = format!("{} of value {}", reference.key, value.place());
+        if !self.storages.contains_key(&key) {
+            self.storages.insert(key.clone(), Cow::Owned(data.to_vec()));
+        }
+        Ok((key, reference.dtype))
+    }
+}
+
+impl Layout {
+    fn read(args: View) -> Option<Self> {
+        let sizes = |view: View| -> Option<Vec<usize>> {
+            let elements = view.elements()?;
+            elements
+                .map(|size| usize::try_from(size.int()?).ok())
+                .collect()
+        };
+        let layout = Self {
+            offset: usize::try_from(args.element(1)?.int()?).ok()?,
+            shape: sizes(args.element(2)?)?,
+            strides: sizes(args.element(3)?)?,
+        };
+        (layout.shape.len() == layout.strides.len() && layout.shape.len() <= MAX_RANK)
+            .then_some(layout)
+    }
+
+    /// The number of elements, all of which lie in a storage of `stored` elements.
+    fn numel(&self, stored: usize) -> Result<usize, String> {
+        let too_large = || format!("a view of shape {:?} is larger than memory", self.shape);
+        let numel = self
+            .shape
+            .iter()
+            .try_fold(1_usize, |n, &size| n.checked_mul(size));
+        let numel = numel.ok_or_else(too_large)?;
+        if numel == 0 {
+            return Ok(0);
+        }
+        let last = self
+            .shape
+            .iter()
+            .zip(&self.strides)
+            .try_fold(self.offset, |at, (&size, &stride)| {
+                at.checked_add((size - 1).checked_mul(stride)?)
+            });
+        match last {
+            Some(last) if last < stored => Ok(numel),
+            _ => Err(format!(
+                "a view of shape {:?}, strides {:?} and offset {} lies outside its {stored} elements",
+                self.shape, self.strides, self.offset
+            )),
+        }
+    }
+
+    fn is_contiguous(&self) -> bool {
+        let mut expected = 1;
+        self.shape
+            .iter()
+            .zip(&self.strides)
+            .rev()
+            .all(|(&size, &stride)| {
+                let fits = size == 1 || stride == expected;
+                expected *= size;
+                fits
+            })
+    }
+
+    fn gather(&self, data: &[u8], dtype: DType, numel: usize) -> Vec<f32> {
+        let size = dtype.size();
+        if numel == 0 {
+            return Vec::new();
+        }
+        if self.is_contiguous() {
+            return dtype.values(&data[self.offset * size..(self.offset + numel) * size]);
+        }
+        let mut index = vec![0; self.shape.len()];
+        let mut at = self.offset;
+        let mut values = Vec::with_capacity(numel);
+        loop {
+            values.push(dtype.value(&data[at * size..]));
+            // The next index, like an odometer: the last axis turns fastest.
+            let turning = (0..index.len()).rev().find(|&axis| {
+                index[axis] += 1;
+                at += self.strides[axis];
+                let turns = index[axis] < self.shape[axis];
+                if !turns {
+                    at -= index[axis] * self.strides[axis];
+                    index[axis] = 0;
+                }
+                turns
+            });
+            if turning.is_none() {
+                return values;
+            }
+        }
+    }
+}
