@@ -125,9 +125,11 @@ pub fn fit(
             if !score.loss.is_finite() {
                 return run.diverged(listen);
             }
-            run.count(score, network, optimizer.steps());
+            let updated = run.count(score, network, optimizer.steps());
             let stage = run.stage(config, &batches, score, optimizer.learning_rate);
-            run.log_step(&stage, config.log_every);
+            if updated && stage.step.is_multiple_of(config.log_every) {
+                run.log_step(&stage);
+            }
             listen(&Event::Batch(&stage));
             // Collected gradients are in no checkpoint, so a run stops between updates.
             if stop.load(Ordering::Relaxed) && run.position.batch.is_multiple_of(config.accumulate)
@@ -246,7 +248,10 @@ impl Run {
             EventFile::create(&config.folder.join("tensorboard/version_0"), position.step)
         });
         Ok(Self {
-            metrics: Metrics::open(&config.folder.join("metrics.csv"), position.step)?,
+            metrics: Metrics::open(
+                &config.folder.join("metrics.csv"),
+                config.resume.then_some(position.step),
+            )?,
             events: events.transpose()?,
             best: checkpoints.join("best.ckpt"),
             last,
@@ -256,14 +261,17 @@ impl Run {
         })
     }
 
-    fn count(&mut self, score: Score, network: &Network, steps: u64) {
+    /// Counts a batch; whether it ended in an update.
+    fn count(&mut self, score: Score, network: &Network, steps: u64) -> bool {
         let position = &mut self.position;
+        let updated = steps > position.step;
         position.batch += 1;
         position.step = steps;
         position.passes = network.passes();
         position.loss_sum += score.loss * score.count as f64;
         position.correct += score.correct;
         position.count += score.count;
+        updated
     }
 
     /// The mean score of this epoch's batches.
@@ -338,10 +346,7 @@ impl Run {
         is_best
     }
 
-    fn log_step(&mut self, stage: &Stage, every: u64) {
-        if !stage.step.is_multiple_of(every) {
-            return;
-        }
+    fn log_step(&mut self, stage: &Stage) {
         let (loss, accuracy) = measures(stage.score);
         let Stage {
             epoch,

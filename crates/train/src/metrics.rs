@@ -29,13 +29,15 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// A new log, or the first `step` steps of an old one.
-    pub fn open(path: &Path, step: u64) -> Result<Self, TrainError> {
-        let old = fs::read_to_string(path).unwrap_or_default();
+    /// A new log, or the first steps of an old one, up to the given step.
+    pub fn open(path: &Path, resume_at: Option<u64>) -> Result<Self, TrainError> {
+        let old = resume_at
+            .and_then(|_| fs::read_to_string(path).ok())
+            .unwrap_or_default();
         let kept = old
             .lines()
             .skip(1)
-            .filter(|line| step_of(line).is_some_and(|s| s <= step));
+            .filter(|line| step_of(line).is_some_and(|step| Some(step) <= resume_at));
         let text = kept.fold(HEADER.to_owned(), |text, line| text + line + "\n");
         interop::write_file(path, text.as_bytes()).map_err(|source| TrainError::Write {
             path: path.to_owned(),

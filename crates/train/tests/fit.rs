@@ -1,0 +1,321 @@
+//! A run that is stopped, killed or divided ends as one that was not.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use data::{Dataset, Info, Rows, Split};
+use engine::{Network, OptimizerKind};
+use ir::{Graph, Random};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use train::{Cosine, Ending, Event, FitConfig, Outcome, evaluate, fit, load_weights};
+
+const NET: &str = r#"graph "net" {
+  x: f32[N, 6] = placeholder
+  l1 = linear(x) { target = "l1", in_features = 6, out_features = 12 }
+  b1 = batch_norm1d(l1) { target = "b1", num_features = 12 }
+  r1 = relu(b1) { target = "r1" }
+  d1 = dropout(r1) { target = "d1", p = 0.2 }
+  l2 = linear(d1) { target = "l2", in_features = 12, out_features = 3 }
+  return l2
+}"#;
+
+/// Rows whose class is the largest of their first three features.
+fn dataset(rows: u32) -> Dataset {
+    let random = Random::new(1, "rows");
+    let values: Vec<f32> = (0..u64::from(rows) * 6).map(|k| random.normal(k)).collect();
+    let largest = |row: &[f32]| (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap() as u32;
+    let labels = values.chunks(6).map(largest).collect();
+    let all = Arc::new(Rows {
+        values,
+        labels,
+        width: 6,
+    });
+    let split = |range: std::ops::Range<u32>| Split::new(Arc::clone(&all), range.collect());
+    let info = Info {
+        name: "largest".into(),
+        sample_shape: vec![6],
+        classes: vec!["a".into(), "b".into(), "c".into()],
+        features: Vec::new(),
+        source: "the test".into(),
+        hash: 0,
+    };
+    Dataset {
+        info,
+        train: split(0..rows - 60),
+        val: split(rows - 60..rows - 30),
+        test: split(rows - 30..rows),
+    }
+}
+
+fn network(threads: usize) -> Network {
+    let mut graph = Graph::parse(NET).unwrap();
+    graph.initialize(4);
+    Network::new(graph, threads).unwrap()
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("mase-train-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn config(folder: &Path) -> FitConfig {
+    FitConfig {
+        batch_size: 32,
+        max_epochs: 3,
+        max_steps: None,
+        optimizer: OptimizerKind::Adam { weight_decay: 0.0 },
+        learning_rate: 0.02,
+        schedule: Cosine {
+            t_max: 3,
+            eta_min: 1e-6,
+        },
+        accumulate: 1,
+        seed: 7,
+        shuffle: true,
+        log_every: 2,
+        folder: folder.to_owned(),
+        tensorboard: true,
+        resume: false,
+        hyper_parameters: serde_json::Map::new(),
+    }
+}
+
+fn bits(network: &Network) -> Vec<u32> {
+    network
+        .state()
+        .iter()
+        .flat_map(|(_, values)| values.iter().map(|v| v.to_bits()))
+        .collect()
+}
+
+/// Trains; stops after the given number of batches, if any.
+fn train(config: &FitConfig, threads: usize, stop_after: Option<usize>) -> (Outcome, Vec<u32>) {
+    let mut network = network(threads);
+    let stop = AtomicBool::new(false);
+    let mut batches = 0;
+    let outcome = fit(&mut network, &dataset(310), config, &stop, &mut |event| {
+        if matches!(event, Event::Batch(_)) {
+            batches += 1;
+            stop.store(Some(batches) == stop_after, Ordering::Relaxed);
+        }
+    });
+    (outcome.unwrap(), bits(&network))
+}
+
+#[test]
+fn a_run_stopped_anywhere_and_resumed_ends_with_the_same_bits() {
+    for accumulate in [1, 3] {
+        let whole_folder = Folder::new(&format!("whole-{accumulate}"));
+        let whole_config = FitConfig {
+            accumulate,
+            ..config(&whole_folder.0)
+        };
+        let (whole, expected) = train(&whole_config, 1, None);
+        assert_eq!(whole.ending, Ending::Done);
+        let metrics = fs::read_to_string(whole_folder.0.join("metrics.csv")).unwrap();
+        let mut stopped = 0;
+        for stop_after in 1..24 {
+            let folder = Folder::new(&format!("stop-{accumulate}-{stop_after}"));
+            let config = FitConfig {
+                accumulate,
+                ..config(&folder.0)
+            };
+            let (outcome, _) = train(&config, 1, Some(stop_after));
+            stopped += usize::from(outcome.ending == Ending::Stopped);
+            let resumed = FitConfig {
+                resume: outcome.ending == Ending::Stopped,
+                ..config
+            };
+            let (outcome, got) = train(&resumed, 1, None);
+            assert_eq!(
+                outcome.best_loss, whole.best_loss,
+                "stopped after {stop_after}"
+            );
+            assert_eq!(got, expected, "stopped after {stop_after}");
+            let log = fs::read_to_string(folder.0.join("metrics.csv")).unwrap();
+            assert_eq!(log, metrics, "stopped after {stop_after}");
+        }
+        assert!(stopped >= 5, "only {stopped} runs were stopped");
+    }
+}
+
+#[test]
+fn threads_do_not_change_the_weights() {
+    let (one, two) = (Folder::new("one"), Folder::new("two"));
+    assert_eq!(
+        train(&config(&one.0), 1, None).1,
+        train(&config(&two.0), 2, None).1
+    );
+}
+
+#[test]
+fn the_best_checkpoint_has_the_best_validation_loss_and_it_learned() {
+    let folder = Folder::new("best");
+    let (outcome, _) = train(
+        &FitConfig {
+            max_epochs: 12,
+            schedule: Cosine {
+                t_max: 12,
+                eta_min: 1e-6,
+            },
+            ..config(&folder.0)
+        },
+        1,
+        None,
+    );
+    let best = interop::checkpoint::read(&outcome.best, None).unwrap();
+    let mut network = network(1);
+    load_weights(&mut network, &best.tensors).unwrap();
+    let data = dataset(310);
+    let score = evaluate(&mut network, &data.val).unwrap();
+    assert!((score.loss - outcome.best_loss.unwrap()).abs() < 1e-12);
+    let test = evaluate(&mut network, &data.test).unwrap();
+    assert!(test.correct >= 21, "{} of 30 right", test.correct);
+}
+
+#[test]
+fn a_diverging_loss_ends_the_run_and_keeps_the_best_weights() {
+    let folder = Folder::new("diverge");
+    let (outcome, _) = train(
+        &FitConfig {
+            max_epochs: 1,
+            schedule: Cosine {
+                t_max: 1,
+                eta_min: 1e-6,
+            },
+            ..config(&folder.0)
+        },
+        1,
+        None,
+    );
+    let good = fs::read(&outcome.best).unwrap();
+    let wild = OptimizerKind::Sgd {
+        momentum: 0.9,
+        nesterov: true,
+        weight_decay: 0.0,
+    };
+    let mut graph = Graph::parse(&NET.replace(
+        "b1 = batch_norm1d(l1) { target = \"b1\", num_features = 12 }",
+        "b1 = identity(l1)",
+    ))
+    .unwrap();
+    graph.initialize(0);
+    let mut network = Network::new(graph, 1).unwrap();
+    let other = Folder::new("diverge-now");
+    let config = FitConfig {
+        optimizer: wild,
+        learning_rate: 1e30,
+        ..config(&other.0)
+    };
+    let outcome = fit(
+        &mut network,
+        &dataset(310),
+        &config,
+        &AtomicBool::new(false),
+        &mut |_| {},
+    )
+    .unwrap();
+    assert_eq!(outcome.ending, Ending::Diverged);
+    assert!(
+        !outcome.last.exists(),
+        "weights that are not numbers must not be saved"
+    );
+    assert_eq!(
+        fs::read(folder.0.join("training_ckpts/best.ckpt")).unwrap(),
+        good
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_an_error_with_its_name() {
+    let folder = Folder::new("file");
+    let file = folder.0.join("plain");
+    fs::write(&file, "x").unwrap();
+    let error = fit(
+        &mut network(1),
+        &dataset(310),
+        &config(&file),
+        &AtomicBool::new(false),
+        &mut |_| {},
+    )
+    .unwrap_err();
+    assert!(error.to_string().contains("plain"), "{error}");
+}
+
+#[test]
+fn a_foreign_or_missing_checkpoint_cannot_be_resumed() {
+    let folder = Folder::new("foreign");
+    let resumed = FitConfig {
+        resume: true,
+        ..config(&folder.0)
+    };
+    let error = fit(
+        &mut network(1),
+        &dataset(310),
+        &resumed,
+        &AtomicBool::new(false),
+        &mut |_| {},
+    )
+    .unwrap_err();
+    assert!(error.to_string().contains("last.ckpt"), "{error}");
+    let (outcome, _) = train(&config(&folder.0), 1, None);
+    let mut checkpoint = interop::checkpoint::read(&outcome.last, None).unwrap();
+    checkpoint.training.as_mut().unwrap().resume = serde_json::Value::Null;
+    interop::checkpoint::write(&outcome.last, &checkpoint).unwrap();
+    let error = fit(
+        &mut network(1),
+        &dataset(310),
+        &resumed,
+        &AtomicBool::new(false),
+        &mut |_| {},
+    )
+    .unwrap_err();
+    assert!(error.to_string().contains("cannot go on"), "{error}");
+}
+
+/// Frames of an event file: every length and message carries its checksum.
+#[test]
+fn event_files_are_whole_frames_with_the_logged_values() {
+    let folder = Folder::new("events");
+    train(&config(&folder.0), 1, None);
+    let file = fs::read_dir(folder.0.join("tensorboard/version_0"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
+    let bytes = fs::read(file.path()).unwrap();
+    let mut rest = bytes.as_slice();
+    let mut frames = 0;
+    while !rest.is_empty() {
+        let length = u64::from_le_bytes(rest[..8].try_into().unwrap()) as usize;
+        rest = &rest[12 + length + 4..];
+        frames += 1;
+    }
+    assert!(frames > 20, "{frames} frames");
+    for tag in [
+        "train_loss_step",
+        "val_acc_epoch",
+        "lr-Adam",
+        "brain.Event:2",
+    ] {
+        assert!(
+            bytes
+                .windows(tag.len())
+                .any(|window| window == tag.as_bytes()),
+            "{tag}"
+        );
+    }
+}
