@@ -6,6 +6,7 @@
 use crate::error::{InteropError, Problem};
 use crate::torch;
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
@@ -171,6 +172,12 @@ pub fn encode(checkpoint: &Checkpoint) -> Result<Vec<u8>, Problem> {
         .flat_map(|state| state.first.iter().chain(&state.second));
     for tensor in checkpoint.tensors.iter().chain(moments) {
         tensor.check()?;
+    }
+    let mut names = BTreeSet::new();
+    for tensor in &checkpoint.tensors {
+        if !names.insert(tensor.name.as_str()) {
+            return Err(Problem::part(&tensor.name, "the name is taken"));
+        }
     }
     match checkpoint.kind {
         Kind::Lightning => lightning::encode(checkpoint),

@@ -5,12 +5,17 @@
 #![forbid(unsafe_code)]
 
 pub mod checkpoint;
+pub mod csv;
+pub mod idx;
+pub mod nearest;
 pub mod npy;
+pub mod table;
 
 mod archive;
 mod atomic;
 mod dtype;
 mod error;
+mod gzip;
 mod pickle;
 mod torch;
 

@@ -1,6 +1,6 @@
 //! The stack machine that reads a stream.
 
-use super::scan::{Scanned, Scanner, signed, unescape, unquote};
+use super::scan::{Escapes, Scanned, Scanner, signed, unescape, unquote};
 use super::{Id, Node, Object, Pickle, PickleError, opcode as op};
 use std::collections::HashMap;
 
@@ -71,8 +71,8 @@ impl Machine<'_> {
             op::NONE => Node::None,
             op::NEWTRUE => Node::Bool(true),
             op::NEWFALSE => Node::Bool(false),
-            op::STRING => Node::Str(unquote(self.scan.line()?)?),
-            op::UNICODE => Node::Str(unescape(self.scan.line()?)?),
+            op::STRING => Node::Str(unquote(&self.scan.latin1_line()?)?),
+            op::UNICODE => Node::Str(unescape(&self.scan.latin1_line()?, Escapes::Unicode)?),
             op::BINSTRING | op::BINUNICODE => Node::Str(self.scan.counted_text(4)?),
             op::SHORT_BINSTRING | op::SHORT_BINUNICODE => Node::Str(self.scan.counted_text(1)?),
             op::BINUNICODE8 => Node::Str(self.scan.counted_text(8)?),

@@ -53,13 +53,26 @@ impl<'a> Scanner<'a> {
 
     /// A line, without its end.
     pub fn line(&mut self) -> Scanned<&'a str> {
+        std::str::from_utf8(self.raw_line()?).map_err(|_| "a line is not text".to_owned())
+    }
+
+    /// A line whose bytes are the first 256 characters, as protocol 0 writes text.
+    pub fn latin1_line(&mut self) -> Scanned<String> {
+        Ok(self
+            .raw_line()?
+            .iter()
+            .map(|&byte| char::from(byte))
+            .collect())
+    }
+
+    fn raw_line(&mut self) -> Scanned<&'a [u8]> {
         let left = &self.bytes[self.at..];
         let end = left
             .iter()
             .position(|&byte| byte == b'\n')
             .ok_or("a line has no end")?;
         self.at += end + 1;
-        std::str::from_utf8(&left[..end]).map_err(|_| "a line is not text".to_owned())
+        Ok(&left[..end])
     }
 
     /// A line that is a number.
@@ -89,8 +102,17 @@ pub fn signed(bytes: &[u8]) -> Option<i128> {
     fits.then_some(number)
 }
 
-/// What protocol 0 writes between quotes or on a line, with Python's escapes resolved.
-pub fn unescape(line: &str) -> Scanned<String> {
+/// Which escapes a line has.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Escapes {
+    /// Those of code points alone: text.
+    Unicode,
+    /// All that Python writes between quotes: strings of Python 2.
+    Quoted,
+}
+
+/// A line of protocol 0 with Python's escapes resolved.
+pub fn unescape(line: &str, escapes: Escapes) -> Scanned<String> {
     let mut out = String::with_capacity(line.len());
     let mut rest = line.chars();
     while let Some(c) = rest.next() {
@@ -99,13 +121,9 @@ pub fn unescape(line: &str) -> Scanned<String> {
             continue;
         }
         match rest.next() {
-            Some('n') => out.push('\n'),
-            Some('r') => out.push('\r'),
-            Some('t') => out.push('\t'),
-            Some('x') => out.push(hex(&mut rest, 2)?),
             Some('u') => out.push(hex(&mut rest, 4)?),
             Some('U') => out.push(hex(&mut rest, 8)?),
-            Some(c @ ('\\' | '\'' | '"')) => out.push(c),
+            Some(c) if escapes == Escapes::Quoted => out.push(quoted(c, &mut rest)?),
             Some(c) => out.extend(['\\', c]),
             None => out.push('\\'),
         }
@@ -119,7 +137,18 @@ pub fn unquote(line: &str) -> Scanned<String> {
     let inner = ['\'', '"']
         .iter()
         .find_map(|&quote| line.strip_prefix(quote)?.strip_suffix(quote));
-    unescape(inner.ok_or_else(|| format!("'{}' is not quoted", short(line)))?)
+    let inner = inner.ok_or_else(|| format!("'{}' is not quoted", short(line)))?;
+    unescape(inner, Escapes::Quoted)
+}
+
+fn quoted(c: char, rest: &mut std::str::Chars) -> Scanned<char> {
+    Ok(match c {
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'x' => hex(rest, 2)?,
+        c => c,
+    })
 }
 
 fn hex(rest: &mut std::str::Chars, digits: usize) -> Scanned<char> {
@@ -159,8 +188,11 @@ mod tests {
     #[test]
     fn escapes_of_protocol_0() {
         assert_eq!(unquote(r"'a\'b\\c\n\x41'"), Ok("a'b\\c\nA".to_owned()));
-        assert_eq!(unescape(r"\u00e9\U0001f600"), Ok("é😀".to_owned()));
+        assert_eq!(
+            unescape(r"\n\u00e9\U0001f600", Escapes::Unicode),
+            Ok(r"\né😀".to_owned())
+        );
         assert!(unquote("'open").is_err());
-        assert!(unescape(r"\xzz").is_err());
+        assert!(unquote(r"'\xzz'").is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Id, Node, Pickle};
 use serde_json::{Map, Number, Value as Json};
+use std::borrow::Cow;
 
 /// Values that one conversion to JSON may visit; shared lists in shared lists would be endless.
 const MAX_JSON_VALUES: usize = 1 << 20;
@@ -27,6 +28,23 @@ impl<'a> View<'a> {
             Node::Str(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// The bytes. Before protocol 3 they are text of the first 256 characters, to be encoded as Latin-1.
+    pub fn bytes(self) -> Option<Cow<'a, [u8]>> {
+        if let Node::Bytes(bytes) = self.node() {
+            return Some(Cow::Borrowed(bytes));
+        }
+        let (callable, args) = self.call()?;
+        if callable.global()? != ("_codecs", "encode") || args.element(1)?.text()? != "latin1" {
+            return None;
+        }
+        let bytes = args
+            .element(0)?
+            .text()?
+            .chars()
+            .map(|c| u8::try_from(c).ok());
+        bytes.collect::<Option<Vec<u8>>>().map(Cow::Owned)
     }
 
     /// The integer.

@@ -154,9 +154,9 @@ impl<'a> Tensors<'a> {
             let bytes = args.element(0)?;
             (callable.global() == Some(("torch.storage", "_load_from_bytes"))).then_some(bytes)
         });
-        match inner.map(|inner| (inner, inner.node())) {
-            Some((inner, Node::Bytes(bytes))) => self.inner_storage(inner, bytes),
-            _ => {
+        match inner.and_then(|inner| Some((inner, inner.bytes()?))) {
+            Some((inner, bytes)) => self.inner_storage(inner, &bytes),
+            None => {
                 let message = format!("is {}, which is not read", value.describe());
                 Err(Problem::part("storage", message))
             }

@@ -1,0 +1,158 @@
+//! Comma-separated tables with a header line (RFC 4180).
+//!
+//! Cells may stand in double quotes, in which commas, doubled quotes and line ends are text. Empty lines are skipped.
+//! Lines end with `\n` or `\r\n`; a byte-order mark at the start is skipped. Files may be gzipped.
+
+use crate::gzip;
+use crate::table::{Builder, Table, TableError, TableProblem};
+use std::fs::File;
+use std::io::BufRead;
+use std::path::Path;
+
+/// Longer records are refused: 16 MiB.
+pub const MAX_RECORD: usize = 1 << 24;
+
+/// Reads the table whose labels stand in the column `label`.
+pub fn read(path: &Path, label: &str) -> Result<Table, TableError> {
+    let file = File::open(path).map_err(|error| TableProblem::from(error).of(path))?;
+    let table = gzip::reader(file)
+        .map_err(TableProblem::from)
+        .and_then(|reader| parse(reader, label));
+    table.map_err(|problem| problem.of(path))
+}
+
+/// The table that the text of a file is.
+pub fn parse(text: impl BufRead, label: &str) -> Result<Table, TableProblem> {
+    let mut records = Records::new(text);
+    let Some(header) = records.next()? else {
+        return Err(TableProblem::NoRows);
+    };
+    let columns = header.iter().map(|name| name.trim().to_owned()).collect();
+    let mut builder = Builder::new(columns, label)?;
+    while let Some(cells) = records.next()? {
+        builder.row(cells.iter().map(String::as_str))?;
+    }
+    builder.finish()
+}
+
+/// Splits text into records of cells. The cells are reused from record to record.
+pub(crate) struct Records<R> {
+    reader: R,
+    line: String,
+    n_lines: usize,
+    cells: Vec<String>,
+    n_cells: usize,
+}
+
+impl<R: BufRead> Records<R> {
+    /// The records of this text.
+    pub fn new(reader: R) -> Self {
+        Self {
+            reader,
+            line: String::new(),
+            n_lines: 0,
+            cells: Vec::new(),
+            n_cells: 0,
+        }
+    }
+
+    /// The cells of the next record that is not an empty line.
+    pub fn next(&mut self) -> Result<Option<&[String]>, TableProblem> {
+        loop {
+            self.line.clear();
+            if !self.read_line()? {
+                return Ok(None);
+            }
+            if !self.line.trim().is_empty() {
+                break;
+            }
+        }
+        let first_line = self.n_lines;
+        // A quote is open when an odd number was seen: the line end then belongs to a cell.
+        while self.line.matches('"').count() % 2 == 1 {
+            if !self.read_line()? {
+                return Err(self.wrong(first_line, "a quoted cell has no end"));
+            }
+        }
+        let line = std::mem::take(&mut self.line);
+        let split = self.split(&line);
+        self.line = line;
+        split.map_err(|message| self.wrong(first_line, message))?;
+        Ok(Some(&self.cells[..self.n_cells]))
+    }
+
+    /// Appends a line without its end; false at the end of the text.
+    fn read_line(&mut self) -> Result<bool, TableProblem> {
+        use std::io::Read;
+        let before = self.line.len();
+        let mut bounded = self
+            .reader
+            .by_ref()
+            .take((MAX_RECORD - before.min(MAX_RECORD)) as u64 + 1);
+        let n_bytes = bounded
+            .read_line(&mut self.line)
+            .map_err(|error| TableProblem::place(format!("line {}", self.n_lines + 1), error))?;
+        self.n_lines += 1;
+        if self.line.len() > MAX_RECORD {
+            return Err(self.wrong(
+                self.n_lines,
+                &format!("the record has more than {MAX_RECORD} bytes"),
+            ));
+        }
+        if self.n_lines == 1 && self.line.starts_with('\u{feff}') {
+            self.line.remove(0);
+        }
+        Ok(n_bytes > 0)
+    }
+
+    fn split(&mut self, line: &str) -> Result<(), &'static str> {
+        let mut rest = line.trim_end_matches(['\r', '\n']);
+        self.n_cells = 0;
+        loop {
+            let cell = next_cell(&mut self.cells, self.n_cells);
+            self.n_cells += 1;
+            let after = match rest.trim_start_matches(' ').strip_prefix('"') {
+                Some(quoted) => unquote(quoted, cell)?,
+                None => {
+                    let end = rest.find(',').unwrap_or(rest.len());
+                    cell.push_str(&rest[..end]);
+                    &rest[end..]
+                }
+            };
+            match after.strip_prefix(',') {
+                Some(more) => rest = more,
+                None if after.trim().is_empty() => return Ok(()),
+                None => return Err("text follows a closing quote"),
+            }
+        }
+    }
+
+    fn wrong(&self, line: usize, message: &str) -> TableProblem {
+        TableProblem::place(format!("line {line}"), message)
+    }
+}
+
+fn next_cell(cells: &mut Vec<String>, position: usize) -> &mut String {
+    if position == cells.len() {
+        cells.push(String::new());
+    }
+    let cell = &mut cells[position];
+    cell.clear();
+    cell
+}
+
+/// Copies a quoted cell, of which the opening quote is gone, and gives what follows it.
+fn unquote<'a>(mut rest: &'a str, cell: &mut String) -> Result<&'a str, &'static str> {
+    loop {
+        let end = rest.find('"').ok_or("a quoted cell has no end")?;
+        cell.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix('"') {
+            Some(more) => {
+                cell.push('"');
+                rest = more;
+            }
+            None => return Ok(rest.trim_start_matches(' ')),
+        }
+    }
+}
