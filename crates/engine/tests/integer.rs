@@ -1,4 +1,5 @@
 //! Integer execution against exact arithmetic on random graphs with random formats, bit for bit.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod integer_oracle;
 #[path = "integer_oracle/random.rs"]
@@ -10,7 +11,7 @@ use integer_oracle::{Exact, interpret, show};
 use ir::{Graph, Value, Verified, result_format, verify};
 use kernels::{Isa, force};
 use proptest::prelude::*;
-use random::{Choices, inputs, random_graph};
+use random::{Choices, fill, inputs, random_graph};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -215,6 +216,34 @@ fn random_graphs_equal_exact_arithmetic() {
         "too few comparisons: {seen:?}"
     );
     assert!(accepted > 1500, "{accepted} graphs of 3000 were run");
+}
+
+/// Layers of more columns than a tile has, with norms that are exact or rounded before.
+#[test]
+fn wide_layers_equal_exact_arithmetic() {
+    for (x, norm) in [
+        ("", ""),
+        ("", ": integer(8, 4)"),
+        (", signed = false", ": integer(7, 3)"),
+    ] {
+        let ports = "weight: integer(8, 5), bias: integer(8, 4)";
+        let text = format!(
+            "graph \"wide\" {{
+               x: f32[N, 18] = placeholder
+               l1 = linear(x: integer(8, 4{x})) {{ in_features = 18, out_features = 70, {ports} }}
+               b1 = batch_norm1d(l1{norm}) {{ num_features = 70, {ports} }}
+               r1 = relu(b1)
+               l2 = linear(r1: integer(8, 4)) {{ in_features = 70, out_features = 33, {ports} }}
+               b2 = batch_norm1d(l2{norm}) {{ num_features = 33, {ports} }}
+               l3 = linear(b2: integer(8, 2)) {{ in_features = 33, out_features = 5, {ports} }}
+               return l3
+             }}"
+        );
+        let mut graph = Graph::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        let mut choices = Choices::new(norm.as_bytes());
+        fill(&mut graph, &choices);
+        compare(&graph, 29, &mut choices).unwrap();
+    }
 }
 
 proptest! {

@@ -1,4 +1,5 @@
 //! What integers cannot follow is refused by name, with the reason and a way out.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use engine::{IntegerPlan, State};
 use ir::{Graph, verify};

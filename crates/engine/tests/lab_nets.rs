@@ -1,5 +1,6 @@
 //! The labs' networks on real data: logits and numbers of right answers as the original has them, with Linear quantised
 //! in several ways, and the same networks wholly in integers.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

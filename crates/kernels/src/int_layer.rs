@@ -4,7 +4,11 @@
 //! The arithmetic is f32 and exact as long as `x·scale + offset`, before it is rounded, has at most 24 significant bits
 //! and the bounds are within ±2^22; the caller proves that. All levels give the same bits.
 
-use crate::isa::versions;
+#[cfg(target_arch = "x86_64")]
+mod vnni;
+
+use crate::int_gemm::padded_k_i8;
+use crate::isa::{has_vnni, versions};
 
 /// Adding this to a magnitude up to 2^22 rounds it to a whole number, whose two's complement is then in the low bits.
 const MAGIC: f32 = 12_582_912.0; // 1.5 · 2^23
@@ -12,17 +16,52 @@ const MAGIC: f32 = 12_582_912.0; // 1.5 · 2^23
 /// One affine map and rounding. Element `i` has the scale and offset of place `i mod len`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rescale {
-    /// Factors, as many as there are offsets.
-    pub scale: Vec<f32>,
-    /// What is added after.
-    pub offset: Vec<f32>,
-    /// The smallest result.
-    pub lo: f32,
-    /// The largest result.
-    pub hi: f32,
+    scale: Vec<f32>,
+    offset: Vec<f32>,
+    lo: f32,
+    hi: f32,
+    /// The factor, when it is the same everywhere and nothing is added.
+    shift: Option<f32>,
 }
 
 impl Rescale {
+    /// The map `x·scale + offset`, clamped to `lo..=hi` and rounded.
+    ///
+    /// # Panics
+    /// When there are not as many scales as offsets, or none.
+    pub fn new(scale: Vec<f32>, offset: Vec<f32>, (lo, hi): (f32, f32)) -> Self {
+        let (scales, offsets) = (scale.len(), offset.len());
+        assert!(
+            scales == offsets && scales > 0,
+            "int_layer: {scales} scales, {offsets} offsets"
+        );
+        let is_shift = offset.iter().all(|&o| o == 0.0) && scale.iter().all(|&s| s == scale[0]);
+        let shift = is_shift.then_some(scale[0]);
+        Self {
+            scale,
+            offset,
+            lo,
+            hi,
+            shift,
+        }
+    }
+
+    /// The smallest and the largest result.
+    pub fn bounds(&self) -> (f32, f32) {
+        (self.lo, self.hi)
+    }
+
+    /// The same map within narrower bounds.
+    #[must_use]
+    pub fn clamped(self, lo: f32, hi: f32) -> Self {
+        let clamp = |bound: f32| bound.max(lo).min(hi);
+        Self {
+            lo: clamp(self.lo),
+            hi: clamp(self.hi),
+            ..self
+        }
+    }
+
     #[inline(always)]
     fn apply(&self, x: f32, scale: f32, offset: f32) -> f32 {
         let x = x * scale + offset;
@@ -60,13 +99,32 @@ impl Rescalable for f32 {
 
 /// A narrow code.
 pub trait NarrowCode: Copy {
+    /// Whether it is signed, when it is a byte.
+    const BYTE: Option<bool>;
+
     /// The code in the low bits.
     fn from_low_bits(bits: u32) -> Self;
 }
 
+/// A byte of the left operand of a layer.
+pub trait LeftByte: Copy {
+    /// Whether it is signed.
+    const SIGNED: bool;
+}
+
+impl LeftByte for u8 {
+    const SIGNED: bool = false;
+}
+
+impl LeftByte for i8 {
+    const SIGNED: bool = true;
+}
+
 macro_rules! narrow_codes {
-    ($($ty:ty),*) => {$(
+    ($($ty:ty = $byte:expr),*) => {$(
         impl NarrowCode for $ty {
+            const BYTE: Option<bool> = $byte;
+
             #[inline(always)]
             fn from_low_bits(bits: u32) -> Self {
                 bits as Self
@@ -75,7 +133,99 @@ macro_rules! narrow_codes {
     )*};
 }
 
-narrow_codes!(u8, i8, i16);
+narrow_codes!(u8 = Some(false), i8 = Some(true), i16 = None);
+
+/// `y = maps(start + A·B)` in one pass with sums in registers, where the CPU has the instructions for it and the result is
+/// bytes; otherwise nothing is done and the answer is `false`. A has rows of [`padded_k_i8`] bytes, B is packed by
+/// [`pack_b_i8`](crate::int_gemm::pack_b_i8), there are one or two maps with at least `n` places each.
+///
+/// # Panics
+/// When lengths do not fit: an error of the caller.
+pub fn fused_layer<A: LeftByte, Y: NarrowCode>(
+    [m, k, n]: [usize; 3],
+    a: &[A],
+    b_packed: &[i8],
+    start: &[i32],
+    maps: &[Rescale],
+    y: &mut [Y],
+) -> bool {
+    let (Some(y_signed), true) = (Y::BYTE, has_vnni()) else {
+        return false;
+    };
+    let pitch = padded_k_i8(k);
+    let places = maps.iter().map(|map| map.scale.len()).min().unwrap_or(0);
+    assert!(
+        a.len() >= m * pitch,
+        "int_layer: A has {} bytes, needs {}",
+        a.len(),
+        m * pitch
+    );
+    assert!(
+        b_packed.len() >= pitch * n,
+        "int_layer: B has {} bytes, needs {}",
+        b_packed.len(),
+        pitch * n
+    );
+    assert!(
+        y.len() >= m * n,
+        "int_layer: the result has {} bytes, needs {}",
+        y.len(),
+        m * n
+    );
+    assert!(
+        start.len() >= n && places >= n,
+        "int_layer: {} starts, {places} places, n = {n}",
+        start.len()
+    );
+    #[cfg(target_arch = "x86_64")]
+    {
+        let (before, map) = match maps {
+            [map] => (None, map),
+            [first, map] if first.shift.is_some() => (first.shift, map),
+            _ => return false,
+        };
+        let task = vnni::LayerTask {
+            m,
+            groups: pitch / 4,
+            n,
+            a: a.as_ptr().cast(),
+            b: b_packed.as_ptr().cast(),
+            start: start.as_ptr(),
+            before: before.map_or_else(Default::default, |factor| vnni::Shift {
+                factor,
+                lo: maps[0].lo.round_ties_even(),
+                hi: maps[0].hi.round_ties_even(),
+            }),
+            map: map.into(),
+            y: y.as_mut_ptr().cast(),
+        };
+        // SAFETY: lengths were checked above; `has_vnni` vouches for the features; Y is a byte.
+        unsafe {
+            match before {
+                None => run::<false>(A::SIGNED, y_signed, task),
+                Some(_) => run::<true>(A::SIGNED, y_signed, task),
+            }
+        }
+    }
+    true
+}
+
+/// Picks the tiles for the signs of both sides.
+///
+/// # Safety
+/// The CPU must have VNNI, and the pointers of the task the lengths that its sizes need.
+#[cfg(target_arch = "x86_64")]
+unsafe fn run<const BEFORE: bool>(a_signed: bool, y_signed: bool, task: vnni::LayerTask) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (a_signed, y_signed) {
+            (false, false) => vnni::run::<false, false, BEFORE>(task),
+            (false, true) => vnni::run::<false, true, BEFORE>(task),
+            (true, false) => vnni::run::<true, false, BEFORE>(task),
+            (true, true) => vnni::run::<true, true, BEFORE>(task),
+        }
+    }
+}
 
 versions! {
     /// `y = rescale(x)`, as codes.
@@ -118,66 +268,9 @@ versions! {
 /// The number of places.
 #[inline(always)]
 fn check(from: usize, to: usize, rescale: &Rescale) -> usize {
-    let (scales, offsets) = (rescale.scale.len(), rescale.offset.len());
     assert_eq!(from, to, "int_layer: {from} elements in, {to} out");
-    assert_eq!(scales, offsets, "int_layer: {scales} scales, {offsets} offsets");
-    scales.max(1)
+    rescale.scale.len()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::isa::testing::on_every_isa;
-
-    fn uniform(scale: f32, lo: f32, hi: f32, places: usize) -> Rescale {
-        Rescale { scale: vec![scale; places], offset: vec![0.0; places], lo, hi }
-    }
-
-    #[test]
-    fn rounds_to_even_and_saturates() {
-        let sums: Vec<i32> = (-3000..3000).collect();
-        on_every_isa(|isa| {
-            for places in [1, 7, 64] {
-                let rescale = uniform(0.0625, -128.0, 127.0, places);
-                let mut codes = vec![0_i8; sums.len()];
-                rescale_once(&sums, &rescale, &mut codes);
-                for (&sum, &code) in sums.iter().zip(&codes) {
-                    let want = (f64::from(sum) / 16.0).round_ties_even().clamp(-128.0, 127.0);
-                    assert_eq!(f64::from(code), want, "{isa:?} {sum}");
-                }
-            }
-        });
-    }
-
-    #[test]
-    fn the_second_map_sees_what_the_first_rounded() {
-        let sums: Vec<i32> = (-5000..5000).map(|i| i * 3).collect();
-        let places = 40;
-        let mut second = uniform(0.0, 0.0, 255.0, places);
-        for c in 0..places {
-            second.scale[c] = (c as f32 - 15.0) / 16.0;
-            second.offset[c] = (7.0 - c as f32) / 32.0;
-        }
-        let first = uniform(0.0625, -128.0, 127.0, places);
-        on_every_isa(|isa| {
-            let mut codes = vec![0_u8; sums.len()];
-            rescale_twice(&sums, &first, &second, &mut codes);
-            for (at, (&sum, &code)) in sums.iter().zip(&codes).enumerate() {
-                let between = (f64::from(sum) / 16.0).round_ties_even().clamp(-128.0, 127.0);
-                let c = at % places;
-                let exact = between * f64::from(second.scale[c]) + f64::from(second.offset[c]);
-                assert_eq!(f64::from(code), exact.round_ties_even().clamp(0.0, 255.0), "{isa:?} {sum}");
-            }
-        });
-    }
-
-    #[test]
-    fn floats_are_encoded_and_what_is_no_number_is_zero() {
-        let x = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.5, 1.5, 2.5, 1e-40, 3e38];
-        on_every_isa(|isa| {
-            let mut codes = [7_i16; 9];
-            rescale_once(&x, &uniform(1.0, -300.0, 300.0, 1), &mut codes);
-            assert_eq!(codes, [0, 300, -300, 0, 0, 2, 2, 0, 300], "{isa:?}");
-        });
-    }
-}
+mod tests;

@@ -4,7 +4,7 @@
 //! weights, its sums go through the stages, and only the result is written out.
 
 use super::buffer::{Buffer, Code, with_buffer};
-use super::product::Product;
+use super::product::{Product, run_fused};
 use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::rows::Rows;
@@ -182,6 +182,9 @@ impl Layer {
                 self.sums(block, group, x, scratch, Some(&mut y[start..start + len]));
             }
             (Epilogue::Rescale(rescaling), y) => {
+                if is_dense && self.fused(block, group, x, rescaling, y, scratch) {
+                    return;
+                }
                 self.sums(block, group, x, scratch, None);
                 if is_dense {
                     return rescaling.run(&scratch.sums, start, y);
@@ -209,6 +212,33 @@ impl Layer {
         }
     }
 
+    /// A block of bytes from operand to result without a stop; `false` when that is not possible.
+    fn fused(
+        &self,
+        block: &Block,
+        group: usize,
+        x: &Buffer,
+        rescaling: &Rescaling,
+        y: &mut Buffer,
+        scratch: &mut Scratch,
+    ) -> bool {
+        let (k, n) = (self.weights.k, self.weights.n);
+        let (sizes, first) = ([block.rows.len(), k, n], block.rows.start * n);
+        let product = &self.groups[group].product;
+        let pitch = product.pitch(k);
+        match product {
+            Product::U8(b, start) => {
+                let a = self.operand(block, group, x, pitch, &mut scratch.u8);
+                run_fused(sizes, a, (b, start), rescaling, first, y)
+            }
+            Product::I8(b, start) => {
+                let a = self.operand(block, group, x, pitch, &mut scratch.i8);
+                run_fused(sizes, a, (b, start), rescaling, first, y)
+            }
+            _ => false,
+        }
+    }
+
     /// The sums of a block: narrow ones into `target` or the scratch, wide ones into the scratch.
     fn sums(
         &self,
@@ -231,18 +261,15 @@ impl Layer {
         } = scratch;
         let len = block.rows.len() * n;
         let pitch = product.pitch(k);
-        let sums = match target {
-            Some(target) => target,
-            None => {
-                sums.resize(len, 0);
-                sums.as_mut_slice()
-            }
-        };
+        let sums = target.unwrap_or_else(|| {
+            sums.resize(len, 0);
+            sums
+        });
         match product {
             Product::U8(..) => product.run_u8(k, n, self.operand(block, group, x, pitch, u8), sums),
             Product::I8(..) => product.run_i8(k, n, self.operand(block, group, x, pitch, i8), sums),
             Product::I16(..) => {
-                product.run_i16(k, n, self.operand(block, group, x, pitch, i16), sums)
+                product.run_i16(k, n, self.operand(block, group, x, pitch, i16), sums);
             }
             Product::I64(..) => {
                 wide.resize(len, 0);

@@ -1,12 +1,14 @@
 //! A matrix product in the narrowest integers that are proven to suffice, with packed weights.
 
-use super::buffer::Storage;
+use super::buffer::{Buffer, Storage};
 use super::ops::matmul_accumulate;
 use super::range::CodeRange;
+use super::rescale::Rescaling;
 use super::weights::Weights;
 use kernels::int_gemm::{
     gemm_i8i8, gemm_i16i16, gemm_u8i8, pack_b_i8, pack_b_i16, padded_k_i8, padded_k_i16,
 };
+use kernels::int_layer::{LeftByte, fused_layer};
 
 /// The packed weights of a group and what its sums start from. The name is the type of the left operand's rows.
 pub(crate) enum Product {
@@ -98,5 +100,23 @@ impl Product {
                 .for_each(|row| row.copy_from_slice(start));
             matmul_accumulate(k, n, a, b, sums);
         }
+    }
+}
+
+/// Multiplies rows of bytes with packed weights, maps the sums and writes codes from `first` on, all in registers; `false`
+/// where that is not possible and nothing was done.
+pub(crate) fn run_fused<A: LeftByte>(
+    [m, k, n]: [usize; 3],
+    a: &[A],
+    (b, start): (&[i8], &[i32]),
+    rescaling: &Rescaling,
+    first: usize,
+    y: &mut Buffer,
+) -> bool {
+    let own = first..first + m * n;
+    match y {
+        Buffer::U8(y) => fused_layer([m, k, n], a, b, start, rescaling.maps(), &mut y[own]),
+        Buffer::I8(y) => fused_layer([m, k, n], a, b, start, rescaling.maps(), &mut y[own]),
+        Buffer::I16(_) | Buffer::I32(_) | Buffer::I64(_) => false,
     }
 }

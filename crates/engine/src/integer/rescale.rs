@@ -96,18 +96,27 @@ impl Rescaling {
                 return None;
             }
         }
-        if let (Some((lo, hi)), Some(last)) = (draft.bounds, maps.last_mut()) {
-            last.lo = f64::from(last.lo).max(lo).min(hi) as f32;
-            last.hi = f64::from(last.hi).max(lo).min(hi) as f32;
+        if maps.is_empty() && draft.affine.is_none() {
+            // Nothing is rounded: only clamped, or merely stored.
+            maps.push(draft.map(0, range.min, range.max));
+        } else if let Some((lo, hi)) = draft.bounds {
+            let last = maps.pop()?;
+            maps.push(last.clamped(lo as f32, hi as f32));
         }
         let is_rounded = draft.affine.is_none() && source.magnitude() < EXACT;
-        let is_held = maps
-            .iter()
-            .all(|map| map.lo.abs().max(map.hi.abs()) <= BOUND as f32);
+        let is_held = maps.iter().all(|map| {
+            let (lo, hi) = map.bounds();
+            lo.abs().max(hi.abs()) <= BOUND as f32
+        });
         (is_rounded && is_held && (1..=2).contains(&maps.len())).then_some(Self(maps))
     }
 
-    /// Maps elements to codes of a buffer from `start` on, or says that the buffer is not narrow.
+    /// The maps, each with a place for every column.
+    pub fn maps(&self) -> &[Rescale] {
+        &self.0
+    }
+
+    /// Maps elements to codes of a buffer from `start` on.
     pub fn run(&self, x: &[impl Rescalable], start: usize, y: &mut Buffer) {
         let own = start..start + x.len();
         match y {
@@ -155,11 +164,6 @@ impl Draft {
                 .map(|at| (values[at % values.len()] * factor) as f32)
                 .collect()
         };
-        Rescale {
-            scale: spread(scale),
-            offset: spread(offset),
-            lo: bound(low),
-            hi: bound(high),
-        }
+        Rescale::new(spread(scale), spread(offset), (bound(low), bound(high)))
     }
 }

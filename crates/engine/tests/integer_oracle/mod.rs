@@ -255,7 +255,7 @@ fn clamp(x: &Exact, lo: f64, hi: f64) -> Exact {
 }
 
 /// Adds up groups of elements and divides by their number, a power of two.
-fn mean(x: &Exact, shape: &[usize], count: usize, groups: Vec<Vec<usize>>) -> Exact {
+fn mean(x: &Exact, shape: &[usize], count: usize, groups: &[Vec<usize>]) -> Exact {
     assert!(count.is_power_of_two());
     let codes = groups
         .iter()
@@ -425,7 +425,7 @@ fn mean_axes(op: &ir::ops::mean::Mean, x: &Exact, shape: &[usize]) -> Exact {
             .collect();
         groups[index(&kept, &target)].push(at);
     }
-    mean(x, shape, groups[0].len(), groups)
+    mean(x, shape, groups[0].len(), &groups)
 }
 
 fn operator(node: &Node, operands: &[Exact], shapes: &[Vec<usize>]) -> Vec<Exact> {

@@ -111,7 +111,7 @@ const OPS: &[&str] = &[
 /// A graph of a few nodes that verifies, with parameters on and between the codes of their formats.
 pub fn random_graph(choices: &mut Choices) -> Graph {
     let mut graph = Graph::new("random");
-    for i in 0..1 + choices.below(2) {
+    for i in 0..=choices.below(2) {
         let shape = choices
             .pick(&INPUTS)
             .split(", ")
@@ -323,7 +323,7 @@ fn closed(graph: &Graph) -> Graph {
 }
 
 /// Parameters whose values are codes, ties between codes, and beyond the largest.
-fn fill(graph: &mut Graph, choices: &Choices) {
+pub fn fill(graph: &mut Graph, choices: &Choices) {
     let random = choices.stream();
     let ids: Vec<NodeId> = graph.iter().map(|(id, _)| id).collect();
     let mut at = 0;
@@ -338,7 +338,7 @@ fn fill(graph: &mut Graph, choices: &Choices) {
             let is_variance = port == "running_var";
             let value = |k: u64| {
                 let code = (random.uniform(k) - 0.5) * 2.5 * 2_f32.powi(width as i32 - 1);
-                let code = if random.bits(k) % 3 == 0 {
+                let code = if random.bits(k).is_multiple_of(3) {
                     (code * 2.0).round() / 2.0
                 } else {
                     code

@@ -139,5 +139,5 @@ pub fn pool(node: &Node, x: &Exact, shape: &[usize]) -> Exact {
     } else {
         geometry.kernel.iter().product()
     };
-    mean(x, shape, count, windows)
+    mean(x, shape, count, &windows)
 }

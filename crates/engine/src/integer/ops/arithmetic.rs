@@ -5,7 +5,6 @@ use super::{Lowered, Param, Site, WideKernel};
 use crate::integer::codes::number;
 use crate::integer::error::Refusal;
 use crate::integer::range::CodeRange;
-use crate::integer::stage::Stage;
 use crate::integer::walk::broadcast_indices;
 
 /// `a + b`, or `a − b`.
@@ -17,7 +16,12 @@ pub(crate) fn add(scalar: Option<f64>, subtract: bool, site: &Site) -> Result<Lo
             codes: vec![1],
             frac: 0,
         };
-        return stage(affine(a.frac, &one, &param(offset), 1)?);
+        return Ok(Lowered::Stages(vec![affine(
+            a.frac,
+            &one,
+            &param(offset),
+            1,
+        )?]));
     }
     let b = site.operands[1].range;
     let frac = a.frac.max(b.frac);
@@ -68,11 +72,12 @@ fn times(a: CodeRange, factor: CodeRange) -> Result<Lowered, Refusal> {
         codes: vec![0],
         frac: i32::MIN,
     };
-    stage(affine(a.frac, &param(factor), &zero, 1)?)
-}
-
-fn stage(stage: Stage) -> Result<Lowered, Refusal> {
-    Ok(Lowered::Stages(vec![stage]))
+    Ok(Lowered::Stages(vec![affine(
+        a.frac,
+        &param(factor),
+        &zero,
+        1,
+    )?]))
 }
 
 fn param(number: CodeRange) -> Param {
