@@ -17,7 +17,7 @@ impl<'a> Archive<'a> {
     /// Reads the directory.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Problem> {
         let zip = ZipArchive::new(Cursor::new(bytes))
-            .map_err(|error| Problem::part("zip archive", error))?;
+            .map_err(|error| Problem::part("zip archive", error.to_string()))?;
         let left = bytes.len() as u64 * 16 + (1 << 20);
         Ok(Self { zip, left })
     }
@@ -37,10 +37,10 @@ impl<'a> Archive<'a> {
         let mut entry = self
             .zip
             .by_name(name)
-            .map_err(|error| Problem::part(name, error))?;
+            .map_err(|error| Problem::part(name, error.to_string()))?;
         let mut bytes = Vec::new();
         let read = entry.by_ref().take(self.left + 1).read_to_end(&mut bytes);
-        read.map_err(|error| Problem::part(name, error))?;
+        read.map_err(|error| Problem::part(name, error.to_string()))?;
         let left = self.left.checked_sub(bytes.len() as u64);
         self.left =
             left.ok_or_else(|| Problem::part(name, "unpacks to far more than the file holds"))?;
@@ -49,7 +49,7 @@ impl<'a> Archive<'a> {
 
     /// The content of an entry that is text.
     pub fn read_text(&mut self, name: &str) -> Result<String, Problem> {
-        String::from_utf8(self.read(name)?).map_err(|error| Problem::part(name, error))
+        String::from_utf8(self.read(name)?).map_err(|error| Problem::part(name, error.to_string()))
     }
 }
 
@@ -63,11 +63,11 @@ pub fn pack<'a>(entries: impl IntoIterator<Item = (String, &'a [u8])>) -> Result
             .large_file(bytes.len() as u64 >= u64::from(u32::MAX))
             .with_alignment(64);
         let started = zip.start_file(name.as_str(), options);
-        started.map_err(|error| Problem::part(&name, error))?;
+        started.map_err(|error| Problem::part(&name, error.to_string()))?;
         zip.write_all(bytes)?;
     }
     let packed = zip
         .finish()
-        .map_err(|error| Problem::part("zip archive", error))?;
+        .map_err(|error| Problem::part("zip archive", error.to_string()))?;
     Ok(packed.into_inner())
 }

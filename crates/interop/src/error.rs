@@ -72,10 +72,10 @@ pub enum Problem {
 
 impl Problem {
     /// A part of the file that is not what it should be.
-    pub(crate) fn part(part: impl Into<String>, message: impl ToString) -> Self {
+    pub(crate) fn part(part: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Part {
             part: part.into(),
-            message: message.to_string(),
+            message: message.into(),
         }
     }
 

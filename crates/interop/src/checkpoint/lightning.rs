@@ -120,6 +120,11 @@ fn foreign_metadata(root: View, entries: &Entries, optimizer: Option<&OptimizerS
     if let Some(version) = root.get(VERSION_KEY).and_then(View::text) {
         facts.insert(VERSION_KEY.to_owned(), json!(version));
     }
+    let settings = root.get("hyper_parameters");
+    if settings.is_some_and(|settings| settings.to_json().is_none()) {
+        let word = json!("are nested too deep or too large");
+        facts.insert("hyper_parameters".to_owned(), word);
+    }
     let saved = root
         .get("optimizer_states")
         .and_then(|states| states.element(0));

@@ -21,7 +21,7 @@ pub fn is_mz(bytes: &[u8]) -> bool {
 pub fn decode(bytes: &[u8]) -> Result<Checkpoint, Problem> {
     let mut archive = Archive::open(bytes)?;
     let about: Json = serde_json::from_slice(&archive.read(ABOUT)?)
-        .map_err(|error| Problem::part(ABOUT, error))?;
+        .map_err(|error| Problem::part(ABOUT, error.to_string()))?;
     let got = about["version"]
         .as_u64()
         .ok_or_else(|| Problem::part(ABOUT, "has no version"))?;

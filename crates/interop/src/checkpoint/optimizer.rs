@@ -97,7 +97,7 @@ pub fn decode(
         state.steps = state.steps.max(steps(*entry, tensors)?);
     }
     if !state.second.is_empty() {
-        state.name = "adam".to_owned();
+        "adam".clone_into(&mut state.name);
     }
     name_ours(&mut state, ours);
     Ok(Some(state))
@@ -136,7 +136,7 @@ fn names<'a>(ours: Option<View<'a>>, parameters: &'a [NamedTensor]) -> Vec<&'a s
 fn name_ours(state: &mut OptimizerState, ours: Option<View>) {
     let Some(ours) = ours else { return };
     if let Some(name) = ours.get("name").and_then(View::text) {
-        state.name = name.to_owned();
+        name.clone_into(&mut state.name);
     }
     if let Some(steps) = ours.get("steps").and_then(View::int) {
         state.steps = u64::try_from(steps).unwrap_or(0);

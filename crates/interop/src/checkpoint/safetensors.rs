@@ -26,8 +26,8 @@ pub fn is_safetensors(bytes: &[u8]) -> bool {
 pub fn decode(bytes: &[u8]) -> Result<Checkpoint, Problem> {
     let bad = || Problem::part("header", "is not JSON of the length announced");
     let (header, data) = split(bytes).ok_or_else(bad)?;
-    let header: Json =
-        serde_json::from_slice(header).map_err(|error| Problem::part("header", error))?;
+    let header: Json = serde_json::from_slice(header)
+        .map_err(|error| Problem::part("header", error.to_string()))?;
     let Json::Object(mut header) = header else {
         return Err(bad());
     };
@@ -43,8 +43,8 @@ pub fn decode(bytes: &[u8]) -> Result<Checkpoint, Problem> {
         metadata,
     };
     if let Some(text) = checkpoint.metadata.get(OURS).and_then(Json::as_str) {
-        let ours: Json =
-            serde_json::from_str(text).map_err(|error| Problem::part("metadata mase", error))?;
+        let ours: Json = serde_json::from_str(text)
+            .map_err(|error| Problem::part("metadata mase", error.to_string()))?;
         checkpoint.training = read_training(&ours["training"], first, second);
         checkpoint.graph = ours["graph"].as_str().map(str::to_owned);
         checkpoint.metadata = ours["metadata"].clone();

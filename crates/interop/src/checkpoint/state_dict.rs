@@ -109,12 +109,11 @@ fn read_entries(dict: View, tensors: &mut Tensors, kind: Kind) -> Result<Entries
             values: dense.values,
         };
         // A key that is set twice has its last value, as in Python.
-        match places.get(name) {
-            Some(&place) => found[place] = tensor,
-            None => {
-                places.insert(name.to_owned(), found.len());
-                found.push(tensor);
-            }
+        if let Some(&place) = places.get(name) {
+            found[place] = tensor;
+        } else {
+            places.insert(name.to_owned(), found.len());
+            found.push(tensor);
         }
     }
     if found.is_empty() {

@@ -48,7 +48,8 @@ impl<'a> Scanner<'a> {
 
     /// Text of counted bytes.
     pub fn counted_text(&mut self, width: u64) -> Scanned<String> {
-        text(self.counted(width)?)
+        // Python writes lone surrogates as bytes that are not text; they become replacement characters.
+        Ok(String::from_utf8_lossy(self.counted(width)?).into_owned())
     }
 
     /// A line, without its end.
@@ -83,11 +84,6 @@ impl<'a> Scanner<'a> {
             .parse()
             .map_err(|_| format!("'{}' is not a number", short(line)))
     }
-}
-
-/// Python writes lone surrogates as three bytes that are not text; they become replacement characters.
-pub fn text(bytes: &[u8]) -> Scanned<String> {
-    Ok(String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// A two's-complement little-endian number of any length; `None` beyond 127 bits.

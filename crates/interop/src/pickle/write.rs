@@ -89,7 +89,7 @@ fn write(value: &Out, bytes: &mut Vec<u8>) {
         }
         Out::List(items) => {
             bytes.extend([op::EMPTY_LIST, op::MARK]);
-            items.iter().for_each(|item| write(item, bytes));
+            write_all(items, bytes);
             bytes.push(op::APPENDS);
         }
         Out::Tuple(items) => write_tuple(items, bytes),
@@ -125,8 +125,14 @@ fn write(value: &Out, bytes: &mut Vec<u8>) {
 
 fn write_tuple(items: &[Out], bytes: &mut Vec<u8>) {
     bytes.push(op::MARK);
-    items.iter().for_each(|item| write(item, bytes));
+    write_all(items, bytes);
     bytes.push(op::TUPLE);
+}
+
+fn write_all(items: &[Out], bytes: &mut Vec<u8>) {
+    for item in items {
+        write(item, bytes);
+    }
 }
 
 fn write_entries(entries: &[(Out, Out)], bytes: &mut Vec<u8>) {

@@ -28,24 +28,15 @@ pub fn open(bytes: &[u8]) -> Result<(Pickle, Tensors<'_>), Problem> {
         let message = "the tar format of PyTorch before 0.2 is not read; load and save it with PyTorch 1.6 or later";
         return Err(Problem::part("container", message));
     }
-    match legacy::open(bytes)? {
-        Some((pickle, storages)) => {
-            let storages = storages
-                .into_iter()
-                .map(|(key, data)| (key, Cow::Borrowed(data)));
-            Ok((
-                pickle,
-                Tensors::new(Source::Memory, storages.collect(), bytes.len()),
-            ))
-        }
-        None => {
-            let (pickle, _) = stream("pickle", bytes)?;
-            Ok((
-                pickle,
-                Tensors::new(Source::Memory, BTreeMap::new(), bytes.len()),
-            ))
-        }
-    }
+    let (pickle, storages) = match legacy::open(bytes)? {
+        Some(parts) => parts,
+        None => (stream("pickle", bytes)?.0, BTreeMap::new()),
+    };
+    let storages = storages
+        .into_iter()
+        .map(|(key, data)| (key, Cow::Borrowed(data)));
+    let tensors = Tensors::new(Source::Memory, storages.collect(), bytes.len());
+    Ok((pickle, tensors))
 }
 
 /// Whether a file may be a pickle: protocol 2 and later say so, older ones start with a container.

@@ -154,13 +154,10 @@ impl<'a> Tensors<'a> {
             let bytes = args.element(0)?;
             (callable.global() == Some(("torch.storage", "_load_from_bytes"))).then_some(bytes)
         });
-        match inner.and_then(|inner| Some((inner, inner.bytes()?))) {
-            Some((inner, bytes)) => self.inner_storage(inner, &bytes),
-            None => {
-                let message = format!("is {}, which is not read", value.describe());
-                Err(Problem::part("storage", message))
-            }
-        }
+        let not_read = || format!("is {}, which is not read", value.describe());
+        let inner = inner.and_then(|inner| Some((inner, inner.bytes()?)));
+        let (inner, bytes) = inner.ok_or_else(|| Problem::part("storage", not_read()))?;
+        self.inner_storage(inner, &bytes)
     }
 
     fn load(&mut self, key: &str) -> Result<(), Problem> {
