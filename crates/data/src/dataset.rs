@@ -88,4 +88,18 @@ impl Split {
     pub fn indices(&self) -> &[u32] {
         &self.indices
     }
+
+    /// Copies the rows at these positions of the split, and their labels, in place of what `x` and `y` held.
+    ///
+    /// # Panics
+    /// If a position is not below [`Split::len`].
+    pub fn gather(&self, positions: &[u32], x: &mut Vec<f32>, y: &mut Vec<u32>) {
+        x.clear();
+        y.clear();
+        for &position in positions {
+            let row = self.indices[position as usize] as usize;
+            x.extend_from_slice(&self.rows.values[row * self.rows.width..][..self.rows.width]);
+            y.push(self.rows.labels[row]);
+        }
+    }
 }

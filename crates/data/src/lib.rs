@@ -1,2 +1,22 @@
 //! Datasets: found, prepared once, held once, sampled by index.
+//!
+//! [`open`] takes a name from [`DATASETS`] or a file with its label column (`jets.csv:class`) and gives a [`Dataset`]:
+//! all rows in one block of f32 and three [`Split`]s, which are lists of row numbers. Every split is a function of the
+//! rows alone, not of the seed of a run, so that accuracies of different runs can be compared.
 #![forbid(unsafe_code)]
+
+mod dataset;
+mod error;
+mod hash;
+mod open;
+mod options;
+mod places;
+mod prepare;
+mod sets;
+mod table;
+
+pub use dataset::{Dataset, Info, Rows, Split};
+pub use error::DataError;
+pub use open::{Where, find, open};
+pub use options::{OpenOptions, ValSplit};
+pub use table::{DATASETS, DatasetEntry};

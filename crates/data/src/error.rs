@@ -1,0 +1,67 @@
+//! What can go wrong between a name and a dataset.
+
+use interop::npy::NpyError;
+use interop::table::TableError;
+use std::io;
+use std::path::PathBuf;
+
+/// A dataset that cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// No dataset has this name.
+    #[error("unknown dataset '{name}'{hint}")]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The nearest names there are, or how a file is named.
+        hint: String,
+    },
+    /// The files are not there, and cannot be fetched.
+    #[error(
+        "dataset '{name}' needs {files}, which is not in {looked_in}{why}; {advice}, or use {instead}"
+    )]
+    Missing {
+        /// The dataset.
+        name: String,
+        /// The files that were not found.
+        files: String,
+        /// The folders that were looked in.
+        looked_in: String,
+        /// Why they were not fetched.
+        why: String,
+        /// What to do.
+        advice: String,
+        /// The generated dataset that is always there.
+        instead: &'static str,
+    },
+    /// A file cannot be read as a table.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A file cannot be read as an array.
+    #[error(transparent)]
+    Array(#[from] NpyError),
+    /// A file is readable, but not what this dataset needs.
+    #[error("{}: {message}", .path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A file cannot be fetched.
+    #[error("{url}: {message}")]
+    Download {
+        /// Its address.
+        url: String,
+        /// Why not.
+        message: String,
+    },
+    /// The system refused.
+    #[error("{}: {error}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}

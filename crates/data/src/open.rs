@@ -1,0 +1,159 @@
+//! From a name to a dataset.
+
+use crate::dataset::Dataset;
+use crate::error::DataError;
+use crate::options::OpenOptions;
+use crate::places;
+use crate::sets::file;
+use crate::table::{DATASETS, DatasetEntry, FileEntry};
+use interop::nearest::did_you_mean;
+use std::path::PathBuf;
+
+/// Where a dataset is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// The program makes it.
+    BuiltIn,
+    /// In these files.
+    Found(Vec<PathBuf>),
+    /// Nowhere yet.
+    Missing {
+        /// The files that were not found.
+        files: Vec<&'static str>,
+        /// The folders that were looked in.
+        looked_in: Vec<PathBuf>,
+        /// Whether they can be fetched.
+        can_download: bool,
+    },
+}
+
+/// What an entry loads itself from.
+pub(crate) struct Request<'a> {
+    pub entry: &'static DatasetEntry,
+    pub options: &'a OpenOptions<'a>,
+    /// Which of the entry's forms the files are.
+    pub form: usize,
+    /// One path for each file of the form.
+    pub paths: Vec<PathBuf>,
+}
+
+impl Request<'_> {
+    /// The files, for people.
+    pub fn source(&self) -> String {
+        let paths: Vec<String> = self
+            .paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        paths.join(", ")
+    }
+}
+
+/// Opens the dataset of this name, or the file of this name with its label column: `jets.csv:class`.
+pub fn open(name: &str, options: &OpenOptions) -> Result<Dataset, DataError> {
+    if let Some((path, label)) = file::parse_name(name) {
+        return file::open(name, &path, label, options);
+    }
+    let entry = entry(name)?;
+    open_entry(entry, options, &places::roots(options))
+}
+
+/// Where the dataset of this name is.
+pub fn find(name: &str, options: &OpenOptions) -> Result<Where, DataError> {
+    if let Some((path, _)) = file::parse_name(name) {
+        return Ok(Where::Found(vec![path]));
+    }
+    let entry = entry(name)?;
+    let roots = places::roots(options);
+    Ok(match locate(entry, &roots) {
+        Some(_) if entry.forms.is_empty() => Where::BuiltIn,
+        Some((_, paths)) => Where::Found(paths),
+        None => Where::Missing {
+            files: missing_files(entry, &roots),
+            can_download: entry.forms[0].iter().all(|file| file.url.is_some()),
+            looked_in: roots,
+        },
+    })
+}
+
+/// The entry of this name or alias.
+pub(crate) fn entry(name: &str) -> Result<&'static DatasetEntry, DataError> {
+    let has_name = |entry: &&DatasetEntry| entry.name == name || entry.aliases.contains(&name);
+    DATASETS.iter().find(has_name).ok_or_else(|| {
+        let names = DATASETS.iter().map(|entry| entry.name);
+        let hint = did_you_mean(name, names);
+        let hint = if hint.is_empty() {
+            "; a file is opened by FILE:LABEL, as in jets.csv:class".to_owned()
+        } else {
+            hint
+        };
+        DataError::Unknown {
+            name: name.to_owned(),
+            hint,
+        }
+    })
+}
+
+pub(crate) fn open_entry(
+    entry: &'static DatasetEntry,
+    options: &OpenOptions,
+    roots: &[PathBuf],
+) -> Result<Dataset, DataError> {
+    let (form, paths) = match locate(entry, roots) {
+        Some(found) => found,
+        None => return Err(missing(entry, options, roots)),
+    };
+    (entry.load)(&Request {
+        entry,
+        options,
+        form,
+        paths,
+    })
+}
+
+/// The first form of which every file is there, and its files. A dataset without files is always there.
+fn locate(entry: &DatasetEntry, roots: &[PathBuf]) -> Option<(usize, Vec<PathBuf>)> {
+    if entry.forms.is_empty() {
+        return Some((0, Vec::new()));
+    }
+    let forms = entry.forms.iter().enumerate();
+    forms
+        .filter_map(|(form, files)| {
+            let paths: Option<Vec<PathBuf>> =
+                places::locate(entry, files, roots).into_iter().collect();
+            Some((form, paths?))
+        })
+        .next()
+}
+
+fn missing_files(entry: &DatasetEntry, roots: &[PathBuf]) -> Vec<&'static str> {
+    let files: &'static [FileEntry] = entry.forms[0];
+    let paths = places::locate(entry, files, roots);
+    let absent = files.iter().zip(paths).filter(|(_, path)| path.is_none());
+    absent.map(|(file, _)| file.names[0]).collect()
+}
+
+fn missing(entry: &DatasetEntry, options: &OpenOptions, roots: &[PathBuf]) -> DataError {
+    let looked_in: Vec<String> = roots
+        .iter()
+        .map(|root| root.display().to_string())
+        .collect();
+    let looked_in = if looked_in.is_empty() {
+        "any folder".to_owned()
+    } else {
+        looked_in.join(", ")
+    };
+    let why = if options.offline {
+        " and the network may not be used"
+    } else {
+        ""
+    };
+    DataError::Missing {
+        name: entry.name.to_owned(),
+        files: missing_files(entry, roots).join(", "),
+        looked_in,
+        why: why.to_owned(),
+        advice: format!("put it there (from {})", entry.page),
+        instead: entry.instead,
+    }
+}

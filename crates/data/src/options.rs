@@ -1,0 +1,38 @@
+//! How a dataset is opened.
+
+use std::path::PathBuf;
+
+/// How to find and split a dataset.
+#[derive(Clone, Default)]
+pub struct OpenOptions<'a> {
+    /// The folder to look in first, and to download to.
+    pub data_dir: Option<PathBuf>,
+    /// The seed of generated rows. The splits of other sets do not depend on it.
+    pub seed: u64,
+    /// Where the validation rows come from.
+    pub val_split: ValSplit,
+    /// Whether the network must not be used.
+    pub offline: bool,
+    /// Told of a file that is being fetched: its name, the bytes there are, the bytes there will be.
+    pub progress: Option<&'a dyn Fn(&str, u64, Option<u64>)>,
+    /// Told in a sentence what is worth knowing but no error, such as a cache that is made anew.
+    pub notice: Option<&'a dyn Fn(&str)>,
+}
+
+/// Where the validation rows come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ValSplit {
+    /// A tenth of the training part, which is not trained on.
+    #[default]
+    HeldOut,
+    /// The training part itself, as the original does; for comparing with its numbers.
+    Train,
+}
+
+impl OpenOptions<'_> {
+    pub(crate) fn tell(&self, sentence: &str) {
+        if let Some(notice) = self.notice {
+            notice(sentence);
+        }
+    }
+}

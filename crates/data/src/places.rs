@@ -1,0 +1,53 @@
+//! Where files of datasets are looked for.
+
+use crate::options::OpenOptions;
+use crate::table::{DatasetEntry, FileEntry};
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// The folders to look in, in order: the one given, `$MASE_DATA`, the user's cache.
+pub(crate) fn roots(options: &OpenOptions) -> Vec<PathBuf> {
+    let variable = |name: &str| {
+        env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+    let roots = [
+        options.data_dir.clone(),
+        variable("MASE_DATA"),
+        cache.map(|cache| cache.join("mase")),
+    ];
+    roots.into_iter().flatten().collect()
+}
+
+/// The path of each file of the dataset in one of its forms, where found.
+pub(crate) fn locate(
+    entry: &DatasetEntry,
+    files: &[FileEntry],
+    roots: &[PathBuf],
+) -> Vec<Option<PathBuf>> {
+    let folders: Vec<PathBuf> = roots.iter().flat_map(|root| folders(entry, root)).collect();
+    let find = |file: &FileEntry| {
+        let candidates = folders
+            .iter()
+            .flat_map(|folder| file.names.iter().map(move |name| folder.join(name)));
+        candidates.into_iter().find(|path| path.is_file())
+    };
+    files.iter().map(find).collect()
+}
+
+/// The folders of a dataset under a root. The root itself counts when it is called like one of them, or when the
+/// dataset's files cannot be mistaken for another's.
+fn folders(entry: &DatasetEntry, root: &Path) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = entry
+        .folders
+        .iter()
+        .map(|folder| root.join(folder))
+        .collect();
+    let is_one = entry.folders.iter().any(|folder| root.ends_with(folder));
+    if is_one || entry.has_own_file_names {
+        folders.push(root.to_owned());
+    }
+    folders
+}

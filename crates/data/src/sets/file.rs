@@ -1,0 +1,81 @@
+//! A user's own file with a label column: `jets.csv:class`.
+//!
+//! The rows are split like those of `jsc` (a fifth for testing, a tenth of the rest for validation, always the same
+//! rows) and every feature is standardised with the mean and deviation of the training part. Rows that occur twice
+//! are kept: in a small table, how often a row occurs is information.
+
+use crate::dataset::{Dataset, Info, Rows};
+use crate::error::DataError;
+use crate::options::OpenOptions;
+use crate::prepare;
+use interop::csv;
+use interop::table::Table;
+use std::path::{Path, PathBuf};
+
+/// Fewer rows cannot be split in three.
+const MIN_ROWS: usize = 10;
+
+/// The endings of files that are tables, and who reads them.
+type Reader = fn(&Path, &str) -> Result<(Table, Vec<usize>), DataError>;
+const READERS: &[(&str, Reader)] = &[(".csv", read_csv), (".csv.gz", read_csv)];
+
+/// The path and the label column, if the name is that of a file.
+pub(crate) fn parse_name(name: &str) -> Option<(PathBuf, &str)> {
+    let (path, label) = name.rsplit_once(':')?;
+    reader(path).map(|_| (PathBuf::from(path), label))
+}
+
+fn reader(path: &str) -> Option<Reader> {
+    let path = path.to_lowercase();
+    let found = READERS.iter().find(|(ending, _)| path.ends_with(ending));
+    found.map(|(_, reader)| *reader)
+}
+
+/// Reads, splits and standardises the file.
+pub(crate) fn open(
+    name: &str,
+    path: &Path,
+    label: &str,
+    options: &OpenOptions,
+) -> Result<Dataset, DataError> {
+    let read = reader(&path.to_string_lossy()).expect("the name was parsed as that of a table");
+    let (table, sample_shape) = read(path, label)?;
+    check(path, label, &table)?;
+    let info = Info {
+        name: name.to_owned(),
+        sample_shape,
+        classes: table.classes,
+        features: table.features,
+        source: path.display().to_string(),
+        hash: 0,
+    };
+    let mut rows = Rows {
+        width: info.sample_shape.iter().product(),
+        values: table.values,
+        labels: table.labels,
+    };
+    let parts = prepare::split(rows.labels.len());
+    prepare::standardize(&mut rows, &parts);
+    Ok(prepare::assemble(info, rows, &parts, options.val_split))
+}
+
+fn check(path: &Path, label: &str, table: &Table) -> Result<(), DataError> {
+    let n_rows = table.labels.len();
+    let message = if n_rows < MIN_ROWS {
+        format!("has {n_rows} rows; at least {MIN_ROWS} are needed to train, validate and test")
+    } else if let [only] = table.classes.as_slice() {
+        format!("column '{label}' has one class only, '{only}'; two are needed to tell apart")
+    } else {
+        return Ok(());
+    };
+    Err(DataError::Content {
+        path: path.to_owned(),
+        message,
+    })
+}
+
+fn read_csv(path: &Path, label: &str) -> Result<(Table, Vec<usize>), DataError> {
+    let table = csv::read(path, label)?;
+    let width = table.features.len();
+    Ok((table, vec![width]))
+}

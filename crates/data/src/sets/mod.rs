@@ -1,0 +1,5 @@
+//! One file for each kind of dataset.
+
+pub(crate) mod file;
+pub(crate) mod idx_images;
+pub(crate) mod jsc_sim;

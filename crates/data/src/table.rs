@@ -1,0 +1,98 @@
+//! The datasets that are known by name.
+
+use crate::dataset::Dataset;
+use crate::error::DataError;
+use crate::open::Request;
+use crate::sets::{idx_images, jsc_sim};
+
+/// A dataset known by name.
+pub struct DatasetEntry {
+    /// What users type.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// One line for listings.
+    pub about: &'static str,
+    /// The axes of one sample.
+    pub sample_shape: &'static [usize],
+    /// What the labels stand for, in order.
+    pub classes: &'static [&'static str],
+    /// The page that describes it, for people; empty when the program makes it.
+    pub page: &'static str,
+    /// The generated dataset to offer when the files are not there.
+    pub(crate) instead: &'static str,
+    /// The folders that its files stand in, under a data folder; files are fetched into the first.
+    pub(crate) folders: &'static [&'static str],
+    /// Whether its files are known by their names alone, in whatever folder.
+    pub(crate) has_own_file_names: bool,
+    /// The forms it is published in, the one to fetch first; none when the program makes it.
+    pub(crate) forms: &'static [&'static [FileEntry]],
+    pub(crate) load: fn(&Request) -> Result<Dataset, DataError>,
+}
+
+/// A file of a dataset.
+pub(crate) struct FileEntry {
+    /// The names it goes by; the first is the one that is fetched.
+    pub names: &'static [&'static str],
+    /// Where it can be fetched.
+    pub url: Option<&'static str>,
+    /// Its SHA-256, in hexadecimal, where known.
+    pub sha256: Option<&'static str>,
+}
+
+const DIGITS: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+#[rustfmt::skip]
+const CLOTHES: &[&str] = &[
+    "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
+];
+
+/// All datasets.
+pub static DATASETS: &[DatasetEntry] = &[
+    // jets
+    DatasetEntry {
+        name: "jsc-sim",
+        aliases: &["jsc_sim"],
+        about: "jets drawn by the program from the statistics of simulated ones: 100 000 to learn from, 20 000 to test",
+        sample_shape: &[16],
+        classes: &["g", "q", "t", "w", "z"],
+        page: "",
+        instead: "",
+        folders: &[],
+        has_own_file_names: false,
+        forms: &[],
+        load: jsc_sim::load,
+    },
+    // images
+    DatasetEntry {
+        name: "mnist",
+        aliases: &[],
+        about: "handwritten digits: 60 000 images of 28 x 28 to learn from, 10 000 to test",
+        sample_shape: &[1, 28, 28],
+        classes: DIGITS,
+        page: "http://yann.lecun.com/exdb/mnist/",
+        instead: "'toy_tiny', images that the program makes",
+        folders: &["mnist", "MNIST/raw"],
+        has_own_file_names: false,
+        forms: &[idx_images::MNIST],
+        load: idx_images::load,
+    },
+    DatasetEntry {
+        name: "fashion_mnist",
+        aliases: &["fashion-mnist"],
+        about: "clothes: 60 000 images of 28 x 28 to learn from, 10 000 to test",
+        sample_shape: &[1, 28, 28],
+        classes: CLOTHES,
+        page: "https://github.com/zalandoresearch/fashion-mnist",
+        instead: "'toy_tiny', images that the program makes",
+        folders: &["fashion_mnist", "fashion-mnist", "FashionMNIST/raw"],
+        has_own_file_names: false,
+        forms: &[idx_images::FASHION_MNIST],
+        load: idx_images::load,
+    },
+];
+
+impl DatasetEntry {
+    pub(crate) fn class_names(&self) -> Vec<String> {
+        self.classes.iter().map(ToString::to_string).collect()
+    }
+}

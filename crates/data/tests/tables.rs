@@ -1,0 +1,156 @@
+//! Users' own tables: read, split, standardised; and what is said of bad ones.
+
+use data::{OpenOptions, open};
+use std::path::PathBuf;
+
+/// A file in a folder of this test's own.
+fn file(name: &str, content: &[u8]) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("tables");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+fn csv(rows: usize) -> String {
+    let mut text = "x,kind,\"y, scaled\"\n".to_owned();
+    for row in 0..rows {
+        let kind = ["dog", "cat", "bird"][row % 3];
+        text += &format!(
+            "{},{kind},{}\r\n",
+            row as f32 * 0.5,
+            1e3 - (row * row) as f32
+        );
+    }
+    text
+}
+
+#[test]
+fn a_csv_file_is_split_and_standardised() {
+    let path = file("good.csv", csv(100).as_bytes());
+    let set = open(&format!("{}:kind", path.display()), &OpenOptions::default()).unwrap();
+    assert_eq!(set.info.classes, ["bird", "cat", "dog"]);
+    assert_eq!(set.info.features, ["x", "y, scaled"]);
+    assert_eq!(set.train.labels()[..3], [2, 1, 0]);
+    assert_eq!(
+        [set.train.len(), set.val.len(), set.test.len()],
+        [72, 8, 20]
+    );
+    for feature in 0..2 {
+        let training = set.train.indices().iter().chain(set.val.indices());
+        let column: Vec<f64> = training
+            .map(|&row| f64::from(set.train.rows()[row as usize * 2 + feature]))
+            .collect();
+        let mean = column.iter().sum::<f64>() / 80.0;
+        let variance = column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 80.0;
+        assert!(mean.abs() < 1e-6, "{mean}");
+        assert!((variance - 1.0).abs() < 1e-6, "{variance}");
+    }
+}
+
+#[test]
+fn bad_tables_are_named_with_their_place() {
+    let good = csv(20);
+    let cases: [(&str, String, &str, &str); 11] = [
+        (
+            "nan.csv",
+            good.replace("\n1.5,", "\nNaN,"),
+            "kind",
+            "row 4, column 'x': 'NaN' is not a finite float32",
+        ),
+        (
+            "inf.csv",
+            good.replace("\n1.5,", "\n1e99,"),
+            "kind",
+            "row 4, column 'x': '1e99' is not a finite float32",
+        ),
+        (
+            "text.csv",
+            good.replace("\n1.5,", "\nlow,"),
+            "kind",
+            "row 4, column 'x': 'low' is not a number",
+        ),
+        (
+            "empty_label.csv",
+            good.replace("1.5,dog", "1.5,"),
+            "kind",
+            "row 4, column 'kind': the label is empty",
+        ),
+        (
+            "ragged.csv",
+            good.replace("\n1.5,dog", "\n1.5"),
+            "kind",
+            "row 4",
+        ),
+        (
+            "long.csv",
+            good.replace("\n1.5,dog", "\n1.5,dog,3"),
+            "kind",
+            "row 4 has 4 cells; the table has 3 columns",
+        ),
+        (
+            "column.csv",
+            good.clone(),
+            "kid",
+            "has no column 'kid'; did you mean 'kind'?",
+        ),
+        (
+            "quote.csv",
+            good.replace("\n1.5,", "\n\"1.5,"),
+            "kind",
+            "line 5: a quoted cell has no end",
+        ),
+        (
+            "one.csv",
+            good.replace("dog", "cat").replace("bird", "cat"),
+            "kind",
+            "column 'kind' has one class only, 'cat'",
+        ),
+        (
+            "short.csv",
+            csv(5),
+            "kind",
+            "has 5 rows; at least 10 are needed",
+        ),
+        ("none.csv", String::new(), "kind", "has no rows"),
+    ];
+    for (name, text, label, expected) in cases {
+        let path = file(name, text.as_bytes());
+        let error = open(
+            &format!("{}:{label}", path.display()),
+            &OpenOptions::default(),
+        )
+        .unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains(expected), "{name}: {message}");
+        assert!(
+            message.starts_with(&path.display().to_string()),
+            "{name}: {message}"
+        );
+    }
+}
+
+#[test]
+fn numbers_as_labels_are_in_numeric_order() {
+    let text: String = (0..30)
+        .map(|row| format!("{row},{}\n", [10, 9, -1][row % 3]))
+        .collect();
+    let path = file("numbers.csv", format!("x,y\n{text}").as_bytes());
+    let set = open(&format!("{}:y", path.display()), &OpenOptions::default()).unwrap();
+    assert_eq!(set.info.classes, ["-1", "9", "10"]);
+    assert_eq!(set.train.labels()[..3], [2, 1, 0]);
+}
+
+#[test]
+fn unknown_names_come_with_candidates() {
+    let error = |name: &str| open(name, &OpenOptions::default()).unwrap_err().to_string();
+    assert_eq!(
+        error("jsc-sin"),
+        "unknown dataset 'jsc-sin'; did you mean 'jsc-sim'?"
+    );
+    assert_eq!(
+        error("mnits"),
+        "unknown dataset 'mnits'; did you mean 'mnist'?"
+    );
+    assert!(error("qwertyuiop").contains("FILE:LABEL"));
+}
