@@ -1,10 +1,11 @@
-//! A forward pass in evaluation mode against PyTorch's.
+//! A forward pass in evaluation mode against PyTorch's, and in exact integers against our own floats.
 
 use crate::clock::{Spent, time};
 use crate::peer::Peer;
 use crate::table::{micros, print, times};
-use crate::workload::Workload;
+use crate::workload::{self, Workload};
 use anyhow::Result;
+use engine::{Input, IntegerPlan, State};
 
 /// Network, rows of a batch, passes of one turn on our side and on PyTorch's.
 const NETWORKS: [(&str, usize, usize, usize); 4] = [
@@ -14,6 +15,8 @@ const NETWORKS: [(&str, usize, usize, usize); 4] = [
     ("transformer", 32, 20, 10),
 ];
 const TURNS: usize = 5;
+/// Batches of one turn of the integer comparison.
+const INTEGER_RUNS: usize = 6000;
 
 /// Prints the table for one and two threads.
 pub fn run() -> Result<()> {
@@ -40,6 +43,48 @@ pub fn run() -> Result<()> {
             &rows,
         );
     }
+    integers()
+}
+
+/// 16-64-32-32-5 with every operand in 8 bits, in integers and in floats, turn about.
+fn integers() -> Result<()> {
+    let rows = 256;
+    let graph = workload::graph("mlp-integer")?;
+    let verified = ir::verify(&graph)?;
+    let mut plan = IntegerPlan::compile(&verified, &State::new(&verified)?, rows)?;
+    let random = ir::Random::new(1, "integers");
+    let x: Vec<f32> = (0..rows * 16).map(|k| random.normal(k as u64)).collect();
+    let mut float = Workload::new("mlp", rows, 1)?;
+    let forever = Spent {
+        wall: f64::MAX,
+        cpu: f64::MAX,
+    };
+    let (mut integers, mut floats) = (forever, forever);
+    for _ in 0..TURNS {
+        let mut outcome = Ok(());
+        let spent =
+            time(|| outcome = (0..INTEGER_RUNS).try_for_each(|_| plan.run(&[Input::F32(&x)])));
+        outcome?;
+        integers = integers.best(spent.per(INTEGER_RUNS));
+        let mut outcome = Ok(());
+        let spent = time(|| outcome = (0..INTEGER_RUNS).try_for_each(|_| float.evaluate()));
+        outcome?;
+        floats = floats.best(spent.per(INTEGER_RUNS));
+    }
+    println!(
+        "evaluation of mlp in 8-bit integers, 1 thread: microseconds of CPU per batch, best of {TURNS} turns"
+    );
+    let cells = vec![
+        "mlp".to_owned(),
+        rows.to_string(),
+        micros(integers.cpu),
+        micros(floats.cpu),
+        times(floats.cpu / integers.cpu),
+    ];
+    print(
+        &["network", "batch", "integers", "floats", "ratio"],
+        &[cells],
+    );
     Ok(())
 }
 

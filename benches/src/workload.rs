@@ -23,27 +23,28 @@ pub fn graph(name: &str) -> Result<Graph> {
     let mlp = include_str!("../networks/mlp.mg");
     let mut graph = match name {
         "mlp" => Graph::parse(mlp)?,
-        "mlp-qat" => with_formats(Graph::parse(mlp)?)?,
+        "mlp-qat" => with_formats(Graph::parse(mlp)?, &["linear"])?,
+        "mlp-integer" => with_formats(Graph::parse(mlp)?, &["linear", "batch_norm1d"])?,
         zoo => models::build(zoo, &models::ModelInfo::default())?,
     };
     graph.initialize(0);
     Ok(graph)
 }
 
-/// `integer(8, 4)` on data, weight and bias of every linear layer.
-fn with_formats(mut graph: Graph) -> Result<Graph> {
+/// `integer(8, 4)` on the data of every linear layer and on weight and bias of the named operators.
+fn with_formats(mut graph: Graph, ops: &[&str]) -> Result<Graph> {
     let format = format::Format::parse("integer(8, 4)")?;
-    let linears: Vec<ir::NodeId> = graph
-        .iter()
-        .filter(|(_, node)| matches!(node.op, Op::Linear(_)))
-        .map(|(id, _)| id)
-        .collect();
-    for id in linears {
-        for port in ["data_in_0", "weight", "bias"] {
-            graph
-                .node_mut(id)
-                .formats
-                .insert(port.to_owned(), format.clone());
+    let ids: Vec<ir::NodeId> = graph.iter().map(|(id, _)| id).collect();
+    for node in ids {
+        let node = graph.node_mut(node);
+        let is_linear = matches!(node.op, Op::Linear(_));
+        let ports = if is_linear {
+            &["data_in_0", "weight", "bias"][..]
+        } else {
+            &["weight", "bias"]
+        };
+        for port in ports.iter().filter(|_| ops.contains(&node.op.name())) {
+            node.formats.insert((*port).to_owned(), format.clone());
         }
     }
     Ok(graph)
