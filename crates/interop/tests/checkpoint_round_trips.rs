@@ -188,6 +188,16 @@ fn a_failed_write_leaves_the_old_file() {
 }
 
 #[test]
+fn a_network_may_have_a_part_called_model() {
+    let mut expected = checkpoint(Kind::Lightning, "adam");
+    for name in ["model.fc.bias", "model.model.fc.bias", "model"] {
+        expected.tensors.push(tensor(name, &[2]));
+    }
+    let got = decode(&encode(&expected).expect("a checkpoint"), None).expect("our own file");
+    assert_eq!(got.tensors, expected.tensors);
+}
+
+#[test]
 fn a_name_can_be_used_once() {
     let mut twice = checkpoint(Kind::Safetensors, "adam");
     twice.tensors.push(tensor("fc.bias", &[2]));

@@ -215,7 +215,7 @@ fn network(layers: &[usize]) -> Vec<(String, Vec<usize>)> {
     let mut shapes = Vec::new();
     let mut index = 0;
     let mut add = |index: usize, name: &str, shape: &[usize]| {
-        shapes.push((format!("seq_blocks.{index}.{name}"), shape.to_vec()))
+        shapes.push((format!("seq_blocks.{index}.{name}"), shape.to_vec()));
     };
     for pair in layers.windows(2) {
         for name in ["weight", "bias", "running_mean", "running_var"] {

@@ -89,6 +89,18 @@ fn every_flipped_bit_gives_an_error_or_a_result() {
     }
 }
 
+/// What fuzzing has found stays found.
+#[test]
+fn earlier_findings_are_judged() {
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fuzz/findings/checkpoint"
+    );
+    for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        drop(judge(&std::fs::read(file.path()).expect("a finding")));
+    }
+}
+
 #[test]
 fn a_command_in_a_pickle_is_only_a_name() {
     let witness = Path::new(env!("CARGO_TARGET_TMPDIR")).join("executed");

@@ -32,24 +32,22 @@ pub fn decode(bytes: &[u8]) -> Result<Checkpoint, Problem> {
         return Err(bad());
     };
     let metadata = header.shift_remove(METADATA).unwrap_or(Json::Null);
-    let mut tensors = read_tensors(&header, data)?;
-    let first = take_prefixed(&mut tensors, FIRST);
-    let second = take_prefixed(&mut tensors, SECOND);
-    let mut checkpoint = Checkpoint {
+    check_metadata(&metadata)?;
+    let checkpoint = Checkpoint {
         kind: Kind::Safetensors,
-        tensors,
+        tensors: read_tensors(&header, data)?,
         training: None,
         graph: None,
         metadata,
     };
-    if let Some(text) = checkpoint.metadata.get(OURS).and_then(Json::as_str) {
-        let ours: Json = serde_json::from_str(text)
-            .map_err(|error| Problem::part("metadata mase", error.to_string()))?;
-        checkpoint.training = read_training(&ours["training"], first, second);
-        checkpoint.graph = ours["graph"].as_str().map(str::to_owned);
-        checkpoint.metadata = ours["metadata"].clone();
+    match checkpoint.metadata.get(OURS).and_then(Json::as_str) {
+        Some(ours) => {
+            let ours: Json = serde_json::from_str(ours)
+                .map_err(|error| Problem::part("metadata mase", error.to_string()))?;
+            Ok(read_ours(&ours, checkpoint))
+        }
+        None => Ok(checkpoint),
     }
-    Ok(checkpoint)
 }
 
 /// The bytes of a file.
@@ -66,6 +64,15 @@ pub fn encode(checkpoint: &Checkpoint) -> Result<Vec<u8>, Problem> {
     header.insert(METADATA.to_owned(), json!({ OURS: ours.to_string() }));
     let mut data = Vec::new();
     for entry in with_counters(&checkpoint.tensors, steps) {
+        if [FIRST, SECOND]
+            .iter()
+            .any(|prefix| entry.name().starts_with(prefix))
+        {
+            return Err(Problem::part(
+                entry.name(),
+                "the name is kept for the optimiser",
+            ));
+        }
         match entry {
             Entry::Float(tensor) => push_float(&mut header, &mut data, "", tensor)?,
             Entry::Counter(name, count) => {
@@ -226,6 +233,24 @@ impl<'a> Stored<'a> {
             bytes.ok_or_else(|| format!("ends at byte {end}, the file has {}", data.len()))?;
         Ok(dtype.values(bytes))
     }
+}
+
+/// The format's metadata is a dict of texts.
+fn check_metadata(metadata: &Json) -> Result<(), Problem> {
+    let is_text = |map: &Map<String, Json>| map.values().all(Json::is_string);
+    if metadata.is_null() || metadata.as_object().is_some_and(is_text) {
+        return Ok(());
+    }
+    Err(Problem::part(METADATA, "is not a dict of texts"))
+}
+
+fn read_ours(ours: &Json, mut checkpoint: Checkpoint) -> Checkpoint {
+    let first = take_prefixed(&mut checkpoint.tensors, FIRST);
+    let second = take_prefixed(&mut checkpoint.tensors, SECOND);
+    checkpoint.training = read_training(&ours["training"], first, second);
+    checkpoint.graph = ours["graph"].as_str().map(str::to_owned);
+    checkpoint.metadata = ours["metadata"].clone();
+    checkpoint
 }
 
 fn take_prefixed(tensors: &mut Vec<NamedTensor>, prefix: &str) -> Vec<NamedTensor> {

@@ -6,7 +6,7 @@ use crate::error::Problem;
 use crate::pickle::{Out, View};
 use crate::torch::{Storages, Tensors, open};
 use serde_json::{Value as Json, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What Lightning puts before every name: the attribute of the module that holds the network.
 pub const PREFIX: &str = "model.";
@@ -116,7 +116,7 @@ fn read_entries(dict: View, tensors: &mut Tensors, kind: Kind) -> Result<Entries
             found.push(tensor);
         }
     }
-    if found.is_empty() {
+    if found.is_empty() && kind == Kind::StateDict {
         let message = format!("the dict has {} other entries", skipped.len());
         return Err(Problem::NoTensors(message));
     }
@@ -128,15 +128,18 @@ fn read_entries(dict: View, tensors: &mut Tensors, kind: Kind) -> Result<Entries
 }
 
 /// A state dict of a Lightning module is known by the prefix on every name; in a Lightning checkpoint, metrics and
-/// losses may stand beside the model.
+/// losses may stand beside the model. Names stay as they are when two would become one.
 fn strip_prefix(tensors: &mut [NamedTensor], kind: Kind) {
     let all = tensors.iter().all(|tensor| tensor.name.starts_with(PREFIX));
-    if !all && kind != Kind::Lightning {
+    let stripped = |tensor: &NamedTensor| {
+        let name = tensor.name.strip_prefix(PREFIX);
+        name.unwrap_or(&tensor.name).to_owned()
+    };
+    let names: BTreeSet<String> = tensors.iter().map(stripped).collect();
+    if (!all && kind != Kind::Lightning) || names.len() < tensors.len() {
         return;
     }
     for tensor in tensors {
-        if let Some(name) = tensor.name.strip_prefix(PREFIX) {
-            tensor.name = name.to_owned();
-        }
+        tensor.name = stripped(tensor);
     }
 }

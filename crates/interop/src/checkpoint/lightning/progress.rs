@@ -29,7 +29,7 @@ fn fit_loop(training: &Training) -> Out {
         ("epoch_loop.batch_progress", batches(steps, true)),
         (
             "epoch_loop.scheduler_progress",
-            progress(STEP, training.epoch + 1),
+            progress(STEP, training.epoch.saturating_add(1)),
         ),
         (
             "epoch_loop.automatic_optimization.state_dict",
@@ -85,7 +85,7 @@ fn epochs(epoch: u64) -> Out {
         if counter == "completed" {
             epoch
         } else {
-            epoch + 1
+            epoch.saturating_add(1)
         }
     };
     Out::dict([
