@@ -1,0 +1,157 @@
+//! Weights go into every model of the table and come out again, and what does not fit is told at once.
+
+use interop::checkpoint::{Checkpoint, Kind, NamedTensor, decode, encode, read};
+use ir::Graph;
+use models::weights::{LoadError, load_into, tensors_of};
+use models::{MODELS, ModelInfo, build};
+use serde_json::Value as Json;
+use std::path::Path;
+
+fn empty(name: &str) -> Graph {
+    build(name, &ModelInfo::default()).expect("a model builds with its defaults")
+}
+
+fn initialized(name: &str, seed: u64) -> Graph {
+    let mut graph = empty(name);
+    graph.initialize(seed);
+    graph
+}
+
+/// Large models take seconds to write and show nothing that the small ones do not.
+fn small_models() -> impl Iterator<Item = &'static str> {
+    let small = MODELS.iter().filter(|entry| entry.parameters < 2_000_000);
+    small.map(|entry| entry.name)
+}
+
+#[test]
+fn every_model_loads_what_it_saved() {
+    for name in small_models() {
+        let saved = initialized(name, 1);
+        for kind in [
+            Kind::Lightning,
+            Kind::StateDict,
+            Kind::Safetensors,
+            Kind::Mz,
+        ] {
+            let checkpoint = Checkpoint {
+                kind,
+                tensors: tensors_of(&saved),
+                training: None,
+                graph: None,
+                metadata: Json::Null,
+            };
+            let bytes = encode(&checkpoint).expect("a checkpoint");
+            let tensors = decode(&bytes, None).expect("our own file").tensors;
+            let mut loaded = initialized(name, 2);
+            assert!(loaded != saved, "{name}: seeds make different weights");
+            load_into(&mut loaded, &tensors).unwrap_or_else(|error| panic!("{error}"));
+            assert!(loaded == saved, "{name} as {kind}");
+        }
+    }
+}
+
+#[test]
+fn every_tensor_is_saved_once() {
+    for name in small_models() {
+        let tensors = tensors_of(&initialized(name, 0));
+        let mut names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+        names.sort_unstable();
+        let n_names = names.len();
+        names.dedup();
+        assert_eq!(names.len(), n_names, "{name}");
+    }
+}
+
+/// The order of a state dict is that of the modules, not that of their calls.
+#[test]
+fn a_module_called_twice_and_a_late_sibling_keep_their_place() {
+    let text = "graph \"g\" {
+        x: f32[N, 2] = placeholder
+        a_0 = linear(x) { target = \"a.0\", in_features = 2, out_features = 2 }
+        b = linear(a_0) { target = \"b\", in_features = 2, out_features = 2 }
+        a_1 = linear(b) { target = \"a.1\", in_features = 2, out_features = 2 }
+        a_0_1 = linear(a_1) { target = \"a.0\", in_features = 2, out_features = 2 }
+        return a_0_1
+    }";
+    let mut graph = Graph::parse(text).expect("a graph");
+    graph.initialize(0);
+    let tensors = tensors_of(&graph);
+    let names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "a.0.weight",
+            "a.0.bias",
+            "a.1.weight",
+            "a.1.bias",
+            "b.weight",
+            "b.bias"
+        ]
+    );
+
+    let mut loaded = graph.without_params();
+    load_into(&mut loaded, &tensors).expect("its own weights");
+    let weight = |name: &str| &loaded.node(loaded.find(name).expect("a node")).params["weight"];
+    assert!(weight("a_0").shares_values_with(weight("a_0_1")));
+}
+
+#[test]
+fn everything_wrong_is_told_at_once_and_changes_nothing() {
+    let mut graph = initialized("jsc-tiny", 1);
+    let before = graph.clone();
+    let mut tensors = tensors_of(&graph);
+    for tensor in &mut tensors {
+        tensor.values.fill(9.0);
+        match tensor.name.as_str() {
+            "seq_blocks.0.weight" => tensor.name = "seq_blocks.0.weights".to_owned(),
+            "seq_blocks.2.weight" => tensor.shape = vec![16, 5],
+            _ => {}
+        }
+    }
+    tensors.push(NamedTensor {
+        name: "seq_blocks.0.num_batches_tracked".to_owned(),
+        shape: vec![],
+        values: vec![3.0],
+    });
+    let error = load_into(&mut graph, &tensors).expect_err("three things are wrong");
+    let expected = "weights do not fit jsc-tiny: 1 missing, 1 unexpected, 1 of another shape
+  missing seq_blocks.0.weight; the weights have seq_blocks.0.weights
+  unexpected seq_blocks.0.weights
+  seq_blocks.2.weight: the graph has shape [5, 16], the weights [16, 5]";
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(graph, before);
+}
+
+#[test]
+fn a_long_list_is_cut() {
+    let error = LoadError {
+        graph: "g".to_owned(),
+        unexpected: (0..30).map(|i| format!("x{i}")).collect(),
+        ..LoadError::default()
+    };
+    let text = error.to_string();
+    assert_eq!(text.lines().count(), 22);
+    assert!(text.ends_with("and 10 more"), "{text}");
+}
+
+#[test]
+fn files_of_students_load_into_jsc_tiny() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/ckpts");
+    let Ok(files) = std::fs::read_dir(&folder) else {
+        eprintln!("skipped: {} is not there", folder.display());
+        return;
+    };
+    let paths = files.map(|file| file.expect("an entry").path());
+    for path in paths.filter(|path| path.to_string_lossy().contains("jsc-tiny")) {
+        let tensors = read(&path, None)
+            .unwrap_or_else(|error| panic!("{error}"))
+            .tensors;
+        let mut graph = empty("jsc-tiny");
+        load_into(&mut graph, &tensors)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let kept = tensors
+            .into_iter()
+            .filter(|tensor| !tensor.name.ends_with("num_batches_tracked"));
+        assert_eq!(tensors_of(&graph), kept.collect::<Vec<_>>());
+    }
+}
