@@ -41,66 +41,57 @@ pub fn decode(
     parameters: &[NamedTensor],
     tensors: &mut Tensors,
 ) -> Result<Option<OptimizerState>, Problem> {
-    let Some(saved) = root
+    let saved = root
         .get("optimizer_states")
-        .and_then(|states| states.element(0))
-    else {
+        .and_then(|states| states.element(0));
+    let Some((states, indices, group)) = saved.and_then(layout) else {
         return Ok(None);
     };
-    let Some((states, indices, group)) = layout(saved) else {
-        return Ok(None);
-    };
-    let shapes: BTreeMap<&str, &[usize]> = parameters
-        .iter()
-        .map(|t| (t.name.as_str(), t.shape.as_slice()))
-        .collect();
     let names = names(ours, parameters);
     if names.len() != indices.len() {
         return Ok(None);
     }
+    let number = |key: &str| group.get(key).and_then(View::float).unwrap_or(0.0);
     let mut state = OptimizerState {
         name: "sgd".to_owned(),
         steps: 0,
-        learning_rate: group.get("lr").and_then(View::float).unwrap_or(0.0),
-        weight_decay: group
-            .get("weight_decay")
-            .and_then(View::float)
-            .unwrap_or(0.0),
+        learning_rate: number("lr"),
+        weight_decay: number("weight_decay"),
         first: Vec::new(),
         second: Vec::new(),
     };
     for (name, index) in names.iter().zip(&indices) {
-        let Some(entry) = states.get(index) else {
-            continue;
-        };
-        let fits =
-            |tensor: &NamedTensor| shapes.get(name).is_none_or(|shape| *shape == tensor.shape);
-        let moments = [
-            ("exp_avg", true),
-            ("exp_avg_sq", false),
-            ("momentum_buffer", true),
-        ];
-        for (key, is_first) in moments {
-            let Some(tensor) = moment(*entry, key, name, tensors)? else {
-                continue;
-            };
-            if !fits(&tensor) {
-                return Ok(None);
-            }
-            let list = if is_first {
-                &mut state.first
-            } else {
-                &mut state.second
-            };
-            list.push(tensor);
+        if let Some(entry) = states.get(index) {
+            state
+                .first
+                .extend(moment(*entry, "exp_avg", name, tensors)?);
+            state
+                .first
+                .extend(moment(*entry, "momentum_buffer", name, tensors)?);
+            state
+                .second
+                .extend(moment(*entry, "exp_avg_sq", name, tensors)?);
+            state.steps = state.steps.max(steps(*entry, tensors)?);
         }
-        state.steps = state.steps.max(steps(*entry, tensors)?);
     }
     if !state.second.is_empty() {
         "adam".clone_into(&mut state.name);
     }
     name_ours(&mut state, ours);
-    Ok(Some(state))
+    Ok(has_shapes_of(&state, parameters).then_some(state))
+}
+
+fn has_shapes_of(state: &OptimizerState, parameters: &[NamedTensor]) -> bool {
+    let shapes = parameters
+        .iter()
+        .map(|tensor| (tensor.name.as_str(), &tensor.shape));
+    let shapes: BTreeMap<&str, &Vec<usize>> = shapes.collect();
+    let mut moments = state.first.iter().chain(&state.second);
+    moments.all(|moment| {
+        shapes
+            .get(moment.name.as_str())
+            .is_none_or(|shape| **shape == moment.shape)
+    })
 }
 
 /// The states by index, the indices in order, and the first group.
