@@ -101,6 +101,12 @@ impl DType {
     }
 }
 
+/// The values as little-endian float32.
+pub fn f32_bytes(values: &[f32]) -> Vec<u8> {
+    let bytes: Vec<[u8; 4]> = values.iter().map(|value| value.to_le_bytes()).collect();
+    bytes.into_flattened()
+}
+
 /// IEEE binary16: every value is one of f32.
 fn half(bits: u16) -> f32 {
     let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };

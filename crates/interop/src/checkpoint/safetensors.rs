@@ -5,7 +5,7 @@
 
 use super::counters::{Entry, with_counters};
 use super::{Checkpoint, Kind, NamedTensor, OptimizerState, Training};
-use crate::dtype::DType;
+use crate::dtype::{DType, f32_bytes};
 use crate::error::Problem;
 use serde_json::{Map, Value as Json, json};
 
@@ -119,11 +119,7 @@ fn push_float(
     prefix: &str,
     tensor: &NamedTensor,
 ) -> Result<(), Problem> {
-    let bytes = tensor
-        .values
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect();
+    let bytes = f32_bytes(&tensor.values);
     push(
         header,
         data,

@@ -1,6 +1,7 @@
 //! Tensors in the way PyTorch writes them: a description in the pickle, the elements beside it.
 
 use crate::archive::pack;
+use crate::dtype::f32_bytes;
 use crate::error::Problem;
 use crate::pickle::{Out, encode};
 
@@ -11,11 +12,7 @@ pub struct Storages(Vec<Vec<u8>>);
 impl Storages {
     /// A tensor of f32.
     pub fn float(&mut self, shape: &[usize], values: &[f32]) -> Out {
-        let bytes = values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
-        self.tensor("FloatStorage", shape, values.len(), bytes)
+        self.tensor("FloatStorage", shape, values.len(), f32_bytes(values))
     }
 
     /// A single number as int64.

@@ -72,11 +72,11 @@ fn progress(counters: &[&str], count: u64) -> Out {
 }
 
 fn batches(count: u64, is_last: bool) -> Out {
-    let Out::Dict(mut entries) = progress(BATCH, count) else {
-        return Out::None;
-    };
-    entries.push((Out::text("is_last_batch"), Out::Bool(is_last)));
-    Out::Dict(entries)
+    Out::dict([
+        ("total", tracker(BATCH, |_| count)),
+        ("current", tracker(BATCH, |_| count)),
+        ("is_last_batch", Out::Bool(is_last)),
+    ])
 }
 
 /// The epoch is processed but not yet completed when Lightning saves.
