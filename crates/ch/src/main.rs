@@ -9,14 +9,19 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 mod actions;
+mod config;
+mod console;
 mod cost;
 mod nearest;
 mod number;
+mod output;
+mod pipeline;
+mod source;
 mod table;
 mod usage;
 mod vocabulary;
 
-use actions::{explain, format, list, show};
+use actions::{data, explain, format, list, predict, show, test, train};
 
 /// Explore number formats, networks and hardware.
 #[derive(Parser)]
@@ -28,6 +33,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Action {
+    /// Train a network; keep the best and the last checkpoint
+    Train(train::Args),
+    /// Loss and accuracy on the test rows
+    Test(test::Args),
+    /// Run a network over a dataset or an array and write the outputs
+    Predict(predict::Args),
+    /// Find, fetch and describe datasets
+    Data(data::Args),
     /// Print a network: its graph as text, then shapes, parameters and costs of every node
     Show(show::Args),
     /// List the names of a kind: operators, formats, models, …
@@ -36,6 +49,21 @@ enum Action {
     Explain(explain::Args),
     /// Put values under the microscope of a number format
     Format(format::Args),
+}
+
+/// What an action has to say, and whether what it checked was good.
+struct Reply {
+    text: String,
+    is_good: bool,
+}
+
+impl From<String> for Reply {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            is_good: true,
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -54,13 +82,21 @@ fn main() -> ExitCode {
         Err(error) => return usage::answer(&error),
     };
     let result = match &cli.action {
-        Action::Show(args) => show::run(args),
-        Action::List(args) => list::run(args),
-        Action::Explain(args) => explain::run(args),
-        Action::Format(args) => format::run(args),
+        Action::Train(args) => train::run(args),
+        Action::Test(args) => test::run(args),
+        Action::Predict(args) => predict::run(args),
+        Action::Data(args) => data::run(args),
+        Action::Show(args) => show::run(args).map(Reply::from),
+        Action::List(args) => list::run(args).map(Reply::from),
+        Action::Explain(args) => explain::run(args).map(Reply::from),
+        Action::Format(args) => format::run(args).map(Reply::from),
     };
     match result {
-        Ok(text) => print(&text),
+        Ok(reply) if !reply.is_good => {
+            print(&reply.text);
+            ExitCode::FAILURE
+        }
+        Ok(reply) => print(&reply.text),
         Err(error) => fail(&format!("{error:#}")),
     }
 }

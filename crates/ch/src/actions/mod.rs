@@ -1,9 +1,14 @@
 //! The verbs, one file each: arguments, then `run`, which returns what is printed.
 
+pub mod data;
 pub mod explain;
 pub mod format;
 pub mod list;
+pub mod predict;
 pub mod show;
+mod sweep;
+pub mod test;
+pub mod train;
 
 /// JSON for tools, in one piece and with a line end.
 fn json_text(json: &serde_json::Value) -> anyhow::Result<String> {

@@ -2,12 +2,11 @@
 
 use super::json_text;
 use crate::cost::{self, NodeCost};
+use crate::source::{load, verify};
 use crate::table::Column;
-use anyhow::{Context, anyhow, bail};
+use anyhow::bail;
 use ir::{Graph, Node, NodeId, Verified};
 use models::ModelInfo;
-use std::io::Read;
-use std::path::Path;
 
 mod json;
 mod text;
@@ -28,9 +27,6 @@ pub struct Args {
     #[arg(long)]
     json: bool,
 }
-
-/// Text forms are small; more than this is another file by mistake.
-const MAX_FILE: u64 = 1 << 26;
 
 /// Starting values are listed for looking at; this many take 1 GiB.
 const MAX_PARAMETERS: usize = 1 << 28;
@@ -63,7 +59,7 @@ pub const PARAMETER_COLUMNS: &[Column] = &[
 
 /// The graph, its nodes and its totals.
 pub fn run(args: &Args) -> anyhow::Result<String> {
-    let mut graph = load(&args.model)?;
+    let mut graph = load(&args.model, &ModelInfo::default())?;
     if let Some(seed) = args.seed {
         initialize(&args.model, &mut graph, seed)?;
     }
@@ -91,47 +87,6 @@ fn initialize(model: &str, graph: &mut Graph, seed: u64) -> anyhow::Result<()> {
     }
     graph.initialize(seed);
     Ok(())
-}
-
-/// A model by name, or a graph from a file: what looks like a path is one.
-fn load(model: &str) -> anyhow::Result<Graph> {
-    let path = Path::new(model);
-    let is_path =
-        path.extension().is_some_and(|extension| extension == "mg") || model.contains(['/', '\\']);
-    if !is_path {
-        return Ok(models::build(model, &ModelInfo::default())?);
-    }
-    let text = read(path).with_context(|| model.to_owned())?;
-    let errors = match Graph::parse(&text) {
-        Ok(graph) => return Ok(graph),
-        Err(errors) => errors,
-    };
-    bail!("{model}: {}\n{errors}", problems(errors.errors.len()))
-}
-
-fn verify<'g>(model: &str, graph: &'g Graph) -> anyhow::Result<Verified<'g>> {
-    ir::verify(graph).map_err(|error| match error.violations.as_slice() {
-        [only] => anyhow!("{model}: {only}"),
-        several => anyhow!("{model}: {}\n{error}", problems(several.len())),
-    })
-}
-
-fn problems(n: usize) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n} problem{plural}")
-}
-
-fn read(path: &Path) -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path)?;
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_FILE {
-        bail!("has more than the {MAX_FILE} bytes that are read");
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        anyhow!("byte {at} is not UTF-8 text")
-    })
 }
 
 /// What is shown of one node.

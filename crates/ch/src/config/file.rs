@@ -1,0 +1,210 @@
+//! A TOML file of settings: every problem at once, each with its line and column. Only here `"NA"` means none.
+
+use super::settings::{self, SECTIONS, SETTINGS, WITHOUT_EFFECT};
+use crate::nearest::did_you_mean;
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use toml::de::{DeTable, DeValue};
+
+/// Config files are small; more than this is another file by mistake.
+const MAX_FILE: u64 = 1 << 24;
+
+/// What a file says.
+#[derive(Debug, Default)]
+pub struct File {
+    /// Settings by key.
+    pub values: BTreeMap<&'static str, String>,
+    /// Keys that change nothing.
+    pub without_effect: Vec<String>,
+}
+
+/// Reads a file.
+pub fn read(path: &Path) -> Result<File> {
+    let name = path.display();
+    let size = std::fs::metadata(path)
+        .with_context(|| format!("cannot read {name}"))?
+        .len();
+    if size > MAX_FILE {
+        bail!("{name} has {size} bytes, which is too large for a config file");
+    }
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+    parse(&text)
+        .map_err(|problems| anyhow::anyhow!("{}", describe(&name.to_string(), &text, &problems)))
+}
+
+/// A problem and where it is.
+#[derive(Debug, PartialEq)]
+pub struct Problem {
+    /// Bytes of the text.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// All settings of a text, or all its problems.
+pub fn parse(text: &str) -> Result<File, Vec<Problem>> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut problems: Vec<Problem> = errors
+        .iter()
+        .map(|error| Problem {
+            span: error.span().unwrap_or(0..0),
+            message: error.message().to_owned(),
+        })
+        .collect();
+    let mut file = File::default();
+    for (key, value) in table.get_ref() {
+        match setting(key.get_ref(), value.get_ref()) {
+            Ok(Entry::Setting(key, text)) => drop(file.values.insert(key, text)),
+            Ok(Entry::None) => {}
+            Ok(Entry::WithoutEffect) => file.without_effect.push(key.get_ref().to_string()),
+            Err((at, message)) => {
+                let span = if at == At::Key {
+                    key.span()
+                } else {
+                    value.span()
+                };
+                problems.push(Problem { span, message });
+            }
+        }
+    }
+    problems.sort_by_key(|problem| problem.span.start);
+    if problems.is_empty() {
+        Ok(file)
+    } else {
+        Err(problems)
+    }
+}
+
+enum Entry {
+    Setting(&'static str, String),
+    /// `"NA"`, or a table that other actions read.
+    None,
+    WithoutEffect,
+}
+
+#[derive(PartialEq)]
+enum At {
+    Key,
+    Value,
+}
+
+fn setting(key: &str, value: &DeValue) -> Result<Entry, (At, String)> {
+    if SECTIONS.contains(&key) {
+        let message = || (At::Value, format!("{key} must be a table, [{key}.…]"));
+        return value.as_table().map(|_| Entry::None).ok_or_else(message);
+    }
+    if WITHOUT_EFFECT.contains(&key) {
+        return Ok(Entry::WithoutEffect);
+    }
+    let Some(setting) = settings::find(key) else {
+        let names = SETTINGS
+            .iter()
+            .map(|s| s.key)
+            .chain(SECTIONS.iter().copied());
+        return Err((
+            At::Key,
+            format!("unknown key '{key}'{}", did_you_mean(key, names)),
+        ));
+    };
+    let text = text_of(value).ok_or_else(|| {
+        (
+            At::Value,
+            format!("{key}: a {} is not a single value", value.type_str()),
+        )
+    })?;
+    if text == "NA" {
+        return Ok(Entry::None);
+    }
+    match setting.kind.problem(&text) {
+        None => Ok(Entry::Setting(setting.key, text)),
+        Some(problem) => Err((At::Value, format!("{key}: {problem}"))),
+    }
+}
+
+/// A single value as text.
+fn text_of(value: &DeValue) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => Some(
+            i64::from_str_radix(number.as_str(), number.radix())
+                .ok()?
+                .to_string(),
+        ),
+        DeValue::Float(number) => Some(number.as_str().to_owned()),
+        DeValue::Boolean(flag) => Some(flag.to_string()),
+        _ => None,
+    }
+}
+
+/// Every problem with its place and line.
+fn describe(name: &str, text: &str, problems: &[Problem]) -> String {
+    let one = |problem: &Problem| {
+        let before = &text[..text.floor_char_boundary(problem.span.start.min(text.len()))];
+        let line = before.matches('\n').count();
+        let column = before
+            .rsplit('\n')
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .count();
+        let source = text.lines().nth(line).unwrap_or_default();
+        let marks = text.get(problem.span.clone()).map_or(1, |marked| {
+            marked.lines().next().unwrap_or_default().chars().count()
+        });
+        let caret = format!("{}{}", " ".repeat(column), "^".repeat(marks.max(1)));
+        format!(
+            "{name}:{}:{}: {}\n  {source}\n  {caret}",
+            line + 1,
+            column + 1,
+            problem.message
+        )
+    };
+    let all: Vec<String> = problems.iter().map(one).collect();
+    match all.as_slice() {
+        [only] => only.clone(),
+        several => format!(
+            "{} problems in {name}\n{}",
+            several.len(),
+            several.join("\n")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_problems_are_reported_with_their_places() {
+        let text =
+            "model = \"jsc-tiny\"\nbatch_sise = 5\nlearning_rate = \"fast\"\nmax_epochs = 0\n";
+        let problems = parse(text).unwrap_err();
+        let shown = describe("a.toml", text, &problems);
+        assert_eq!(
+            shown,
+            "3 problems in a.toml\n\
+             a.toml:2:1: unknown key 'batch_sise'; did you mean 'batch_size'?\n  batch_sise = 5\n  ^^^^^^^^^^\n\
+             a.toml:3:17: learning_rate: 'fast' is not a number\n  learning_rate = \"fast\"\n                  ^^^^^^\n\
+             a.toml:4:14: max_epochs: 0 is below 1\n  max_epochs = 0\n               ^"
+        );
+    }
+
+    #[test]
+    fn files_of_the_original_are_understood() {
+        let text = "model = \"jsc-tiny\"\ndataset = \"jsc\"\ntask = \"cls\"\nmax_epochs = 5\nbatch_size = 512\n\
+                    learning_rate = 1e-2\naccelerator = \"cpu\"\nproject = \"NA\"\nseed = 42\nnum_devices = 1\n\
+                    [passes.quantize]\nby = \"type\"\n[search.search_space]\nname = \"x\"\n";
+        let file = parse(text).unwrap();
+        assert_eq!(file.values["learning_rate"], "1e-2");
+        assert!(!file.values.contains_key("project"));
+        assert_eq!(file.without_effect, ["num_devices"]);
+    }
+
+    #[test]
+    fn syntax_errors_do_not_hide_others() {
+        let problems = parse("model = \nunknown = 1\nseed = -3\n").unwrap_err();
+        assert_eq!(problems.len(), 3, "{problems:?}");
+    }
+}

@@ -1,0 +1,58 @@
+//! A graph by the name of a model or from a file in the text form.
+
+use anyhow::{Context, Result, anyhow, bail};
+use ir::{Graph, Verified};
+use models::ModelInfo;
+use std::io::Read;
+use std::path::Path;
+
+/// Text forms are small; more than this is another file by mistake.
+const MAX_FILE: u64 = 1 << 26;
+
+/// A model by name, or a graph from a file: what looks like a path is one.
+pub fn load(model: &str, info: &ModelInfo) -> Result<Graph> {
+    let path = Path::new(model);
+    if !is_path(model) {
+        return Ok(models::build(model, info)?);
+    }
+    let text = read(path).with_context(|| model.to_owned())?;
+    let errors = match Graph::parse(&text) {
+        Ok(graph) => return Ok(graph),
+        Err(errors) => errors,
+    };
+    bail!("{model}: {}\n{errors}", problems(errors.errors.len()))
+}
+
+/// Whether a model is named by a path.
+pub fn is_path(model: &str) -> bool {
+    Path::new(model)
+        .extension()
+        .is_some_and(|extension| extension == "mg")
+        || model.contains(['/', '\\'])
+}
+
+/// A graph that obeys the rules, or every violation.
+pub fn verify<'g>(model: &str, graph: &'g Graph) -> Result<Verified<'g>> {
+    ir::verify(graph).map_err(|error| match error.violations.as_slice() {
+        [only] => anyhow!("{model}: {only}"),
+        several => anyhow!("{model}: {}\n{error}", problems(several.len())),
+    })
+}
+
+fn problems(n: usize) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} problem{plural}")
+}
+
+fn read(path: &Path) -> Result<String> {
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path)?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE {
+        bail!("has more than the {MAX_FILE} bytes that are read");
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        anyhow!("byte {at} is not UTF-8 text")
+    })
+}

@@ -1,0 +1,346 @@
+//! `ch train`, `test` and `predict` as a user types them: files, results, exit codes, and runs that are killed.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use serde_json::Value as Json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder of its own to type commands in.
+struct Desk(PathBuf);
+
+impl Desk {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("mase-ch-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ch"));
+        command
+            .args(line.split_whitespace())
+            .current_dir(&self.0)
+            .env_remove("MASE_DATA")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
+    }
+
+    /// The JSON result of a command that must succeed.
+    fn json(&self, line: &str) -> Json {
+        let output = self.run(&format!("{line} --json --quiet"));
+        assert!(
+            output.status.success(),
+            "{line}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// The error of a command that must fail with this code.
+    fn error(&self, line: &str, code: i32) -> String {
+        let output = self.run(line);
+        assert_eq!(output.status.code(), Some(code), "{line}");
+        assert!(
+            code == 1 || output.stdout.is_empty(),
+            "{line} printed a result"
+        );
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.join(name), text).unwrap();
+    }
+
+    /// The only run's folder.
+    fn software(&self) -> PathBuf {
+        let run = fs::read_dir(self.0.join("mase_output"))
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap();
+        run.path().join("software")
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn training_leaves_checkpoints_logs_and_a_result_that_test_confirms() {
+    let desk = Desk::new("train");
+    let result = desk.json(
+        "train jsc-tiny jsc-sim --max-epochs 3 --batch-size 256 --learning-rate 1e-2 --project p",
+    );
+    assert_eq!(result["ending"], "done");
+    assert_eq!(result["parameters"], 117);
+    let software = desk.0.join("mase_output/p/software");
+    for file in [
+        "training_ckpts/best.ckpt",
+        "training_ckpts/last.ckpt",
+        "metrics.csv",
+        "run.json",
+        "tensorboard/version_0",
+    ] {
+        assert!(software.join(file).exists(), "{file}");
+    }
+    let best = result["best"].as_str().unwrap();
+    let test = desk.json(&format!("test jsc-tiny jsc-sim --load {best}"));
+    assert!(test["test_acc_epoch"].as_f64().unwrap() > 0.55, "{test}");
+    assert_eq!(test["rows"], 20_000);
+    let shown = desk.run(&format!("test jsc-tiny jsc-sim --load {best} --quiet"));
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("test_acc_epoch"));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_weights_on_one_and_two_threads() {
+    let desk = Desk::new("seed");
+    let hash = |options: &str| {
+        desk.json(&format!("train jsc-toy jsc-sim --max-epochs 1 {options}"))["weights_hash"]
+            .clone()
+    };
+    assert_eq!(hash("--cpu 1"), hash("--cpu=2"));
+    assert_ne!(hash("--seed 1"), hash("--seed 2"));
+}
+
+/// Waits until a run has come far enough to leave `file` in its folder.
+fn wait_for(desk: &Desk, file: &str) {
+    let is_there = || desk.0.join("mase_output/p/software").join(file).exists();
+    for _ in 0..4000 {
+        if is_there() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("{file} never appeared");
+}
+
+#[test]
+fn a_run_that_is_killed_and_resumed_ends_with_the_weights_of_one_that_was_not() {
+    let options = "jsc-s jsc-sim --max-epochs 30 --learning-rate 1e-3 --seed 3 --project p";
+    let whole = Desk::new("whole").json(&format!("train {options}"));
+    for file in ["run.json", "metrics.csv", "training_ckpts/last.ckpt"] {
+        let desk = Desk::new(&format!("killed-at-{}", file.replace('/', "-")));
+        let mut child = desk
+            .command(&format!("train {options} --quiet"))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_for(&desk, file);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Killed before its first checkpoint, there is nothing to go on from: a run starts anew.
+        let saved = desk.software().join("training_ckpts/last.ckpt").exists();
+        let line = if saved {
+            format!("train {options} --resume")
+        } else {
+            format!("train {options}")
+        };
+        assert_eq!(
+            desk.json(&line)["weights_hash"],
+            whole["weights_hash"],
+            "killed when {file} was there"
+        );
+    }
+}
+
+#[test]
+fn stopping_with_a_signal_leaves_a_checkpoint_to_go_on_from() {
+    let options = "jsc-s jsc-sim --max-epochs 30 --seed 3 --project p";
+    let desk = Desk::new("signal");
+    let child = desk
+        .command(&format!("train {options} --json --quiet"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for(&desk, "metrics.csv");
+    Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stopped: Json = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(stopped["ending"], "stopped");
+    let resumed = desk.json(&format!("train {options} --resume"));
+    assert_eq!(resumed["ending"], "done");
+    let whole = desk.json("train jsc-s jsc-sim --max-epochs 30 --seed 3 --project q");
+    assert_eq!(resumed["weights_hash"], whole["weights_hash"]);
+}
+
+#[test]
+fn runs_of_a_day_are_never_mixed() {
+    let desk = Desk::new("folders");
+    for _ in 0..3 {
+        desk.json("train jsc-tiny jsc-sim --max-epochs 1");
+    }
+    let mut names: Vec<String> = fs::read_dir(desk.0.join("mase_output"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 3);
+    assert!(
+        names[0].starts_with("jsc-tiny_classification_jsc-sim_20"),
+        "{names:?}"
+    );
+    assert!(
+        names[1].ends_with("_2") && names[2].ends_with("_3"),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn settings_come_from_defaults_then_the_file_then_the_command_line() {
+    let desk = Desk::new("precedence");
+    desk.write("a.toml", "model = \"jsc-tiny\"\ndataset = \"jsc-sim\"\nmax_epochs = 2\nbatch_size = 512\nseed = 42\nproject = \"NA\"\n");
+    let result = desk.json("train --config a.toml --batch-size 128");
+    let config = &result["config"];
+    assert_eq!(
+        (
+            &config["max_epochs"],
+            &config["batch_size"],
+            &config["seed"]
+        ),
+        (&Json::from(2), &Json::from(128), &Json::from(42))
+    );
+    let shown = desk.run("train --config a.toml --seed 0 --max-epochs 1");
+    let text = String::from_utf8(shown.stdout).unwrap();
+    let row = text.lines().find(|line| line.starts_with("seed ")).unwrap();
+    assert_eq!(
+        row.split_whitespace().collect::<Vec<_>>(),
+        ["seed", "0", "42", "0", "0"]
+    );
+}
+
+#[test]
+fn own_networks_train_from_their_text() {
+    let desk = Desk::new("own");
+    desk.write(
+        "my_net.mg",
+        "graph \"mine\" { x: f32[N, 16] = placeholder l = linear(x) { target = \"l\", in_features = 16, out_features = 5 } return l }",
+    );
+    let result = desk.json("train my_net.mg jsc-sim --max-epochs 1 --learning-rate 1e-2");
+    assert_eq!(result["parameters"], 85);
+    desk.json(&format!(
+        "test my_net.mg jsc-sim --load {}",
+        result["best"].as_str().unwrap()
+    ));
+}
+
+#[test]
+fn predictions_are_written_as_an_array_and_repeat() {
+    let desk = Desk::new("predict");
+    let result = desk.json("predict jsc-tiny jsc-sim --out y.npy --split val");
+    assert_eq!(
+        (&result["rows"], &result["width"]),
+        (&Json::from(10_000), &Json::from(5))
+    );
+    let first = fs::read(desk.0.join("y.npy")).unwrap();
+    desk.json("predict jsc-tiny jsc-sim --out y.npy --split val");
+    assert_eq!(first, fs::read(desk.0.join("y.npy")).unwrap());
+    let error = desk.error("predict jsc-tiny y.npy --out z.npy", 2);
+    assert!(
+        error.contains("rows have 5 values, but the network takes 16"),
+        "{error}"
+    );
+    let error = desk.error("predict jsc-tiny jsc-sim --out z.npy --integer --quiet", 2);
+    assert!(error.contains("cannot run in integers"), "{error}");
+}
+
+#[test]
+fn a_sweep_prints_one_table_and_writes_csv_markdown_and_a_chart() {
+    let desk = Desk::new("sweep");
+    let rows = desk.json("train jsc-tiny jsc-sim --max-epochs 1 --sweep learning_rate=0.1,1e-3 --sweep batch-size=256,1024");
+    assert_eq!(rows.as_array().unwrap().len(), 4);
+    for file in ["sweep.csv", "sweep.md", "sweep.svg"] {
+        assert!(desk.software().join(file).exists(), "{file}");
+    }
+    let error = desk.error("train jsc-tiny jsc-sim --sweep learning_rat=1 --quiet", 2);
+    assert!(error.contains("did you mean 'learning_rate'"), "{error}");
+}
+
+#[test]
+fn mistakes_are_answered_in_a_sentence() {
+    let desk = Desk::new("mistakes");
+    desk.write(
+        "bad.toml",
+        "model = \"jsc-tiny\"\nbatch_sise = 4\nlearning_rate = \"x\"\nseed = -1\n",
+    );
+    desk.write("broken.ckpt", "no checkpoint");
+    let cases = [
+        (
+            "train jsc-tni jsc-sim",
+            "unknown model 'jsc-tni'; did you mean 'jsc-tiny'",
+        ),
+        (
+            "train jsc-tiny jsc-smi",
+            "unknown dataset 'jsc-smi'; did you mean 'jsc-sim'",
+        ),
+        ("train jsc-tiny", "no dataset given"),
+        (
+            "train jsc-tiny jsc-sim --batchsize 4",
+            "did you mean '--batch-size'",
+        ),
+        (
+            "train jsc-tiny jsc-sim --batch-size 0",
+            "--batch-size: 0 is below 1",
+        ),
+        (
+            "train jsc-tiny jsc-sim --batch-size 1000000 --quiet",
+            "larger than the 90000 training rows",
+        ),
+        (
+            "train jsc-tiny jsc-sim --learning-rate nan",
+            "not a finite number",
+        ),
+        (
+            "train jsc-tiny jsc-sim --accelerator gpu",
+            "there is no GPU back end",
+        ),
+        ("train --config bad.toml", "3 problems in bad.toml"),
+        ("train --config none.toml", "cannot read none.toml"),
+        ("train lenet5 jsc-sim --quiet", "lenet5"),
+        (
+            "test jsc-tiny jsc-sim --load broken.ckpt --quiet",
+            "broken.ckpt: is not a checkpoint",
+        ),
+        (
+            "test jsc-tiny jsc-sim --load none.ckpt --quiet",
+            "none.ckpt",
+        ),
+        ("train jsc-tiny jsc-sim --resume", "nothing to resume"),
+        (
+            "train jsc-tiny jsc-sim --project-dir bad.toml --quiet",
+            "cannot make the folder bad.toml",
+        ),
+    ];
+    for (line, expected) in cases {
+        let error = desk.error(line, 2);
+        assert!(
+            error.starts_with("error: ") && error.contains(expected),
+            "{line}: {error}"
+        );
+    }
+    let diverged = desk.run("train jsc-tiny jsc-sim --learning-rate 1e30 --training-optimizer sgd --quiet --max-epochs 3");
+    assert_eq!(diverged.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&diverged.stdout).contains("diverged"));
+}
+
+#[test]
+fn two_runs_cannot_use_one_folder() {
+    let desk = Desk::new("lock");
+    desk.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
+    let lock = fs::File::create(desk.0.join("mase_output/p/software/.lock")).unwrap();
+    lock.lock().unwrap();
+    let error = desk.error("train jsc-tiny jsc-sim --project p --resume", 2);
+    assert!(error.contains("another run is using"), "{error}");
+    assert!(Path::new(&desk.0).exists());
+}
