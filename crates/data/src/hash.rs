@@ -12,6 +12,11 @@ pub(crate) fn dataset(values: &[f32], labels: &[u32], parts: &[u8]) -> u64 {
     words(labels, parts, |&part| u64::from(part))
 }
 
+/// The hash of bytes.
+pub(crate) fn bytes(bytes: &[u8]) -> u64 {
+    words(0, bytes, |&byte| u64::from(byte))
+}
+
 /// Eight independent lanes, so that the processor need not wait for one multiplication to begin the next.
 fn words<T>(seed: u64, items: &[T], word: impl Fn(&T) -> u64) -> u64 {
     let mut lanes: [u64; 8] = std::array::from_fn(|lane| mix(seed, lane as u64));

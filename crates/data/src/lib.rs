@@ -5,6 +5,7 @@
 //! rows alone, not of the seed of a run, so that accuracies of different runs can be compared.
 #![forbid(unsafe_code)]
 
+mod cache;
 mod dataset;
 mod error;
 mod hash;

@@ -31,9 +31,7 @@ pub enum Where {
 pub(crate) struct Request<'a> {
     pub entry: &'static DatasetEntry,
     pub options: &'a OpenOptions<'a>,
-    /// Which of the entry's forms the files are.
-    pub form: usize,
-    /// One path for each file of the form.
+    /// One path for each file of the form that was found.
     pub paths: Vec<PathBuf>,
 }
 
@@ -67,7 +65,7 @@ pub fn find(name: &str, options: &OpenOptions) -> Result<Where, DataError> {
     let roots = places::roots(options);
     Ok(match locate(entry, &roots) {
         Some(_) if entry.forms.is_empty() => Where::BuiltIn,
-        Some((_, paths)) => Where::Found(paths),
+        Some(paths) => Where::Found(paths),
         None => Where::Missing {
             files: missing_files(entry, &roots),
             can_download: entry.forms[0].iter().all(|file| file.url.is_some()),
@@ -99,31 +97,21 @@ pub(crate) fn open_entry(
     options: &OpenOptions,
     roots: &[PathBuf],
 ) -> Result<Dataset, DataError> {
-    let (form, paths) = match locate(entry, roots) {
-        Some(found) => found,
-        None => return Err(missing(entry, options, roots)),
-    };
+    let paths = locate(entry, roots).ok_or_else(|| missing(entry, options, roots))?;
     (entry.load)(&Request {
         entry,
         options,
-        form,
         paths,
     })
 }
 
-/// The first form of which every file is there, and its files. A dataset without files is always there.
-fn locate(entry: &DatasetEntry, roots: &[PathBuf]) -> Option<(usize, Vec<PathBuf>)> {
+/// The files of the first form of which every one is there. A dataset without files is always there.
+fn locate(entry: &DatasetEntry, roots: &[PathBuf]) -> Option<Vec<PathBuf>> {
     if entry.forms.is_empty() {
-        return Some((0, Vec::new()));
+        return Some(Vec::new());
     }
-    let forms = entry.forms.iter().enumerate();
-    forms
-        .filter_map(|(form, files)| {
-            let paths: Option<Vec<PathBuf>> =
-                places::locate(entry, files, roots).into_iter().collect();
-            Some((form, paths?))
-        })
-        .next()
+    let paths = |files: &&[FileEntry]| places::locate(entry, files, roots).into_iter().collect();
+    entry.forms.iter().find_map(paths)
 }
 
 fn missing_files(entry: &DatasetEntry, roots: &[PathBuf]) -> Vec<&'static str> {

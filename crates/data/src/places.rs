@@ -7,18 +7,23 @@ use std::path::{Path, PathBuf};
 
 /// The folders to look in, in order: the one given, `$MASE_DATA`, the user's cache.
 pub(crate) fn roots(options: &OpenOptions) -> Vec<PathBuf> {
-    let variable = |name: &str| {
-        env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
     let roots = [
         options.data_dir.clone(),
         variable("MASE_DATA"),
-        cache.map(|cache| cache.join("mase")),
+        user_cache(),
     ];
     roots.into_iter().flatten().collect()
+}
+
+/// The user's cache folder.
+pub(crate) fn user_cache() -> Option<PathBuf> {
+    let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+    cache.map(|cache| cache.join("mase"))
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    let value = env::var_os(name).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
 }
 
 /// The path of each file of the dataset in one of its forms, where found.

@@ -12,10 +12,18 @@ const VAL_ONE_IN: usize = 10;
 /// The seed of every split, so that accuracies of different runs can be compared.
 const SPLIT_SEED: u64 = 42;
 
+/// Fewer rows cannot be split in three.
+pub(crate) const MIN_ROWS: usize = 10;
+
 /// The part a row belongs to.
 pub(crate) const TRAIN: u8 = 0;
 pub(crate) const VAL: u8 = 1;
 pub(crate) const TEST: u8 = 2;
+
+/// What is said of a file with fewer than [`MIN_ROWS`].
+pub(crate) fn too_few(n_rows: usize) -> String {
+    format!("has {n_rows} rows; at least {MIN_ROWS} are needed to train, validate and test")
+}
 
 /// Keeps the first of rows that agree in all features and the label; gives the number of rows dropped.
 ///

@@ -3,7 +3,7 @@
 use crate::dataset::Dataset;
 use crate::error::DataError;
 use crate::open::Request;
-use crate::sets::{idx_images, jsc_sim};
+use crate::sets::{idx_images, jsc, jsc_openml, jsc_sim};
 
 /// A dataset known by name.
 pub struct DatasetEntry {
@@ -49,6 +49,32 @@ const CLOTHES: &[&str] = &[
 /// All datasets.
 pub static DATASETS: &[DatasetEntry] = &[
     // jets
+    DatasetEntry {
+        name: "jsc",
+        aliases: &[],
+        about: "jets of the labs, from CERN's HDF5 file: 986 806 rows before duplicates are dropped",
+        sample_shape: &[16],
+        classes: &["g", "q", "w", "z", "t"],
+        page: "https://cernbox.cern.ch/s/jvFd5MoWhGs1l5v",
+        instead: "'jsc-sim', jets that the program makes",
+        folders: &["jsc"],
+        has_own_file_names: true,
+        forms: &[jsc::FILES],
+        load: jsc::load,
+    },
+    DatasetEntry {
+        name: "jsc-openml",
+        aliases: &["jsc_openml"],
+        about: "jets of OpenML 42468: 830 000 rows, about one point easier than jsc, classes in another order",
+        sample_shape: &[16],
+        classes: &["g", "q", "t", "w", "z"],
+        page: "https://www.openml.org/d/42468",
+        instead: "'jsc-sim', jets that the program makes",
+        folders: &["jsc-openml", "jsc_openml"],
+        has_own_file_names: false,
+        forms: &[jsc_openml::ARFF, jsc_openml::ARRAYS],
+        load: jsc_openml::load,
+    },
     DatasetEntry {
         name: "jsc-sim",
         aliases: &["jsc_sim"],

@@ -4,11 +4,14 @@
 //! bad input is answered with an error that names the file and what is wrong. Writers never leave half a file behind.
 #![forbid(unsafe_code)]
 
+pub mod arff;
 pub mod checkpoint;
 pub mod csv;
+pub mod hdf5;
 pub mod idx;
 pub mod nearest;
 pub mod npy;
+pub mod npz;
 pub mod table;
 
 mod archive;

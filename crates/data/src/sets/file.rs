@@ -8,16 +8,17 @@ use crate::dataset::{Dataset, Info, Rows};
 use crate::error::DataError;
 use crate::options::OpenOptions;
 use crate::prepare;
-use interop::csv;
 use interop::table::Table;
+use interop::{csv, npz};
 use std::path::{Path, PathBuf};
-
-/// Fewer rows cannot be split in three.
-const MIN_ROWS: usize = 10;
 
 /// The endings of files that are tables, and who reads them.
 type Reader = fn(&Path, &str) -> Result<(Table, Vec<usize>), DataError>;
-const READERS: &[(&str, Reader)] = &[(".csv", read_csv), (".csv.gz", read_csv)];
+const READERS: &[(&str, Reader)] = &[
+    (".csv", read_csv),
+    (".csv.gz", read_csv),
+    (".npz", read_npz),
+];
 
 /// The path and the label column, if the name is that of a file.
 pub(crate) fn parse_name(name: &str) -> Option<(PathBuf, &str)> {
@@ -61,8 +62,8 @@ pub(crate) fn open(
 
 fn check(path: &Path, label: &str, table: &Table) -> Result<(), DataError> {
     let n_rows = table.labels.len();
-    let message = if n_rows < MIN_ROWS {
-        format!("has {n_rows} rows; at least {MIN_ROWS} are needed to train, validate and test")
+    let message = if n_rows < prepare::MIN_ROWS {
+        prepare::too_few(n_rows)
     } else if let [only] = table.classes.as_slice() {
         format!("column '{label}' has one class only, '{only}'; two are needed to tell apart")
     } else {
@@ -78,4 +79,8 @@ fn read_csv(path: &Path, label: &str) -> Result<(Table, Vec<usize>), DataError> 
     let table = csv::read(path, label)?;
     let width = table.features.len();
     Ok((table, vec![width]))
+}
+
+fn read_npz(path: &Path, label: &str) -> Result<(Table, Vec<usize>), DataError> {
+    Ok(npz::read(path, label)?)
 }

@@ -2,4 +2,6 @@
 
 pub(crate) mod file;
 pub(crate) mod idx_images;
+pub(crate) mod jsc;
+pub(crate) mod jsc_openml;
 pub(crate) mod jsc_sim;

@@ -1,0 +1,110 @@
+//! ARFF tables, as OpenML publishes them: a header of `@attribute` lines, then comma-separated rows. May be gzipped.
+//!
+//! Quoted cells are read when they hold no comma. Sparse rows and missing values are refused.
+
+use crate::gzip;
+use crate::table::{Builder, Table, TableError, TableProblem};
+use std::fs::File;
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+/// Longer lines are refused: 16 MiB.
+pub const MAX_LINE: usize = 1 << 24;
+
+/// Reads the table whose labels stand in the attribute `label`.
+pub fn read(path: &Path, label: &str) -> Result<Table, TableError> {
+    let file = File::open(path).map_err(|error| TableProblem::from(error).of(path))?;
+    let table = gzip::reader(file)
+        .map_err(TableProblem::from)
+        .and_then(|reader| parse(reader, label));
+    table.map_err(|problem| problem.of(path))
+}
+
+/// The table that the text of a file is.
+pub fn parse(text: impl BufRead, label: &str) -> Result<Table, TableProblem> {
+    let mut lines = Lines {
+        text,
+        line: String::new(),
+        n_lines: 0,
+    };
+    let columns = attributes(&mut lines)?;
+    let mut builder = Builder::new(columns, label)?;
+    while let Some(line) = lines.next()? {
+        if line.starts_with('{') {
+            return Err(lines.wrong("sparse rows are not read"));
+        }
+        let cells = line
+            .split(',')
+            .map(|cell| cell.trim().trim_matches(['\'', '"']));
+        builder.row(cells)?;
+    }
+    builder.finish()
+}
+
+fn attributes<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<String>, TableProblem> {
+    let mut columns = Vec::new();
+    while let Some(line) = lines.next()? {
+        let (keyword, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match keyword.to_lowercase().as_str() {
+            "@relation" => {}
+            "@attribute" => match attribute_name(rest.trim()) {
+                Some(name) => columns.push(name),
+                None => return Err(lines.wrong("the attribute has no name")),
+            },
+            "@data" => return Ok(columns),
+            _ => break,
+        }
+    }
+    Err(TableProblem::Kind {
+        kind: "an ARFF file",
+        message: format!(
+            "line {} is neither @relation, @attribute nor @data",
+            lines.n_lines
+        ),
+    })
+}
+
+fn attribute_name(text: &str) -> Option<String> {
+    let name = match text.chars().next()? {
+        quote @ ('\'' | '"') => text[1..].split_once(quote)?.0,
+        _ => text.split(char::is_whitespace).next()?,
+    };
+    Some(name.to_owned())
+}
+
+/// Lines that are neither empty nor comments.
+struct Lines<R> {
+    text: R,
+    line: String,
+    n_lines: usize,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn next(&mut self) -> Result<Option<&str>, TableProblem> {
+        loop {
+            self.line.clear();
+            self.n_lines += 1;
+            let read = self
+                .text
+                .by_ref()
+                .take(MAX_LINE as u64 + 1)
+                .read_line(&mut self.line);
+            let n_bytes = read.map_err(|error| self.wrong(&error.to_string()))?;
+            if n_bytes == 0 {
+                return Ok(None);
+            }
+            if n_bytes > MAX_LINE {
+                return Err(self.wrong(&format!("has more than {MAX_LINE} bytes")));
+            }
+            let line = self.line.trim();
+            if !line.is_empty() && !line.starts_with('%') {
+                break;
+            }
+        }
+        Ok(Some(self.line.trim()))
+    }
+
+    fn wrong(&self, message: &str) -> TableProblem {
+        TableProblem::place(format!("line {}", self.n_lines), message)
+    }
+}

@@ -1,0 +1,271 @@
+//! HDF5 files whose rows are records with named fields, as CERN publishes its jets.
+//!
+//! Read a window of rows at a time, so that only the fields asked for are ever held. Fields are floats or integers of
+//! either byte order. The label is one-hot: one field for each class, of which exactly one is 1.
+
+use crate::table::{MAX_ROWS, Table, TableError, TableProblem, column};
+use hdf5_pure::{Dataset, Datatype, DatatypeByteOrder, File};
+use std::ops::Range;
+use std::path::Path;
+
+/// Deflate packs no tighter than this, so a file that promises more than this many times its size is lying.
+const MAX_RATIO: u64 = 1032;
+/// Bytes of a window, unless a single chunk is larger.
+const WINDOW_BYTES: u64 = 1 << 23;
+
+/// Which fields of which dataset make the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Records<'a> {
+    /// The dataset in the file.
+    pub dataset: &'a str,
+    /// The fields that are features.
+    pub features: &'a [&'a str],
+    /// The one-hot fields.
+    pub one_hot: &'a [&'a str],
+    /// What each of them stands for.
+    pub classes: &'a [&'a str],
+}
+
+/// Reads the table.
+pub fn read(path: &Path, records: Records) -> Result<Table, TableError> {
+    let wrong = |problem: TableProblem| problem.of(path);
+    let n_bytes = std::fs::metadata(path)
+        .map_err(|error| wrong(error.into()))?
+        .len();
+    let file = File::open_streaming(path).map_err(|error| wrong(not_hdf5(error)))?;
+    table(&file, n_bytes, records).map_err(wrong)
+}
+
+/// The table in the bytes of a file.
+pub fn parse(bytes: Vec<u8>, records: Records) -> Result<Table, TableProblem> {
+    let n_bytes = bytes.len() as u64;
+    let file = File::from_bytes(bytes).map_err(not_hdf5)?;
+    table(&file, n_bytes, records)
+}
+
+fn not_hdf5(error: impl ToString) -> TableProblem {
+    TableProblem::Kind {
+        kind: "an HDF5 file",
+        message: error.to_string(),
+    }
+}
+
+fn table(file: &File, n_bytes: u64, records: Records) -> Result<Table, TableProblem> {
+    let place = || format!("dataset '{}'", records.dataset);
+    let wrong = |error: hdf5_pure::Error| TableProblem::place(place(), error);
+    let dataset = file.dataset(records.dataset).map_err(wrong)?;
+    let datatype = dataset.datatype().map_err(wrong)?;
+    let shape = dataset.shape().map_err(wrong)?;
+    let &[n_rows] = shape.as_slice() else {
+        return Err(TableProblem::place(
+            place(),
+            format!("has shape {shape:?}; one axis of records was expected"),
+        ));
+    };
+    let layout = Layout::new(&datatype, records)?;
+    let window = window_rows(&dataset, &layout).map_err(wrong)?;
+    check_size(n_rows, window, &layout, n_bytes)?;
+    let mut table = Table {
+        features: records.features.iter().map(ToString::to_string).collect(),
+        classes: records.classes.iter().map(ToString::to_string).collect(),
+        ..Table::default()
+    };
+    table
+        .values
+        .reserve_exact(n_rows as usize * records.features.len());
+    table.labels.reserve_exact(n_rows as usize);
+    for start in (0..n_rows).step_by(window as usize) {
+        let bytes = dataset.read_raw_rows(start, window).map_err(wrong)?;
+        let expected = window.min(n_rows - start) * layout.size as u64;
+        if bytes.len() as u64 != expected {
+            let message = format!(
+                "rows from {} have {} bytes, not {expected}",
+                start + 1,
+                bytes.len()
+            );
+            return Err(TableProblem::place(place(), message));
+        }
+        layout.append(&bytes, &mut table)?;
+    }
+    Ok(table)
+}
+
+/// Whole chunks, as many as fit a window: a chunk is then unpacked once.
+fn window_rows(dataset: &Dataset, layout: &Layout) -> Result<u64, hdf5_pure::Error> {
+    let chunk = dataset
+        .chunk_shape()?
+        .and_then(|shape| shape.first().copied());
+    let chunk = chunk.unwrap_or(1).max(1);
+    let chunks = WINDOW_BYTES / (layout.size as u64).saturating_mul(chunk).max(1);
+    Ok(chunk.saturating_mul(chunks.max(1)))
+}
+
+fn check_size(n_rows: u64, window: u64, layout: &Layout, n_bytes: u64) -> Result<(), TableProblem> {
+    if n_rows == 0 {
+        return Err(TableProblem::NoRows);
+    }
+    if n_rows > MAX_ROWS as u64 {
+        return Err(TableProblem::TooLarge {
+            what: "rows",
+            got: n_rows,
+            limit: MAX_ROWS as u64,
+        });
+    }
+    let limit = n_bytes.saturating_mul(MAX_RATIO).max(WINDOW_BYTES);
+    let promised = n_rows.max(window).saturating_mul(layout.size as u64);
+    if promised > limit {
+        let message = format!("{promised} bytes of records cannot be in a file of {n_bytes} bytes");
+        return Err(TableProblem::place("header", message));
+    }
+    Ok(())
+}
+
+/// Where the wanted fields stand in a record.
+struct Layout {
+    size: usize,
+    features: Vec<Field>,
+    one_hot: Vec<Field>,
+}
+
+struct Field {
+    name: String,
+    bytes: Range<usize>,
+    kind: Kind,
+    is_big_endian: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Float,
+    Integer,
+}
+
+impl Layout {
+    fn new(datatype: &Datatype, records: Records) -> Result<Self, TableProblem> {
+        let Datatype::Compound { size, members } = datatype else {
+            let message = "the rows are not records with named fields";
+            return Err(TableProblem::place(
+                format!("dataset '{}'", records.dataset),
+                message,
+            ));
+        };
+        let size = *size as usize;
+        let names: Vec<String> = members.iter().map(|member| member.name.clone()).collect();
+        let field = |name: &&str| {
+            let member = &members[column(&names, name)?];
+            Field::new(name, member.byte_offset, &member.datatype)
+                .filter(|field| field.bytes.end <= size)
+                .ok_or_else(|| {
+                    TableProblem::place(
+                        format!("column '{name}'"),
+                        "is neither a float nor an integer of a record",
+                    )
+                })
+        };
+        Ok(Self {
+            size,
+            features: records
+                .features
+                .iter()
+                .map(field)
+                .collect::<Result<_, _>>()?,
+            one_hot: records
+                .one_hot
+                .iter()
+                .map(field)
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn append(&self, bytes: &[u8], table: &mut Table) -> Result<(), TableProblem> {
+        for record in bytes.chunks_exact(self.size) {
+            let row = table.labels.len() + 1;
+            for field in &self.features {
+                let value = field.value(record) as f32;
+                if !value.is_finite() {
+                    return Err(TableProblem::Cell {
+                        row,
+                        column: field.name.clone(),
+                        message: format!("{} is not a finite float32", field.value(record)),
+                    });
+                }
+                table.values.push(value);
+            }
+            table.labels.push(self.label(record, row)?);
+        }
+        Ok(())
+    }
+
+    fn label(&self, record: &[u8], row: usize) -> Result<u32, TableProblem> {
+        let mut label = None;
+        for (class, field) in self.one_hot.iter().enumerate() {
+            let value = field.value(record);
+            let repeated = value == 1.0 && label.replace(class as u32).is_some();
+            if repeated || (value != 0.0 && value != 1.0) {
+                return Err(TableProblem::Cell {
+                    row,
+                    column: field.name.clone(),
+                    message: format!("{value} is no one-hot label: one field is 1, the others 0"),
+                });
+            }
+        }
+        label.ok_or_else(|| {
+            TableProblem::place(
+                format!("row {row}"),
+                "belongs to no class: all one-hot fields are 0",
+            )
+        })
+    }
+}
+
+impl Field {
+    fn new(name: &str, offset: u64, datatype: &Datatype) -> Option<Self> {
+        let (kind, size, order) = match datatype {
+            Datatype::FloatingPoint {
+                size: size @ (4 | 8),
+                byte_order,
+                ..
+            } => (Kind::Float, *size, byte_order),
+            Datatype::FixedPoint {
+                size: size @ 1..=8,
+                byte_order,
+                ..
+            } => (Kind::Integer, *size, byte_order),
+            _ => return None,
+        };
+        let is_big_endian = match order {
+            DatatypeByteOrder::LittleEndian => false,
+            DatatypeByteOrder::BigEndian => true,
+            _ => return None,
+        };
+        let start = usize::try_from(offset).ok()?;
+        Some(Self {
+            name: name.to_owned(),
+            bytes: start..start.checked_add(size as usize)?,
+            kind,
+            is_big_endian,
+        })
+    }
+
+    fn value(&self, record: &[u8]) -> f64 {
+        let bytes = &record[self.bytes.clone()];
+        match (self.kind, self.is_big_endian, bytes) {
+            (Kind::Float, false, &[a, b, c, d]) => f64::from(f32::from_le_bytes([a, b, c, d])),
+            (Kind::Float, true, &[a, b, c, d]) => f64::from(f32::from_be_bytes([a, b, c, d])),
+            (Kind::Float, ..) => f64::from_bits(self.word(bytes)),
+            (Kind::Integer, ..) => {
+                let unused = 64 - 8 * bytes.len() as u32;
+                ((self.word(bytes) << unused) as i64 >> unused) as f64
+            }
+        }
+    }
+
+    fn word(&self, bytes: &[u8]) -> u64 {
+        let join = |word: u64, &byte: &u8| word << 8 | u64::from(byte);
+        if self.is_big_endian {
+            bytes.iter().fold(0, join)
+        } else {
+            bytes.iter().rev().fold(0, join)
+        }
+    }
+}
