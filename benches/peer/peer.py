@@ -5,10 +5,16 @@ Reads requests from standard input, one a line, and answers each with CPU and wa
   eval NET STEPS                     a forward pass in evaluation mode, without gradients
   quantize FORMAT ELEMENTS REPEATS   PyTorch's expression of the same rounding
   copy ELEMENTS REPEATS              a plain copy of the array
+  fit NET bare|lightning ROWS EPOCHS an epoch of training with shuffling and validation, on rows in memory
+  quality NET FOLDER EPOCHS BATCH LR SEED
+                                     trains on FOLDER/{train,val,test}_{x,y}.npy; answers test accuracy and loss of the
+                                     epoch with the lowest validation loss
 """
 import sys
 import time
+import warnings
 
+import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -95,6 +101,20 @@ def lenet5():
 
 def jsc_tiny():
     return nn.Sequential(nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 5), nn.ReLU())
+
+
+def jsc_toy():
+    layers = [nn.BatchNorm1d(16), nn.ReLU()]
+    for i, o in ((16, 8), (8, 8), (8, 5)):
+        layers += [nn.Linear(i, o), nn.BatchNorm1d(o), nn.ReLU()]
+    return nn.Sequential(*layers)
+
+
+def jsc_s():
+    return nn.Sequential(
+        nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 32), nn.ReLU(),
+        nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 5), nn.BatchNorm1d(5), nn.ReLU(),
+    )
 
 
 def rows(n, width, classes):
@@ -197,8 +217,102 @@ def copy(elements, repeat):
     timed(repeat, lambda i: y.copy_(x))
 
 
+MODULES = {"jsc-tiny": jsc_tiny, "jsc-toy": jsc_toy, "jsc-s": jsc_s, "lenet5": lenet5}
+
+
+def bare_epoch(module, optimizer, x, y, val_x, val_y, batch):
+    """A plain loop that slices tensors in memory; validation at the end. Returns the validation loss."""
+    module.train()
+    order = torch.randperm(len(x))
+    for start in range(0, len(x), batch):
+        index = order[start:start + batch]
+        if len(index) == 1:
+            continue
+        optimizer.zero_grad()
+        F.cross_entropy(module(x[index]), y[index]).backward()
+        optimizer.step()
+    module.eval()
+    with torch.no_grad():
+        losses = [F.cross_entropy(module(val_x[s:s + 1024]), val_y[s:s + 1024], reduction="sum") for s in range(0, len(val_x), 1024)]
+    return sum(losses).item() / len(val_x)
+
+
+def fit(name, mode, count, epochs):
+    x, y = rows(count, (16,), 5)
+    val_x, val_y = rows(count // 10, (16,), 5)
+    module = MODULES[name]()
+    if mode == "bare":
+        optimizer = torch.optim.Adam(module.parameters(), lr=1e-3)
+        timed(epochs, lambda i: bare_epoch(module, optimizer, x, y, val_x, val_y, 256))
+        return
+    trainer, wrapped, loaders = lightning(module, x, y, val_x, val_y, epochs)
+    cpu, wall = time.process_time(), time.perf_counter()
+    trainer.fit(wrapped, *loaders)
+    print((time.process_time() - cpu) / epochs, (time.perf_counter() - wall) / epochs, flush=True)
+
+
+def lightning(module, x, y, val_x, val_y, epochs):
+    """PyTorch Lightning with a DataLoader, as the original trains."""
+    import logging
+
+    import lightning.pytorch as pl
+    from torch.utils.data import DataLoader, TensorDataset
+
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore")
+
+    class Wrapped(pl.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.model = module
+
+        def training_step(self, batch, _):
+            loss = F.cross_entropy(self.model(batch[0]), batch[1])
+            self.log("train_loss_step", loss, prog_bar=True)
+            return loss
+
+        def validation_step(self, batch, _):
+            self.log("val_loss_epoch", F.cross_entropy(self.model(batch[0]), batch[1]), on_epoch=True)
+
+        def configure_optimizers(self):
+            return torch.optim.Adam(self.parameters(), lr=1e-3)
+
+    trainer = pl.Trainer(
+        max_epochs=epochs, accelerator="cpu", logger=False, enable_progress_bar=False, enable_checkpointing=False,
+        enable_model_summary=False,
+    )
+    loaders = DataLoader(TensorDataset(x, y), 256, shuffle=True), DataLoader(TensorDataset(val_x, val_y), 256)
+    return trainer, Wrapped(), loaders
+
+
+def quality(name, folder, epochs, batch, lr, seed):
+    torch.manual_seed(seed)
+    arrays = {f"{s}_{k}": torch.from_numpy(np.load(f"{folder}/{s}_{k}.npy")) for s in ("train", "val", "test") for k in "xy"}
+    for split in ("train", "val", "test"):
+        arrays[f"{split}_y"] = arrays[f"{split}_y"].reshape(-1).long()
+        if name == "lenet5":
+            arrays[f"{split}_x"] = arrays[f"{split}_x"].reshape(-1, 1, 28, 28)
+    module = MODULES[name]()
+    optimizer = torch.optim.Adam(module.parameters(), lr=lr)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs, 1e-6)
+    best, answer = float("inf"), None
+    for _ in range(epochs):
+        val = bare_epoch(module, optimizer, arrays["train_x"], arrays["train_y"], arrays["val_x"], arrays["val_y"], batch)
+        schedule.step()
+        if val < best:
+            with torch.no_grad():
+                logits = module(arrays["test_x"])
+            accuracy = (logits.argmax(1) == arrays["test_y"]).float().mean().item()
+            best, answer = val, (accuracy, F.cross_entropy(logits, arrays["test_y"]).item())
+    print(*answer, flush=True)
+
+
 for line in sys.stdin:
     match line.split():
+        case ["fit", name, mode, count, epochs]:
+            fit(name, mode, int(count), int(epochs))
+        case ["quality", name, folder, epochs, batch, lr, seed]:
+            quality(name, folder, int(epochs), int(batch), float(lr), int(seed))
         case ["train", name, mode, steps]:
             train(name, mode, int(steps))
         case ["eval", name, steps]:

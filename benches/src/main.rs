@@ -1,6 +1,6 @@
 //! Benchmarks against PyTorch: both sides take turns in one run, and each line ends in a ratio.
 //!
-//! `cargo run --release -p benches -- training|evaluation|quantizers|scaling`
+//! `cargo run --release -p benches -- training|evaluation|fitting|quality|quantizers|scaling`
 //!
 //! CPU seconds are compared, because they do not depend on what else the machine does; the best of several turns
 //! counts. Wall seconds stand beside them. The Python side is set up on first use by `peer/setup.sh`.
@@ -9,7 +9,9 @@
 
 mod clock;
 mod evaluation;
+mod fitting;
 mod peer;
+mod quality;
 mod quantizers;
 mod scaling;
 mod table;
@@ -24,13 +26,15 @@ fn main() -> Result<()> {
         match name.as_str() {
             "training" => training::run()?,
             "evaluation" => evaluation::run()?,
+            "fitting" => fitting::run()?,
+            "quality" => quality::run()?,
             "quantizers" => quantizers::run()?,
             "scaling" => scaling::run()?,
             other => bail!("no benchmark called '{other}'"),
         }
     }
     if names.is_empty() {
-        bail!("name a benchmark: training, evaluation, quantizers, scaling");
+        bail!("name a benchmark: training, evaluation, fitting, quality, quantizers, scaling");
     }
     Ok(())
 }

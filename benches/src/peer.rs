@@ -42,6 +42,12 @@ impl Peer {
 
     /// Runs a request, such as `train mlp eager 200`, and returns the seconds of one repetition.
     pub fn ask(&mut self, request: &str) -> Result<Spent> {
+        let [cpu, wall] = self.numbers(request)?;
+        Ok(Spent { wall, cpu })
+    }
+
+    /// Runs a request and returns the two numbers it answers.
+    pub fn numbers(&mut self, request: &str) -> Result<[f64; 2]> {
         writeln!(self.requests, "{request}")?;
         let mut line = String::new();
         self.answers.read_line(&mut line)?;
@@ -49,10 +55,10 @@ impl Peer {
             .split_whitespace()
             .filter_map(|n| n.parse().ok())
             .collect();
-        let [cpu, wall] = numbers[..] else {
-            bail!("the Python side answered '{}' to '{request}'", line.trim());
-        };
-        Ok(Spent { wall, cpu })
+        match numbers[..] {
+            [first, second] => Ok([first, second]),
+            _ => bail!("the Python side answered '{}' to '{request}'", line.trim()),
+        }
     }
 }
 
