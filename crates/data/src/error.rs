@@ -17,23 +17,8 @@ pub enum DataError {
         hint: String,
     },
     /// The files are not there, and cannot be fetched.
-    #[error(
-        "dataset '{name}' needs {files}, which is not in {looked_in}{why}; {advice}, or use {instead}"
-    )]
-    Missing {
-        /// The dataset.
-        name: String,
-        /// The files that were not found.
-        files: String,
-        /// The folders that were looked in.
-        looked_in: String,
-        /// Why they were not fetched.
-        why: String,
-        /// What to do.
-        advice: String,
-        /// The generated dataset that is always there.
-        instead: &'static str,
-    },
+    #[error(transparent)]
+    Missing(Box<Missing>),
     /// A file cannot be read as a table.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -64,4 +49,24 @@ pub enum DataError {
         /// Why.
         error: io::Error,
     },
+}
+
+/// A dataset whose files are not there, and the way out.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "dataset '{name}' needs {files}, which is not in {looked_in}{why}; {advice}, or use {instead}"
+)]
+pub struct Missing {
+    /// The dataset.
+    pub name: String,
+    /// The files that were not found.
+    pub files: String,
+    /// The folders that were looked in.
+    pub looked_in: String,
+    /// Why they were not fetched.
+    pub why: String,
+    /// What to do.
+    pub advice: String,
+    /// The generated dataset that is always there.
+    pub instead: &'static str,
 }

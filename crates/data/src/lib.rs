@@ -7,6 +7,8 @@
 
 mod cache;
 mod dataset;
+mod describe;
+mod download;
 mod error;
 mod hash;
 mod open;
@@ -14,10 +16,12 @@ mod options;
 mod places;
 mod prepare;
 mod sets;
+mod sha256;
 mod table;
 
 pub use dataset::{Dataset, Info, Rows, Split};
-pub use error::DataError;
-pub use open::{Where, find, open};
-pub use options::{OpenOptions, ValSplit};
+pub use describe::{ClassCounts, Counts, Description, Range, describe};
+pub use error::{DataError, Missing};
+pub use open::{Where, find, get, open};
+pub use options::{OpenOptions, Progress, ValSplit};
 pub use table::{DATASETS, DatasetEntry};

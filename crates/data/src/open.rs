@@ -1,7 +1,8 @@
 //! From a name to a dataset.
 
 use crate::dataset::Dataset;
-use crate::error::DataError;
+use crate::download;
+use crate::error::{DataError, Missing};
 use crate::options::OpenOptions;
 use crate::places;
 use crate::sets::file;
@@ -68,10 +69,18 @@ pub fn find(name: &str, options: &OpenOptions) -> Result<Where, DataError> {
         Some(paths) => Where::Found(paths),
         None => Where::Missing {
             files: missing_files(entry, &roots),
-            can_download: entry.forms[0].iter().all(|file| file.url.is_some()),
+            can_download: can_download(entry),
             looked_in: roots,
         },
     })
+}
+
+/// Sees to it that the files of a dataset are there, and fetches those that are not; gives all of them.
+pub fn get(name: &str, options: &OpenOptions) -> Result<Vec<PathBuf>, DataError> {
+    if let Some((path, _)) = file::parse_name(name) {
+        return Ok(vec![path]);
+    }
+    files(entry(name)?, options, &places::roots(options))
 }
 
 /// The entry of this name or alias.
@@ -97,7 +106,7 @@ pub(crate) fn open_entry(
     options: &OpenOptions,
     roots: &[PathBuf],
 ) -> Result<Dataset, DataError> {
-    let paths = locate(entry, roots).ok_or_else(|| missing(entry, options, roots))?;
+    let paths = files(entry, options, roots)?;
     (entry.load)(&Request {
         entry,
         options,
@@ -114,6 +123,45 @@ fn locate(entry: &DatasetEntry, roots: &[PathBuf]) -> Option<Vec<PathBuf>> {
     entry.forms.iter().find_map(paths)
 }
 
+/// The files of the dataset, fetched if need be.
+fn files(
+    entry: &DatasetEntry,
+    options: &OpenOptions,
+    roots: &[PathBuf],
+) -> Result<Vec<PathBuf>, DataError> {
+    if let Some(paths) = locate(entry, roots) {
+        return Ok(paths);
+    }
+    if options.offline {
+        return Err(missing(entry, roots, " and the network may not be used"));
+    }
+    if !can_download(entry) {
+        return Err(missing(entry, roots, ""));
+    }
+    fetch(entry, options, roots)
+        .map_err(|error| missing(entry, roots, &format!(" and cannot be fetched ({error})")))?;
+    locate(entry, roots).ok_or_else(|| missing(entry, roots, ""))
+}
+
+fn can_download(entry: &DatasetEntry) -> bool {
+    entry.forms[0].iter().all(|file| file.url.is_some())
+}
+
+fn fetch(entry: &DatasetEntry, options: &OpenOptions, roots: &[PathBuf]) -> Result<(), DataError> {
+    let files = entry.forms[0];
+    let folder = roots.first().map(|root| places::own_folder(entry, root));
+    let absent = files
+        .iter()
+        .zip(places::locate(entry, files, roots))
+        .filter(|(_, path)| path.is_none());
+    for (file, _) in absent {
+        if let (Some(url), Some(folder)) = (file.url, &folder) {
+            download::fetch(url, &folder.join(file.names[0]), file.sha256, options)?;
+        }
+    }
+    Ok(())
+}
+
 fn missing_files(entry: &DatasetEntry, roots: &[PathBuf]) -> Vec<&'static str> {
     let files: &'static [FileEntry] = entry.forms[0];
     let paths = places::locate(entry, files, roots);
@@ -121,7 +169,7 @@ fn missing_files(entry: &DatasetEntry, roots: &[PathBuf]) -> Vec<&'static str> {
     absent.map(|(file, _)| file.names[0]).collect()
 }
 
-fn missing(entry: &DatasetEntry, options: &OpenOptions, roots: &[PathBuf]) -> DataError {
+fn missing(entry: &DatasetEntry, roots: &[PathBuf], why: &str) -> DataError {
     let looked_in: Vec<String> = roots
         .iter()
         .map(|root| root.display().to_string())
@@ -131,17 +179,12 @@ fn missing(entry: &DatasetEntry, options: &OpenOptions, roots: &[PathBuf]) -> Da
     } else {
         looked_in.join(", ")
     };
-    let why = if options.offline {
-        " and the network may not be used"
-    } else {
-        ""
-    };
-    DataError::Missing {
+    DataError::Missing(Box::new(Missing {
         name: entry.name.to_owned(),
         files: missing_files(entry, roots).join(", "),
         looked_in,
         why: why.to_owned(),
         advice: format!("put it there (from {})", entry.page),
         instead: entry.instead,
-    }
+    }))
 }

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+/// Told of a file that is being fetched: its name, the bytes there are, the bytes there will be.
+pub type Progress<'a> = dyn Fn(&str, u64, Option<u64>) + 'a;
+
 /// How to find and split a dataset.
 #[derive(Clone, Default)]
 pub struct OpenOptions<'a> {
@@ -13,8 +16,8 @@ pub struct OpenOptions<'a> {
     pub val_split: ValSplit,
     /// Whether the network must not be used.
     pub offline: bool,
-    /// Told of a file that is being fetched: its name, the bytes there are, the bytes there will be.
-    pub progress: Option<&'a dyn Fn(&str, u64, Option<u64>)>,
+    /// Told how far a fetch is.
+    pub progress: Option<&'a Progress<'a>>,
     /// Told in a sentence what is worth knowing but no error, such as a cache that is made anew.
     pub notice: Option<&'a dyn Fn(&str)>,
 }

@@ -42,6 +42,14 @@ pub(crate) fn locate(
     files.iter().map(find).collect()
 }
 
+/// The folder under a root that files are fetched into.
+pub(crate) fn own_folder(entry: &DatasetEntry, root: &Path) -> PathBuf {
+    match entry.folders.first() {
+        Some(folder) if !root.ends_with(folder) => root.join(folder),
+        _ => root.to_owned(),
+    }
+}
+
 /// The folders of a dataset under a root. The root itself counts when it is called like one of them, or when the
 /// dataset's files cannot be mistaken for another's.
 fn folders(entry: &DatasetEntry, root: &Path) -> Vec<PathBuf> {

@@ -39,7 +39,9 @@ pub(crate) fn drop_duplicates(rows: &mut Rows) -> usize {
         let (before, from_here) = rows.values.split_at_mut(row * width);
         let candidate = &mut from_here[..width];
         // Adding zero turns -0 into +0 and leaves every other number as it is.
-        candidate.iter_mut().for_each(|value| *value += 0.0);
+        for value in &mut *candidate {
+            *value += 0.0;
+        }
         let label = rows.labels[row];
         let mut slot = row_hash(candidate, label) as usize & mask;
         let is_new = loop {
@@ -90,10 +92,12 @@ pub(crate) fn split_given(n_train: usize, n_test: usize) -> Vec<u8> {
 fn mark(order: &[u32], n_test: usize, n_val: usize) -> Vec<u8> {
     let mut parts = vec![TRAIN; order.len()];
     let (test, rest) = order.split_at(n_test);
-    test.iter().for_each(|&row| parts[row as usize] = TEST);
-    rest[..n_val]
-        .iter()
-        .for_each(|&row| parts[row as usize] = VAL);
+    for &row in test {
+        parts[row as usize] = TEST;
+    }
+    for &row in &rest[..n_val] {
+        parts[row as usize] = VAL;
+    }
     parts
 }
 

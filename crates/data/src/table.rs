@@ -3,7 +3,7 @@
 use crate::dataset::Dataset;
 use crate::error::DataError;
 use crate::open::Request;
-use crate::sets::{idx_images, jsc, jsc_openml, jsc_sim};
+use crate::sets::{cifar10, idx_images, jsc, jsc_openml, jsc_sim, toy_tiny};
 
 /// A dataset known by name.
 pub struct DatasetEntry {
@@ -46,6 +46,11 @@ const CLOTHES: &[&str] = &[
     "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
 ];
 
+#[rustfmt::skip]
+const THINGS: &[&str] = &[
+    "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
+];
+
 /// All datasets.
 pub static DATASETS: &[DatasetEntry] = &[
     // jets
@@ -86,7 +91,7 @@ pub static DATASETS: &[DatasetEntry] = &[
         folders: &[],
         has_own_file_names: false,
         forms: &[],
-        load: jsc_sim::load,
+        load: |request| Ok(jsc_sim::load(request)),
     },
     // images
     DatasetEntry {
@@ -114,6 +119,36 @@ pub static DATASETS: &[DatasetEntry] = &[
         has_own_file_names: false,
         forms: &[idx_images::FASHION_MNIST],
         load: idx_images::load,
+    },
+    DatasetEntry {
+        name: "cifar10",
+        aliases: &["cifar-10"],
+        about: "things: 50 000 color images of 32 x 32 to learn from, 10 000 to test",
+        sample_shape: &[3, 32, 32],
+        classes: THINGS,
+        page: "https://www.cs.toronto.edu/~kriz/cifar.html",
+        instead: "'toy_tiny', images that the program makes",
+        folders: &[
+            "cifar10",
+            "cifar-10-batches-bin",
+            "cifar10/cifar-10-batches-bin",
+        ],
+        has_own_file_names: true,
+        forms: &[cifar10::ARCHIVE, cifar10::BATCHES],
+        load: cifar10::load,
+    },
+    DatasetEntry {
+        name: "toy_tiny",
+        aliases: &["toy-tiny"],
+        about: "images of 28 x 28 drawn by the program: a bright spot above the middle or below it",
+        sample_shape: &[1, 28, 28],
+        classes: &["above", "below"],
+        page: "",
+        instead: "",
+        folders: &[],
+        has_own_file_names: false,
+        forms: &[],
+        load: |request| Ok(toy_tiny::load(request)),
     },
 ];
 

@@ -1,4 +1,5 @@
 //! Sets that need no file of the user's: `jsc-sim` against its facts, and `mnist` where the digits are at hand.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use data::{Dataset, OpenOptions, ValSplit, open};
 use std::collections::BTreeSet;

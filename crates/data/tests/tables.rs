@@ -1,4 +1,5 @@
 //! Users' own tables: read, split, standardised; and what is said of bad ones.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use data::{OpenOptions, open};
 use std::path::PathBuf;
@@ -16,11 +17,10 @@ fn csv(rows: usize) -> String {
     let mut text = "x,kind,\"y, scaled\"\n".to_owned();
     for row in 0..rows {
         let kind = ["dog", "cat", "bird"][row % 3];
-        text += &format!(
-            "{},{kind},{}\r\n",
-            row as f32 * 0.5,
-            1e3 - (row * row) as f32
-        );
+        let (x, y) = (row as f32 * 0.5, 1e3 - (row * row) as f32);
+        text += &[x.to_string(), kind.to_owned(), y.to_string()].join(",");
+        text += "
+";
     }
     text
 }
@@ -132,9 +132,13 @@ fn bad_tables_are_named_with_their_place() {
 
 #[test]
 fn numbers_as_labels_are_in_numeric_order() {
-    let text: String = (0..30)
-        .map(|row| format!("{row},{}\n", [10, 9, -1][row % 3]))
+    let lines: Vec<String> = (0..30)
+        .map(|row| format!("{row},{}", [10, 9, -1][row % 3]))
         .collect();
+    let text = lines.join(
+        "
+",
+    );
     let path = file("numbers.csv", format!("x,y\n{text}").as_bytes());
     let set = open(&format!("{}:y", path.display()), &OpenOptions::default()).unwrap();
     assert_eq!(set.info.classes, ["-1", "9", "10"]);

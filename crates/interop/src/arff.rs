@@ -1,4 +1,4 @@
-//! ARFF tables, as OpenML publishes them: a header of `@attribute` lines, then comma-separated rows. May be gzipped.
+//! ARFF tables, as `OpenML` publishes them: a header of `@attribute` lines, then comma-separated rows. May be gzipped.
 //!
 //! Quoted cells are read when they hold no comma. Sparse rows and missing values are refused.
 
@@ -25,7 +25,7 @@ pub fn parse(text: impl BufRead, label: &str) -> Result<Table, TableProblem> {
     let mut lines = Lines {
         text,
         line: String::new(),
-        n_lines: 0,
+        number: 0,
     };
     let columns = attributes(&mut lines)?;
     let mut builder = Builder::new(columns, label)?;
@@ -59,7 +59,7 @@ fn attributes<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<String>, TableProb
         kind: "an ARFF file",
         message: format!(
             "line {} is neither @relation, @attribute nor @data",
-            lines.n_lines
+            lines.number
         ),
     })
 }
@@ -76,14 +76,15 @@ fn attribute_name(text: &str) -> Option<String> {
 struct Lines<R> {
     text: R,
     line: String,
-    n_lines: usize,
+    /// Of the line, counted from 1.
+    number: usize,
 }
 
 impl<R: BufRead> Lines<R> {
     fn next(&mut self) -> Result<Option<&str>, TableProblem> {
         loop {
             self.line.clear();
-            self.n_lines += 1;
+            self.number += 1;
             let read = self
                 .text
                 .by_ref()
@@ -105,6 +106,6 @@ impl<R: BufRead> Lines<R> {
     }
 
     fn wrong(&self, message: &str) -> TableProblem {
-        TableProblem::place(format!("line {}", self.n_lines), message)
+        TableProblem::place(format!("line {}", self.number), message)
     }
 }

@@ -71,13 +71,13 @@ impl<R: BufRead> Records<R> {
         // A quote is open when an odd number was seen: the line end then belongs to a cell.
         while self.line.matches('"').count() % 2 == 1 {
             if !self.read_line()? {
-                return Err(self.wrong(first_line, "a quoted cell has no end"));
+                return Err(wrong(first_line, "a quoted cell has no end"));
             }
         }
         let line = std::mem::take(&mut self.line);
         let split = self.split(&line);
         self.line = line;
-        split.map_err(|message| self.wrong(first_line, message))?;
+        split.map_err(|message| wrong(first_line, message))?;
         Ok(Some(&self.cells[..self.n_cells]))
     }
 
@@ -91,10 +91,10 @@ impl<R: BufRead> Records<R> {
             .take((MAX_RECORD - before.min(MAX_RECORD)) as u64 + 1);
         let n_bytes = bounded
             .read_line(&mut self.line)
-            .map_err(|error| TableProblem::place(format!("line {}", self.n_lines + 1), error))?;
+            .map_err(|error| wrong(self.n_lines + 1, &error.to_string()))?;
         self.n_lines += 1;
         if self.line.len() > MAX_RECORD {
-            return Err(self.wrong(
+            return Err(wrong(
                 self.n_lines,
                 &format!("the record has more than {MAX_RECORD} bytes"),
             ));
@@ -111,13 +111,12 @@ impl<R: BufRead> Records<R> {
         loop {
             let cell = next_cell(&mut self.cells, self.n_cells);
             self.n_cells += 1;
-            let after = match rest.trim_start_matches(' ').strip_prefix('"') {
-                Some(quoted) => unquote(quoted, cell)?,
-                None => {
-                    let end = rest.find(',').unwrap_or(rest.len());
-                    cell.push_str(&rest[..end]);
-                    &rest[end..]
-                }
+            let after = if let Some(quoted) = rest.trim_start_matches(' ').strip_prefix('"') {
+                unquote(quoted, cell)?
+            } else {
+                let end = rest.find(',').unwrap_or(rest.len());
+                cell.push_str(&rest[..end]);
+                &rest[end..]
             };
             match after.strip_prefix(',') {
                 Some(more) => rest = more,
@@ -126,10 +125,10 @@ impl<R: BufRead> Records<R> {
             }
         }
     }
+}
 
-    fn wrong(&self, line: usize, message: &str) -> TableProblem {
-        TableProblem::place(format!("line {line}"), message)
-    }
+fn wrong(line: usize, message: &str) -> TableProblem {
+    TableProblem::place(format!("line {line}"), message)
 }
 
 fn next_cell(cells: &mut Vec<String>, position: usize) -> &mut String {

@@ -32,18 +32,18 @@ pub fn read(path: &Path, records: Records) -> Result<Table, TableError> {
     let n_bytes = std::fs::metadata(path)
         .map_err(|error| wrong(error.into()))?
         .len();
-    let file = File::open_streaming(path).map_err(|error| wrong(not_hdf5(error)))?;
+    let file = File::open_streaming(path).map_err(|error| wrong(not_hdf5(&error)))?;
     table(&file, n_bytes, records).map_err(wrong)
 }
 
 /// The table in the bytes of a file.
 pub fn parse(bytes: Vec<u8>, records: Records) -> Result<Table, TableProblem> {
     let n_bytes = bytes.len() as u64;
-    let file = File::from_bytes(bytes).map_err(not_hdf5)?;
+    let file = File::from_bytes(bytes).map_err(|error| not_hdf5(&error))?;
     table(&file, n_bytes, records)
 }
 
-fn not_hdf5(error: impl ToString) -> TableProblem {
+fn not_hdf5(error: &hdf5_pure::Error) -> TableProblem {
     TableProblem::Kind {
         kind: "an HDF5 file",
         message: error.to_string(),
@@ -52,7 +52,7 @@ fn not_hdf5(error: impl ToString) -> TableProblem {
 
 fn table(file: &File, n_bytes: u64, records: Records) -> Result<Table, TableProblem> {
     let place = || format!("dataset '{}'", records.dataset);
-    let wrong = |error: hdf5_pure::Error| TableProblem::place(place(), error);
+    let wrong = |error: hdf5_pure::Error| TableProblem::place(place(), error.to_string());
     let dataset = file.dataset(records.dataset).map_err(wrong)?;
     let datatype = dataset.datatype().map_err(wrong)?;
     let shape = dataset.shape().map_err(wrong)?;
@@ -236,7 +236,7 @@ impl Field {
         let is_big_endian = match order {
             DatatypeByteOrder::LittleEndian => false,
             DatatypeByteOrder::BigEndian => true,
-            _ => return None,
+            DatatypeByteOrder::Vax => return None,
         };
         let start = usize::try_from(offset).ok()?;
         Some(Self {

@@ -45,7 +45,7 @@ pub fn parse(file: impl Read) -> Result<Bytes, TableProblem> {
     reader
         .take(expected + 1)
         .read_to_end(&mut values)
-        .map_err(|error| TableProblem::place("elements", error))?;
+        .map_err(|error| TableProblem::place("elements", error.to_string()))?;
     if values.len() as u64 != expected {
         let got = if values.len() as u64 > expected {
             "more".to_owned()

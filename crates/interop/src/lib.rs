@@ -13,6 +13,7 @@ pub mod nearest;
 pub mod npy;
 pub mod npz;
 pub mod table;
+pub mod tar;
 
 mod archive;
 mod atomic;

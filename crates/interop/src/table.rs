@@ -105,10 +105,10 @@ pub enum TableProblem {
 
 impl TableProblem {
     /// A part of the file that is not what it should be.
-    pub(crate) fn place(place: impl Into<String>, message: impl ToString) -> Self {
+    pub(crate) fn place(place: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Place {
             place: place.into(),
-            message: message.to_string(),
+            message: message.into(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! `jsc-openml`: the jets of OpenML 42468, from its ARFF file or from the four arrays of the hls4ml tutorial.
+//! `jsc-openml`: the jets of `OpenML` 42468, from its ARFF file or from the four arrays of the hls4ml tutorial.
 //!
 //! The ARFF file is prepared as `jsc` is. The tutorial's arrays are standardised and split already, and stay as they
 //! are; only the validation rows are taken from its training part.
@@ -22,7 +22,7 @@ const fn local(names: &'static [&'static str]) -> FileEntry {
     }
 }
 
-/// OpenML's table.
+/// The table that `OpenML` publishes.
 pub(crate) const ARFF: &[FileEntry] = &[local(&[
     "hls4ml_lhc_jets_hlf.arff",
     "hls4ml_lhc_jets_hlf.arff.gz",

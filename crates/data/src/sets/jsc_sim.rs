@@ -6,7 +6,6 @@
 //! on `k` alone.
 
 use crate::dataset::{Dataset, Info, Rows};
-use crate::error::DataError;
 use crate::open::Request;
 use crate::prepare;
 use ir::Random;
@@ -32,7 +31,7 @@ struct ClassFacts {
 }
 
 /// Draws the rows.
-pub(crate) fn load(request: &Request) -> Result<Dataset, DataError> {
+pub(crate) fn load(request: &Request) -> Dataset {
     let facts = facts();
     let seed = request.options.seed;
     let rows = draw(&facts, seed, N_TRAIN + N_TEST);
@@ -45,12 +44,7 @@ pub(crate) fn load(request: &Request) -> Result<Dataset, DataError> {
         hash: 0,
     };
     let parts = prepare::split_given(N_TRAIN, N_TEST);
-    Ok(prepare::assemble(
-        info,
-        rows,
-        &parts,
-        request.options.val_split,
-    ))
+    prepare::assemble(info, rows, &parts, request.options.val_split)
 }
 
 fn facts() -> Facts {
@@ -67,7 +61,7 @@ fn draw(facts: &Facts, seed: u64, n_rows: usize) -> Rows {
     for row in 0..n_rows {
         let random = random.at(row as u64);
         let label =
-            (u128::from(random.bits(width as u64)) * facts.class.len() as u128 >> 64) as usize;
+            ((u128::from(random.bits(width as u64)) * facts.class.len() as u128) >> 64) as usize;
         for (k, normal) in (0..).zip(&mut normal) {
             *normal = f64::from(random.normal(k));
         }

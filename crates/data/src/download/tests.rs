@@ -1,0 +1,188 @@
+//! Fetching from a server of the test's own, which answers the requests of one fetch in order and then goes away.
+
+use super::*;
+use std::cell::RefCell;
+use std::io::{BufRead, BufReader};
+use std::net::{TcpListener, TcpStream};
+use std::thread::{self, JoinHandle};
+
+/// What the server does with a request.
+#[derive(Clone, Copy)]
+enum Answer {
+    /// Sends the rest of the file from the byte asked for.
+    Whole,
+    /// Promises the rest, sends so many bytes of it, hangs up.
+    Broken(usize),
+    /// Sends the whole file whatever was asked.
+    NoRanges,
+    NotFound,
+}
+
+fn content() -> Vec<u8> {
+    (0..200_000_u32).flat_map(u32::to_le_bytes).collect()
+}
+
+/// The address and the thread, which gives the first byte each request asked for.
+fn serve(answers: Vec<Answer>) -> (String, JoinHandle<Vec<usize>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/file.bin", listener.local_addr().unwrap());
+    let answer_all = move || {
+        let answer = |answer: &Answer| {
+            let (mut stream, _) = listener.accept().unwrap();
+            let start = asked(&stream);
+            respond(&mut stream, *answer, start);
+            start
+        };
+        answers.iter().map(answer).collect()
+    };
+    (url, thread::spawn(answer_all))
+}
+
+/// The first byte that the request asks for.
+fn asked(stream: &TcpStream) -> usize {
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let mut start = 0;
+    for line in lines.take_while(|line| !line.is_empty()) {
+        if let Some(range) = line.to_lowercase().strip_prefix("range: bytes=") {
+            start = range.trim_end_matches('-').parse().unwrap();
+        }
+    }
+    start
+}
+
+fn respond(stream: &mut TcpStream, answer: Answer, start: usize) {
+    let content = content();
+    let total = content.len();
+    let (start, sent) = match answer {
+        Answer::NotFound => {
+            write!(
+                stream,
+                "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            )
+            .unwrap();
+            return;
+        }
+        Answer::Whole => (start, total - start),
+        Answer::Broken(n) => (start, n),
+        Answer::NoRanges => (0, total),
+    };
+    let length = total - start;
+    let status = if start > 0 {
+        format!(
+            "206 Partial Content\r\nContent-Range: bytes {start}-{}/{total}",
+            total - 1
+        )
+    } else {
+        "200 OK".to_owned()
+    };
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    // A client that has seen enough may hang up first.
+    let _ = stream.write_all(&content[start..start + sent]);
+}
+
+fn has_curl() -> bool {
+    let found = Command::new("curl").arg("--version").output().is_ok();
+    if !found {
+        println!("no curl at hand: fetching is not tested");
+    }
+    found
+}
+
+fn target(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("data-download-{}-{name}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    folder.join("file.bin")
+}
+
+fn published() -> String {
+    sha256::digest(content().as_slice()).unwrap()
+}
+
+#[test]
+fn files_arrive_whole_however_the_server_behaves() {
+    use Answer::{Broken, NoRanges, Whole};
+    if !has_curl() {
+        return;
+    }
+    let cases = [
+        ("whole", vec![Whole], vec![0]),
+        ("broken", vec![Broken(300_000), Whole], vec![0, 300_000]),
+        (
+            "twice",
+            vec![Broken(1000), Broken(500), Whole],
+            vec![0, 1000, 1500],
+        ),
+        (
+            "no_ranges",
+            vec![Broken(1000), NoRanges, Whole],
+            vec![0, 1000, 0],
+        ),
+    ];
+    for (name, answers, starts) in cases {
+        let target = target(name);
+        let (url, server) = serve(answers);
+        fetch(&url, &target, Some(&published()), &OpenOptions::default()).unwrap();
+        assert_eq!(server.join().unwrap(), starts, "{name}");
+        assert!(fs::read(&target).unwrap() == content(), "{name}");
+        let left: Vec<_> = fs::read_dir(target.parent().unwrap()).unwrap().collect();
+        assert_eq!(left.len(), 1, "{name}: {left:?}");
+        fs::remove_dir_all(target.parent().unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn a_later_run_goes_on_where_an_earlier_one_was_killed() {
+    if !has_curl() {
+        return;
+    }
+    let target = target("killed");
+    fs::create_dir_all(target.parent().unwrap()).unwrap();
+    fs::write(beside(&target, "part"), &content()[..5000]).unwrap();
+    let (url, server) = serve(vec![Answer::Whole]);
+    let told = RefCell::new(Vec::new());
+    let progress =
+        |name: &str, n_bytes, total| told.borrow_mut().push((name.to_owned(), n_bytes, total));
+    let options = OpenOptions {
+        progress: Some(&progress),
+        ..OpenOptions::default()
+    };
+    fetch(&url, &target, Some(&published()), &options).unwrap();
+    assert_eq!(server.join().unwrap(), [5000]);
+    assert!(fs::read(&target).unwrap() == content());
+    assert_eq!(
+        told.borrow().last(),
+        Some(&("file.bin".to_owned(), 800_000, Some(800_000)))
+    );
+    fs::remove_dir_all(target.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn a_wrong_file_is_discarded_and_a_missing_one_named() {
+    if !has_curl() {
+        return;
+    }
+    let target = target("wrong");
+    for (answer, expected) in [
+        (Answer::Whole, "not 00ff as published"),
+        (Answer::NotFound, "404"),
+    ] {
+        let (url, server) = serve(vec![answer]);
+        let error = fetch(&url, &target, Some("00ff"), &OpenOptions::default()).unwrap_err();
+        server.join().unwrap();
+        let message = error.to_string();
+        assert!(
+            message.starts_with(&url) && message.contains(expected),
+            "{message}"
+        );
+        assert!(!target.exists());
+    }
+    assert!(
+        !beside(&target, "part").exists()
+            || fs::metadata(beside(&target, "part")).unwrap().len() == 0
+    );
+    fs::remove_dir_all(target.parent().unwrap()).unwrap();
+}
