@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = temporary_name(path)?;
     let written = write_synced(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
+    if written.is_ok() {
+        sync_folder(path);
+    } else {
         // The first error is the one to report; a temporary file that cannot be removed changes nothing about it.
         let _ = fs::remove_file(&temporary);
     }
@@ -20,6 +22,14 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(bytes)?;
     file.sync_all()
+}
+
+/// Makes the rename last through a power cut. Some systems cannot sync a folder, and the file is whole without it.
+fn sync_folder(path: &Path) {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+        let _ = folder.sync_all();
+    }
 }
 
 /// Hidden, in the same folder (a rename must not cross file systems), and different for every process.

@@ -224,6 +224,8 @@ struct Run {
     /// The best network so far, until it is written.
     pending_best: Option<Checkpoint>,
     saved_at: Instant,
+    /// What Lightning's learning-rate monitor calls the learning rate of this optimiser.
+    rate_tag: &'static str,
 }
 
 impl Run {
@@ -257,6 +259,11 @@ impl Run {
             last,
             pending_best: None,
             saved_at: Instant::now(),
+            rate_tag: match config.optimizer {
+                OptimizerKind::Adam { .. } => "lr-Adam",
+                OptimizerKind::AdamW { .. } => "lr-AdamW",
+                OptimizerKind::Sgd { .. } => "lr-SGD",
+            },
             position,
         })
     }
@@ -386,7 +393,10 @@ impl Run {
             step,
             [("val_loss_epoch", loss), ("val_acc_epoch", accuracy)],
         );
-        self.scalars(step, [("lr-Adam", learning_rate), ("epoch", epoch as f64)]);
+        self.scalars(
+            step,
+            [(self.rate_tag, learning_rate), ("epoch", epoch as f64)],
+        );
     }
 
     fn scalars(&mut self, step: u64, values: [(&str, f64); 2]) {
