@@ -6,6 +6,16 @@ use engine::Network;
 use std::path::{Path, PathBuf};
 use train::{load_weights, predict};
 
+/// jsc-tiny without its last relu, which makes the logits of a badly trained network all zero: the accuracies were
+/// measured before it.
+const NET: &str = r#"graph "jsc-tiny" {
+  x: f32[N, 16] = placeholder
+  seq_blocks_0 = batch_norm1d(x) { target = "seq_blocks.0", num_features = 16 }
+  seq_blocks_1 = relu(seq_blocks_0) { target = "seq_blocks.1" }
+  seq_blocks_2 = linear(seq_blocks_1) { target = "seq_blocks.2", in_features = 16, out_features = 5 }
+  return seq_blocks_2
+}"#;
+
 fn shared() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
 }
@@ -62,7 +72,7 @@ fn accuracies_of_the_labs_checkpoints_are_those_of_pytorch() {
     for (name, accuracy) in expected {
         let path = shared().join(format!("data/ckpts/{name}.ckpt"));
         let checkpoint = interop::checkpoint::read(&path, None).unwrap();
-        let mut graph = models::build("jsc-tiny", &models::ModelInfo::default()).unwrap();
+        let mut graph = ir::Graph::parse(NET).unwrap();
         graph.initialize(0);
         let mut network = Network::new(graph, 1).unwrap();
         load_weights(&mut network, &checkpoint.tensors).unwrap();
