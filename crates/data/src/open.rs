@@ -60,7 +60,7 @@ pub fn open(name: &str, options: &OpenOptions) -> Result<Dataset, DataError> {
 /// Where the dataset of this name is.
 pub fn find(name: &str, options: &OpenOptions) -> Result<Where, DataError> {
     if let Some((path, _)) = file::parse_name(name) {
-        return Ok(Where::Found(vec![path]));
+        return existing(path).map(|path| Where::Found(vec![path]));
     }
     let entry = entry(name)?;
     let roots = places::roots(options);
@@ -78,9 +78,16 @@ pub fn find(name: &str, options: &OpenOptions) -> Result<Where, DataError> {
 /// Sees to it that the files of a dataset are there, and fetches those that are not; gives all of them.
 pub fn get(name: &str, options: &OpenOptions) -> Result<Vec<PathBuf>, DataError> {
     if let Some((path, _)) = file::parse_name(name) {
-        return Ok(vec![path]);
+        return existing(path).map(|path| vec![path]);
     }
     files(entry(name)?, options, &places::roots(options))
+}
+
+fn existing(path: PathBuf) -> Result<PathBuf, DataError> {
+    match std::fs::metadata(&path) {
+        Ok(_) => Ok(path),
+        Err(error) => Err(DataError::Io { path, error }),
+    }
 }
 
 /// The entry of this name or alias.
@@ -187,4 +194,58 @@ fn missing(entry: &DatasetEntry, roots: &[PathBuf], why: &str) -> DataError {
         advice: format!("put it there (from {})", entry.page),
         instead: entry.instead,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static UNREACHABLE: DatasetEntry = DatasetEntry {
+        name: "far",
+        aliases: &[],
+        about: "",
+        sample_shape: &[1],
+        classes: &[],
+        page: "http://127.0.0.1/far",
+        instead: "'jsc-sim', jets that the program makes",
+        folders: &["far"],
+        has_own_file_names: false,
+        // Nothing listens on port 1.
+        forms: &[&[FileEntry {
+            names: &["far.csv"],
+            url: Some("http://127.0.0.1:1/far.csv"),
+            sha256: None,
+        }]],
+        load: |_| unreachable!("there is nothing to load"),
+    };
+
+    #[test]
+    fn without_network_and_files_one_sentence_says_what_to_do() {
+        let root = std::env::temp_dir().join(format!("data-open-{}", std::process::id()));
+        let error = open_entry(
+            &UNREACHABLE,
+            &OpenOptions::default(),
+            std::slice::from_ref(&root),
+        );
+        let message = error.map(|_| ()).unwrap_err().to_string();
+        let start = format!(
+            "dataset 'far' needs far.csv, which is not in {} and cannot be fetched (http://127.0.0.1:1/far.csv: ",
+            root.display()
+        );
+        assert!(message.starts_with(&start), "{message}");
+        let end = "; put it there (from http://127.0.0.1/far), or use 'jsc-sim', jets that the program makes";
+        assert!(message.ends_with(end), "{message}");
+        std::fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn every_entry_can_be_found_by_its_names() {
+        for known in DATASETS {
+            for name in known.aliases.iter().chain([&known.name]) {
+                assert_eq!(entry(name).unwrap().name, known.name);
+            }
+            let has_way_out = !known.instead.is_empty() && !known.page.is_empty();
+            assert_eq!(has_way_out, !known.forms.is_empty(), "{}", known.name);
+        }
+    }
 }

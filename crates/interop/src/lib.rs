@@ -12,6 +12,8 @@ pub mod idx;
 pub mod nearest;
 pub mod npy;
 pub mod npz;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod table;
 pub mod tar;
 

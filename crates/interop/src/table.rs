@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 pub const MAX_CLASSES: usize = 10_000;
 /// More columns than this are refused.
 pub const MAX_COLUMNS: usize = 1 << 16;
+/// More cells than this, 16 GiB as f32, are refused.
+pub const MAX_CELLS: u64 = 1 << 32;
 /// More rows than this cannot be numbered with 32 bits.
 pub const MAX_ROWS: usize = u32::MAX as usize;
 
@@ -130,6 +132,19 @@ pub(crate) fn column(columns: &[String], name: &str) -> Result<usize, TableProbl
     })
 }
 
+/// Whether a table of this size is read at all. Packed files can promise any size, so theirs bounds nothing.
+pub(crate) fn check_size(n_rows: u64, n_columns: usize) -> Result<(), TableProblem> {
+    for (what, got, limit) in [
+        ("rows", n_rows, MAX_ROWS as u64),
+        ("cells", n_rows.saturating_mul(n_columns as u64), MAX_CELLS),
+    ] {
+        if got > limit {
+            return Err(TableProblem::TooLarge { what, got, limit });
+        }
+    }
+    Ok(())
+}
+
 /// Collects a table row by row, cell by cell.
 pub(crate) struct Builder {
     columns: Vec<String>,
@@ -163,6 +178,7 @@ impl Builder {
     /// Adds a row given as text.
     pub fn row<'a>(&mut self, cells: impl Iterator<Item = &'a str>) -> Result<(), TableProblem> {
         let row = self.labels.codes.len() + 1;
+        check_size(row as u64, self.columns.len())?;
         let mut n_cells = 0;
         for (position, cell) in cells.enumerate() {
             n_cells += 1;

@@ -18,6 +18,8 @@ const READERS: &[(&str, Reader)] = &[
     (".csv", read_csv),
     (".csv.gz", read_csv),
     (".npz", read_npz),
+    (".parquet", read_parquet),
+    (".pq", read_parquet),
 ];
 
 /// The path and the label column, if the name is that of a file.
@@ -83,4 +85,20 @@ fn read_csv(path: &Path, label: &str) -> Result<(Table, Vec<usize>), DataError> 
 
 fn read_npz(path: &Path, label: &str) -> Result<(Table, Vec<usize>), DataError> {
     Ok(npz::read(path, label)?)
+}
+
+#[cfg(feature = "parquet")]
+fn read_parquet(path: &Path, label: &str) -> Result<(Table, Vec<usize>), DataError> {
+    let table = interop::parquet::read(path, label)?;
+    let width = table.features.len();
+    Ok((table, vec![width]))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(path: &Path, _label: &str) -> Result<(Table, Vec<usize>), DataError> {
+    let message = "Parquet files are read by programs built with `--features parquet`; this one was not, so save the table as CSV";
+    Err(DataError::Content {
+        path: path.to_owned(),
+        message: message.to_owned(),
+    })
 }
