@@ -14,7 +14,7 @@ use train::{Cosine, FitConfig, evaluate, fit, load_weights};
 /// Network, dataset, epochs, batch size, learning rate.
 const CASES: [(&str, &str, u64, usize, f64); 3] = [
     ("jsc-toy", "jsc-sim", 15, 256, 1e-2),
-    ("jsc-s", "jsc-sim", 15, 256, 3e-3),
+    ("jsc-s", "jsc-sim", 20, 256, 1e-3),
     ("lenet5", "mnist", 6, 64, 1e-3),
 ];
 const SEEDS: u64 = 3;
