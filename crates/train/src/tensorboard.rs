@@ -46,10 +46,10 @@ impl EventFile {
             file,
             pending: Vec::new(),
         };
-        events.add(step, &text_field(3, "brain.Event:2"));
+        events.add(0, &text_field(3, "brain.Event:2"));
         if step > 0 {
-            // SessionLog { status: START }: data of later steps is orphaned.
-            events.add(step, &bytes_field(7, &varint_field(1, 1)));
+            // SessionLog { status: START }: older data of this step and later ones is orphaned.
+            events.add(step + 1, &bytes_field(7, &varint_field(1, 1)));
         }
         events.flush()?;
         Ok(events)
