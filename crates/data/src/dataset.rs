@@ -59,6 +59,16 @@ impl Split {
         }
     }
 
+    /// The first rows of this split, at most `count`.
+    #[must_use]
+    pub fn head(&self, count: usize) -> Self {
+        let indices = self.indices[..count.min(self.len())].into();
+        Self {
+            rows: Arc::clone(&self.rows),
+            indices,
+        }
+    }
+
     /// The number of rows in this split.
     pub fn len(&self) -> usize {
         self.indices.len()

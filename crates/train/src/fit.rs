@@ -87,6 +87,8 @@ pub fn fit(
     listen: &mut dyn FnMut(&Event),
 ) -> Result<Outcome, TrainError> {
     check(network, data)?;
+    // A look at validation rows before the first epoch: what is wrong with them should not wait for its end.
+    evaluate(network, &data.val.head(config.batch_size))?;
     network.seed(config.seed);
     let mut optimizer = Optimizer::new(config.optimizer, config.learning_rate, network.state());
     let mut run = Run::open(config, network, &mut optimizer)?;
