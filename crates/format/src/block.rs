@@ -72,6 +72,11 @@ impl Sharing<'_> {
         }
     }
 
+    /// Whether no block spans two indices of axis 0.
+    pub fn keeps_rows_apart(&self, shape: &[usize]) -> bool {
+        shape.is_empty() || self.extent(shape, 0) <= 1
+    }
+
     /// The number of blocks in an array of this shape.
     pub fn n_blocks(&self, shape: &[usize]) -> usize {
         let per_axis = |axis: usize| shape[axis].div_ceil(self.extent(shape, axis).max(1));

@@ -127,4 +127,14 @@ impl Format {
     pub fn is_blocked(&self) -> bool {
         with_format!(self, format => matches!(format.sharing(), Sharing::Blocks(_)))
     }
+
+    /// Whether every element is rounded by itself, so that an array can be rounded in any pieces.
+    pub fn rounds_alone(&self) -> bool {
+        with_format!(self, format => matches!(format.sharing(), Sharing::Nobody))
+    }
+
+    /// Whether no scale is shared by two rows of axis 0 of an array of this shape, so that rows can be rounded apart.
+    pub fn keeps_rows_apart(&self, shape: &[usize]) -> bool {
+        with_format!(self, format => format.sharing().keeps_rows_apart(shape))
+    }
 }

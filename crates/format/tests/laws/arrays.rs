@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::gradient::passes;
-use crate::specs::{mixed, quantized};
+use crate::specs::{all, mixed, quantized};
 use format::{FieldValue, Format};
 use proptest::prelude::*;
 
@@ -228,4 +228,34 @@ proptest! {
             prop_assert!(if x.is_nan() { y.is_nan() } else { y == decoded }, "{format} of {x:e}: {y} {decoded}");
         }
     }
+}
+
+/// What a format says of its pieces is what rounding in pieces gives.
+#[test]
+fn elements_and_rows_can_be_rounded_apart_where_the_format_says_so() {
+    let shapes: [&[usize]; 4] = [&[12], &[6, 5], &[4, 3, 7], &[2, 3, 4, 5]];
+    let mut seen = [[0; 2]; 2];
+    for (format, shape) in all().flat_map(|format| shapes.map(|shape| (format.clone(), shape))) {
+        let x = mixed(shape.iter().product(), 3);
+        let whole = quantized(&format, &x, shape);
+        let row = x.len() / shape[0];
+        let one_row = [&[1], &shape[1..]].concat();
+        let by_row = x.chunks(row).flat_map(|x| quantized(&format, x, &one_row));
+        let by_element = x.iter().flat_map(|&x| quantized(&format, &[x], &[1]));
+        let (alone, apart) = (format.rounds_alone(), format.keeps_rows_apart(shape));
+        assert!(!alone || apart, "{format}: {shape:?}");
+        assert!(
+            !alone || by_element.eq(whole.iter().copied()),
+            "{format}: {shape:?}"
+        );
+        assert!(
+            !apart || by_row.eq(whole.iter().copied()),
+            "{format}: {shape:?}"
+        );
+        seen[usize::from(alone)][usize::from(apart)] += 1;
+    }
+    assert!(
+        seen[0][0] > 0 && seen[0][1] > 0 && seen[1][1] > 0,
+        "{seen:?}"
+    );
 }

@@ -1,6 +1,6 @@
 //! Codes: there and back, the tables of all values, and the worked examples of the documentation.
 
-use crate::specs::{all, is_elementwise, mixed, quantized, short_floats};
+use crate::specs::{all, mixed, quantized, short_floats};
 use format::Format;
 
 fn check_round_trip(format: &Format, x: &[f32], shape: &[usize]) {
@@ -33,7 +33,7 @@ fn nan_is_encoded_as_zero() {
 
 #[test]
 fn values_are_those_that_rounding_keeps() {
-    for format in all().filter(is_elementwise) {
+    for format in all().filter(Format::rounds_alone) {
         let Some(values) = format.values() else {
             continue;
         };
@@ -50,7 +50,7 @@ fn values_are_those_that_rounding_keeps() {
 #[test]
 fn values_cover_what_rounding_gives() {
     let x = short_floats();
-    for format in all().filter(is_elementwise) {
+    for format in all().filter(Format::rounds_alone) {
         let Some(values) = format.values() else {
             continue;
         };

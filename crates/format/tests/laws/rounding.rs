@@ -1,6 +1,6 @@
 //! What holds for rounding in every format.
 
-use crate::specs::{all, is_elementwise, mixed, quantized, short_floats};
+use crate::specs::{all, mixed, quantized, short_floats};
 use format::Format;
 
 /// Shapes on which formats with shared scales are tried, with as many elements as `mixed` is asked for.
@@ -26,7 +26,7 @@ fn idempotent() {
         for (_, y, shape) in rounded_arrays(&format) {
             assert_eq!(quantized(&format, &y, shape), y, "{format} {shape:?}");
         }
-        if is_elementwise(&format) {
+        if format.rounds_alone() {
             let y = quantized(&format, &short_floats(), &[short_floats().len()]);
             assert_eq!(quantized(&format, &y, &[y.len()]), y, "{format}");
         }
@@ -36,7 +36,7 @@ fn idempotent() {
 #[test]
 fn monotone() {
     let x = short_floats();
-    for format in all().filter(is_elementwise) {
+    for format in all().filter(Format::rounds_alone) {
         let y = quantized(&format, &x, &[x.len()]);
         for index in 1..x.len() {
             assert!(y[index - 1] <= y[index], "{format} at {:e}", x[index]);

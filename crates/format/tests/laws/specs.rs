@@ -78,12 +78,6 @@ pub fn all() -> impl Iterator<Item = Format> {
     SPECS.iter().map(|spec| Format::parse(spec).unwrap())
 }
 
-/// Whether each element is rounded by itself.
-pub fn is_elementwise(format: &Format) -> bool {
-    let alone = ["integer", "log", "minifloat_ieee", "minifloat_denorm"];
-    alone.contains(&format.name()) || matches!(format, Format::Binary(binary) if binary.bipolar)
-}
-
 /// Every float with 16 bits, NaN left out, in order.
 pub fn short_floats() -> Vec<f32> {
     let from_bits = |bits: u16| f32::from_bits(u32::from(bits) << 16);
