@@ -3,6 +3,9 @@
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+/// More threads than this are not started, whatever was asked for: no machine has the cores, and each costs a stack.
+const MOST_THREADS: usize = 256;
+
 /// Runs closures over the elements of a slice, on one thread or several. What each element sees never depends on how
 /// many threads there are.
 pub struct Pool {
@@ -11,12 +14,12 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A pool of `threads`, zero meaning one per core. Where the system grants no threads the pool is of one:
-    /// [`Pool::threads`] tells.
+    /// A pool of `threads`, zero meaning one per core, and at most 256. Where the system grants no threads the pool is of
+    /// one: [`Pool::threads`] tells.
     pub fn new(threads: usize) -> Self {
         let wanted = match threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
-            n => n,
+            n => n.min(MOST_THREADS),
         };
         let build = || ThreadPoolBuilder::new().num_threads(wanted).build().ok();
         Self {
@@ -62,6 +65,11 @@ impl std::fmt::Debug for Pool {
 #[cfg(test)]
 mod tests {
     use super::Pool;
+
+    #[test]
+    fn any_number_may_be_asked_for() {
+        assert!(Pool::new(usize::MAX).threads() <= 256);
+    }
 
     #[test]
     fn every_item_is_visited_once_with_its_index() {
