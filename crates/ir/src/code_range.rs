@@ -5,9 +5,12 @@ use format::{FixedPoint, Rounding};
 /// The multiples of 2^-frac from `min`·2^-frac to `max`·2^-frac. Operations are `None` where 128 bits do not suffice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeRange {
-    min: i128,
-    max: i128,
-    frac: i32,
+    /// The smallest code.
+    pub min: i128,
+    /// The largest code.
+    pub max: i128,
+    /// Bits behind the point.
+    pub frac: i32,
 }
 
 impl CodeRange {
@@ -27,14 +30,19 @@ impl CodeRange {
         })
     }
 
-    /// A number with at most 24 significant bits, so that it is the same in f32.
+    /// One code.
+    pub fn code(code: i128, frac: i32) -> Self {
+        Self {
+            min: code,
+            max: code,
+            frac,
+        }
+    }
+
+    /// A number as an odd code or 0, when it has at most 24 significant bits and so is the same in f32.
     pub fn number(value: f64) -> Option<Self> {
         if value == 0.0 {
-            return Some(Self {
-                min: 0,
-                max: 0,
-                frac: 0,
-            });
+            return Some(Self::code(0, 0));
         }
         let (mut code, mut frac) = (value, 0);
         while code.fract() != 0.0 && frac < 1100 {
@@ -45,11 +53,22 @@ impl CodeRange {
             code /= 2.0;
             frac -= 1;
         }
-        (code.abs() < 16_777_216.0).then_some(Self {
-            min: code as i128,
-            max: code as i128,
-            frac,
-        })
+        (code.abs() < 16_777_216.0).then_some(Self::code(code as i128, frac))
+    }
+
+    /// The largest magnitude of a code.
+    pub fn magnitude(self) -> i128 {
+        self.min.abs().max(self.max.abs())
+    }
+
+    /// The range with 0 in it.
+    #[must_use]
+    pub fn with_zero(self) -> Self {
+        Self {
+            min: self.min.min(0),
+            max: self.max.max(0),
+            ..self
+        }
     }
 
     /// The narrowest format that holds all of it.
@@ -111,7 +130,7 @@ impl CodeRange {
         })
     }
 
-    /// Differences from zero.
+    /// The range of −x.
     pub fn negated(self) -> Option<Self> {
         Some(Self {
             min: self.max.checked_neg()?,
@@ -156,9 +175,7 @@ impl CodeRange {
     }
 
     fn code_of(self, value: f64) -> Option<i128> {
-        let number = Self::number(value)?;
-        let (aligned, _) = number.aligned(self)?;
-        (aligned.frac == self.frac).then_some(aligned.min)
+        Some(Self::number(value)?.with_frac(self.frac)?.min)
     }
 
     /// Both with the finer of the two steps.
@@ -167,8 +184,12 @@ impl CodeRange {
         Some((self.with_frac(frac)?, other.with_frac(frac)?))
     }
 
-    fn with_frac(self, frac: i32) -> Option<Self> {
-        let bits = u32::try_from(frac.checked_sub(self.frac)?).ok()?;
+    /// The same values as codes of a finer step. Zero alone is a multiple of every step, a coarser one too.
+    pub fn with_frac(self, frac: i32) -> Option<Self> {
+        if self.magnitude() == 0 {
+            return Some(Self { frac, ..self });
+        }
+        let bits = u32::try_from(i64::from(frac) - i64::from(self.frac)).ok()?;
         Some(Self {
             min: shifted(self.min, bits)?,
             max: shifted(self.max, bits)?,
@@ -182,5 +203,33 @@ fn shifted(code: i128, bits: u32) -> Option<i128> {
         _ if code == 0 => Some(0),
         0..127 => code.checked_mul(1 << bits),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_odd_codes() {
+        let of = |value| CodeRange::number(value).map(|range| (range.min, range.frac));
+        assert_eq!(of(6.0), Some((3, -1)));
+        assert_eq!(of(-0.375), Some((-3, 3)));
+        assert_eq!(of(0.0), Some((0, 0)));
+        assert_eq!(of(0.1), None);
+    }
+
+    #[test]
+    fn bounds_are_multiples_of_the_step() {
+        let range = |frac| CodeRange {
+            min: -8,
+            max: 7,
+            frac,
+        };
+        let ends = |range: Option<CodeRange>| range.map(|range| (range.min, range.max));
+        // Zero is a multiple of any step, 6 of 2 but not of 4.
+        assert_eq!(ends(range(-2).at_least(0.0)), Some((0, 7)));
+        assert_eq!(ends(range(-1).at_most(6.0)), Some((-8, 3)));
+        assert_eq!(ends(range(-2).at_most(6.0)), None);
     }
 }

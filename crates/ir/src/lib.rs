@@ -56,6 +56,7 @@ mod torch_repr;
 mod verified;
 mod verify;
 
+pub use code_range::CodeRange;
 pub use graph::{EditError, Graph, Node, NodeId, Value};
 pub use metadata::{
     Common, Hardware, NodeMeta, PortMeta, PortStatistics, Ports, Software, common, metadata,
