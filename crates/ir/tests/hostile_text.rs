@@ -111,3 +111,14 @@ fn many_errors_are_cut_at_fifty() {
     let text = format!("graph \"g\" {{\n{}}}", "  a = nothing()\n".repeat(1000));
     assert_eq!(Graph::parse(&text).unwrap_err().errors.len(), 50);
 }
+
+/// What fuzzing has found stays found.
+#[test]
+fn earlier_findings_are_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/findings/text");
+    for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if let Ok(text) = std::fs::read_to_string(file.path()) {
+            read(&text);
+        }
+    }
+}

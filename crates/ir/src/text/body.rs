@@ -31,7 +31,10 @@ impl Parser<'_> {
     fn entry(&mut self, body: &mut Body, formats: &mut Formats) -> Parsed<()> {
         let (name, span) = self.expect_name("an attribute, a port or '}'")?;
         let is_new = if self.take_mark(':') {
-            formats.insert(name.to_owned(), self.format()?).is_none()
+            let is_new = !formats.contains_key(name);
+            let format = self.format()?;
+            formats.extend(format.map(|format| (name.to_owned(), format)));
+            is_new
         } else if self.take_mark('=') {
             self.attribute((name, span.clone()), body)?
         } else {

@@ -273,19 +273,24 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A format, `integer(8, 4)`: a name and all up to the matching parenthesis.
-    pub fn format(&mut self) -> Parsed<Format> {
+    /// A format, `integer(8, 4)`: a name and all up to the matching parenthesis. `None` where it is reported as bad
+    /// but the text goes on behind it.
+    pub fn format(&mut self) -> Parsed<Option<Format>> {
         let (_, Range { start, mut end }) = self.expect_name("a format such as integer(8, 4)")?;
         if self.is_mark(0, '(') {
             end = self.parentheses()?;
         }
-        Format::parse(&self.source[start..end]).map_err(|error| {
-            let span = match error.offset {
-                Some(offset) => start + offset..start + offset,
-                None => start..end,
-            };
-            self.report(span, error.to_string())
-        })
+        match Format::parse(&self.source[start..end]) {
+            Ok(format) => Ok(Some(format)),
+            Err(error) => {
+                let span = match error.offset {
+                    Some(offset) => start + offset..start + offset,
+                    None => start..end,
+                };
+                self.report(span, error.to_string());
+                Ok(None)
+            }
+        }
     }
 
     /// Skips a parenthesis with all it encloses; where it ends.

@@ -162,7 +162,8 @@ impl<'s> Parser<'s> {
     fn argument(&mut self, port: usize, formats: &mut Formats) -> Parsed<Value> {
         let value = self.value()?;
         if self.take_mark(':') {
-            formats.insert(format!("data_in_{port}"), self.format()?);
+            let format = self.format()?;
+            formats.extend(format.map(|format| (format!("data_in_{port}"), format)));
         }
         Ok(value)
     }
