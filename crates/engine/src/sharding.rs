@@ -4,7 +4,7 @@
 //! that results have the same bits on any machine of the same kind. A graph can be cut when every value that depends
 //! on the batch keeps the rows of the batch outermost and no operator but a batch norm looks across rows.
 
-use ir::{Node, NodeId, Op, Operator, Shape, Verified};
+use ir::{Node, NodeId, Op, Operator, Shape, Type, Verified};
 
 /// Multiply-accumulates below which a shard is not worth a thread: some 50 µs of forward pass.
 const MACS_PER_SHARD: u64 = 4_000_000;
@@ -15,7 +15,7 @@ const MOST_GRADIENTS: u64 = 64 << 20;
 
 /// The rows of each shard; their sum is `rows`, and they differ by at most one.
 pub(crate) fn shard_rows(verified: &Verified, rows: usize) -> Vec<usize> {
-    let count = if is_row_wise(verified) {
+    let count = if is_row_wise(verified, rows) {
         wanted(verified, rows)
     } else {
         1
@@ -55,21 +55,26 @@ fn work(verified: &Verified, id: NodeId, node: &Node, rows: usize) -> u64 {
     node.op.cost(&inputs, &outputs).macs
 }
 
-fn is_row_wise(verified: &Verified) -> bool {
-    let depends = |shape: &Shape| shape.0.iter().any(|dim| dim.symbol.is_some());
+fn is_row_wise(verified: &Verified, rows: usize) -> bool {
     let outermost = |shape: &Shape| shape.0.iter().skip(1).all(|dim| dim.symbol.is_none());
     verified.graph().iter().all(|(id, node)| {
         let inputs = verified.input_types(id);
         let outputs = verified.outputs(id);
-        let on_batch = inputs.iter().any(|ty| depends(&ty.shape));
+        let on_batch = inputs.iter().any(|ty| depends_on_batch(&ty.shape));
         let shapes_fit = inputs.iter().chain(outputs).all(|ty| outermost(&ty.shape))
-            && outputs.iter().all(|ty| !on_batch || depends(&ty.shape));
+            && outputs
+                .iter()
+                .all(|ty| !on_batch || depends_on_batch(&ty.shape));
         let is_graph_input = matches!(node.op, Op::Placeholder(_));
         shapes_fit
-            && (!is_graph_input || outputs.iter().all(|ty| depends(&ty.shape)))
-            && (!on_batch
-                || (rows_stay_apart(node, &inputs[0].shape) && formats_stay_in_rows(node)))
+            && (!is_graph_input || outputs.iter().all(|ty| depends_on_batch(&ty.shape)))
+            && (!on_batch || rows_stay_apart(node, &inputs[0].shape))
+            && formats_stay_in_rows(verified, id, node, rows)
     })
+}
+
+fn depends_on_batch(shape: &Shape) -> bool {
+    shape.0.iter().any(|dim| dim.symbol.is_some())
 }
 
 /// Whether the operator works on each row of the batch alone; the shapes have been checked.
@@ -86,24 +91,19 @@ fn rows_stay_apart(node: &Node, input: &Shape) -> bool {
     }
 }
 
-/// A block or a scale that spans rows would change with the cut.
-fn formats_stay_in_rows(node: &Node) -> bool {
-    node.formats.iter().all(|(port, format)| {
-        let is_data = port.starts_with("data_");
-        !is_data
-            || format.fixed_point().is_some()
-            || (!format.is_blocked() && !spans_tensor(format))
-            || keeps_rows(format)
-    })
-}
-
-fn spans_tensor(format: &format::Format) -> bool {
-    matches!(format.name(), "scale_integer" | "binary" | "ternary")
-}
-
-fn keeps_rows(format: &format::Format) -> bool {
-    let fields = format.fields();
-    fields
-        .iter()
-        .any(|(name, value)| *name == "skip_first_dim" && *value == format::FieldValue::Bool(true))
+/// Whether every port that has a format rounds each row of the batch alone; a block or a scale that spans rows would
+/// change with the cut.
+fn formats_stay_in_rows(verified: &Verified, id: NodeId, node: &Node, rows: usize) -> bool {
+    let stays = |port: String, ty: &Type| match node.formats.get(&port) {
+        Some(format) if depends_on_batch(&ty.shape) => {
+            let shape = ty.shape.bind(rows).unwrap_or_default();
+            format.keeps_rows_apart(&shape)
+        }
+        _ => true,
+    };
+    let inputs = verified.input_types(id);
+    let mut inputs = inputs.iter().zip(node.data_ports());
+    let mut outputs = verified.outputs(id).iter().enumerate();
+    inputs.all(|(ty, port)| stays(port, ty))
+        && outputs.all(|(k, ty)| stays(format!("data_out_{k}"), ty))
 }

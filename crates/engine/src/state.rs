@@ -134,6 +134,12 @@ impl State {
         })
     }
 
+    /// Where a parameter or buffer lies; empty when the node has none of that name.
+    pub(crate) fn range(&self, node: NodeId, port: &str) -> Range<usize> {
+        let entry = self.entry(node, port);
+        entry.map_or(0..0, |entry| entry.range.clone())
+    }
+
     pub(crate) fn entry(&self, node: NodeId, port: &str) -> Option<&ParamEntry> {
         self.entries
             .iter()

@@ -1,6 +1,7 @@
 //! A law over every operator of the table: gradients agree with finite differences.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+#[expect(dead_code, reason = "the law reads only the graphs of the samples")]
 #[path = "../../ir/tests/samples/mod.rs"]
 mod samples;
 mod support;

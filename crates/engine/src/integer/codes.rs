@@ -1,6 +1,6 @@
-//! Codes from floats and back, with one rounding each way, and numbers as codes.
+//! Codes from floats and back, with one rounding each way.
 
-use super::range::CodeRange;
+use super::range::range_of;
 use format::{FixedPoint, Rounding};
 
 /// The code of a float in a format whose codes fit `i64`; NaN has none and becomes 0.
@@ -11,7 +11,7 @@ pub(crate) fn encode(x: f32, format: FixedPoint) -> i64 {
         Rounding::NearestEven => scaled.round_ties_even(),
         Rounding::Floor => scaled.floor(),
     };
-    let range = CodeRange::of(format);
+    let range = range_of(format);
     (whole as i128).clamp(range.min, range.max) as i64
 }
 
@@ -24,33 +24,6 @@ pub(crate) fn decode(code: i64, frac: i32) -> f32 {
     let kept = (magnitude >> dropped) | u64::from(rest != 0);
     let value = kept as f64 * 2_f64.powi((dropped as i32).saturating_sub(frac));
     (if code < 0 { -value } else { value }) as f32
-}
-
-/// A number as an odd code (or 0) and its bits behind the point, when it has at most 24 significant bits and so is the
-/// same in the float engine.
-pub(crate) fn number(value: f64) -> Option<CodeRange> {
-    if value == 0.0 {
-        return Some(CodeRange {
-            min: 0,
-            max: 0,
-            frac: 0,
-        });
-    }
-    let (mut code, mut frac) = (value, 0);
-    while code.fract() != 0.0 && frac < 1100 {
-        code *= 2.0;
-        frac += 1;
-    }
-    while code % 2.0 == 0.0 {
-        code /= 2.0;
-        frac -= 1;
-    }
-    let code = (code.abs() < 16_777_216.0).then_some(code as i128)?;
-    Some(CodeRange {
-        min: code,
-        max: code,
-        frac,
-    })
 }
 
 #[cfg(test)]
@@ -70,15 +43,6 @@ mod tests {
         assert_eq!(decode(1, 149), f32::from_bits(1));
         assert_eq!(decode(i64::MAX, 1 << 20), 0.0);
         assert_eq!(decode(i64::MAX, -(1 << 20)), f32::INFINITY);
-    }
-
-    #[test]
-    fn numbers_have_odd_codes() {
-        let of = |value| number(value).map(|range| (range.min, range.frac));
-        assert_eq!(of(6.0), Some((3, -1)));
-        assert_eq!(of(-0.375), Some((-3, 3)));
-        assert_eq!(of(0.0), Some((0, 0)));
-        assert_eq!(of(0.1), None);
     }
 
     proptest! {

@@ -5,7 +5,7 @@ use super::buffer::{Buffer, Storage};
 use super::codes::encode;
 use super::error::{IntegerError, Refusal};
 use super::ops::{self, Kernel, Lowered, Operand, Site, keeps_elements, port_format};
-use super::range::CodeRange;
+use super::range::{CodeRange, range_of};
 use super::report::NodeReport;
 use super::stage::Stage;
 use super::step::{Draft, Source, Step};
@@ -114,12 +114,10 @@ impl Compiler<'_> {
                 vec![self.floats(id, node, Floats::Input(self.n_inputs - 1))?]
             }
             Op::Constant(_) => {
-                let range = self
-                    .state
-                    .entry(id, "value")
-                    .map_or(0..0, |entry| entry.range.clone());
-                let values = self.state.trained[range].to_vec();
-                vec![self.floats(id, node, Floats::Constant(values))?]
+                let values = self.state.trained[self.state.range(id, "value")].to_vec();
+                let known = self.floats(id, node, Floats::Constant(values))?;
+                let rounded = self.at_port(node, "value", known);
+                vec![rounded.map_err(|refusal| refusal.at(node))?]
             }
             _ => self.operator(id, node)?,
         };
@@ -225,18 +223,20 @@ impl Compiler<'_> {
         let ports = node.data_ports();
         let pairs = node.inputs.iter().zip(ports);
         pairs
-            .map(|(value, port)| {
-                let known = self.values[value].clone();
-                match port_format(node, &port)? {
-                    Some(format) => self.round(known, format),
-                    None => Ok(known),
-                }
-            })
+            .map(|(value, port)| self.at_port(node, &port, self.values[value].clone()))
             .collect()
     }
 
+    /// The value as the port sees it.
+    fn at_port(&mut self, node: &Node, port: &str, known: Known) -> Result<Known, Refusal> {
+        match port_format(node, port)? {
+            Some(format) => self.round(known, format),
+            None => Ok(known),
+        }
+    }
+
     fn round(&mut self, known: Known, format: FixedPoint) -> Result<Known, Refusal> {
-        let range = CodeRange::of(format);
+        let range = range_of(format);
         match &known.place {
             Place::Floats(floats) => {
                 let source = match floats {

@@ -1,33 +1,23 @@
-//! Interval arithmetic on codes: which integers an exact computation can reach, so that no sum ever overflows.
+//! Ranges of codes in the 64-bit integers that the executor computes with: what does not fit is refused before it runs,
+//! so that no sum ever overflows.
 
 use super::error::Refusal;
-use format::{FixedPoint, Rounding};
+use format::FixedPoint;
+pub(crate) use ir::CodeRange;
 
-/// The multiples of 2^-frac from `min`·2^-frac to `max`·2^-frac. A range that a value has always fits `i64`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CodeRange {
-    pub min: i128,
-    pub max: i128,
-    pub frac: i32,
+/// Everything the format of a port can hold.
+pub(crate) fn range_of(format: FixedPoint) -> CodeRange {
+    CodeRange::of(format).expect("the format of a port has at most 64 bits")
 }
 
-impl CodeRange {
-    /// Everything a format of up to 64 bits can hold.
-    pub fn of(format: FixedPoint) -> Self {
-        let half = 1_i128
-            << format
-                .width
-                .saturating_sub(u32::from(format.signed))
-                .min(64);
-        Self {
-            min: if format.signed { -half } else { 0 },
-            max: half - 1,
-            frac: format.frac_width,
-        }
-    }
+/// A range that 64-bit integers must hold.
+pub(crate) trait Fit {
+    /// The range itself, if they do.
+    fn fit(self) -> Result<CodeRange, Refusal>;
+}
 
-    /// The range itself when 64-bit integers hold it.
-    pub fn fit(self) -> Result<Self, Refusal> {
+impl Fit for CodeRange {
+    fn fit(self) -> Result<CodeRange, Refusal> {
         let fits = |code: i128| i64::try_from(code).is_ok();
         if fits(self.min) && fits(self.max) {
             Ok(self)
@@ -35,105 +25,27 @@ impl CodeRange {
             Err(Refusal::TooWide(self.format().width))
         }
     }
+}
 
-    /// The narrowest format that holds all of it.
-    pub fn format(self) -> FixedPoint {
-        let magnitude = |code: i128| 128 - (if code < 0 { !code } else { code }).leading_zeros();
-        let signed = self.min < 0;
-        let bits = magnitude(self.min).max(magnitude(self.max));
-        FixedPoint {
-            width: (bits + u32::from(signed)).max(1),
-            frac_width: self.frac,
-            signed,
-            rounding: Rounding::NearestEven,
-        }
+impl Fit for Option<CodeRange> {
+    fn fit(self) -> Result<CodeRange, Refusal> {
+        let why = || Refusal::NoForm("its result has no fixed-point form of 128 bits".into());
+        self.ok_or_else(why)?.fit()
     }
+}
 
-    /// The largest magnitude of a code.
-    pub fn magnitude(self) -> i128 {
-        self.min.abs().max(self.max.abs())
-    }
+/// The same values as codes of a finer step, and the bits by which codes move to the left.
+pub(crate) fn refined(range: CodeRange, frac: i32) -> Result<(CodeRange, u32), Refusal> {
+    let bits = (i64::from(frac) - i64::from(range.frac)).max(0) as u32;
+    let too_wide = || Refusal::TooWide(range.format().width.saturating_add(bits));
+    let finer = range.with_frac(frac).ok_or_else(too_wide)?;
+    // Zeros may move by any number of bits; no shift instruction does.
+    Ok((finer.fit()?, bits.min(63)))
+}
 
-    /// The same values as codes of a finer step, and the bits by which codes move to the left.
-    pub fn with_frac(self, frac: i32) -> Result<(Self, u32), Refusal> {
-        let bits = (i64::from(frac) - i64::from(self.frac)).max(0) as u32;
-        if self.magnitude() == 0 {
-            return Ok((Self { frac, ..self }, bits.min(63)));
-        }
-        if bits > 63 {
-            return Err(Refusal::TooWide(self.format().width.saturating_add(bits)));
-        }
-        let range = Self {
-            min: self.min << bits,
-            max: self.max << bits,
-            frac,
-        };
-        Ok((range.fit()?, bits))
-    }
-
-    /// Sums of one element of each, which have the same step.
-    pub fn plus(self, other: Self) -> Result<Self, Refusal> {
-        let range = Self {
-            min: self.min + other.min,
-            max: self.max + other.max,
-            frac: self.frac,
-        };
-        range.fit()
-    }
-
-    /// The range of −x.
-    pub fn negated(self) -> Self {
-        Self {
-            min: -self.max,
-            max: -self.min,
-            ..self
-        }
-    }
-
-    /// Products of one element of each.
-    pub fn times(self, other: Self) -> Result<Self, Refusal> {
-        let corners = [
-            self.min * other.min,
-            self.min * other.max,
-            self.max * other.min,
-            self.max * other.max,
-        ];
-        let range = Self {
-            min: corners.into_iter().fold(corners[0], i128::min),
-            max: corners.into_iter().fold(corners[0], i128::max),
-            frac: product_frac(self.frac, other.frac)?,
-        };
-        range.fit()
-    }
-
-    /// Sums of `n` elements, in any order: partial sums are within the range too.
-    pub fn summed(self, n: usize) -> Result<Self, Refusal> {
-        let n = n as i128;
-        let range = Self {
-            min: self.min.min(0) * n,
-            max: self.max.max(0) * n,
-            frac: self.frac,
-        };
-        range.fit()
-    }
-
-    /// The elements of either, which have the same step.
-    pub fn joined(self, other: Self) -> Self {
-        Self {
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-            ..self
-        }
-    }
-
-    /// The range with 0 in it.
-    pub fn with_zero(self) -> Self {
-        Self {
-            min: self.min.min(0),
-            max: self.max.max(0),
-            ..self
-        }
-    }
+/// Sums of `n` elements, in any order: partial sums are within the range too.
+pub(crate) fn summed(range: CodeRange, n: usize) -> Result<CodeRange, Refusal> {
+    range.with_zero().summed(n).fit()
 }
 
 /// Bits behind the point of a product.

@@ -1,7 +1,7 @@
 //! Stages as float maps, where 24 bits hold every number in between: the same bits, many lanes at a time.
 
 use super::buffer::Buffer;
-use super::range::CodeRange;
+use super::range::{CodeRange, range_of};
 use super::stage::Stage;
 use format::{FixedPoint, Rounding};
 use kernels::int_layer::{NarrowCode, Rescalable, Rescale, rescale_once, rescale_twice};
@@ -24,7 +24,7 @@ impl Rescaling {
 
     /// The rounding of floats to a format, and the stages after it.
     pub fn of_floats(format: FixedPoint, stages: &[Stage], columns: usize) -> Option<Self> {
-        let range = CodeRange::of(format);
+        let range = range_of(format);
         let is_held = range.magnitude() <= BOUND && (-100..=126).contains(&format.frac_width);
         if !is_held || format.rounding == Rounding::Floor {
             return None;

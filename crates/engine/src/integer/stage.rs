@@ -3,7 +3,7 @@
 //! A stage is exact integer arithmetic on codes. Any number of them follow a kernel in the same pass over memory.
 
 use super::error::Refusal;
-use super::range::CodeRange;
+use super::range::{CodeRange, Fit, range_of};
 use format::{FixedPoint, Rounding};
 
 /// One map of codes to codes.
@@ -33,7 +33,7 @@ pub(crate) enum Stage {
 impl Stage {
     /// Rounding from codes with `frac` bits behind the point to a format whose codes fit `i64`.
     pub fn round(frac: i32, format: FixedPoint) -> Self {
-        let range = CodeRange::of(format);
+        let range = range_of(format);
         let shift = i64::from(frac) - i64::from(format.frac_width);
         Self::Round {
             shift: shift.clamp(-127, 127) as i32,
@@ -107,16 +107,11 @@ fn affine_range(
 ) -> Result<CodeRange, Refusal> {
     let mut all: Option<CodeRange> = None;
     for (&scale, &offset) in scale.iter().zip(offset) {
-        let one = |code: i64| CodeRange {
-            min: code.into(),
-            max: code.into(),
-            frac: 0,
-        };
-        let sum = CodeRange {
-            frac,
-            ..x.times(one(scale))?.plus(one(offset))?
-        };
-        all = Some(all.map_or(sum, |all| all.joined(sum)));
+        // The scale is in steps of the result, and so is the offset.
+        let product = x.times(CodeRange::code(scale.into(), 0)).fit()?;
+        let offset = CodeRange::code(offset.into(), frac);
+        let sum = CodeRange { frac, ..product }.plus(offset).fit()?;
+        all = Some(all.map_or(Ok(sum), |all| all.joined(sum).fit())?);
     }
     Ok(all.unwrap_or(x))
 }

@@ -2,7 +2,7 @@
 
 use super::buffer::Code;
 use super::error::Refusal;
-use super::range::CodeRange;
+use super::range::{CodeRange, Fit};
 
 /// The codes of weights, `[groups][n][k]`, and what every sum starts from, `[groups][n]`.
 pub(crate) struct Weights {
@@ -18,11 +18,7 @@ impl Weights {
     pub fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
         let mut all: Option<CodeRange> = None;
         for (weights, &start) in self.columns().zip(&self.start) {
-            let mut sum = CodeRange {
-                min: start.into(),
-                max: start.into(),
-                ..x
-            };
+            let mut sum = CodeRange::code(start.into(), x.frac);
             let mut worst = sum.magnitude();
             for &weight in weights {
                 let ends = [i128::from(weight) * x.min, i128::from(weight) * x.max];
@@ -37,7 +33,7 @@ impl Weights {
                 }
                 .fit()?;
             }
-            all = Some(all.map_or(sum, |all| all.joined(sum)));
+            all = Some(all.map_or(Ok(sum), |all| all.joined(sum).fit())?);
         }
         Ok(all.unwrap_or(x))
     }

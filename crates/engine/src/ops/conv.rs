@@ -13,7 +13,8 @@ use std::ops::Range;
 /// A convolution, with what the planner fused into it.
 pub(crate) struct Conv {
     shape: ConvShape,
-    weight_shape: [usize; 4],
+    /// As the operator has it: three axes under one axis of space.
+    weight_shape: Vec<usize>,
     weight: Range<usize>,
     /// Empty without a bias.
     bias: Range<usize>,
@@ -37,7 +38,7 @@ pub(crate) fn conv1d(op: &ir::ops::conv::Conv1d, site: &Site) -> Conv {
         padding: one(op.padding, 0),
         dilation: one(op.dilation, 1),
     };
-    Conv::new(shape, site)
+    Conv::new(shape, &op.kernel_size, site)
 }
 
 pub(crate) fn conv2d(op: &ir::ops::conv::Conv2d, site: &Site) -> Conv {
@@ -52,14 +53,14 @@ pub(crate) fn conv2d(op: &ir::ops::conv::Conv2d, site: &Site) -> Conv {
         padding: op.padding,
         dilation: op.dilation,
     };
-    Conv::new(shape, site)
+    Conv::new(shape, &op.kernel_size, site)
 }
 
 impl Conv {
-    fn new(shape: ConvShape, site: &Site) -> Self {
-        let [kh, kw] = shape.kernel;
+    fn new(shape: ConvShape, kernel: &[usize], site: &Site) -> Self {
+        let channels = [shape.out_channels, shape.in_channels / shape.groups];
         Self {
-            weight_shape: [shape.out_channels, shape.in_channels / shape.groups, kh, kw],
+            weight_shape: [&channels, kernel].concat(),
             weight: site.param("weight"),
             bias: site.param("bias"),
             weight_format: site.format("weight"),
@@ -69,7 +70,7 @@ impl Conv {
             norm: site
                 .fusion
                 .folded_norm
-                .map(|norm| NormCoefficients::of(norm, site)),
+                .map(|norm| NormCoefficients::of(norm, site.graph, site.state)),
             shape,
         }
     }

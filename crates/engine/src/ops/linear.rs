@@ -3,7 +3,6 @@
 use super::Site;
 use super::activation::{mask_by_relu, relu_in_place};
 use super::batch_norm::NormCoefficients;
-use super::quantize::is_elementwise;
 use crate::state::State;
 use crate::step::{GradSlot, Memory, Step, Wires};
 use format::Format;
@@ -19,6 +18,8 @@ pub(crate) struct Linear {
     rows: usize,
     inputs: usize,
     outputs: usize,
+    /// The input's, which the blocks of its format follow.
+    shape: Vec<usize>,
     weight: Range<usize>,
     /// Empty without a bias.
     bias: Range<usize>,
@@ -36,6 +37,7 @@ impl Linear {
             rows: site.inputs[0].iter().product::<usize>() / op.in_features,
             inputs: op.in_features,
             outputs: op.out_features,
+            shape: site.inputs[0].clone(),
             weight: site.param("weight"),
             bias: site.param("bias"),
             data_format: site.format("data_in_0"),
@@ -46,7 +48,7 @@ impl Linear {
             norm: site
                 .fusion
                 .folded_norm
-                .map(|norm| NormCoefficients::of(norm, site)),
+                .map(|norm| NormCoefficients::of(norm, site.graph, site.state)),
         }
     }
 
@@ -83,16 +85,22 @@ impl Linear {
         };
         let step = self.piece_rows();
         for (piece, x) in x.chunks(step * self.inputs).enumerate() {
-            let rows = x.len() / self.inputs;
             let rounded = &mut scratch[..x.len()];
-            quantize(format, x, &[rows, self.inputs], rounded);
-            work(piece * step, rows, rounded);
+            let flat = [x.len()];
+            // A piece has no shape that matters: its elements are rounded alone.
+            let shape = if step < self.rows {
+                &flat[..]
+            } else {
+                &self.shape
+            };
+            quantize(format, x, shape, rounded);
+            work(piece * step, x.len() / self.inputs, rounded);
         }
     }
 
     fn piece_rows(&self) -> usize {
         match &self.data_format {
-            Some(format) if is_elementwise(format) => ROUNDED_ROWS.min(self.rows),
+            Some(format) if format.rounds_alone() => ROUNDED_ROWS.min(self.rows),
             _ => self.rows,
         }
     }
@@ -160,7 +168,7 @@ impl Linear {
         };
         let [x, dy, dx] = memory.split([wires.x(0), wires.dy(), target]);
         gemm(m, n, k, dy, n, 1, weight, k, dx, k, Init::Zero);
-        straight_through(format, x, &[m, k], dx);
+        straight_through(format, x, &self.shape, dx);
         memory.commit_grad(wires, 0);
     }
 }

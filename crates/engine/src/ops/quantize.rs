@@ -25,9 +25,3 @@ impl Step for Quantize {
         memory.commit_grad(wires, 0);
     }
 }
-
-/// Whether each element is rounded by itself, so that a tensor can be rounded piece by piece.
-pub(crate) fn is_elementwise(format: &Format) -> bool {
-    let whole_tensor = matches!(format.name(), "scale_integer" | "binary" | "ternary");
-    !format.is_blocked() && !whole_tensor
-}

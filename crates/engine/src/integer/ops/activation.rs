@@ -1,8 +1,8 @@
 //! Activations that are a clamp: relu, relu6, hardtanh.
 
 use super::{Lowered, Site};
-use crate::integer::codes::number;
 use crate::integer::error::Refusal;
+use crate::integer::range::{CodeRange, refined};
 use crate::integer::stage::Stage;
 
 /// Clamps to bounds that must be codes of the operand.
@@ -22,12 +22,10 @@ fn code_of(value: f64, frac: i32) -> Result<i64, Refusal> {
         );
         Refusal::NoForm(why)
     };
-    let code = number(value).ok_or_else(off_grid)?;
+    let code = CodeRange::number(value).ok_or_else(off_grid)?;
     if code.frac > frac && code.magnitude() != 0 {
         return Err(off_grid());
     }
     let beyond = if value < 0.0 { i64::MIN } else { i64::MAX };
-    Ok(code
-        .with_frac(frac)
-        .map_or(beyond, |(code, _)| code.min as i64))
+    Ok(refined(code, frac).map_or(beyond, |(code, _)| code.min as i64))
 }

@@ -2,9 +2,8 @@
 
 use super::batch_norm::affine;
 use super::{Lowered, Param, Site, WideKernel};
-use crate::integer::codes::number;
 use crate::integer::error::Refusal;
-use crate::integer::range::CodeRange;
+use crate::integer::range::{CodeRange, Fit, refined};
 use crate::integer::walk::broadcast_indices;
 
 /// `a + b`, or `a − b`.
@@ -25,8 +24,9 @@ pub(crate) fn add(scalar: Option<f64>, subtract: bool, site: &Site) -> Result<Lo
     }
     let b = site.operands[1].range;
     let frac = a.frac.max(b.frac);
-    let ((a, a_bits), (b, b_bits)) = (a.with_frac(frac)?, b.with_frac(frac)?);
-    let range = a.plus(if subtract { b.negated() } else { b })?;
+    let ((a, a_bits), (b, b_bits)) = (refined(a, frac)?, refined(b, frac)?);
+    let b = if subtract { b.negated().fit()? } else { b };
+    let range = a.plus(b).fit()?;
     let kind = Kind::Sum {
         bits: [a_bits, b_bits],
         subtract,
@@ -44,7 +44,7 @@ pub(crate) fn mul(scalar: Option<f64>, site: &Site) -> Result<Lowered, Refusal> 
     if let Some(scalar) = scalar {
         return times(a, exact(scalar)?);
     }
-    let range = a.times(site.operands[1].range)?;
+    let range = a.times(site.operands[1].range).fit()?;
     Ok(Lowered::Kernel(
         Binary::new(Kind::Product, site).into(),
         range,
@@ -57,8 +57,7 @@ pub(crate) fn div(scalar: Option<f64>, site: &Site) -> Result<Lowered, Refusal> 
     let refuse = |why: &str| Refusal::NoForm(why.to_owned());
     let scalar =
         scalar.ok_or_else(|| refuse("a quotient of two values has no exact integer form"))?;
-    let code = number(scalar).filter(|code| code.magnitude() == 1);
-    if code.is_none() {
+    if !CodeRange::number(scalar).is_some_and(CodeRange::is_power_of_two) {
         let why = format!(
             "the divisor {scalar} is not a power of two, so that the quotient is not exact"
         );
@@ -93,7 +92,7 @@ fn exact(scalar: f64) -> Result<CodeRange, Refusal> {
             "the number {scalar} has no exact fixed-point form of 24 bits"
         ))
     };
-    number(scalar).ok_or_else(why)
+    CodeRange::number(scalar).ok_or_else(why)
 }
 
 enum Kind {

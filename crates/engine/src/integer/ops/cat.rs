@@ -2,7 +2,7 @@
 
 use super::{Lowered, Site, WideKernel};
 use crate::integer::error::Refusal;
-use crate::integer::range::CodeRange;
+use crate::integer::range::{CodeRange, Fit, refined};
 use crate::ops::permute::axis;
 
 pub(crate) fn lower(op: &ir::ops::cat::Cat, site: &Site) -> Result<Lowered, Refusal> {
@@ -16,8 +16,8 @@ pub(crate) fn lower(op: &ir::ops::cat::Cat, site: &Site) -> Result<Lowered, Refu
     let mut parts = Vec::with_capacity(site.operands.len());
     let mut all: Option<CodeRange> = None;
     for operand in &site.operands {
-        let (range, bits) = operand.range.with_frac(frac)?;
-        all = Some(all.map_or(range, |all| all.joined(range)));
+        let (range, bits) = refined(operand.range, frac)?;
+        all = Some(all.map_or(Ok(range), |all| all.joined(range).fit())?);
         parts.push((operand.shape[axis..].iter().product(), bits));
     }
     let range = all.unwrap_or(site.operands[0].range);

@@ -2,6 +2,7 @@
 
 use super::{Lowered, Site, WideKernel};
 use crate::integer::error::Refusal;
+use crate::integer::range::{Fit, summed};
 use crate::integer::walk::broadcast_indices;
 
 pub(crate) fn lower(site: &Site) -> Result<Lowered, Refusal> {
@@ -10,7 +11,7 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, Refusal> {
     let batch = &site.outputs[0][..site.outputs[0].len() - 2];
     let matrices = |shape: &[usize]| broadcast_indices(&shape[..shape.len() - 2], batch);
     let k = a_shape[a_shape.len() - 1];
-    let range = a.range.times(b.range)?.summed(k)?;
+    let range = summed(a.range.times(b.range).fit()?, k)?;
     let kernel = Matmul {
         m: a_shape[a_shape.len() - 2],
         k,

@@ -2,7 +2,7 @@
 
 use super::{Lowered, Site, WideKernel};
 use crate::integer::error::Refusal;
-use crate::integer::range::{CodeRange, product_frac};
+use crate::integer::range::{CodeRange, product_frac, summed};
 use crate::integer::walk::broadcast_indices;
 use ir::Shape;
 
@@ -31,7 +31,7 @@ pub(crate) fn mean_range(x: CodeRange, count: usize) -> Result<CodeRange, Refusa
         let why = format!("a mean of {count} elements is not exact; only powers of two are");
         return Err(Refusal::NoForm(why));
     }
-    let sum = x.summed(count)?;
+    let sum = summed(x, count)?;
     Ok(CodeRange {
         frac: product_frac(sum.frac, count.ilog2() as i32)?,
         ..sum

@@ -19,7 +19,7 @@ pub(crate) use matmul::accumulate as matmul_accumulate;
 use super::codes::encode;
 use super::error::Refusal;
 use super::layer::Layer;
-use super::range::CodeRange;
+use super::range::{CodeRange, Fit, range_of};
 use super::stage::Stage;
 use crate::state::State;
 use format::{FixedPoint, Format};
@@ -83,8 +83,7 @@ pub(crate) struct Param {
 impl Site<'_> {
     /// The codes of a parameter.
     pub fn param(&self, port: &str) -> Result<Param, Refusal> {
-        let entry = self.state.entry(self.id, port);
-        let range = entry.map_or(0..0, |entry| entry.range.clone());
+        let range = self.state.range(self.id, port);
         self.encode(port, &self.state.trained[range])
     }
 
@@ -106,7 +105,7 @@ pub(crate) fn port_format(node: &Node, port: &str) -> Result<Option<FixedPoint>,
     };
     let not_fixed = || Refusal::NotFixedPoint(port.to_owned(), format.clone());
     let fixed = Format::fixed_point(format).ok_or_else(not_fixed)?;
-    CodeRange::of(fixed).fit()?;
+    range_of(fixed).fit()?;
     Ok(Some(fixed))
 }
 

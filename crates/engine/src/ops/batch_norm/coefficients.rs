@@ -1,9 +1,8 @@
 //! What a batch norm computes: `y = x·scale + shift`.
 
-use crate::ops::Site;
 use crate::state::State;
 use format::Format;
-use ir::NodeId;
+use ir::{Graph, NodeId};
 use kernels::quantize::quantize;
 use std::ops::Range;
 
@@ -21,18 +20,19 @@ pub(crate) struct NormCoefficients {
 }
 
 impl NormCoefficients {
-    pub fn of(id: NodeId, site: &Site) -> Self {
-        let node = site.graph.node(id);
+    pub fn of(id: NodeId, graph: &Graph, state: &State) -> Self {
+        let node = graph.node(id);
+        let param = |port: &str| state.range(id, port);
         let eps = match &node.op {
             ir::Op::BatchNorm1d(op) => op.eps,
             ir::Op::BatchNorm2d(op) => op.eps,
             _ => 0.0,
         };
         Self {
-            weight: site.param_of(id, "weight"),
-            bias: site.param_of(id, "bias"),
-            running_mean: site.param_of(id, "running_mean"),
-            running_var: site.param_of(id, "running_var"),
+            weight: param("weight"),
+            bias: param("bias"),
+            running_mean: param("running_mean"),
+            running_var: param("running_var"),
             eps,
             scale_format: node.formats.get("weight").cloned(),
             shift_format: node.formats.get("bias").cloned(),
@@ -40,7 +40,7 @@ impl NormCoefficients {
     }
 
     /// Scale and shift from statistics; `exact` is room for their values before rounding.
-    pub(super) fn scale_and_shift(
+    pub(super) fn of_statistics(
         &self,
         state: &State,
         [mean, inv_std]: [&[f32]; 2],
@@ -74,14 +74,20 @@ impl NormCoefficients {
         let mean = &state.buffers[self.running_mean.clone()];
         let mut room = [(); 4].map(|()| vec![0.0; mean.len()]);
         let [a, b, scale, shift] = &mut room;
-        self.scale_and_shift(state, [mean, &inv_std], [a, b], [scale, shift]);
+        self.of_statistics(state, [mean, &inv_std], [a, b], [scale, shift]);
         let [_, _, scale, shift] = room;
         [inv_std, scale, shift]
     }
 
+    /// Scale and shift in evaluation.
+    pub fn scale_and_shift(&self, state: &State) -> [Vec<f32>; 2] {
+        let [_, scale, shift] = self.running(state);
+        [scale, shift]
+    }
+
     /// Folds the norm into a weight whose columns are the channels, and its bias.
     pub fn fold_into_columns(&self, state: &State, weight: &mut [f32], bias: &mut [f32]) {
-        let [_, scale, shift] = self.running(state);
+        let [scale, shift] = self.scale_and_shift(state);
         for row in weight.chunks_mut(scale.len()) {
             kernels::maps::zip_inplace(&scale, row, |s, w| s * w);
         }
@@ -92,7 +98,7 @@ impl NormCoefficients {
 
     /// Folds the norm into a weight whose rows are the channels, and its bias.
     pub fn fold_into_rows(&self, state: &State, weight: &mut [f32], bias: &mut [f32]) {
-        let [_, scale, shift] = self.running(state);
+        let [scale, shift] = self.scale_and_shift(state);
         for (c, row) in weight
             .chunks_mut((weight.len() / scale.len()).max(1))
             .enumerate()

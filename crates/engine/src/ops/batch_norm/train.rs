@@ -139,7 +139,7 @@ impl WholeBatch for TrainNorm {
         let (exact, rounded) = ([exact_scale, exact_shift], [scale, shift]);
         self.norm
             .coefficients
-            .scale_and_shift(state, [mean, m2], exact, rounded);
+            .of_statistics(state, [mean, m2], exact, rounded);
         give_to_all(at, first, rest);
     }
 
