@@ -22,12 +22,17 @@ pub(crate) mod pool;
 pub(crate) mod quantize;
 pub(crate) mod softmax;
 
+use self::activation::{
+    Activation, Clamp, Elu, Gelu, GeluTanh, Hardsigmoid, Hardswish, Relu, Sigmoid, Silu, Softplus,
+    Softsign, Tanh,
+};
 use crate::EngineError;
 use crate::fuse::Fusion;
 use crate::options::Mode;
 use crate::state::State;
 use crate::step::Step;
 use format::Format;
+use ir::ops::activation::GeluForm;
 use ir::{Graph, Node, NodeId, Op};
 use std::ops::Range;
 
@@ -73,9 +78,7 @@ impl Site<'_> {
 
     /// Where a parameter or buffer of another node lies.
     pub fn param_of(&self, id: NodeId, port: &str) -> Range<usize> {
-        self.state
-            .entry(id, port)
-            .map_or(0..0, |entry| entry.range.clone())
+        self.state.range(id, port)
     }
 
     /// The format of a port.
@@ -104,19 +107,38 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::LayerNorm(op) => layer_norm::LayerNorm::new(op, site).into(),
         Op::Embedding(op) => embedding::Embedding::new(op, site).into(),
         // activations
-        Op::Relu(_) => activation::relu().into(),
-        Op::Relu6(_) => activation::clamp(0.0, 6.0).into(),
-        Op::Hardtanh(op) => activation::clamp(op.min_val as f32, op.max_val as f32).into(),
-        Op::Hardswish(_) => activation::hardswish().into(),
-        Op::Hardsigmoid(_) => activation::hardsigmoid().into(),
-        Op::Sigmoid(_) => activation::sigmoid().into(),
-        Op::Tanh(_) => activation::tanh().into(),
-        Op::Gelu(op) => activation::gelu(op.approximate).into(),
-        Op::Silu(_) => activation::silu().into(),
-        Op::Elu(op) => activation::elu(op.alpha as f32, 1.0).into(),
-        Op::Selu(_) => activation::elu(activation::SELU_ALPHA, activation::SELU_SCALE).into(),
-        Op::Softplus(op) => activation::softplus(op.beta as f32, op.threshold as f32).into(),
-        Op::Softsign(_) => activation::softsign().into(),
+        Op::Relu(_) => Activation(Relu).into(),
+        Op::Relu6(_) => Activation(Clamp {
+            low: 0.0,
+            high: 6.0,
+        })
+        .into(),
+        Op::Hardtanh(op) => Activation(Clamp {
+            low: op.min_val as f32,
+            high: op.max_val as f32,
+        })
+        .into(),
+        Op::Hardswish(_) => Activation(Hardswish).into(),
+        Op::Hardsigmoid(_) => Activation(Hardsigmoid).into(),
+        Op::Sigmoid(_) => Activation(Sigmoid).into(),
+        Op::Tanh(_) => Activation(Tanh).into(),
+        Op::Gelu(op) => match op.approximate {
+            GeluForm::None => Activation(Gelu).into(),
+            GeluForm::Tanh => Activation(GeluTanh).into(),
+        },
+        Op::Silu(_) => Activation(Silu).into(),
+        Op::Elu(op) => Activation(Elu {
+            alpha: op.alpha as f32,
+            scale: 1.0,
+        })
+        .into(),
+        Op::Selu(_) => Activation(Elu::SELU).into(),
+        Op::Softplus(op) => Activation(Softplus {
+            beta: op.beta as f32,
+            threshold: op.threshold as f32,
+        })
+        .into(),
+        Op::Softsign(_) => Activation(Softsign).into(),
         Op::Softmax(op) => softmax::Softmax::new(op.dim, false, site).into(),
         Op::LogSoftmax(op) => softmax::Softmax::new(op.dim, true, site).into(),
         Op::Dropout(op) => dropout::lower(op.p, site),
