@@ -61,6 +61,10 @@ struct Place {
 /// assert_eq!(graph, other);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[expect(
+    clippy::missing_panics_doc,
+    reason = "sizes that differ have been refused"
+)]
 pub fn load_into(graph: &mut Graph, tensors: &[NamedTensor]) -> Result<(), LoadError> {
     let places = places(graph);
     let wanted: BTreeSet<&str> = places.iter().map(|(name, _)| name.as_str()).collect();
@@ -98,19 +102,17 @@ pub fn tensors_of(graph: &Graph) -> Vec<NamedTensor> {
             first_seen.entry(module).or_insert(index);
         }
     }
-    let mut order: Vec<(Vec<(bool, usize)>, &str, &Tensor)> = parameters
+    let own_before_children = |&(index, name, _): &(usize, &str, &Tensor)| {
+        let modules = modules_of(name).map(|module| (true, first_seen[module]));
+        modules.chain([(false, index)]).collect::<Vec<_>>()
+    };
+    let mut order: Vec<(usize, &str, &Tensor)> = parameters
         .iter()
         .enumerate()
-        .filter(|(index, (name, _))| first_seen[name.as_str()] == *index)
-        .map(|(index, (name, tensor))| {
-            let mut key: Vec<(bool, usize)> = modules_of(name)
-                .map(|module| (true, first_seen[module]))
-                .collect();
-            key.push((false, index));
-            (key, name.as_str(), *tensor)
-        })
+        .map(|(index, (name, tensor))| (index, name.as_str(), *tensor))
+        .filter(|(index, name, _)| first_seen[name] == *index)
         .collect();
-    order.sort_by(|a, b| a.0.cmp(&b.0));
+    order.sort_by_cached_key(own_before_children);
     let named = |(_, name, tensor): (_, &str, &Tensor)| NamedTensor {
         name: name.to_owned(),
         shape: tensor.shape().to_vec(),
