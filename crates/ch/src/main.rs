@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 mod actions;
+mod calendar;
 mod config;
 mod console;
 mod cost;
@@ -34,10 +35,13 @@ struct Cli {
 #[derive(Subcommand)]
 enum Action {
     /// Train a network; keep the best and the last checkpoint
+    #[command(override_usage = "ch train [MODEL] [DATASET] [OPTIONS]")]
     Train(train::Args),
     /// Loss and accuracy on the test rows
+    #[command(override_usage = "ch test [MODEL] [DATASET] [OPTIONS]")]
     Test(test::Args),
     /// Run a network over a dataset or an array and write the outputs
+    #[command(override_usage = "ch predict [MODEL] [DATASET|ARRAY.npy] --out Y.npy [OPTIONS]")]
     Predict(predict::Args),
     /// Find, fetch and describe datasets
     Data(data::Args),
@@ -77,7 +81,7 @@ fn main() -> ExitCode {
         );
         std::process::exit(2);
     }));
-    let cli = match Cli::try_parse_from(usage::arguments()) {
+    let cli = match usage::parse() {
         Ok(cli) => cli,
         Err(error) => return usage::answer(&error),
     };

@@ -1,11 +1,11 @@
 //! The folder of a run: `mase_output/<model>_<task>_<dataset>_<date>/{software,hardware}`. A second run on the same day
 //! gets `_2`, `_3` …; runs are never mixed, and a folder belongs to one process at a time.
 
+use crate::calendar;
 use crate::config::Config;
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A run's folder, locked for as long as this lives.
 #[derive(Debug)]
@@ -45,20 +45,22 @@ impl Folder {
         )
     }
 
-    /// The newest folder of today's runs of the same model and dataset, or of the same project.
+    /// The newest of today's runs of the same model and dataset, or of the same project, that left a checkpoint.
     pub fn latest(config: &Config) -> Result<PathBuf> {
         let parent = config
             .path("project_dir")
             .unwrap_or_else(|| PathBuf::from("mase_output"));
         let name = name(config);
         let runs = (1..=MOST_RUNS).map(|run| parent.join(folder_name(&name, run)));
-        match runs.take_while(|path| path.exists()).last() {
-            Some(path) => Ok(path),
-            None => bail!(
-                "nothing to resume: {} has no run called {name}; name its folder with --resume=FOLDER",
+        let has_checkpoint =
+            |path: &PathBuf| path.join("software/training_ckpts/last.ckpt").exists();
+        let runs = runs.take_while(|path| path.exists());
+        runs.filter(has_checkpoint).last().with_context(|| {
+            format!(
+                "nothing to resume: {} has no run called {name} with a checkpoint; name its folder with --resume=FOLDER",
                 parent.display()
-            ),
-        }
+            )
+        })
     }
 
     /// Opens the folder of an earlier run to go on with it.
@@ -124,47 +126,6 @@ fn name(config: &Config) -> String {
         "{}_classification_{}_{}",
         stem("model"),
         stem("dataset"),
-        today()
+        calendar::today()
     )
-}
-
-/// Today's date in UTC, `2024-01-26`.
-fn today() -> String {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_secs());
-    let (year, month, day) = date((seconds / 86_400) as i64);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
-/// Year, month and day of a number of days since 1970 (Hinnant's algorithm over 400-year eras).
-fn date(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_follow_the_calendar() {
-        let cases = [
-            (0, (1970, 1, 1)),
-            (59, (1970, 3, 1)),
-            (11_016, (2000, 2, 29)),
-            (19_748, (2024, 1, 26)),
-            (20_772, (2026, 11, 15)),
-        ];
-        for (days, expected) in cases {
-            assert_eq!(date(days), expected);
-        }
-    }
 }

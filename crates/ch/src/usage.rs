@@ -1,11 +1,21 @@
 //! Reading the command line: numbers that look like options, and wrong words answered in one sentence.
 
+use crate::config::hide_training;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// The command line. A negative number that clap would take for options, `-1e-3` or `-inf`, is written in digits.
-pub fn arguments() -> impl Iterator<Item = OsString> {
+/// The command line, read.
+pub fn parse() -> Result<crate::Cli, Error> {
+    let command = crate::Cli::command()
+        .mut_subcommand("test", hide_training)
+        .mut_subcommand("predict", hide_training);
+    crate::Cli::from_arg_matches(&command.try_get_matches_from(arguments())?)
+}
+
+/// The words of the command line. A negative number that clap would take for options, `-1e-3` or `-inf`, is written in digits.
+fn arguments() -> impl Iterator<Item = OsString> {
     std::env::args_os().map(|argument| {
         let digits = argument.to_str().and_then(in_digits);
         digits.map_or(argument, OsString::from)

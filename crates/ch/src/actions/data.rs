@@ -2,11 +2,12 @@
 
 use super::json_text;
 use crate::Reply;
+use crate::console::{Console, Level, Voice};
 use crate::table::{Column, render};
 use anyhow::Result;
 use data::{DATASETS, OpenOptions, Where};
 use serde_json::json;
-use std::io::{self, Write};
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 /// Arguments of `ch data`.
@@ -28,8 +29,11 @@ enum Verb {
 
 #[derive(clap::Args)]
 struct Common {
-    /// Folder with datasets; $MASE_DATA if not given
-    #[arg(long)]
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        help = "Folder with datasets; $MASE_DATA if not given"
+    )]
     data_dir: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
@@ -38,7 +42,7 @@ struct Common {
 
 #[derive(clap::Args)]
 struct Named {
-    /// The dataset, or FILE:LABEL
+    #[arg(help = "The dataset, or FILE:LABEL")]
     name: String,
     #[command(flatten)]
     common: Common,
@@ -101,21 +105,14 @@ fn place(place: &Where) -> String {
 }
 
 fn get(named: &Named) -> Result<String> {
-    let report = |name: &str, have: u64, all: Option<u64>| {
-        let of = all.map_or_else(String::new, |all| format!(" of {:.1}", all as f64 / 1e6));
-        // Progress is a courtesy: a closed stderr is no reason to stop.
-        let _ = write!(io::stderr(), "\r{name}: {:.1}{of} MB", have as f64 / 1e6);
-    };
+    let console = RefCell::new(Console::new(Voice::default(), Level::Info));
+    let report = |name: &str, have, all| console.borrow_mut().transfer(name, have, all);
     let options = OpenOptions {
         data_dir: named.common.data_dir.clone(),
         progress: Some(&report),
         ..OpenOptions::default()
     };
-    let files: Vec<PathBuf> = match data::find(&named.name, &options)? {
-        Where::Found(f) => f,
-        _ => Vec::new(),
-    };
-    let _ = writeln!(io::stderr());
+    let files = data::get(&named.name, &options)?;
     if named.common.json {
         return json_text(&json!({ "name": named.name, "files": files }));
     }
@@ -135,6 +132,10 @@ fn info(named: &Named) -> Result<String> {
         data_dir: named.common.data_dir.clone(),
         ..OpenOptions::default()
     };
-    let opened = data::open(&named.name, &options)?;
-    Ok(format!("{:?}\n", opened.info))
+    let description = data::describe(&data::open(&named.name, &options)?);
+    if named.common.json {
+        json_text(&serde_json::to_value(&description)?)
+    } else {
+        Ok(description.to_string())
+    }
 }

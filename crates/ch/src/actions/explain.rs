@@ -9,7 +9,7 @@ use serde_json::json;
 /// Arguments of `ch explain`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// An operator, format, model, opcode, type, rule, port or column heading
+    /// Any name: an operator, format, model, dataset, setting, metric, file, column heading, …
     #[arg(required = true)]
     word: Vec<String>,
     /// Print JSON

@@ -6,9 +6,10 @@ pub mod format;
 pub mod list;
 pub mod predict;
 pub mod show;
-mod sweep;
+pub mod sweep;
 pub mod test;
 pub mod train;
+mod training;
 
 /// JSON for tools, in one piece and with a line end.
 fn json_text(json: &serde_json::Value) -> anyhow::Result<String> {

@@ -1,7 +1,7 @@
 //! `ch predict MODEL DATASET|ARRAY.npy --out Y.npy`: runs a network and writes its outputs.
 
 use super::json_text;
-use crate::config::{Config, Given};
+use crate::config::{Action, Config, Given};
 use crate::console::{Console, Voice};
 use crate::{Reply, pipeline};
 use anyhow::{Context, Result, bail};
@@ -15,17 +15,17 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     #[command(flatten)]
     given: Given,
-    #[command(flatten)]
-    voice: Voice,
-    /// Where the outputs go, as a NumPy array
-    #[arg(long, value_name = "Y.npy")]
+    /// NumPy file for the outputs, a row for each sample
+    #[arg(long, value_name = "Y.npy", help_heading = "Prediction")]
     out: PathBuf,
-    /// Which rows of the dataset
-    #[arg(long, default_value = "test", value_parser = ["train", "val", "test"])]
+    /// Rows of the dataset
+    #[arg(long, value_name = "WORD", default_value = "test", value_parser = ["train", "val", "test"], help_heading = "Prediction")]
     split: String,
     /// Compute in exact integers; every operand must be fixed point
-    #[arg(long)]
+    #[arg(long, help_heading = "Prediction")]
     integer: bool,
+    #[command(flatten)]
+    voice: Voice,
 }
 
 /// Rows of samples in memory, with the shape of one.
@@ -41,7 +41,10 @@ const ROWS: usize = 256;
 /// Predicts.
 pub fn run(args: &Args) -> Result<Reply> {
     let config = Config::resolve(&args.given)?;
-    let mut console = Console::new(args.voice);
+    let mut console = pipeline::begin(&config, Action::Use, args.voice)?;
+    if config.text("load_name").is_none() {
+        console.note("no --load given: these are the outputs of starting weights");
+    }
     let samples = samples(&config, args, &mut console)?;
     let graph = pipeline::open_graph(&config, samples.info.as_ref())?;
     let rows = samples.values.len() / samples.width.max(1);
@@ -72,10 +75,7 @@ pub fn run(args: &Args) -> Result<Reply> {
 
 fn samples(config: &Config, args: &Args, console: &mut Console) -> Result<Samples> {
     let name = config.required("dataset", "name a dataset or an array (.npy)")?;
-    if Path::new(name)
-        .extension()
-        .is_some_and(|extension| extension == "npy")
-    {
+    if pipeline::is_array(name) {
         let array = interop::npy::read(Path::new(name))?;
         let rows = array.shape.first().copied().unwrap_or(1).max(1);
         return Ok(Samples {

@@ -1,11 +1,12 @@
 //! `ch test MODEL DATASET --load P`: loss and accuracy on the test rows.
 
 use super::json_text;
-use crate::config::{Config, Given};
-use crate::console::{Console, Voice};
+use super::training::accuracy;
+use crate::config::{Action, Config, Given};
+use crate::console::Voice;
 use crate::table::{Column, render};
 use crate::{Reply, pipeline};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde_json::json;
 
 /// Arguments of `ch test`.
@@ -20,40 +21,37 @@ pub struct Args {
 /// The table of results.
 pub const COLUMNS: &[Column] = &[
     Column::words("Test metric", "what was measured on the test rows"),
-    Column::numbers("Value", "the number"),
+    Column::numbers("Score", "the number that was measured"),
 ];
 
 /// Tests.
 pub fn run(args: &Args) -> Result<Reply> {
     let config = Config::resolve(&args.given)?;
-    pipeline::check_names(&config)?;
-    let mut console = Console::new(args.voice);
-    console.say(&config.table());
-    for note in &config.notes {
-        console.note(note);
-    }
+    let mut console = pipeline::begin(&config, Action::Use, args.voice)?;
     if config.text("load_name").is_none() {
         console.note("no --load given: these are the scores of starting weights");
     }
     let data = pipeline::open_data(&config, &mut console)?;
+    if data.test.is_empty() {
+        bail!("dataset {} has no test rows", data.info.name);
+    }
     let graph = pipeline::open_graph(&config, Some(&data.info))?;
     let mut network = pipeline::open_network(&config, graph)?;
     let score = train::evaluate(&mut network, &data.test)?;
-    let accuracy = score.correct as f64 / score.count.max(1) as f64;
     let text = if args.voice.json {
         json_text(&json!({
-            "test_loss_epoch": score.loss, "test_acc_epoch": accuracy, "correct": score.correct, "rows": score.count,
+            "test_loss_epoch": score.loss,
+            "test_acc_epoch": accuracy(score),
+            "correct": score.correct,
+            "rows": score.count,
         }))?
     } else {
         let row = |name: &str, value: f64| vec![name.to_owned(), format!("{value:.6}")];
-        render(
-            COLUMNS,
-            &[
-                row("test_acc_epoch", accuracy),
-                row("test_loss_epoch", score.loss),
-            ],
-            None,
-        )
+        let rows = [
+            row("test_acc_epoch", accuracy(score)),
+            row("test_loss_epoch", score.loss),
+        ];
+        render(COLUMNS, &rows, None)
     };
     Ok(text.into())
 }

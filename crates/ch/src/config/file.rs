@@ -79,7 +79,7 @@ pub fn parse(text: &str) -> Result<File, Vec<Problem>> {
 
 enum Entry {
     Setting(&'static str, String),
-    /// `"NA"`, or a table that other actions read.
+    /// `"NA"`.
     None,
     WithoutEffect,
 }
@@ -93,7 +93,10 @@ enum At {
 fn setting(key: &str, value: &DeValue) -> Result<Entry, (At, String)> {
     if SECTIONS.contains(&key) {
         let message = || (At::Value, format!("{key} must be a table, [{key}.…]"));
-        return value.as_table().map(|_| Entry::None).ok_or_else(message);
+        return value
+            .as_table()
+            .map(|_| Entry::WithoutEffect)
+            .ok_or_else(message);
     }
     if WITHOUT_EFFECT.contains(&key) {
         return Ok(Entry::WithoutEffect);
@@ -199,7 +202,7 @@ mod tests {
         let file = parse(text).unwrap();
         assert_eq!(file.values["learning_rate"], "1e-2");
         assert!(!file.values.contains_key("project"));
-        assert_eq!(file.without_effect, ["num_devices"]);
+        assert_eq!(file.without_effect, ["num_devices", "passes", "search"]);
     }
 
     #[test]

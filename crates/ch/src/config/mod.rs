@@ -1,14 +1,15 @@
 //! The effective configuration: defaults, then the file, then the command line, for every setting.
 
+mod arguments;
 mod file;
 mod settings;
 
-use crate::nearest::did_you_mean;
+use crate::console::Level;
 use crate::table::{Column, render};
 use anyhow::{Result, bail};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+pub use arguments::{Given, hide_training};
 use serde_json::{Map, Value as Json};
-pub use settings::{Kind, SETTINGS, Setting};
+pub use settings::{Group, Kind, SETTINGS, Setting};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -21,83 +22,13 @@ pub const COLUMNS: &[Column] = &[
     Column::words("Effective", "the value the run uses"),
 ];
 
-/// What the command line gives: settings by key, and the names given by position.
-#[derive(Clone, Debug, Default)]
-pub struct Given {
-    values: BTreeMap<&'static str, String>,
-    config: Option<PathBuf>,
-}
-
-impl clap::Args for Given {
-    fn augment_args(command: Command) -> Command {
-        let names = Arg::new("names")
-            .value_name("MODEL] [DATASET")
-            .num_args(0..=2)
-            .help("a model and a dataset");
-        let config = Arg::new("config")
-            .long("config")
-            .value_name("FILE")
-            .help("a TOML file of settings");
-        let options = SETTINGS
-            .iter()
-            .filter(|setting| !setting.option.is_empty())
-            .map(option);
-        command.arg(names).arg(config).args(options)
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-fn option(setting: &Setting) -> Arg {
-    let default = if setting.default.is_empty() {
-        String::new()
-    } else {
-        format!(" [{}]", setting.default)
-    };
-    let arg = Arg::new(setting.key)
-        .long(setting.option)
-        .help(format!("{}{default}", setting.about));
-    let arg = if setting.alias.is_empty() {
-        arg
-    } else {
-        arg.alias(setting.alias)
-    };
-    match setting.kind {
-        Kind::Switch => arg.action(ArgAction::SetTrue),
-        _ if setting.key == "resume" => {
-            let arg = arg
-                .value_name("FOLDER")
-                .num_args(0..=1)
-                .require_equals(true);
-            arg.default_missing_value("latest")
-        }
-        _ => arg.value_name("VALUE").allow_negative_numbers(true),
-    }
-}
-
-impl clap::FromArgMatches for Given {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut given = Self::default();
-        given.update_from_arg_matches(matches)?;
-        Ok(given)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        for setting in SETTINGS.iter().filter(|setting| !setting.option.is_empty()) {
-            let value = match setting.kind {
-                Kind::Switch => matches.get_flag(setting.key).then(|| "true".to_owned()),
-                _ => matches.get_one::<String>(setting.key).cloned(),
-            };
-            self.values.extend(value.map(|value| (setting.key, value)));
-        }
-        let names = matches.get_many::<String>("names").into_iter().flatten();
-        self.values
-            .extend(["model", "dataset"].into_iter().zip(names.cloned()));
-        self.config = matches.get_one::<String>("config").map(PathBuf::from);
-        Ok(())
-    }
+/// What the settings are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// `ch train`: all settings count.
+    Train,
+    /// `ch test` and `ch predict`: those of training do not.
+    Use,
 }
 
 /// Every setting with where its value comes from.
@@ -105,8 +36,8 @@ impl clap::FromArgMatches for Given {
 pub struct Config {
     file: BTreeMap<&'static str, String>,
     manual: BTreeMap<&'static str, String>,
-    /// Things to say before a run: settings that have no effect.
-    pub notes: Vec<String>,
+    /// Keys of the file that change nothing.
+    without_effect: Vec<String>,
 }
 
 impl Config {
@@ -118,12 +49,8 @@ impl Config {
             .map(file::read)
             .transpose()?
             .unwrap_or_default();
-        let notes = file
-            .without_effect
-            .iter()
-            .map(|key| format!("'{key}' has no effect here"));
         let config = Self {
-            notes: notes.collect(),
+            without_effect: file.without_effect,
             file: file.values,
             manual: given.values.clone(),
         };
@@ -134,7 +61,8 @@ impl Config {
     /// These settings on top of those an earlier run used, as [`Config::effective`] wrote them.
     pub fn over(&self, earlier: &Json) -> Result<Self> {
         let mut config = self.clone();
-        for setting in SETTINGS.iter().filter(|setting| setting.key != "resume") {
+        let stays = |setting: &&Setting| setting.key != "resume" && setting.group != Group::Logging;
+        for setting in SETTINGS.iter().filter(stays) {
             let value = match &earlier[setting.key] {
                 Json::Null => continue,
                 Json::String(text) => text.clone(),
@@ -147,17 +75,9 @@ impl Config {
     }
 
     /// The same configuration with some settings given by hand.
-    pub fn with(&self, overrides: &[(String, String)]) -> Result<Self> {
+    pub fn with(&self, overrides: &[(&'static str, String)]) -> Result<Self> {
         let mut config = self.clone();
-        for (key, value) in overrides {
-            let Some(setting) = settings::find(key) else {
-                bail!(
-                    "unknown setting '{key}'{}",
-                    did_you_mean(key, SETTINGS.iter().map(|s| s.key))
-                );
-            };
-            config.manual.insert(setting.key, value.clone());
-        }
+        config.manual.extend(overrides.iter().cloned());
         config.check()?;
         Ok(config)
     }
@@ -226,8 +146,41 @@ impl Config {
         }
     }
 
-    /// The table `Name · Default · Config. File · Manual Override · Effective`.
-    pub fn table(&self) -> String {
+    /// How much is said.
+    pub fn level(&self) -> Level {
+        let level_is_typed =
+            self.manual.contains_key("log_level") && !self.manual.contains_key("debug");
+        match self.text("log_level") {
+            _ if self.is_on("debug") && !level_is_typed => Level::Debug,
+            Some("debug") => Level::Debug,
+            Some("warning") => Level::Warning,
+            Some("error" | "critical") => Level::Error,
+            _ => Level::Info,
+        }
+    }
+
+    /// What to say before a run: settings that were given and change nothing in this action.
+    pub fn notes(&self, action: Action) -> Vec<String> {
+        let of_file = self
+            .without_effect
+            .iter()
+            .map(|key| format!("'{key}' in the file has no effect on this action"));
+        let of_training = SETTINGS
+            .iter()
+            .filter(|setting| action != Action::Train && setting.group.is_for_training())
+            .filter(|setting| self.manual.contains_key(setting.key))
+            .map(|setting| format!("--{} has no effect on this action", setting.option));
+        let precision = self
+            .text("trainer_precision")
+            .filter(|text| action == Action::Train && !text.starts_with("32"))
+            .map(|text| {
+                format!("trainer_precision {text} has no effect: training is done in 32 bits")
+            });
+        of_file.chain(of_training).chain(precision).collect()
+    }
+
+    /// The table `Name · Default · Config. File · Manual Override · Effective` of the settings an action uses.
+    pub fn table(&self, action: Action) -> String {
         let or_dash = |text: Option<&str>| text.unwrap_or("–").to_owned();
         let row = |setting: &Setting| {
             vec![
@@ -238,7 +191,10 @@ impl Config {
                 or_dash(self.text(setting.key)),
             ]
         };
-        render(COLUMNS, &SETTINGS.iter().map(row).collect::<Vec<_>>(), None)
+        let used = SETTINGS
+            .iter()
+            .filter(|setting| action == Action::Train || !setting.group.is_for_training());
+        render(COLUMNS, &used.map(row).collect::<Vec<_>>(), None)
     }
 
     /// The effective values, for `run.json` and checkpoints.
@@ -259,57 +215,4 @@ impl Config {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn config(file: &[(&'static str, &str)], manual: &[(&'static str, &str)]) -> Config {
-        let map = |pairs: &[(&'static str, &str)]| {
-            pairs.iter().map(|(k, v)| (*k, (*v).to_owned())).collect()
-        };
-        Config {
-            file: map(file),
-            manual: map(manual),
-            notes: Vec::new(),
-        }
-    }
-
-    /// For every setting: default < file < command line, also when the typed value equals the default.
-    #[test]
-    fn the_command_line_wins_over_the_file_and_the_file_over_the_default() {
-        for setting in SETTINGS {
-            let default = Some(setting.default).filter(|text| !text.is_empty());
-            assert_eq!(
-                config(&[], &[]).text(setting.key),
-                default,
-                "{}",
-                setting.key
-            );
-            assert_eq!(
-                config(&[(setting.key, "a")], &[]).text(setting.key),
-                Some("a")
-            );
-            let both = config(&[(setting.key, "a")], &[(setting.key, setting.default)]);
-            assert_eq!(
-                both.text(setting.key),
-                Some(setting.default),
-                "{}",
-                setting.key
-            );
-        }
-    }
-
-    #[test]
-    fn every_default_is_a_value_its_setting_accepts() {
-        for setting in SETTINGS
-            .iter()
-            .filter(|setting| !setting.default.is_empty())
-        {
-            assert_eq!(
-                setting.kind.problem(setting.default),
-                None,
-                "{}",
-                setting.key
-            );
-        }
-    }
-}
+mod tests;

@@ -1,5 +1,7 @@
 //! Every setting of a run, in one table: its key in a file, its option on the command line, its default, what it takes.
 
+use std::num::IntErrorKind;
+
 /// What a setting accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
@@ -15,6 +17,39 @@ pub enum Kind {
     Switch,
 }
 
+/// What a setting is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Model, dataset, weights.
+    Run,
+    /// How to train; without effect on other actions.
+    Training,
+    /// Where training writes, and what.
+    Output,
+    /// Threads and machines.
+    Machine,
+    /// How much is said and logged.
+    Logging,
+}
+
+impl Group {
+    /// Whether only `ch train` has use for it.
+    pub fn is_for_training(self) -> bool {
+        matches!(self, Self::Training | Self::Output)
+    }
+
+    /// The heading of its part of the help.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Run => "What to run",
+            Self::Training => "Training",
+            Self::Output => "Output",
+            Self::Machine => "Machine",
+            Self::Logging => "What is said",
+        }
+    }
+}
+
 /// One setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -26,6 +61,8 @@ pub struct Setting {
     pub alias: &'static str,
     /// What it accepts.
     pub kind: Kind,
+    /// The part of the help it stands in.
+    pub group: Group,
     /// The value when nobody gives one; empty for none.
     pub default: &'static str,
     /// One line of help.
@@ -36,6 +73,7 @@ const fn setting(
     key: &'static str,
     option: &'static str,
     kind: Kind,
+    group: Group,
     default: &'static str,
     about: &'static str,
 ) -> Setting {
@@ -44,6 +82,7 @@ const fn setting(
         option,
         alias: "",
         kind,
+        group,
         default,
         about,
     }
@@ -53,6 +92,8 @@ const fn with_alias(setting: Setting, alias: &'static str) -> Setting {
     Setting { alias, ..setting }
 }
 
+use Group::{Logging, Machine, Output, Run, Training};
+
 const COUNT: Kind = Kind::Whole(1, i64::MAX);
 const ANY: Kind = Kind::Whole(0, i64::MAX);
 
@@ -60,39 +101,39 @@ const ANY: Kind = Kind::Whole(0, i64::MAX);
 #[rustfmt::skip]
 pub const SETTINGS: &[Setting] = &[
     // what to run
-    setting("model", "", Kind::Text, "", "a model of `ch list models`, or a file in the text form (.mg)"),
-    setting("dataset", "", Kind::Text, "", "a dataset of `ch data list`, or FILE:LABEL for a CSV, NPZ or Parquet file"),
-    setting("task", "task", Kind::Choice(&["classification", "cls"]), "classification", "the task"),
-    with_alias(setting("load_name", "load", Kind::Text, "", "checkpoint to start from: .ckpt, .pt, .safetensors or .mz"), "load-name"),
-    setting("load_type", "load-type", Kind::Choice(&["auto", "pt", "pl", "mz", "safetensors"]), "auto", "kind of the checkpoint; auto looks at its content"),
-    setting("resume", "resume", Kind::Text, "", "go on with the latest run of this name, or with the run in this folder"),
+    setting("model", "", Kind::Text, Run, "", "a model of `ch list models`, or a file in the text form (.mg)"),
+    setting("dataset", "", Kind::Text, Run, "", "a dataset of `ch data list`, or FILE:LABEL for a CSV, NPZ or Parquet file"),
+    setting("data_dir", "data-dir", Kind::Text, Run, "", "folder with datasets; $MASE_DATA if not given"),
+    setting("val_split", "val-split", Kind::Choice(&["held-out", "train"]), Run, "held-out", "validate on held-out rows, or on the training rows as the original does"),
+    setting("task", "task", Kind::Choice(&["classification", "cls"]), Run, "classification", "what the network learns"),
+    with_alias(setting("load_name", "load", Kind::Text, Run, "", "checkpoint to start from: .ckpt, .pt, .safetensors or .mz"), "load-name"),
+    setting("load_type", "load-type", Kind::Choice(&["auto", "pt", "pl", "mz", "safetensors"]), Run, "auto", "kind of the checkpoint; auto looks at its content"),
+    setting("seed", "seed", ANY, Run, "0", "seed of every random choice"),
     // training
-    setting("batch_size", "batch-size", COUNT, "128", "rows in a batch"),
-    setting("max_epochs", "max-epochs", COUNT, "20", "passes over the training rows"),
-    setting("max_steps", "max-steps", Kind::Whole(-1, i64::MAX), "-1", "stop after this many updates; -1 for no limit"),
-    setting("training_optimizer", "training-optimizer", Kind::Choice(&["adam", "adamw", "sgd"]), "adam", "the optimiser"),
-    setting("learning_rate", "learning-rate", Kind::Number, "1e-5", "learning rate at the start"),
-    setting("weight_decay", "weight-decay", Kind::Number, "0", "weight decay"),
-    setting("t_max", "t-max", COUNT, "", "epochs of the cosine schedule; all epochs if not given"),
-    setting("eta_min", "eta-min", Kind::Number, "1e-6", "learning rate at the end of the cosine schedule"),
-    setting("accumulate_grad_batches", "accumulate-grad-batches", COUNT, "1", "batches whose gradients make one update"),
-    setting("trainer_precision", "trainer-precision", Kind::Choice(&["32", "16-mixed", "bf16-mixed", "32-true"]), "32", "precision of the arithmetic; all training is done in 32 bits"),
-    setting("seed", "seed", ANY, "0", "seed of every random choice"),
-    setting("no_shuffle", "no-shuffle", Kind::Switch, "false", "take the training rows in their order"),
-    setting("val_split", "val-split", Kind::Choice(&["held-out", "train"]), "held-out", "validate on held-out rows, or on the training rows as the original does"),
-    // where
-    setting("data_dir", "data-dir", Kind::Text, "", "folder with datasets; $MASE_DATA if not given"),
-    setting("project_dir", "project-dir", Kind::Text, "./mase_output", "folder for all output"),
-    setting("project", "project", Kind::Text, "", "name of this run's folder; made from model, task, dataset and date if not given"),
+    setting("resume", "resume", Kind::Text, Training, "", "go on with the latest run of this name, or with the run in this folder"),
+    setting("batch_size", "batch-size", COUNT, Training, "128", "rows in a batch"),
+    setting("max_epochs", "max-epochs", COUNT, Training, "20", "passes over the training rows"),
+    setting("max_steps", "max-steps", Kind::Whole(-1, i64::MAX), Training, "-1", "stop after this many updates; -1 for no limit"),
+    setting("training_optimizer", "training-optimizer", Kind::Choice(&["adam", "adamw", "sgd"]), Training, "adam", "optimiser"),
+    setting("learning_rate", "learning-rate", Kind::Number, Training, "1e-5", "learning rate at the start"),
+    setting("weight_decay", "weight-decay", Kind::Number, Training, "0", "weight decay"),
+    setting("t_max", "t-max", COUNT, Training, "", "epochs of the cosine schedule; all epochs if not given"),
+    setting("eta_min", "eta-min", Kind::Number, Training, "1e-6", "learning rate at the end of the cosine schedule"),
+    setting("accumulate_grad_batches", "accumulate-grad-batches", COUNT, Training, "1", "batches whose gradients make one update"),
+    setting("trainer_precision", "trainer-precision", Kind::Choice(&["32", "16-mixed", "bf16-mixed", "32-true"]), Training, "32", "accepted for old files; training is done in 32 bits"),
+    setting("no_shuffle", "no-shuffle", Kind::Switch, Training, "false", "take the training rows in their order"),
+    // output of training
+    setting("project_dir", "project-dir", Kind::Text, Output, "./mase_output", "folder for all output"),
+    setting("project", "project", Kind::Text, Output, "", "name of this run's folder; made from model, task, dataset and date if not given"),
+    setting("log_every_n_steps", "log-every-n-steps", COUNT, Output, "50", "updates between two lines of the log"),
+    setting("report_to", "report-to", Kind::Choice(&["tensorboard", "none"]), Output, "tensorboard", "log for TensorBoard, or not"),
     // machine
-    with_alias(setting("num_workers", "cpu", ANY, "1", "threads; 0 for all cores"), "num-workers"),
-    setting("accelerator", "accelerator", Kind::Choice(&["auto", "cpu", "gpu"]), "auto", "the machine to run on; gpu is not there yet"),
-    setting("gpu", "gpu", ANY, "0", "GPUs to use; none are supported yet"),
+    with_alias(setting("num_workers", "cpu", ANY, Machine, "1", "threads; 0 for all cores. Results do not depend on it"), "num-workers"),
+    setting("accelerator", "accelerator", Kind::Choice(&["auto", "cpu", "gpu"]), Machine, "auto", "the machine to run on; gpu is not there yet"),
+    setting("gpu", "gpu", ANY, Machine, "0", "GPUs to use; none are supported yet"),
     // what is said
-    setting("log_level", "log-level", Kind::Choice(&["debug", "info", "warning", "error", "critical"]), "info", "how much is said"),
-    setting("log_every_n_steps", "log-every-n-steps", COUNT, "50", "updates between two lines of the log"),
-    setting("report_to", "report-to", Kind::Choice(&["tensorboard", "none"]), "tensorboard", "log for TensorBoard, or not"),
-    setting("debug", "debug", Kind::Switch, "false", "the same as --log-level debug"),
+    setting("log_level", "log-level", Kind::Choice(&["debug", "info", "warning", "error", "critical"]), Logging, "info", "debug also names every file that is written, warning leaves notes, error only errors"),
+    setting("debug", "debug", Kind::Switch, Logging, "false", "the same as --log-level debug"),
 ];
 
 /// Keys that files written for the original may have and that change nothing here; each is named in a note.
@@ -124,6 +165,7 @@ impl Kind {
     /// What is wrong with `value`, if anything.
     pub fn problem(self, value: &str) -> Option<String> {
         match self {
+            Self::Text if value.is_empty() => Some("the value is empty".to_owned()),
             Self::Text => None,
             Self::Choice(words) if words.contains(&value) => None,
             Self::Choice(words) => Some(format!(
@@ -133,7 +175,11 @@ impl Kind {
             )),
             Self::Whole(least, most) => match value.parse::<i64>() {
                 Ok(number) if (least..=most).contains(&number) => None,
-                Ok(_) => Some(format!("{value} is below {least}")),
+                Ok(number) if number < least => Some(format!("{value} is below {least}")),
+                Ok(_) => Some(format!("{value} is above {most}")),
+                Err(error) if *error.kind() == IntErrorKind::PosOverflow => {
+                    Some(format!("{value} is above {most}"))
+                }
                 Err(_) => Some(format!("'{value}' is not a whole number")),
             },
             Self::Number => match value.parse::<f64>() {

@@ -1,5 +1,7 @@
-//! What `ch explain` says about operators, formats and models beyond the line of their table.
+//! What `ch explain` says about operators, formats, models, datasets and settings beyond the line of their table.
 
+use crate::config::{Kind, Setting};
+use data::DatasetEntry;
 use format::FormatEntry;
 use ir::{AttributeError, Op, OpEntry};
 use models::{Classes, ModelEntry};
@@ -65,4 +67,43 @@ pub fn model(entry: &ModelEntry) -> String {
         lines.push(format!("aliases     {}", entry.aliases.join(", ")));
     }
     lines.join("\n")
+}
+
+/// Sample, classes and origin of a dataset.
+pub fn dataset(entry: &DatasetEntry) -> String {
+    let mut lines = vec![
+        format!("sample   {:?}", entry.sample_shape),
+        format!("classes  {}", entry.classes.join(", ")),
+    ];
+    if !entry.page.is_empty() {
+        lines.push(format!("page     {}", entry.page));
+    }
+    if !entry.aliases.is_empty() {
+        lines.push(format!("\nalso called {}", entry.aliases.join(", ")));
+    }
+    lines.join("\n")
+}
+
+/// What a setting does, how it is given and its default, in one line.
+pub fn setting_line(setting: &Setting) -> String {
+    let option = match setting.option {
+        "" => "given by position".to_owned(),
+        option => format!("--{option}"),
+    };
+    let default = match setting.default {
+        "" => String::new(),
+        default => format!(", default {default}"),
+    };
+    format!("{} ({option}{default})", setting.about)
+}
+
+/// What a setting accepts.
+pub fn setting(setting: &Setting) -> String {
+    match setting.kind {
+        Kind::Text => "takes a text".to_owned(),
+        Kind::Choice(words) => format!("takes one of {}", words.join(", ")),
+        Kind::Whole(least, _) => format!("takes a whole number of at least {least}"),
+        Kind::Number => "takes a finite number of at least 0".to_owned(),
+        Kind::Switch => "takes true or false in a file; the option takes no value".to_owned(),
+    }
 }

@@ -1,11 +1,13 @@
 //! Every name the program prints, gathered from the tables of all crates for `ch list` and `ch explain`.
 
 use crate::actions;
+use crate::config::{self, SETTINGS, Setting};
 use format::Format;
 use ir::{FxOp, MaseType, Op};
 
 mod details;
 mod ports;
+mod training;
 
 /// A kind of names.
 pub struct Kind {
@@ -50,6 +52,30 @@ pub static KINDS: &[Kind] = &[
         singular: "model",
         about: "networks that come with the program",
         words: models,
+    },
+    Kind {
+        name: "datasets",
+        singular: "dataset",
+        about: "data to learn from, built in or found in files",
+        words: datasets,
+    },
+    Kind {
+        name: "settings",
+        singular: "setting",
+        about: "settings of a run, in a TOML file or as options",
+        words: settings,
+    },
+    Kind {
+        name: "metrics",
+        singular: "metric",
+        about: "what training and testing measure",
+        words: || table(training::METRICS.iter().copied()),
+    },
+    Kind {
+        name: "files",
+        singular: "file",
+        about: "what a run leaves in its folder",
+        words: || table(training::FILES.iter().copied()),
     },
     Kind {
         name: "opcodes",
@@ -127,12 +153,33 @@ fn models() -> Vec<Word> {
     models::MODELS.iter().map(word).collect()
 }
 
+fn datasets() -> Vec<Word> {
+    let word = |entry: &data::DatasetEntry| Word {
+        aliases: entry.aliases,
+        details: details::dataset(entry),
+        ..plain(entry.name, entry.about)
+    };
+    data::DATASETS.iter().map(word).collect()
+}
+
+fn settings() -> Vec<Word> {
+    let word = |setting: &Setting| Word {
+        details: details::setting(setting),
+        ..plain(setting.key, &details::setting_line(setting))
+    };
+    SETTINGS.iter().map(word).collect()
+}
+
 /// A heading that stands in two tables means the same in both.
 fn columns() -> Vec<Word> {
     let all = actions::show::COLUMNS
         .iter()
         .chain(actions::show::PARAMETER_COLUMNS)
-        .chain(actions::format::COLUMNS);
+        .chain(actions::format::COLUMNS)
+        .chain(actions::data::COLUMNS)
+        .chain(config::COLUMNS)
+        .chain(actions::test::COLUMNS)
+        .chain(actions::sweep::COLUMNS);
     let mut words: Vec<Word> = Vec::new();
     for column in all {
         if !words.iter().any(|word| word.name == column.heading) {

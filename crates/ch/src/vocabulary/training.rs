@@ -1,0 +1,64 @@
+//! What training measures, and the files it leaves.
+
+/// Every metric.
+pub static METRICS: &[(&str, &str)] = &[
+    (
+        "train_loss_step",
+        "cross-entropy of one training batch, before its update; logged every --log-every-n-steps updates",
+    ),
+    (
+        "train_acc_step",
+        "share of the rows of one training batch that are right, before its update",
+    ),
+    (
+        "train_loss",
+        "mean cross-entropy over the batches of an epoch, as they were learned",
+    ),
+    (
+        "train_acc",
+        "share of the training rows that are right, as they were learned",
+    ),
+    (
+        "val_loss_epoch",
+        "mean cross-entropy on the validation rows after an epoch; the lowest one decides what best.ckpt is",
+    ),
+    (
+        "val_acc_epoch",
+        "share of the validation rows that are right after an epoch",
+    ),
+    ("test_loss_epoch", "mean cross-entropy on the test rows"),
+    ("test_acc_epoch", "share of the test rows that are right"),
+    ("lr", "learning rate of an epoch, from the cosine schedule"),
+];
+
+/// Every file of a run's folder.
+pub static FILES: &[(&str, &str)] = &[
+    (
+        "best.ckpt",
+        "training_ckpts/best.ckpt: the weights with the lowest val_loss_epoch, in a file that PyTorch opens",
+    ),
+    (
+        "last.ckpt",
+        "training_ckpts/last.ckpt: weights, optimiser and place of the last save; --resume goes on from it",
+    ),
+    (
+        "metrics.csv",
+        "a line for every logged step and every epoch: epoch, step, learning rate, losses and accuracies",
+    ),
+    (
+        "run.json",
+        "the settings, version, seed, times, result, and hashes of data and weights of a run",
+    ),
+    (
+        "tensorboard",
+        "tensorboard/version_0: the same metrics as event files, for `tensorboard --logdir`",
+    ),
+    (
+        "sweep.csv",
+        "the table of a sweep for spreadsheets; sweep.md is the same in Markdown",
+    ),
+    (
+        "sweep.svg",
+        "the chart of a sweep: validation loss over the first setting that was varied",
+    ),
+];
