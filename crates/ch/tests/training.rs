@@ -246,7 +246,7 @@ fn predictions_are_written_as_an_array_and_repeat() {
     let first = fs::read(desk.0.join("y.npy")).unwrap();
     desk.json("predict jsc-tiny jsc-sim --out y.npy --split val");
     assert_eq!(first, fs::read(desk.0.join("y.npy")).unwrap());
-    let error = desk.error("predict jsc-tiny y.npy --out z.npy", 2);
+    let error = desk.error("predict jsc-tiny y.npy --out z.npy --quiet", 2);
     assert!(
         error.contains("rows have 5 values, but the network takes 16"),
         "{error}"
@@ -275,6 +275,9 @@ fn mistakes_are_answered_in_a_sentence() {
         "model = \"jsc-tiny\"\nbatch_sise = 4\nlearning_rate = \"x\"\nseed = -1\n",
     );
     desk.write("broken.ckpt", "no checkpoint");
+    desk.write("nan.csv", "a,c\n1,x\n2,y\nnan,x\n");
+    desk.write("cut.csv", "a,c\n1,x\n2");
+    desk.write("one.csv", &("a,c\n".to_owned() + &"1,x\n2,x\n".repeat(20)));
     let cases = [
         (
             "train jsc-tni jsc-sim",
@@ -318,6 +321,51 @@ fn mistakes_are_answered_in_a_sentence() {
         ),
         ("train jsc-tiny jsc-sim --resume", "nothing to resume"),
         (
+            "train jsc-sim jsc-tiny",
+            "'jsc-sim' is a dataset and 'jsc-tiny' a model; the model comes first",
+        ),
+        ("train jsc-tiny jsc-sim more", "unexpected argument 'more'"),
+        ("train", "no model given"),
+        (
+            "train jsc-tiny jsc-sim --seed 99999999999999999999",
+            "--seed: 99999999999999999999 is above",
+        ),
+        (
+            "train jsc-tiny jsc-sim --sweep dataset=jsc,mnist",
+            "a sweep cannot vary 'dataset'; it can vary model",
+        ),
+        (
+            "train jsc-tiny jsc-sim --sweep seed=1 --sweep seed=2",
+            "seed is swept twice",
+        ),
+        (
+            "train jsc-tiny jsc-sim --sweep batch_size=64,0",
+            "--batch-size: 0 is below 1",
+        ),
+        (
+            "train jsc-tiny jsc-sim --sweep seed=1,2 --resume",
+            "cannot be used with",
+        ),
+        (
+            "train jsc-tiny nan.csv:c --quiet",
+            "nan.csv: row 3, column 'a': 'nan' is not a finite float32",
+        ),
+        (
+            "train jsc-tiny nan.csv:d --quiet",
+            "nan.csv: has no column 'd'",
+        ),
+        (
+            "train jsc-tiny cut.csv:c --quiet",
+            "cut.csv: row 2 has 1 cell",
+        ),
+        ("train jsc-tiny one.csv:c --quiet", "one.csv: "),
+        ("train jsc-tiny none.csv:c --quiet", "none.csv: "),
+        (
+            "predict jsc-tiny jsc-sim --out none/y.npy --quiet",
+            "none/y.npy: ",
+        ),
+        ("predict jsc-tiny jsc-sim", "--out <Y.npy>"),
+        (
             "train jsc-tiny jsc-sim --project-dir bad.toml --quiet",
             "cannot make the folder bad.toml",
         ),
@@ -332,6 +380,74 @@ fn mistakes_are_answered_in_a_sentence() {
     let diverged = desk.run("train jsc-tiny jsc-sim --learning-rate 1e30 --training-optimizer sgd --quiet --max-epochs 3");
     assert_eq!(diverged.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&diverged.stdout).contains("diverged"));
+}
+
+#[test]
+fn a_checkpoint_of_another_model_is_refused_with_every_difference() {
+    let desk = Desk::new("other");
+    let result = desk.json("train jsc-tiny jsc-sim --max-epochs 1");
+    let best = result["best"].as_str().unwrap();
+    let error = desk.error(&format!("test jsc-toy jsc-sim --load {best} --quiet"), 2);
+    assert!(error.contains("16 missing, 2 of another shape"), "{error}");
+    assert_eq!(error.matches("missing seq_blocks.").count(), 16, "{error}");
+}
+
+#[test]
+fn levels_say_more_or_less_and_settings_without_effect_are_named() {
+    let desk = Desk::new("levels");
+    let run = |options: &str| {
+        let output = desk.run(&format!("train jsc-tiny jsc-sim --max-epochs 1 {options}"));
+        assert!(output.status.success(), "{options}");
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
+    };
+    let [said, _] = run("--debug");
+    assert!(said.contains("debug: wrote ") && said.contains("best.ckpt"));
+    let [said, notes] = run("--trainer-precision 16-mixed");
+    assert!(said.contains("epoch 1/1") && !said.contains("debug: "));
+    assert!(notes.contains("note: trainer_precision 16-mixed has no effect"));
+    let [said, notes] = run("--trainer-precision 16-mixed --log-level warning");
+    assert!(!said.contains("epoch 1/1") && notes.contains("note: "));
+    let [said, notes] = run("--trainer-precision 16-mixed --log-level error");
+    assert!(said.starts_with("trained 1 epoch") && notes.is_empty());
+    let tested = desk.run("test jsc-tiny jsc-sim --max-epochs 3");
+    let notes = String::from_utf8(tested.stderr).unwrap();
+    assert!(
+        notes.contains("--max-epochs has no effect on this action"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn a_run_says_what_made_it() {
+    let desk = Desk::new("facts");
+    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/jsc_tiny_train.toml");
+    let result = desk.json(&format!(
+        "train --config {} --max-epochs 1",
+        config.display()
+    ));
+    let text = fs::read_to_string(desk.software().join("run.json")).unwrap();
+    let facts: Json = serde_json::from_str(&text).unwrap();
+    assert_eq!(facts, result);
+    assert_eq!(facts["seed"], 42);
+    assert_eq!(facts["config"]["learning_rate"], 0.01);
+    for key in ["version", "machine", "started", "ended", "weights_hash"] {
+        assert!(facts[key].is_string(), "{key}");
+    }
+    assert!(facts["dataset"]["hash"].is_string());
+}
+
+#[test]
+fn every_config_that_comes_with_the_program_runs() {
+    let desk = Desk::new("configs");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs");
+    let mut n_files = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let result = desk.json(&format!("train --config {}", path.display()));
+        assert_eq!(result["ending"], "done", "{}", path.display());
+        n_files += 1;
+    }
+    assert!(n_files > 0);
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn describe(config: &Config, folder: &Folder, outcome: &Outcome, facts: &Json) -
     let steps = count(outcome.steps, "step");
     let head = match outcome.ending {
         Ending::Done => format!(
-            "trained {}, {steps}, in {:.1} s",
+            "trained {}, {steps}, in {:.2} s",
             count(outcome.epochs, "epoch"),
             facts["seconds"].as_f64().unwrap_or_default()
         ),

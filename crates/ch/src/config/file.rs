@@ -65,7 +65,10 @@ pub fn parse(text: &str) -> Result<File, Vec<Problem>> {
                 } else {
                     value.span()
                 };
-                problems.push(Problem { span, message });
+                // A value that cannot be read at all has been reported.
+                if problems.iter().all(|problem| problem.span != span) {
+                    problems.push(Problem { span, message });
+                }
             }
         }
     }
