@@ -63,7 +63,7 @@ fn line(peer: &mut Peer, name: &str, data: &Dataset, folder: &Path) -> Result<Ve
                 &config(folder),
                 &AtomicBool::new(false),
                 &mut |_| {},
-            ))
+            ));
         });
         outcome.transpose()?;
         own = own.best(spent.per(EPOCHS as usize));

@@ -45,7 +45,7 @@ pub fn run() -> Result<()> {
         let (mut own, mut copy, mut torch) = (forever, forever, forever);
         for _ in 0..TURNS {
             own = own.best(time(|| {
-                kernels::quantize::quantize(&format, &x, &[ELEMENTS / WIDTH, WIDTH], &mut y)
+                kernels::quantize::quantize(&format, &x, &[ELEMENTS / WIDTH, WIDTH], &mut y);
             }));
             copy = copy.best(time(|| y.copy_from_slice(&x)));
             if let Some(name) = torch_name {

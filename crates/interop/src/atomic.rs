@@ -26,7 +26,9 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Makes the rename last through a power cut. Some systems cannot sync a folder, and the file is whole without it.
 fn sync_folder(path: &Path) {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
         let _ = folder.sync_all();
     }

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 /// Cosine annealing: `η_min + (η − η_min)·(1 + cos(π·epoch/T))/2`, never above the start value η.
 ///
-/// The same as PyTorch's `CosineAnnealingLR` stepped once an epoch. Differs from MASE: a start value below η_min stays
+/// The same as PyTorch's `CosineAnnealingLR` stepped once an epoch. Differs from MASE: a start value below `eta_min` stays
 /// where it is instead of rising.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cosine {
@@ -18,7 +18,7 @@ impl Cosine {
     /// The learning rate of an epoch, from zero.
     pub fn rate(&self, start: f64, epoch: u64) -> f64 {
         let low = self.eta_min.min(start);
-        let share = (1.0 + (PI * epoch as f64 / self.t_max.max(1) as f64).cos()) / 2.0;
+        let share = f64::midpoint(1.0, (PI * epoch as f64 / self.t_max.max(1) as f64).cos());
         low + (start - low) * share
     }
 }

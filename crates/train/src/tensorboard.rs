@@ -1,4 +1,4 @@
-//! Event files that TensorBoard reads: TFRecord frames around protocol-buffer messages.
+//! Event files that TensorBoard reads: `TFRecord` frames around protocol-buffer messages.
 //!
 //! A frame is the length, a masked CRC-32C of the length, the message, a masked CRC-32C of the message. The messages need
 //! four kinds of field, so they are written by hand rather than by a generated library.
@@ -32,7 +32,7 @@ impl EventFile {
             source,
         };
         std::fs::create_dir_all(folder).map_err(|source| fail(folder, source))?;
-        let path = (0..)
+        let path = (0..u32::MAX)
             .map(name)
             .find(|path| !path.exists())
             .unwrap_or_default();
@@ -124,7 +124,7 @@ fn text_field(number: u8, text: &str) -> Vec<u8> {
     bytes_field(number, text.as_bytes())
 }
 
-/// TFRecord's mask keeps a CRC of data that holds CRCs from being predictable.
+/// The mask of `TFRecord` keeps a CRC of data that holds CRCs from being predictable.
 fn masked_crc(bytes: &[u8]) -> u32 {
     crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
 }

@@ -1,5 +1,4 @@
 //! TensorBoard's own reader understands our event files. Needs a Python with tensorboard, named by `$BENCH_PYTHON`.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::process::Command;
 use train::tensorboard::EventFile;
