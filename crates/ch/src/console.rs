@@ -113,6 +113,8 @@ impl Console {
     fn clear(&mut self) {
         if std::mem::take(&mut self.is_drawn) {
             let _ = write!(io::stderr(), "{CLEAR}");
+            // The line comes back with the next step, however short the epochs are.
+            self.last = None;
         }
     }
 }

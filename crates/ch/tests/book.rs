@@ -203,8 +203,8 @@ fn every_page_is_in_the_summary_and_every_link_leads_somewhere() {
 fn the_readme_and_the_checks_run_the_same_tests() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let checks = fs::read_to_string(root().join(".ci/run")).unwrap();
-    let command = "cargo test --workspace --release";
-    assert!(readme.lines().any(|line| line == command));
+    let command = readme.lines().find(|line| line.starts_with("cargo test"));
+    let command = command.expect("the README has a test command");
     assert!(checks.lines().any(|line| line == format!("step {command}")));
 }
 

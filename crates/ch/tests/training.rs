@@ -267,6 +267,100 @@ fn a_sweep_prints_one_table_and_writes_csv_markdown_and_a_chart() {
     assert!(error.contains("did you mean 'learning_rate'"), "{error}");
 }
 
+/// Wrong commands, each with what its one sentence must say.
+const MISTAKES: &[(&str, &str)] = &[
+    (
+        "train jsc-tni jsc-sim",
+        "unknown model 'jsc-tni'; did you mean 'jsc-tiny'",
+    ),
+    (
+        "train jsc-tiny jsc-smi",
+        "unknown dataset 'jsc-smi'; did you mean 'jsc-sim'",
+    ),
+    ("train jsc-tiny", "no dataset given"),
+    (
+        "train jsc-tiny jsc-sim --batchsize 4",
+        "did you mean '--batch-size'",
+    ),
+    (
+        "train jsc-tiny jsc-sim --batch-size 0",
+        "--batch-size: 0 is below 1",
+    ),
+    (
+        "train jsc-tiny jsc-sim --batch-size 1000000 --quiet",
+        "larger than the 90000 training rows",
+    ),
+    (
+        "train jsc-tiny jsc-sim --learning-rate nan",
+        "not a finite number",
+    ),
+    (
+        "train jsc-tiny jsc-sim --accelerator gpu",
+        "there is no GPU back end",
+    ),
+    ("train --config bad.toml", "3 problems in bad.toml"),
+    ("train --config none.toml", "cannot read none.toml"),
+    ("train lenet5 jsc-sim --quiet", "lenet5"),
+    (
+        "test jsc-tiny jsc-sim --load broken.ckpt --quiet",
+        "broken.ckpt: is not a checkpoint",
+    ),
+    (
+        "test jsc-tiny jsc-sim --load none.ckpt --quiet",
+        "none.ckpt",
+    ),
+    ("train jsc-tiny jsc-sim --resume", "nothing to resume"),
+    (
+        "train jsc-sim jsc-tiny",
+        "'jsc-sim' is a dataset and 'jsc-tiny' a model; the model comes first",
+    ),
+    ("train jsc-tiny jsc-sim more", "unexpected argument 'more'"),
+    ("train", "no model given"),
+    (
+        "train jsc-tiny jsc-sim --seed 99999999999999999999",
+        "--seed: 99999999999999999999 is above",
+    ),
+    (
+        "train jsc-tiny jsc-sim --sweep dataset=jsc,mnist",
+        "a sweep cannot vary 'dataset'; it can vary model",
+    ),
+    (
+        "train jsc-tiny jsc-sim --sweep seed=1 --sweep seed=2",
+        "seed is swept twice",
+    ),
+    (
+        "train jsc-tiny jsc-sim --sweep batch_size=64,0",
+        "--batch-size: 0 is below 1",
+    ),
+    (
+        "train jsc-tiny jsc-sim --sweep seed=1,2 --resume",
+        "cannot be used with",
+    ),
+    (
+        "train jsc-tiny nan.csv:c --quiet",
+        "nan.csv: row 3, column 'a': 'nan' is not a finite float32",
+    ),
+    (
+        "train jsc-tiny nan.csv:d --quiet",
+        "nan.csv: has no column 'd'",
+    ),
+    (
+        "train jsc-tiny cut.csv:c --quiet",
+        "cut.csv: row 2 has 1 cell",
+    ),
+    ("train jsc-tiny one.csv:c --quiet", "one.csv: "),
+    ("train jsc-tiny none.csv:c --quiet", "none.csv: "),
+    (
+        "predict jsc-tiny jsc-sim --out none/y.npy --quiet",
+        "none/y.npy: ",
+    ),
+    ("predict jsc-tiny jsc-sim", "--out <Y.npy>"),
+    (
+        "train jsc-tiny jsc-sim --project-dir bad.toml --quiet",
+        "cannot make the folder bad.toml",
+    ),
+];
+
 #[test]
 fn mistakes_are_answered_in_a_sentence() {
     let desk = Desk::new("mistakes");
@@ -278,99 +372,7 @@ fn mistakes_are_answered_in_a_sentence() {
     desk.write("nan.csv", "a,c\n1,x\n2,y\nnan,x\n");
     desk.write("cut.csv", "a,c\n1,x\n2");
     desk.write("one.csv", &("a,c\n".to_owned() + &"1,x\n2,x\n".repeat(20)));
-    let cases = [
-        (
-            "train jsc-tni jsc-sim",
-            "unknown model 'jsc-tni'; did you mean 'jsc-tiny'",
-        ),
-        (
-            "train jsc-tiny jsc-smi",
-            "unknown dataset 'jsc-smi'; did you mean 'jsc-sim'",
-        ),
-        ("train jsc-tiny", "no dataset given"),
-        (
-            "train jsc-tiny jsc-sim --batchsize 4",
-            "did you mean '--batch-size'",
-        ),
-        (
-            "train jsc-tiny jsc-sim --batch-size 0",
-            "--batch-size: 0 is below 1",
-        ),
-        (
-            "train jsc-tiny jsc-sim --batch-size 1000000 --quiet",
-            "larger than the 90000 training rows",
-        ),
-        (
-            "train jsc-tiny jsc-sim --learning-rate nan",
-            "not a finite number",
-        ),
-        (
-            "train jsc-tiny jsc-sim --accelerator gpu",
-            "there is no GPU back end",
-        ),
-        ("train --config bad.toml", "3 problems in bad.toml"),
-        ("train --config none.toml", "cannot read none.toml"),
-        ("train lenet5 jsc-sim --quiet", "lenet5"),
-        (
-            "test jsc-tiny jsc-sim --load broken.ckpt --quiet",
-            "broken.ckpt: is not a checkpoint",
-        ),
-        (
-            "test jsc-tiny jsc-sim --load none.ckpt --quiet",
-            "none.ckpt",
-        ),
-        ("train jsc-tiny jsc-sim --resume", "nothing to resume"),
-        (
-            "train jsc-sim jsc-tiny",
-            "'jsc-sim' is a dataset and 'jsc-tiny' a model; the model comes first",
-        ),
-        ("train jsc-tiny jsc-sim more", "unexpected argument 'more'"),
-        ("train", "no model given"),
-        (
-            "train jsc-tiny jsc-sim --seed 99999999999999999999",
-            "--seed: 99999999999999999999 is above",
-        ),
-        (
-            "train jsc-tiny jsc-sim --sweep dataset=jsc,mnist",
-            "a sweep cannot vary 'dataset'; it can vary model",
-        ),
-        (
-            "train jsc-tiny jsc-sim --sweep seed=1 --sweep seed=2",
-            "seed is swept twice",
-        ),
-        (
-            "train jsc-tiny jsc-sim --sweep batch_size=64,0",
-            "--batch-size: 0 is below 1",
-        ),
-        (
-            "train jsc-tiny jsc-sim --sweep seed=1,2 --resume",
-            "cannot be used with",
-        ),
-        (
-            "train jsc-tiny nan.csv:c --quiet",
-            "nan.csv: row 3, column 'a': 'nan' is not a finite float32",
-        ),
-        (
-            "train jsc-tiny nan.csv:d --quiet",
-            "nan.csv: has no column 'd'",
-        ),
-        (
-            "train jsc-tiny cut.csv:c --quiet",
-            "cut.csv: row 2 has 1 cell",
-        ),
-        ("train jsc-tiny one.csv:c --quiet", "one.csv: "),
-        ("train jsc-tiny none.csv:c --quiet", "none.csv: "),
-        (
-            "predict jsc-tiny jsc-sim --out none/y.npy --quiet",
-            "none/y.npy: ",
-        ),
-        ("predict jsc-tiny jsc-sim", "--out <Y.npy>"),
-        (
-            "train jsc-tiny jsc-sim --project-dir bad.toml --quiet",
-            "cannot make the folder bad.toml",
-        ),
-    ];
-    for (line, expected) in cases {
+    for (line, expected) in MISTAKES {
         let error = desk.error(line, 2);
         assert!(
             error.starts_with("error: ") && error.contains(expected),
