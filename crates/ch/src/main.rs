@@ -101,8 +101,21 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         Ok(reply) => print(&reply.text),
-        Err(error) => fail(&format!("{error:#}")),
+        Err(error) => fail(&message(&error)),
     }
+}
+
+/// An error with its causes. Some errors name their cause themselves; it is not said twice.
+fn message(error: &anyhow::Error) -> String {
+    let causes = error.chain().map(ToString::to_string);
+    let join = |text: String, cause: String| {
+        if text.ends_with(&cause) {
+            text
+        } else {
+            format!("{text}: {cause}")
+        }
+    };
+    causes.reduce(join).unwrap_or_default()
 }
 
 /// Prints a result. A reader that has gone away, as in `ch list ops | head -1`, has seen enough.

@@ -106,8 +106,9 @@ fn run_page(path: &Path) -> (usize, Vec<String>) {
         .file_stem()
         .expect("a page has a name")
         .to_string_lossy();
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("book_{name}"));
-    let _ = fs::remove_dir_all(&folder);
+    // Two runs of this test at once must not share a folder.
+    let folder = format!("book_{name}_{}", std::process::id());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     fs::create_dir_all(&folder).expect("the target folder is writable");
     let (mut n_commands, mut wrong) = (0, Vec::new());
     for block in blocks(&page) {
@@ -137,6 +138,7 @@ fn run_page(path: &Path) -> (usize, Vec<String>) {
             }
         }
     }
+    fs::remove_dir_all(&folder).expect("the folder is writable");
     (n_commands, wrong)
 }
 

@@ -453,6 +453,19 @@ fn every_config_that_comes_with_the_program_runs() {
 }
 
 #[test]
+fn a_log_that_cannot_be_written_is_named_once() {
+    let desk = Desk::new("unwritable");
+    desk.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
+    let log = desk.0.join("mase_output/p/software/metrics.csv");
+    fs::remove_file(&log).unwrap();
+    fs::create_dir(&log).unwrap();
+    let line = "train --resume=mase_output/p --max-epochs 2 --quiet";
+    let error = desk.error(line, 2);
+    assert!(error.contains("metrics.csv"), "{error}");
+    assert_eq!(error.matches("os error").count(), 1, "{error}");
+}
+
+#[test]
 fn two_runs_cannot_use_one_folder() {
     let desk = Desk::new("lock");
     desk.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
