@@ -15,8 +15,6 @@ const NETWORKS: [(&str, usize, usize, usize); 4] = [
     ("transformer", 32, 20, 10),
 ];
 const TURNS: usize = 5;
-/// Batches of one turn of the integer comparison.
-const INTEGER_RUNS: usize = 6000;
 
 /// Prints the table for one and two threads.
 pub fn run() -> Result<()> {
@@ -46,15 +44,36 @@ pub fn run() -> Result<()> {
     integers()
 }
 
-/// 16-64-32-32-5 with every operand in 8 bits, in integers and in floats, turn about.
+/// Every operand in 8 bits: in integers and in floats, turn about. The transformer has no integer form: softmax and gelu.
 fn integers() -> Result<()> {
-    let rows = 256;
-    let graph = workload::graph("mlp-integer")?;
+    let cases = [
+        ("jsc-tiny", 256, 6000),
+        ("mlp", 256, 6000),
+        ("lenet5", 64, 100),
+    ];
+    let rows = cases.map(|(name, rows, runs)| integer_line(name, rows, runs));
+    println!(
+        "evaluation in 8-bit integers, 1 thread: microseconds of CPU per batch, best of {TURNS} turns"
+    );
+    let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
+    print(&["network", "batch", "integers", "floats", "ratio"], &rows);
+    Ok(())
+}
+
+fn integer_line(name: &str, rows: usize, runs: usize) -> Result<Vec<String>> {
+    let graph = workload::graph(&format!("{name}-integer"))?;
     let verified = ir::verify(&graph)?;
     let mut plan = IntegerPlan::compile(&verified, &State::new(&verified)?, rows)?;
+    let input = verified
+        .ty(verified.placeholders()[0].into())
+        .shape
+        .bind(rows)
+        .unwrap_or_default();
     let random = ir::Random::new(1, "integers");
-    let x: Vec<f32> = (0..rows * 16).map(|k| random.normal(k as u64)).collect();
-    let mut float = Workload::new("mlp", rows, 1)?;
+    let x: Vec<f32> = (0..input.iter().product::<usize>())
+        .map(|k| random.normal(k as u64))
+        .collect();
+    let mut float = Workload::new(name, rows, 1)?;
     let forever = Spent {
         wall: f64::MAX,
         cpu: f64::MAX,
@@ -62,30 +81,21 @@ fn integers() -> Result<()> {
     let (mut integers, mut floats) = (forever, forever);
     for _ in 0..TURNS {
         let mut outcome = Ok(());
-        let spent =
-            time(|| outcome = (0..INTEGER_RUNS).try_for_each(|_| plan.run(&[Input::F32(&x)])));
+        let spent = time(|| outcome = (0..runs).try_for_each(|_| plan.run(&[Input::F32(&x)])));
         outcome?;
-        integers = integers.best(spent.per(INTEGER_RUNS));
+        integers = integers.best(spent.per(runs));
         let mut outcome = Ok(());
-        let spent = time(|| outcome = (0..INTEGER_RUNS).try_for_each(|_| float.evaluate()));
+        let spent = time(|| outcome = (0..runs).try_for_each(|_| float.evaluate()));
         outcome?;
-        floats = floats.best(spent.per(INTEGER_RUNS));
+        floats = floats.best(spent.per(runs));
     }
-    println!(
-        "evaluation of mlp in 8-bit integers, 1 thread: microseconds of CPU per batch, best of {TURNS} turns"
-    );
-    let cells = vec![
-        "mlp".to_owned(),
+    Ok(vec![
+        name.to_owned(),
         rows.to_string(),
         micros(integers.cpu),
         micros(floats.cpu),
         times(floats.cpu / integers.cpu),
-    ];
-    print(
-        &["network", "batch", "integers", "floats", "ratio"],
-        &[cells],
-    );
-    Ok(())
+    ])
 }
 
 fn line(

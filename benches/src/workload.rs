@@ -24,25 +24,39 @@ pub fn graph(name: &str) -> Result<Graph> {
     let mut graph = match name {
         "mlp" => Graph::parse(mlp)?,
         "mlp-qat" => with_formats(Graph::parse(mlp)?, &["linear"])?,
-        "mlp-integer" => with_formats(Graph::parse(mlp)?, &["linear", "batch_norm1d"])?,
+        integer if integer.ends_with("-integer") => {
+            let float = integer.trim_end_matches("-integer");
+            let graph = if float == "mlp" {
+                Graph::parse(mlp)?
+            } else {
+                models::build(float, &models::ModelInfo::default())?
+            };
+            with_formats(graph, &["linear", "conv2d", "batch_norm1d"])?
+        }
         zoo => models::build(zoo, &models::ModelInfo::default())?,
     };
     graph.initialize(0);
     Ok(graph)
 }
 
-/// `integer(8, 4)` on the data of every linear layer and on weight and bias of the named operators.
+/// `integer(8, 4)` on weight and bias of the named operators, and on the data of all but a batch norm inside the network:
+/// that takes the exact result of the layer before it.
 fn with_formats(mut graph: Graph, ops: &[&str]) -> Result<Graph> {
     let format = format::Format::parse("integer(8, 4)")?;
     let ids: Vec<ir::NodeId> = graph.iter().map(|(id, _)| id).collect();
-    for node in ids {
-        let node = graph.node_mut(node);
-        let is_linear = matches!(node.op, Op::Linear(_));
-        let ports = if is_linear {
-            &["data_in_0", "weight", "bias"][..]
+    for id in ids {
+        let node = graph.node(id);
+        let is_norm = matches!(node.op, Op::BatchNorm1d(_));
+        let is_first = node
+            .inputs
+            .first()
+            .is_some_and(|input| matches!(graph.node(input.node).op, Op::Placeholder(_)));
+        let ports = if is_norm && !is_first {
+            &["weight", "bias"][..]
         } else {
-            &["weight", "bias"]
+            &["data_in_0", "weight", "bias"]
         };
+        let node = graph.node_mut(id);
         for port in ports.iter().filter(|_| ops.contains(&node.op.name())) {
             node.formats.insert((*port).to_owned(), format.clone());
         }
