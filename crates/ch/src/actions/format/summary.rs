@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 /// For people.
 pub fn text(format: &Format, shape: &[usize]) -> String {
     let (low, high) = format.range();
-    let range = format!("{} to {}", shortest(low as f32), shortest(high as f32));
+    let range = format!("{} to {}", bound(low), bound(high));
     let bits = rounded(format.bits(shape));
     let step = step(format).map_or(String::new(), |step| {
         format!(", smallest step {}", shortest(step as f32))
@@ -18,6 +18,16 @@ pub fn text(format: &Format, shape: &[usize]) -> String {
         ""
     };
     format!("{format}: {bits} bits, range {range}{step}{scaled}\n")
+}
+
+/// An end of a range; under the largest shared scale it may lie beyond what a float32 holds.
+fn bound(value: f64) -> String {
+    let narrow = value as f32;
+    if narrow.is_finite() {
+        shortest(narrow)
+    } else {
+        rounded(value)
+    }
 }
 
 /// For tools.
