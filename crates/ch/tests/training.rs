@@ -475,3 +475,26 @@ fn two_runs_cannot_use_one_folder() {
     assert!(error.contains("another run is using"), "{error}");
     assert!(Path::new(&desk.0).exists());
 }
+
+/// A limit on the size of files stands in for a full disk: writing fails in the same place.
+#[test]
+fn a_full_disk_is_an_error_with_the_file_and_the_last_checkpoint_stays() {
+    let desk = Desk::new("full");
+    desk.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
+    let checkpoints = desk.0.join("mase_output/p/software/training_ckpts");
+    let read = || ["best.ckpt", "last.ckpt"].map(|name| fs::read(checkpoints.join(name)).unwrap());
+    let before = read();
+    let line = "trap '' XFSZ; ulimit -f 8; exec \"$0\" train --resume=mase_output/p --max-epochs 2 --quiet";
+    let output = Command::new("sh")
+        .args(["-c", line, env!("CARGO_BIN_EXE_ch")])
+        .current_dir(&desk.0)
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(
+        error.starts_with("error: ") && error.contains("mase_output/p/software"),
+        "{error}"
+    );
+    assert!(read() == before, "a checkpoint was damaged");
+}

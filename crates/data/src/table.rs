@@ -77,7 +77,7 @@ pub static DATASETS: &[DatasetEntry] = &[
         instead: "'jsc-sim', jets that the program makes",
         folders: &["jsc-openml", "jsc_openml"],
         has_own_file_names: false,
-        forms: &[jsc_openml::ARFF, jsc_openml::ARRAYS],
+        forms: &[jsc_openml::TABLE, jsc_openml::ARRAYS],
         load: jsc_openml::load,
     },
     DatasetEntry {

@@ -88,14 +88,14 @@ fn read_npz(path: &Path, label: &str) -> Result<(Table, Vec<usize>), DataError> 
 }
 
 #[cfg(feature = "parquet")]
-fn read_parquet(path: &Path, label: &str) -> Result<(Table, Vec<usize>), DataError> {
+pub(super) fn read_parquet(path: &Path, label: &str) -> Result<(Table, Vec<usize>), DataError> {
     let table = interop::parquet::read(path, label)?;
     let width = table.features.len();
     Ok((table, vec![width]))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn read_parquet(path: &Path, _label: &str) -> Result<(Table, Vec<usize>), DataError> {
+pub(super) fn read_parquet(path: &Path, _label: &str) -> Result<(Table, Vec<usize>), DataError> {
     let message = "Parquet files are read by programs built with `--features parquet`; this one was not, so save the table as CSV";
     Err(DataError::Content {
         path: path.to_owned(),

@@ -1,9 +1,9 @@
-//! `jsc-openml`: the jets of `OpenML` 42468, from its ARFF file or from the four arrays of the hls4ml tutorial.
+//! `jsc-openml`: the jets of `OpenML` 42468, from its ARFF or Parquet file or from the four arrays of the hls4ml tutorial.
 //!
-//! The ARFF file is prepared as `jsc` is. The tutorial's arrays are standardised and split already, and stay as they
+//! The table is prepared as `jsc` is. The tutorial's arrays are standardised and split already, and stay as they
 //! are; only the validation rows are taken from its training part.
 
-use super::jsc;
+use super::{file, jsc};
 use crate::cache::{self, Prepared, Shape};
 use crate::dataset::{Dataset, Rows};
 use crate::error::DataError;
@@ -23,9 +23,12 @@ const fn local(names: &'static [&'static str]) -> FileEntry {
 }
 
 /// The table that `OpenML` publishes.
-pub(crate) const ARFF: &[FileEntry] = &[local(&[
+pub(crate) const TABLE: &[FileEntry] = &[local(&[
     "hls4ml_lhc_jets_hlf.arff",
     "hls4ml_lhc_jets_hlf.arff.gz",
+    "hls4ml_lhc_jets_hlf.parquet",
+    "hls4ml_lhc_jets_hlf.pq",
+    "dataset_42468.pq",
 ])];
 /// The tutorial's arrays.
 pub(crate) const ARRAYS: &[FileEntry] = &[
@@ -45,7 +48,7 @@ const FEATURES: &[&str] = &[
 /// Reads whichever form was found.
 pub(crate) fn load(request: &Request) -> Result<Dataset, DataError> {
     let prepared = if request.paths.len() == 1 {
-        read_arff(request, &request.paths[0])?
+        read_table(request, &request.paths[0])?
     } else {
         read_arrays(request)?
     };
@@ -53,13 +56,18 @@ pub(crate) fn load(request: &Request) -> Result<Dataset, DataError> {
     Ok(jsc::assemble(request, features, prepared))
 }
 
-fn read_arff(request: &Request, path: &Path) -> Result<Prepared, DataError> {
+fn read_table(request: &Request, path: &Path) -> Result<Prepared, DataError> {
     let shape = Shape {
         width: FEATURES.len(),
         n_classes: request.entry.classes.len(),
     };
     cache::prepared(path, shape, request.options, || {
-        let table = arff::read(path, "class")?;
+        let ending = path.extension().unwrap_or_default();
+        let table = if ending == "parquet" || ending == "pq" {
+            file::read_parquet(path, "class")?.0
+        } else {
+            arff::read(path, "class")?
+        };
         for (what, found, expected) in [
             ("columns", &table.features, FEATURES),
             ("classes", &table.classes, request.entry.classes),
