@@ -146,10 +146,16 @@ impl<'a> Listener<'a> {
         let (start, rows) = (self.start, self.rows + stage.rows);
         self.console.progress(|| {
             let seconds = start.elapsed().as_secs_f64();
-            let left = seconds * (stage.epochs as f64 - done) / (done - skipped).max(1e-9);
+            let to_do = (stage.epochs as f64 - done) / (done - skipped);
+            // The first batch says nothing about the rest yet.
+            let left = if to_do.is_finite() {
+                format!(", {:.0} s left", seconds * to_do)
+            } else {
+                String::new()
+            };
             let filled = (20.0 * share) as usize;
             format!(
-                "epoch {}/{} [{}{}] {:.2} M rows/s, {left:.0} s left, loss {:.4}, acc {:.4}",
+                "epoch {}/{} [{}{}] {:.2} M rows/s{left}, loss {:.4}, acc {:.4}",
                 stage.epoch + 1,
                 stage.epochs,
                 "#".repeat(filled),
