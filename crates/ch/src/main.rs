@@ -13,7 +13,6 @@ mod calendar;
 mod config;
 mod console;
 mod cost;
-mod nearest;
 mod number;
 mod output;
 mod pipeline;

@@ -16,8 +16,9 @@ pub struct Archive<'a> {
 impl<'a> Archive<'a> {
     /// Reads the directory.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Problem> {
-        let zip = ZipArchive::new(Cursor::new(bytes))
-            .map_err(|error| Problem::part("zip archive", error.to_string()))?;
+        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
+            Problem::part("the zip archive is cut short or damaged", error.to_string())
+        })?;
         let left = bytes.len() as u64 * 16 + (1 << 20);
         Ok(Self { zip, left })
     }

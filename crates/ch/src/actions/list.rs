@@ -1,9 +1,9 @@
 //! `ch list [KIND]`: the names of a kind, from the tables.
 
 use super::json_text;
-use crate::nearest::did_you_mean;
 use crate::vocabulary::{KINDS, Word};
 use anyhow::bail;
+use interop::nearest::did_you_mean;
 use serde_json::json;
 
 /// Arguments of `ch list`.

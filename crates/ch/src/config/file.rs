@@ -1,8 +1,8 @@
 //! A TOML file of settings: every problem at once, each with its line and column. Only here `"NA"` means none.
 
 use super::settings::{self, SECTIONS, SETTINGS, WITHOUT_EFFECT};
-use crate::nearest::did_you_mean;
 use anyhow::{Context, Result, bail};
+use interop::nearest::did_you_mean;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;

@@ -171,7 +171,7 @@ impl Kind {
             Self::Choice(words) => Some(format!(
                 "'{value}' is not one of {}{}",
                 words.join(", "),
-                crate::nearest::did_you_mean(value, words.iter().copied())
+                interop::nearest::did_you_mean(value, words.iter().copied())
             )),
             Self::Whole(least, most) => match value.parse::<i64>() {
                 Ok(number) if (least..=most).contains(&number) => None,
