@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every package, lowest first: one may depend on those before it.
-const ORDER: [&str; 11] = [
-    "format", "kernels", "ir", "engine", "interop", "data", "models", "train", "report", "ch",
-    "benches",
+const ORDER: [&str; 13] = [
+    "format", "kernels", "ir", "engine", "interop", "data", "models", "report", "passes", "train",
+    "search", "ch", "benches",
 ];
 
 fn folder(package: &str) -> PathBuf {

@@ -1,0 +1,2 @@
+//! Search over number formats: spaces, samplers, studies and their storage.
+#![forbid(unsafe_code)]
