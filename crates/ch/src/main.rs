@@ -12,7 +12,6 @@ mod actions;
 mod calendar;
 mod config;
 mod console;
-mod cost;
 mod number;
 mod output;
 mod pipeline;

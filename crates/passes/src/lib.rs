@@ -1,2 +1,31 @@
 //! Passes over a graph: analyses, transformations, and the files between programs.
+//!
+//! A [`Pass`] is one type with its config, in one file, with one line in [`PASSES`]. `[passes.NAME]` tables of a config
+//! file become a [`Program`], which runs them in the order of the file on a [`Graph`](ir::Graph); after every pass the
+//! graph is verified, and a pass that fails leaves it as it was. What a pass has to say is a [`PassReport`]; files it
+//! leaves wait in the [`Context`] until all passes are done, so that output that is there is complete.
 #![forbid(unsafe_code)]
+
+pub mod analysis;
+pub mod config;
+pub mod cost;
+pub mod interface;
+pub mod transform;
+
+mod context;
+mod error;
+mod observe;
+mod pass;
+mod pass_report;
+mod program;
+mod rules;
+mod table;
+
+pub use context::{Context, Decision, OutputFile, SplitName};
+pub use error::PassError;
+pub use observe::observe;
+pub use pass::{Kind, Pass, PassEntry};
+pub use pass_report::{PassReport, Section};
+pub use program::{Program, RunError, StepReport};
+pub use rules::{By, Rule, Rules};
+pub use table::{PASSES, find};

@@ -1,25 +1,67 @@
 //! A table, and its forms.
 
+use serde_json::{Map, Value as Json};
+
 /// Headings and rows of text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// One per column.
     pub headings: Vec<String>,
     /// Each as long as the headings.
     pub rows: Vec<Vec<String>>,
+    /// A last row of sums, set apart.
+    pub totals: Option<Vec<String>>,
 }
 
 impl Table {
+    /// A table without rows.
+    pub fn new(headings: &[&str]) -> Self {
+        Self {
+            headings: headings.iter().map(|&heading| heading.to_owned()).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If it has not as many cells as there are headings.
+    pub fn push(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
+        let row: Vec<String> = cells.into_iter().map(Into::into).collect();
+        assert_eq!(row.len(), self.headings.len(), "a cell for every heading");
+        self.rows.push(row);
+    }
+
+    /// Headings, a rule, the rows, the totals under a second rule; columns of numbers stand to the right.
+    pub fn to_text(&self) -> String {
+        let widths: Vec<usize> = (0..self.headings.len())
+            .map(|column| {
+                self.lines()
+                    .map(|line| width(&line[column]))
+                    .max()
+                    .unwrap_or(0)
+            })
+            .collect();
+        let is_right: Vec<bool> = (0..self.headings.len())
+            .map(|column| self.is_numeric(column))
+            .collect();
+        let rule: Vec<String> = widths.iter().map(|&width| "-".repeat(width)).collect();
+        let line = |cells: &Vec<String>| text_line(cells, &widths, &is_right);
+        let mut text = line(&self.headings) + &line(&rule);
+        text.extend(self.rows.iter().map(line));
+        if let Some(totals) = &self.totals {
+            text += &(line(&rule) + &line(totals));
+        }
+        text
+    }
+
     /// Comma-separated values as RFC 4180 has them.
     pub fn to_csv(&self) -> String {
         let line = |cells: &Vec<String>| {
             let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
             cells.join(",") + "\n"
         };
-        std::iter::once(&self.headings)
-            .chain(&self.rows)
-            .map(line)
-            .collect()
+        self.lines().map(line).collect()
     }
 
     /// A table in GitHub's Markdown.
@@ -34,8 +76,58 @@ impl Table {
             )
         };
         let rule = line(&vec!["---".to_owned(); self.headings.len()]);
-        escaped(&self.headings) + &rule + &self.rows.iter().map(escaped).collect::<String>()
+        let body: String = self.rows.iter().chain(&self.totals).map(escaped).collect();
+        escaped(&self.headings) + &rule + &body
     }
+
+    /// A list of rows, each an object by heading; numbers are numbers.
+    pub fn to_json(&self) -> Json {
+        let cell = |text: &String| match text.parse::<f64>() {
+            Ok(_) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
+            Err(_) => text.as_str().into(),
+        };
+        let row = |cells: &Vec<String>| {
+            let pairs = self.headings.iter().cloned().zip(cells.iter().map(cell));
+            Json::Object(pairs.collect::<Map<_, _>>())
+        };
+        self.rows.iter().map(row).collect()
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &Vec<String>> {
+        std::iter::once(&self.headings)
+            .chain(&self.rows)
+            .chain(&self.totals)
+    }
+
+    /// Whether every cell that says something is a number.
+    fn is_numeric(&self, column: usize) -> bool {
+        let cells = || self.rows.iter().map(|row| row[column].as_str());
+        let is_number = |cell: &str| {
+            let digits = cell.trim_end_matches(['%', '×']).replace(' ', "");
+            digits.is_empty() || digits == "-" || digits.parse::<f64>().is_ok()
+        };
+        cells().all(is_number) && cells().any(|cell| !cell.is_empty())
+    }
+}
+
+fn width(cell: &str) -> usize {
+    cell.chars().count()
+}
+
+fn text_line(cells: &[String], widths: &[usize], is_right: &[bool]) -> String {
+    let padded = cells
+        .iter()
+        .zip(widths)
+        .zip(is_right)
+        .map(|((cell, &width), &is_right)| {
+            if is_right {
+                format!("{cell:>width$}")
+            } else {
+                format!("{cell:<width$}")
+            }
+        });
+    let line = padded.collect::<Vec<_>>().join("  ");
+    line.trim_end().to_owned() + "\n"
 }
 
 fn csv_cell(cell: &str) -> String {
@@ -49,21 +141,39 @@ fn csv_cell(cell: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn table() -> Table {
-        let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
-        Table {
-            headings: row(["name", "value"]),
-            rows: vec![row(["a, \"b\"", "1"]), row(["c|d", "2"])],
-        }
+        let mut table = Table::new(&["name", "value"]);
+        table.push(["a, \"b\"", "1"]);
+        table.push(["c|d", "20"]);
+        table.totals = Some(vec!["total".to_owned(), "21".to_owned()]);
+        table
     }
 
     #[test]
     fn cells_that_would_break_a_row_are_quoted() {
-        assert_eq!(table().to_csv(), "name,value\n\"a, \"\"b\"\"\",1\nc|d,2\n");
+        assert_eq!(
+            table().to_csv(),
+            "name,value\n\"a, \"\"b\"\"\",1\nc|d,20\ntotal,21\n"
+        );
         assert_eq!(
             table().to_markdown(),
-            "| name | value |\n| --- | --- |\n| a, \"b\" | 1 |\n| c\\|d | 2 |\n"
+            "| name | value |\n| --- | --- |\n| a, \"b\" | 1 |\n| c\\|d | 20 |\n| total | 21 |\n"
         );
+    }
+
+    #[test]
+    fn numbers_stand_to_the_right_and_totals_apart() {
+        assert_eq!(
+            table().to_text(),
+            "name    value\n------  -----\na, \"b\"      1\nc|d        20\n------  -----\ntotal      21\n"
+        );
+    }
+
+    #[test]
+    fn numbers_are_numbers_for_programs() {
+        let rows = json!([{ "name": "a, \"b\"", "value": 1 }, { "name": "c|d", "value": 20 }]);
+        assert_eq!(table().to_json(), rows);
     }
 }

@@ -1,7 +1,7 @@
 //! `ch show MODEL`: the graph as text, then shapes, parameters and costs of every node.
 
 use super::json_text;
-use crate::cost::{self, NodeCost};
+use passes::cost::{self, NodeCost};
 use crate::source::{load, verify};
 use crate::table::Column;
 use anyhow::bail;

@@ -1,7 +1,7 @@
 //! A network for tools.
 
 use super::{Row, formats, total};
-use crate::cost::{self, NodeCost};
+use passes::cost::{self, NodeCost};
 use ir::Verified;
 use serde_json::{Map, Value as Json, json};
 

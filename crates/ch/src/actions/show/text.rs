@@ -1,7 +1,7 @@
 //! A network for people.
 
 use super::{COLUMNS, PARAMETER_COLUMNS, Row, formats, total};
-use crate::cost::{self, NodeCost};
+use passes::cost::{self, NodeCost};
 use crate::number::shortest;
 use crate::table;
 use ir::{Graph, Node, Tensor, Verified};

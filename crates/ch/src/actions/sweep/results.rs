@@ -120,6 +120,7 @@ impl Results<'_> {
         let table = Table {
             headings: keys.chain(measured).collect(),
             rows: self.rows.iter().map(Row::cells).collect(),
+            totals: None,
         };
         for (name, text) in [
             ("sweep.csv", table.to_csv()),

@@ -1,0 +1,289 @@
+//! Proof that what is quantised lies on its grid, in the values that the engine really uses.
+//!
+//! A data input is watched through a probe: an identity beside the node with the same format on its input, so that what is
+//! seen is what the engine rounds. A result with a format is watched where it is. Weights are proved by running the network
+//! once more with the decoded codes in their place and no weight format: every result must be the same to the bit.
+
+use crate::config::Reader;
+use crate::observe::observe;
+use crate::{Context, Kind, Pass, PassError, PassReport, SplitName};
+use data::Split;
+use engine::Port;
+use format::Format;
+use ir::ops::dropout::Identity;
+use ir::{Graph, Node, NodeId, Op};
+use report::Table;
+use std::collections::BTreeSet;
+
+/// `[passes.check_quantization]`: see [`Pass::DOC`].
+pub struct CheckQuantization {
+    num_samples: usize,
+    split: SplitName,
+}
+
+/// Codes that the table shows.
+const SHOWN: usize = 4;
+
+impl Pass for CheckQuantization {
+    const NAME: &'static str = "check_quantization";
+    const ALIASES: &'static [&'static str] = &["check_quantization_analysis_pass"];
+    const KIND: Kind = Kind::Analysis;
+    const ABOUT: &'static str = "proves that quantised weights and activations lie on their grid";
+    const DOC: &'static str = "\
+What it does: for every port with a format, takes the values that the engine uses on a sample of rows and checks that each
+is the value of a code of the format, to the bit. Shows how many codes occur, the largest rounding error, the share that
+saturates, and the first codes in bits. Weights are proved by running the network with their decoded codes in their place:
+all outputs must be equal.
+
+Example:
+  [passes.check_quantization]
+  num_samples = 64
+
+Config: num_samples, default 64; split, train, val or test. Reads: the graph, rows of the dataset (without a dataset only
+weights are looked at). Writes: nothing. Fails (exit code 1) when a value is off its grid.
+Limits: scale and shift of a batch norm are checked as the network computes them.";
+
+    fn read(reader: &mut Reader) -> Self {
+        Self {
+            num_samples: reader.count("num_samples").unwrap_or(64),
+            split: reader.choice("split", SplitName::WORDS).unwrap_or_default(),
+        }
+    }
+
+    fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let mut grids = weights(graph);
+        let mut texts = Vec::new();
+        let mut is_good = true;
+        match context.rows(self.split, self.num_samples) {
+            Ok(rows) => {
+                grids.extend(activations(graph, &rows, context.threads)?);
+                let differing = with_decoded_weights(graph, &rows, context.threads)?;
+                is_good &= differing == 0;
+                texts.push(format!(
+                    "outputs of {} rows with the decoded weights in place: {}",
+                    rows.len(),
+                    if differing == 0 {
+                        "equal to the bit".to_owned()
+                    } else {
+                        format!("{differing} differ")
+                    }
+                ));
+            }
+            Err(PassError::NoData) => {
+                texts.push("no dataset: activations were not looked at".to_owned());
+            }
+            Err(error) => return Err(error),
+        }
+        is_good &= grids.iter().all(|grid| grid.astray == 0);
+        texts.push(match grids.len() {
+            0 => "nothing is quantised".to_owned(),
+            n if is_good => format!("{n} tensors lie on their grids"),
+            n => format!(
+                "{} of {n} tensors are off their grids",
+                grids.iter().filter(|grid| grid.astray > 0).count()
+            ),
+        });
+        let mut report = PassReport::default()
+            .with_table("grids", table(&grids))
+            .with_text(texts.join("\n"));
+        report.is_good = is_good;
+        Ok(report)
+    }
+}
+
+/// What was seen at one port.
+struct Grid {
+    node: String,
+    port: String,
+    format: Format,
+    elements: usize,
+    astray: usize,
+    saturated: usize,
+    largest_error: f32,
+    codes: BTreeSet<u64>,
+    first: Vec<String>,
+}
+
+impl Grid {
+    fn new(node: &Node, port: &str, format: &Format) -> Self {
+        Self {
+            node: node.name.clone(),
+            port: port.to_owned(),
+            format: format.clone(),
+            elements: 0,
+            astray: 0,
+            saturated: 0,
+            largest_error: 0.0,
+            codes: BTreeSet::new(),
+            first: Vec::new(),
+        }
+    }
+
+    /// Compares what was used with what the codes of the exact values stand for.
+    fn add(&mut self, shape: &[usize], exact: &[f32], used: &[f32]) {
+        let codes = self.format.encode(exact, shape);
+        let decoded = self.format.decode(&codes, shape);
+        let mut inside = vec![1.0; exact.len()];
+        self.format.straight_through(exact, shape, &mut inside);
+        self.elements += exact.len();
+        self.saturated += inside.iter().filter(|&&g| g == 0.0).count();
+        for (index, (&used, &grid)) in used.iter().zip(&decoded).enumerate() {
+            self.astray += usize::from(used != grid);
+            self.largest_error = self.largest_error.max((exact[index] - used).abs());
+            self.codes.insert(codes.get(index));
+        }
+        let width = codes.width as usize;
+        let wanted = SHOWN.saturating_sub(self.first.len()).min(codes.len);
+        self.first
+            .extend((0..wanted).map(|index| format!("{:0width$b}", codes.get(index))));
+    }
+}
+
+fn table(grids: &[Grid]) -> Table {
+    let mut table = Table::new(&[
+        "Node name",
+        "Port",
+        "Format",
+        "Elements",
+        "On grid",
+        "Codes used",
+        "Saturated",
+        "Largest error",
+        "First codes",
+    ]);
+    for grid in grids {
+        table.push([
+            grid.node.clone(),
+            grid.port.clone(),
+            grid.format.to_string(),
+            grid.elements.to_string(),
+            (grid.elements - grid.astray).to_string(),
+            grid.codes.len().to_string(),
+            format!(
+                "{:.2}%",
+                100.0 * grid.saturated as f64 / grid.elements.max(1) as f64
+            ),
+            format!("{:.6}", grid.largest_error),
+            grid.first.join(" "),
+        ]);
+    }
+    table
+}
+
+/// The parameters with a format. What a batch norm rounds is not its parameters.
+fn weights(graph: &Graph) -> Vec<Grid> {
+    let mut grids = Vec::new();
+    for node in graph.nodes().iter().filter(|node| !is_batch_norm(&node.op)) {
+        for (port, format) in &node.formats {
+            if let Some(tensor) = node.params.get(port) {
+                let mut used = vec![0.0; tensor.values().len()];
+                kernels::quantize::quantize(format, tensor.values(), tensor.shape(), &mut used);
+                let mut grid = Grid::new(node, port, format);
+                grid.add(tensor.shape(), tensor.values(), &used);
+                grids.push(grid);
+            }
+        }
+    }
+    grids
+}
+
+fn is_batch_norm(op: &Op) -> bool {
+    matches!(op, Op::BatchNorm1d(_) | Op::BatchNorm2d(_))
+}
+
+/// The data ports with a format, as the engine rounds them.
+fn activations(graph: &Graph, rows: &Split, threads: usize) -> Result<Vec<Grid>, PassError> {
+    let mut probed = graph.clone();
+    let mut grids = Vec::new();
+    let mut ports: Vec<Port> = Vec::new();
+    for (id, node) in graph.iter() {
+        for (port, format) in &node.formats {
+            let Some((exact, used)) = probe(&mut probed, id, port, format) else {
+                continue;
+            };
+            grids.push(Grid::new(node, port, format));
+            ports.extend([exact, used]);
+        }
+    }
+    let mut exact: Vec<(Vec<usize>, Vec<f32>)> = Vec::new();
+    observe(&probed, &ports, rows, threads, |index, shape, values| {
+        // The parts of one port come one after the other, those of the exact port before those of the used one.
+        if index % 2 == 0 {
+            exact.push((shape.to_vec(), values.to_vec()));
+        } else {
+            let (shape, exact) = exact.remove(0);
+            grids[index / 2].add(&shape, &exact, values);
+        }
+    })?;
+    Ok(grids)
+}
+
+/// Where the exact and the rounded values of a data port can be seen.
+fn probe(graph: &mut Graph, id: NodeId, port: &str, format: &Format) -> Option<(Port, Port)> {
+    let (value, as_is) = if let Some(index) = port.strip_prefix("data_in_") {
+        let inputs = &graph.node(id).inputs;
+        (*inputs.get(index.parse::<usize>().ok()?)?, false)
+    } else {
+        let output = port.strip_prefix("data_out_")?.parse().ok()?;
+        (ir::Value { node: id, output }, true)
+    };
+    let output = NodeId(graph.nodes().len() as u32 - 1);
+    let name = graph.fresh_name("probe");
+    let mut identity = Node::new(&name, "", Identity::default(), &[value]);
+    identity
+        .formats
+        .insert("data_in_0".to_owned(), format.clone());
+    let probe = graph.insert(output, identity);
+    let exact = Port {
+        node: probe,
+        port: "data_in_0".to_owned(),
+    };
+    // A result that has a format is on its grid already: rounding it again must change nothing.
+    let used = if as_is {
+        exact.clone()
+    } else {
+        Port {
+            node: probe,
+            port: "data_out_0".to_owned(),
+        }
+    };
+    Some((exact, used))
+}
+
+/// The number of outputs that change when decoded codes take the place of the weights and their formats.
+fn with_decoded_weights(graph: &Graph, rows: &Split, threads: usize) -> Result<usize, PassError> {
+    let mut decoded = graph.clone();
+    for id in (0..graph.nodes().len()).map(|index| NodeId(index as u32)) {
+        let node = decoded.node_mut(id);
+        if is_batch_norm(&node.op) {
+            continue;
+        }
+        for (port, tensor) in &mut node.params {
+            if let Some(format) = node.formats.remove(port) {
+                let codes = format.encode(tensor.values(), tensor.shape());
+                let values = format.decode(&codes, tensor.shape());
+                tensor.values_mut().copy_from_slice(&values);
+            }
+        }
+    }
+    let outputs = |graph: &Graph| -> Result<Vec<f32>, PassError> {
+        let last = NodeId(graph.nodes().len() as u32 - 1);
+        let ports: Vec<Port> = (0..graph.node(last).inputs.len())
+            .map(|k| Port {
+                node: last,
+                port: format!("data_in_{k}"),
+            })
+            .collect();
+        let mut all = Vec::new();
+        observe(graph, &ports, rows, threads, |_, _, values| {
+            all.extend_from_slice(values);
+        })?;
+        Ok(all)
+    };
+    let (left, right) = (outputs(graph)?, outputs(&decoded)?);
+    Ok(left
+        .iter()
+        .zip(&right)
+        .filter(|(a, b)| a.to_bits() != b.to_bits())
+        .count())
+}

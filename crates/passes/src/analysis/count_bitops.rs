@@ -1,0 +1,77 @@
+//! Counts bit operations.
+
+use crate::config::Reader;
+use crate::cost::{explain_bit_ops, formats, node_cost};
+use crate::{Context, Kind, Pass, PassError, PassReport};
+use ir::{Graph, verify};
+use report::Table;
+use serde_json::json;
+
+/// `[passes.count_bitops]`: see [`Pass::DOC`].
+pub struct CountBitops {
+    batch_size: Option<usize>,
+}
+
+impl Pass for CountBitops {
+    const NAME: &'static str = "count_bitops";
+    const ALIASES: &'static [&'static str] = &["count_bitops_analysis_pass"];
+    const KIND: Kind = Kind::Analysis;
+    const ABOUT: &'static str = "bit operations of every node from the widths of its operands";
+    const DOC: &'static str = "\
+What it does: counts bit operations for a batch, C being the counted operations of the node: linear, conv and matmul
+C·(b_in·b_w + max(b_bias, b_in)); elementwise ops C·b_in; batch_norm C·b_in². A port without a format has 32 bits, shared
+exponents of blocks are spread over their elements.
+
+Example:
+  [passes.count_bitops]
+  batch_size = 8
+
+Config: batch_size, default 8. With --explain every row shows its formula with numbers.
+Reads: the graph. Writes: nothing.
+Limits: zeros are counted like other numbers.";
+
+    fn read(reader: &mut Reader) -> Self {
+        Self {
+            batch_size: reader.count("batch_size"),
+        }
+    }
+
+    fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let batch = self.batch_size.unwrap_or(context.batch_size);
+        let verified = verify(graph)?;
+        let mut table = Table::new(&["Node name", "Mase op", "Formats", "BitOPs"]);
+        let mut formulas = Table::new(&["Node name", "BitOPs"]);
+        let mut total: u128 = 0;
+        for (id, node) in graph.iter() {
+            let too_large = || PassError::node(node, format!("a batch of {batch} is too large"));
+            let cost = node_cost(&verified, id, batch).ok_or_else(too_large)?;
+            let formula = explain_bit_ops(&verified, id, batch).ok_or_else(too_large)?;
+            let shown: Vec<String> = formats(node)
+                .into_iter()
+                .map(|(port, format)| format!("{port}: {format}"))
+                .collect();
+            table.push([
+                node.name.clone(),
+                node.op.name().to_owned(),
+                shown.join(", "),
+                cost.bit_ops.to_string(),
+            ]);
+            formulas.push([node.name.clone(), formula]);
+            total = total.saturating_add(cost.bit_ops);
+        }
+        table.totals = Some(vec![
+            "total".to_owned(),
+            String::new(),
+            String::new(),
+            total.to_string(),
+        ]);
+        let mut report = PassReport::default()
+            .with_table("bitops", table)
+            .with_fact("batch_size", batch)
+            .with_fact("total_bitops", json!(total as f64 as u64));
+        if context.explain {
+            report = report.with_table("formulas", formulas);
+        }
+        Ok(report.with_text(format!("BitOPs for a batch of {batch}: {total}")))
+    }
+}

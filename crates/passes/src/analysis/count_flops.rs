@@ -1,0 +1,88 @@
+//! Counts floating-point operations: the worked example of a pass of one's own.
+
+use crate::config::Reader;
+use crate::cost::{NodeCost, explain_flops, node_cost};
+use crate::{Context, Kind, Pass, PassError, PassReport};
+use ir::{Graph, verify};
+use report::Table;
+
+/// `[passes.count_flops]`: see [`Pass::DOC`].
+pub struct CountFlops {
+    batch_size: Option<usize>,
+}
+
+impl Pass for CountFlops {
+    const NAME: &'static str = "count_flops";
+    const ALIASES: &'static [&'static str] = &["count_flops_analysis_pass", "calculate_flops_pass"];
+    const KIND: Kind = Kind::Analysis;
+    const ABOUT: &'static str = "floating-point operations of every node, and their sum";
+    const DOC: &'static str = "\
+What it does: counts the floating-point operations of every node for a batch, one per multiply-accumulate: linear
+numel(weight)·(N_in/in_features); conv N_out·(C_in/groups)·kernel; batch_norm 4·N_in; layer_norm 5·N_in; other elementwise
+ops N_in; pools N_out·window; matmul m·k·n. A node whose data input has a format counts 0: nothing is float there.
+Multiply-accumulates, parameters and the bytes that are kept and moved stand beside them, whatever the formats.
+
+Example:
+  [passes.count_flops]
+  batch_size = 8
+
+Config: batch_size, default 8. With --explain every row shows its formula with numbers.
+Reads: the graph. Writes: nothing.
+Limits: zeros are counted like other numbers.";
+
+    fn read(reader: &mut Reader) -> Self {
+        Self {
+            batch_size: reader.count("batch_size"),
+        }
+    }
+
+    fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let batch = self.batch_size.unwrap_or(context.batch_size);
+        let verified = verify(graph)?;
+        let mut table = Table::new(&[
+            "Node name",
+            "Mase op",
+            "FLOPs",
+            "MACs",
+            "Parameters",
+            "Weight bytes",
+            "Bytes moved",
+        ]);
+        let mut formulas = Table::new(&["Node name", "FLOPs"]);
+        let mut total = NodeCost::default();
+        for (id, node) in graph.iter() {
+            let too_large = || PassError::node(node, format!("a batch of {batch} is too large"));
+            let cost = node_cost(&verified, id, batch).ok_or_else(too_large)?;
+            let formula = explain_flops(&verified, id, batch).ok_or_else(too_large)?;
+            table.push(
+                [
+                    vec![node.name.clone(), node.op.name().to_owned()],
+                    cells(&cost),
+                ]
+                .concat(),
+            );
+            formulas.push([node.name.clone(), formula]);
+            total += cost;
+        }
+        table.totals = Some([vec!["total".to_owned(), String::new()], cells(&total)].concat());
+        let mut report = PassReport::default()
+            .with_table("flops", table)
+            .with_fact("batch_size", batch)
+            .with_fact("total_flops", total.flops);
+        if context.explain {
+            report = report.with_table("formulas", formulas);
+        }
+        Ok(report.with_text(format!("FLOPs for a batch of {batch}: {}", total.flops)))
+    }
+}
+
+fn cells(cost: &NodeCost) -> Vec<String> {
+    let bytes = |bits: u128| bits.div_ceil(8).to_string();
+    vec![
+        cost.flops.to_string(),
+        cost.macs.to_string(),
+        cost.parameters.to_string(),
+        bytes(cost.weight_bits),
+        bytes(cost.moved_bits),
+    ]
+}

@@ -1,0 +1,27 @@
+//! Passes that look and change nothing but statistics.
+
+pub mod summary;
+
+mod calculate_avg_bits;
+mod check_quantization;
+mod count_bitops;
+mod count_flops;
+mod init_metadata;
+mod report_graph;
+mod report_node_meta_param;
+mod report_node_shape;
+mod report_node_type;
+mod summarize_quantization;
+mod verify;
+
+pub use calculate_avg_bits::CalculateAvgBits;
+pub use check_quantization::CheckQuantization;
+pub use count_bitops::CountBitops;
+pub use count_flops::CountFlops;
+pub use init_metadata::InitMetadata;
+pub use report_graph::ReportGraph;
+pub use report_node_meta_param::ReportNodeMetaParam;
+pub use report_node_shape::ReportNodeShape;
+pub use report_node_type::ReportNodeType;
+pub use summarize_quantization::SummarizeQuantization;
+pub use verify::Verify;

@@ -1,0 +1,124 @@
+//! The metadata of every node.
+
+use crate::config::Reader;
+use crate::{Context, Kind, Pass, PassError, PassReport};
+use ir::{Graph, metadata, verify};
+use report::Table;
+use serde_json::{Map, Value as Json};
+use std::path::PathBuf;
+
+/// `[passes.report_node_meta_param]`: see [`Pass::DOC`].
+pub struct ReportNodeMetaParam {
+    which: Vec<&'static str>,
+    save_path: Option<PathBuf>,
+}
+
+/// The parts of the metadata, with their headings.
+const PARTS: [(&str, &str); 3] = [
+    ("common", "Common Param"),
+    ("hardware", "Hardware Param"),
+    ("software", "Software Param"),
+];
+
+impl Pass for ReportNodeMetaParam {
+    const NAME: &'static str = "report_node_meta_param";
+    const ALIASES: &'static [&'static str] = &["report_node_meta_param_analysis_pass"];
+    const KIND: Kind = Kind::Analysis;
+    const ABOUT: &'static str = "metadata of every node: common, hardware, software";
+    const DOC: &'static str = "\
+What it does: shows for every node what is known of it: common (types, shapes and formats of its ports), software (the
+statistics that profile_statistics found), hardware (what emission needs).
+
+Example:
+  [passes.report_node_meta_param]
+  which = [\"software\"]
+  save_path = \"meta.json\"
+
+Config: which, some of all, common, hardware, software; save_path, write the metadata there as JSON.
+Reads: the graph and its statistics. Writes: the file. Limits: none.";
+
+    fn read(reader: &mut Reader) -> Self {
+        let mut which = Vec::new();
+        for word in reader.words("which").unwrap_or_default() {
+            match PARTS.iter().find(|(part, _)| *part == word.name) {
+                Some((part, _)) => which.push(*part),
+                None if word.name == "all" => which.extend(PARTS.map(|(part, _)| part)),
+                None => reader.problem(
+                    word.span,
+                    format!(
+                        "which: '{}' is not one of all, common, hardware, software",
+                        word.name
+                    ),
+                ),
+            }
+        }
+        if which.is_empty() {
+            which.extend(PARTS.map(|(part, _)| part));
+        }
+        Self {
+            which,
+            save_path: reader.text("save_path").map(PathBuf::from),
+        }
+    }
+
+    fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let verified = verify(graph)?;
+        let parts = PARTS.iter().filter(|(part, _)| self.which.contains(part));
+        let headings = ["Node name", "Fx Node op", "Mase type", "Mase op"];
+        let mut table = Table::new(
+            &headings
+                .into_iter()
+                .chain(parts.clone().map(|(_, heading)| *heading))
+                .collect::<Vec<_>>(),
+        );
+        let mut all = Map::new();
+        for (id, node) in graph.iter() {
+            let meta = serde_json::to_value(metadata(&verified, id, context.batch_size))
+                .map_err(|error| PassError::node(node, error.to_string()))?;
+            let mut cells = vec![
+                node.name.clone(),
+                node.fx_op().name().to_owned(),
+                node.mase_type().name().to_owned(),
+                node.op.name().to_owned(),
+            ];
+            cells.extend(parts.clone().map(|(part, _)| meta[*part].to_string()));
+            table.push(cells);
+            let kept: Map<String, Json> = parts
+                .clone()
+                .map(|(part, _)| ((*part).to_owned(), meta[*part].clone()))
+                .collect();
+            all.insert(node.name.clone(), Json::Object(kept));
+        }
+        let all = Json::Object(all);
+        if let Some(path) = &self.save_path {
+            context.write(path, format!("{all:#}\n"));
+        }
+        let report = PassReport::text(pretty(&all)).with_fact("metadata", all);
+        context.write("report_node_meta_param.csv", table.to_csv());
+        Ok(report)
+    }
+}
+
+/// One line a node, port after port below it: a grid of long JSON cells would not fit any terminal.
+fn pretty(all: &Json) -> String {
+    let mut lines = Vec::new();
+    for (node, parts) in all.as_object().into_iter().flatten() {
+        lines.push(node.clone());
+        for (part, content) in parts.as_object().into_iter().flatten() {
+            let is_empty = content.as_object().is_none_or(Map::is_empty);
+            lines.push(format!("  {part}:{}", if is_empty { " {}" } else { "" }));
+            lines.extend(content.as_object().into_iter().flatten().flat_map(entry));
+        }
+    }
+    lines.join("\n")
+}
+
+fn entry((key, value): (&String, &Json)) -> Vec<String> {
+    match value.as_object() {
+        Some(ports) => {
+            let port = |(port, meta)| format!("    {key}.{port}: {meta}");
+            ports.iter().map(port).collect()
+        }
+        None => vec![format!("    {key}: {value}")],
+    }
+}

@@ -1,0 +1,413 @@
+//! Tables of a config file as passes read them: every key by name and type, every problem at once, each with its place.
+//!
+//! A [`Table`] keeps the order and the spans of the file. A [`Reader`] hands out its keys one by one and collects what
+//! is wrong; keys that nobody asked for are unknown. `"NA"` means that a key is not given.
+
+use interop::nearest::did_you_mean;
+use std::fmt;
+use std::ops::{Range, RangeInclusive};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Bytes of the file's text.
+pub type Span = Range<usize>;
+
+/// A problem and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Bytes of the text.
+    pub span: Span,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// The value.
+    pub value: Value,
+    /// Bytes of the text.
+    pub span: Span,
+}
+
+/// What a key can hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Int(i64),
+    /// A real number.
+    Float(f64),
+    /// True or false.
+    Bool(bool),
+    /// A list.
+    List(Vec<Item>),
+    /// A table.
+    Table(Table),
+}
+
+/// A key and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    /// The key.
+    pub name: String,
+    /// Bytes of the text.
+    pub span: Span,
+}
+
+/// Keys and values in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table(pub Vec<(Key, Item)>);
+
+impl Item {
+    /// The item that a parsed TOML value is.
+    pub fn of(value: &Spanned<DeValue>) -> Self {
+        Self {
+            value: Value::of(value.get_ref()),
+            span: value.span(),
+        }
+    }
+
+    /// The table, if it is one.
+    pub fn as_table(&self) -> Option<&Table> {
+        match &self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Whether it is `"NA"`: as if the key were not there.
+    pub fn is_none(&self) -> bool {
+        matches!(&self.value, Value::Text(word) if word == "NA" || word == "None")
+    }
+}
+
+impl Value {
+    fn of(value: &DeValue) -> Self {
+        match value {
+            DeValue::Integer(number) => {
+                let parsed = i64::from_str_radix(number.as_str(), number.radix());
+                parsed.map_or_else(|_| Self::Text(number.as_str().to_owned()), Self::Int)
+            }
+            DeValue::Float(number) => number
+                .as_str()
+                .parse()
+                .map_or_else(|_| Self::Text(number.as_str().to_owned()), Self::Float),
+            DeValue::Boolean(flag) => Self::Bool(*flag),
+            DeValue::Array(items) => Self::List(items.iter().map(Item::of).collect()),
+            DeValue::Table(table) => Self::Table(Table::of(table)),
+            DeValue::String(text) => Self::Text(text.to_string()),
+            DeValue::Datetime(date) => Self::Text(date.to_string()),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a text",
+            Self::Int(_) => "a whole number",
+            Self::Float(_) => "a number",
+            Self::Bool(_) => "true or false",
+            Self::List(_) => "a list",
+            Self::Table(_) => "a table",
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "'{text}'"),
+            Self::Int(number) => number.fmt(f),
+            Self::Float(number) => write!(f, "{number:?}"),
+            Self::Bool(flag) => flag.fmt(f),
+            Self::List(_) | Self::Table(_) => f.write_str(self.kind()),
+        }
+    }
+}
+
+impl Table {
+    /// The table that a parsed TOML table is.
+    pub fn of(table: &DeTable) -> Self {
+        let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue>)| {
+            let name: &std::borrow::Cow<str> = key.get_ref();
+            let (name, span) = (name.to_string(), key.span());
+            (Key { name, span }, Item::of(value))
+        };
+        Self(table.iter().map(entry).collect())
+    }
+
+    /// Reads a text of TOML.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let table = DeTable::parse(text).map_err(|error| Problem {
+            span: error.span().unwrap_or(0..0),
+            message: error.message().to_owned(),
+        })?;
+        Ok(Self::of(table.get_ref()))
+    }
+
+    /// The entry with this key.
+    pub fn get(&self, key: &str) -> Option<&(Key, Item)> {
+        self.0.iter().find(|(known, _)| known.name == key)
+    }
+}
+
+/// Reads the keys of one table.
+pub struct Reader<'a> {
+    table: &'a Table,
+    /// Where the table stands, for whole-table problems.
+    span: Span,
+    asked: Vec<&'static str>,
+    takes_any: bool,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of `table`, which stands at `span`.
+    pub fn new(table: &'a Table, span: Span) -> Self {
+        Self {
+            table,
+            span,
+            asked: Vec::new(),
+            takes_any: false,
+            problems: Vec::new(),
+        }
+    }
+
+    /// The item of a key, unless it is missing or `"NA"`.
+    pub fn item(&mut self, key: &'static str) -> Option<&'a Item> {
+        self.asked.push(key);
+        let (_, item) = self.table.get(key)?;
+        (!item.is_none()).then_some(item)
+    }
+
+    /// A text.
+    pub fn text(&mut self, key: &'static str) -> Option<String> {
+        let item = self.item(key)?;
+        match &item.value {
+            Value::Text(text) => Some(text.clone()),
+            other => self.wrong_kind(key, item, "a text", other),
+        }
+    }
+
+    /// One of several words, by its meaning.
+    pub fn choice<T: Copy>(&mut self, key: &'static str, words: &[(&str, T)]) -> Option<T> {
+        let item = self.item(key)?;
+        let Value::Text(word) = &item.value else {
+            return self.wrong_kind(key, item, "a word", &item.value);
+        };
+        let found = words.iter().find(|(known, _)| known == word);
+        if found.is_none() {
+            let names: Vec<&str> = words.iter().map(|(known, _)| *known).collect();
+            let close = did_you_mean(word, names.iter().copied());
+            let message = format!("{key}: '{word}' is not one of {}{close}", names.join(", "));
+            self.problem(item.span.clone(), message);
+        }
+        found.map(|(_, meaning)| *meaning)
+    }
+
+    /// A whole number within a range.
+    pub fn whole(&mut self, key: &'static str, range: RangeInclusive<i64>) -> Option<i64> {
+        let item = self.item(key)?;
+        let Value::Int(number) = item.value else {
+            return self.wrong_kind(key, item, "a whole number", &item.value);
+        };
+        if !range.contains(&number) {
+            let bound = if number < *range.start() {
+                format!("below {}", range.start())
+            } else {
+                format!("above {}", range.end())
+            };
+            self.problem(item.span.clone(), format!("{key}: {number} is {bound}"));
+            return None;
+        }
+        Some(number)
+    }
+
+    /// A number of at least one.
+    pub fn count(&mut self, key: &'static str) -> Option<usize> {
+        self.whole(key, 1..=i64::from(u32::MAX)).map(|n| n as usize)
+    }
+
+    /// A number within a range.
+    pub fn number(&mut self, key: &'static str, range: RangeInclusive<f64>) -> Option<f64> {
+        let item = self.item(key)?;
+        let number = match item.value {
+            Value::Int(number) => number as f64,
+            Value::Float(number) => number,
+            ref other => return self.wrong_kind(key, item, "a number", other),
+        };
+        if !range.contains(&number) {
+            let (least, most) = (range.start(), range.end());
+            let message = format!("{key}: {number} is not within {least} and {most}");
+            self.problem(item.span.clone(), message);
+            return None;
+        }
+        Some(number)
+    }
+
+    /// True or false.
+    pub fn flag(&mut self, key: &'static str) -> Option<bool> {
+        let item = self.item(key)?;
+        match item.value {
+            Value::Bool(flag) => Some(flag),
+            ref other => self.wrong_kind(key, item, "true or false", other),
+        }
+    }
+
+    /// A list of words, each with its place; a single word is a list of one.
+    pub fn words(&mut self, key: &'static str) -> Option<Vec<Key>> {
+        let item = self.item(key)?;
+        let items = match &item.value {
+            Value::List(items) => items.as_slice(),
+            Value::Text(_) => std::slice::from_ref(item),
+            other => return self.wrong_kind(key, item, "a list of words", other),
+        };
+        let mut words = Vec::new();
+        for item in items {
+            match &item.value {
+                Value::Text(name) => words.push(Key {
+                    name: name.clone(),
+                    span: item.span.clone(),
+                }),
+                other => drop(self.wrong_kind::<()>(key, item, "a word", other)),
+            }
+        }
+        Some(words)
+    }
+
+    /// A table, read by `read`.
+    pub fn table<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&mut Reader<'a>) -> T,
+    ) -> Option<T> {
+        let item = self.item(key)?;
+        self.inner(key, item, read)
+    }
+
+    /// An item that must be a table, read by `read`; its problems become this reader's.
+    pub fn inner<T>(
+        &mut self,
+        key: &str,
+        item: &'a Item,
+        read: impl FnOnce(&mut Reader<'a>) -> T,
+    ) -> Option<T> {
+        let Some(table) = item.as_table() else {
+            return self.wrong_kind(key, item, "a table", &item.value);
+        };
+        let mut reader = Reader::new(table, item.span.clone());
+        let result = read(&mut reader);
+        self.problems.extend(reader.finish());
+        Some(result)
+    }
+
+    /// Every entry that no key asked for so far: names that the user chose.
+    pub fn rest(&mut self) -> Vec<&'a (Key, Item)> {
+        self.takes_any = true;
+        let asked = &self.asked;
+        let is_free = |entry: &&(Key, Item)| !asked.contains(&entry.0.name.as_str());
+        self.table.0.iter().filter(is_free).collect()
+    }
+
+    /// Accepts keys of old files that change nothing here.
+    pub fn ignore(&mut self, keys: &[&'static str]) {
+        self.asked.extend(keys);
+    }
+
+    /// Where the table stands.
+    pub fn span(&self) -> Span {
+        self.span.clone()
+    }
+
+    /// Reports a problem.
+    pub fn problem(&mut self, span: Span, message: impl Into<String>) {
+        let message = message.into();
+        self.problems.push(Problem { span, message });
+    }
+
+    /// Reports that a key is missing.
+    pub fn missing(&mut self, key: &str, hint: &str) {
+        let span = self.span.clone();
+        self.problem(span, format!("{key} is missing; {hint}"));
+    }
+
+    /// All problems, unknown keys included.
+    pub fn finish(mut self) -> Vec<Problem> {
+        if !self.takes_any {
+            for (key, _) in &self.table.0 {
+                if !self.asked.contains(&key.name.as_str()) {
+                    let close = did_you_mean(&key.name, self.asked.iter().copied());
+                    let known = match (close.is_empty(), self.asked.as_slice()) {
+                        (true, []) => "; there are no keys here".to_owned(),
+                        (true, asked) => format!("; known are {}", asked.join(", ")),
+                        (false, _) => close,
+                    };
+                    let message = format!("unknown key '{}'{known}", key.name);
+                    self.problems.push(Problem {
+                        span: key.span.clone(),
+                        message,
+                    });
+                }
+            }
+        }
+        self.problems
+    }
+
+    fn wrong_kind<T>(&mut self, key: &str, item: &Item, wanted: &str, got: &Value) -> Option<T> {
+        let message = format!("{key}: {got} is not {wanted}");
+        self.problem(item.span.clone(), message);
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(text: &str, read: impl FnOnce(&mut Reader)) -> Vec<String> {
+        let table = Table::parse(text).unwrap();
+        let mut reader = Reader::new(&table, 0..0);
+        read(&mut reader);
+        let problems = reader.finish();
+        let at = |problem: Problem| format!("{}: {}", &text[problem.span], problem.message);
+        problems.into_iter().map(at).collect()
+    }
+
+    #[test]
+    fn every_problem_is_reported_with_its_place() {
+        let text = "by = \"tpye\"\nnum = -3\nflag = 1\nsparsity = 1.5\nfoo = 2\n";
+        let found = problems(text, |reader| {
+            assert!(reader.choice("by", &[("type", 1), ("name", 2)]).is_none());
+            assert!(reader.count("num").is_none());
+            assert!(reader.flag("flag").is_none());
+            assert!(reader.number("sparsity", 0.0..=1.0).is_none());
+        });
+        assert_eq!(
+            found,
+            [
+                "\"tpye\": by: 'tpye' is not one of type, name; did you mean 'type'?",
+                "-3: num: -3 is below 1",
+                "1: flag: 1 is not true or false",
+                "1.5: sparsity: 1.5 is not within 0 and 1",
+                "foo: unknown key 'foo'; known are by, num, flag, sparsity",
+            ]
+        );
+    }
+
+    #[test]
+    fn na_is_not_given() {
+        let found = problems("by = \"NA\"\n", |reader| {
+            assert!(reader.text("by").is_none());
+        });
+        assert!(found.is_empty());
+    }
+
+    #[test]
+    fn inner_tables_report_to_the_outer() {
+        let found = problems("[weight]\nx = 1\n", |reader| {
+            reader.table("weight", |weight| weight.flag("y"));
+        });
+        assert_eq!(found, ["x: unknown key 'x'; known are y"]);
+    }
+}

@@ -1,0 +1,157 @@
+//! What passes share: the data, the graph as it was at the start, the files that wait to be written.
+
+use crate::PassError;
+use data::{Dataset, Split};
+use ir::Graph;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What passes read and leave besides the graph.
+pub struct Context<'a> {
+    /// The rows that a network can be run on.
+    pub data: Option<&'a Dataset>,
+    /// Rows of a batch, for shapes and costs.
+    pub batch_size: usize,
+    /// Threads that may be used; results do not depend on them.
+    pub threads: usize,
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// Whether costs show their formulas.
+    pub explain: bool,
+    /// The graph before the first pass.
+    pub original: Graph,
+    /// What the last quantisation decided for each node, by name.
+    pub decisions: BTreeMap<String, Decision>,
+    /// Files to write when all passes are done.
+    pub files: Vec<OutputFile>,
+    /// Remarks for the user.
+    pub notes: Vec<String>,
+}
+
+/// Why a node has the formats it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// A rule gave it formats.
+    Ruled(String),
+    /// The rule says `name = "NA"`.
+    LeftAlone(String),
+    /// The rule says `bypass = true`.
+    Bypassed(String),
+    /// The rule has no key for a port of this operator.
+    NoOperand(String),
+    /// No rule names it, and there is no default.
+    Unmatched,
+    /// The operator has nothing to round.
+    NothingToRound,
+}
+
+impl Decision {
+    /// The reason in words.
+    pub fn why(&self) -> String {
+        match self {
+            Self::Ruled(rule) => format!("rule {rule}"),
+            Self::LeftAlone(rule) => format!("rule {rule} is \"NA\""),
+            Self::Bypassed(rule) => format!("rule {rule} says bypass"),
+            Self::NoOperand(rule) => format!("rule {rule} has no key for its ports"),
+            Self::Unmatched => "no rule matched".to_owned(),
+            Self::NothingToRound => "op has nothing to round".to_owned(),
+        }
+    }
+}
+
+/// A file that waits to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputFile {
+    /// Relative to the folder of the passes, unless the user named a place of their own.
+    pub path: PathBuf,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+impl<'a> Context<'a> {
+    /// A context for passes over `graph`.
+    pub fn new(graph: &Graph, data: Option<&'a Dataset>) -> Self {
+        Self {
+            data,
+            batch_size: 8,
+            threads: 1,
+            seed: 0,
+            explain: false,
+            original: graph.clone(),
+            decisions: BTreeMap::new(),
+            files: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Leaves a file; one of the same name is replaced.
+    pub fn write(&mut self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) {
+        let (path, bytes) = (path.into(), bytes.into());
+        self.files.retain(|file| file.path != path);
+        self.files.push(OutputFile { path, bytes });
+    }
+
+    /// A file that an earlier pass left.
+    pub fn written(&self, path: &Path) -> Option<&[u8]> {
+        let file = self.files.iter().find(|file| file.path == path)?;
+        Some(&file.bytes)
+    }
+
+    /// Up to `count` rows of a split: `train`, `val` or `test`.
+    pub fn rows(&mut self, split: SplitName, count: usize) -> Result<Split, PassError> {
+        let data = self.data.ok_or(PassError::NoData)?;
+        let rows = match split {
+            SplitName::Train => &data.train,
+            SplitName::Val => &data.val,
+            SplitName::Test => &data.test,
+        };
+        if rows.is_empty() {
+            return Err(PassError::EmptySplit {
+                dataset: data.info.name.clone(),
+                split: split.name(),
+            });
+        }
+        if rows.len() < count {
+            self.notes.push(format!(
+                "{count} rows were asked for, the {} rows of {} are {}; all of them are used",
+                split.name(),
+                data.info.name,
+                rows.len()
+            ));
+        }
+        Ok(rows.head(count.min(rows.len())))
+    }
+}
+
+/// A part of a dataset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SplitName {
+    /// What training learns from.
+    #[default]
+    Train,
+    /// What training is watched with.
+    Val,
+    /// What nothing has seen.
+    Test,
+}
+
+impl SplitName {
+    /// The words for it in configs.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("train", Self::Train),
+        ("val", Self::Val),
+        ("test", Self::Test),
+        ("train_dataloader", Self::Train),
+        ("val_dataloader", Self::Val),
+        ("test_dataloader", Self::Test),
+    ];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Val => "val",
+            Self::Test => "test",
+        }
+    }
+}

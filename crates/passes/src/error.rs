@@ -1,0 +1,80 @@
+//! Why a pass cannot do its work.
+
+use crate::config::Problem;
+use std::path::PathBuf;
+
+/// Why a pass stopped. The pass is named once, by whoever ran it.
+#[derive(Debug, thiserror::Error)]
+pub enum PassError {
+    /// A node cannot have what the pass would give it.
+    #[error("{node} ({op}): {message}")]
+    Node {
+        /// The node.
+        node: String,
+        /// Its operator.
+        op: &'static str,
+        /// What is wrong.
+        message: String,
+    },
+    /// Keys of the config do not fit the graph.
+    #[error("{}", .0.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("\n"))]
+    Config(Vec<Problem>),
+    /// The pass reads rows, and there is no dataset.
+    #[error("needs rows of a dataset to run the network on; name one, for example jsc-sim")]
+    NoData,
+    /// The pass reads rows of a split that has none.
+    #[error("the {split} rows of {dataset} are empty")]
+    EmptySplit {
+        /// The dataset.
+        dataset: String,
+        /// The split.
+        split: &'static str,
+    },
+    /// The rows do not fit the network.
+    #[error("rows of {dataset} have {got} values, but the network takes {expected}")]
+    Width {
+        /// The dataset.
+        dataset: String,
+        /// Values of a row.
+        got: usize,
+        /// What the network takes.
+        expected: usize,
+    },
+    /// The graph breaks rules.
+    #[error(transparent)]
+    Graph(#[from] ir::VerifyError),
+    /// The graph cannot be run.
+    #[error(transparent)]
+    Engine(#[from] engine::EngineError),
+    /// A network cannot be made of the graph.
+    #[error(transparent)]
+    Network(#[from] engine::NetworkError),
+    /// A file cannot be read.
+    #[error(transparent)]
+    File(#[from] interop::InteropError),
+    /// Weights do not fit the graph.
+    #[error(transparent)]
+    Weights(#[from] models::weights::LoadError),
+    /// A file cannot be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Anything else, in a sentence.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl PassError {
+    /// A node that cannot have what the pass would give it.
+    pub fn node(node: &ir::Node, message: impl Into<String>) -> Self {
+        Self::Node {
+            node: node.name.clone(),
+            op: node.op.name(),
+            message: message.into(),
+        }
+    }
+}

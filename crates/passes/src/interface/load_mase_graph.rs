@@ -1,0 +1,67 @@
+//! A graph from a file takes the place of the present one.
+
+use super::read_graph_file;
+use crate::config::Reader;
+use crate::{Context, Kind, Pass, PassError, PassReport};
+use ir::Graph;
+use std::path::PathBuf;
+
+/// `[passes.load_mase_graph]`: see [`Pass::DOC`].
+pub struct LoadMaseGraph {
+    load_dir: PathBuf,
+}
+
+impl Pass for LoadMaseGraph {
+    const NAME: &'static str = "load_mase_graph";
+    const ALIASES: &'static [&'static str] = &[
+        "load_mase_graph_interface_pass",
+        "load_mase_graph_transform_pass",
+    ];
+    const KIND: Kind = Kind::Interface;
+    const ABOUT: &'static str = "goes on with the graph of a .mz file";
+    const DOC: &'static str = "\
+What it does: reads graph.mz with its weights, formats and statistics; later passes work on it.
+
+Example:
+  [passes.load_mase_graph]
+  load_dir = \"saved\"
+
+Config: load_dir, the folder with graph.mz, or the file itself. Reads: the file. Writes: the graph. Limits: files of newer
+versions are refused.";
+
+    fn read(reader: &mut Reader) -> Self {
+        let load_dir = reader.text("load_dir");
+        if load_dir.is_none() {
+            reader.missing("load_dir", "name the folder with graph.mz");
+        }
+        Self {
+            load_dir: load_dir.unwrap_or_default().into(),
+        }
+    }
+
+    fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let is_file = self
+            .load_dir
+            .extension()
+            .is_some_and(|extension| extension == "mz");
+        let path = if is_file {
+            self.load_dir.clone()
+        } else {
+            self.load_dir.join("graph.mz")
+        };
+        let bytes = match context.written(&path) {
+            Some(bytes) => bytes.to_vec(),
+            None => std::fs::read(&path).map_err(|source| PassError::Io {
+                path: path.clone(),
+                source,
+            })?,
+        };
+        *graph = read_graph_file(&path, &bytes)?;
+        Ok(PassReport::text(format!(
+            "{}: {} with {} nodes",
+            path.display(),
+            graph.name,
+            graph.nodes().len()
+        )))
+    }
+}

@@ -1,0 +1,92 @@
+//! A graph with its weights, formats and statistics in one file.
+
+use crate::config::Reader;
+use crate::{Context, Kind, Pass, PassError, PassReport};
+use interop::checkpoint::{self, Checkpoint, Kind as FileKind};
+use ir::Graph;
+use serde_json::{Map, Value as Json, json};
+use std::path::{Path, PathBuf};
+
+/// `[passes.save_mase_graph]`: see [`Pass::DOC`].
+pub struct SaveMaseGraph {
+    save_dir: PathBuf,
+}
+
+impl Pass for SaveMaseGraph {
+    const NAME: &'static str = "save_mase_graph";
+    const ALIASES: &'static [&'static str] = &[
+        "save_mase_graph_interface_pass",
+        "save_mase_graph_transform_pass",
+    ];
+    const KIND: Kind = Kind::Interface;
+    const ABOUT: &'static str = "writes the graph with weights, formats and statistics as .mz";
+    const DOC: &'static str = "\
+What it does: writes graph.mz: the text form, the weights and masks, and the statistics in one file, which --load and
+load_mase_graph read.
+
+Example:
+  [passes.save_mase_graph]
+  save_dir = \"saved\"
+
+Config: save_dir, the folder. Reads: the graph. Writes: graph.mz. Limits: the file appears when all passes are done.";
+
+    fn read(reader: &mut Reader) -> Self {
+        let save_dir = reader.text("save_dir");
+        if save_dir.is_none() {
+            reader.missing("save_dir", "name the folder to write graph.mz to");
+        }
+        Self {
+            save_dir: save_dir.unwrap_or_default().into(),
+        }
+    }
+
+    fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let path = self.save_dir.join("graph.mz");
+        let bytes = graph_file(graph)?;
+        let report = PassReport::text(format!("{}: {} bytes", path.display(), bytes.len()));
+        context.write(path, bytes);
+        Ok(report)
+    }
+}
+
+/// The bytes of a `.mz` file that holds a graph with its weights and statistics.
+pub fn graph_file(graph: &Graph) -> Result<Vec<u8>, PassError> {
+    let statistics: Map<String, Json> = graph
+        .nodes()
+        .iter()
+        .filter(|node| !node.statistics.is_empty())
+        .map(|node| (node.name.clone(), json!(node.statistics)))
+        .collect();
+    let checkpoint = Checkpoint {
+        kind: FileKind::Mz,
+        tensors: models::weights::tensors_of(graph),
+        training: None,
+        graph: Some(graph.to_string()),
+        metadata: json!({ "statistics": statistics }),
+    };
+    checkpoint::encode(&checkpoint).map_err(|problem| PassError::Refused(problem.to_string()))
+}
+
+/// The graph of a `.mz` file, from its bytes.
+pub fn read_graph_file(path: &Path, bytes: &[u8]) -> Result<Graph, PassError> {
+    let refused = |why: String| PassError::Refused(format!("{}: {why}", path.display()));
+    let file = checkpoint::decode(bytes, Some(FileKind::Mz))
+        .map_err(|problem| refused(problem.to_string()))?;
+    let text = file
+        .graph
+        .ok_or_else(|| refused("holds no graph".to_owned()))?;
+    let mut graph = Graph::parse(&text).map_err(|errors| refused(errors.to_string()))?;
+    models::weights::load_into(&mut graph, &file.tensors)?;
+    restore_statistics(&mut graph, &file.metadata);
+    Ok(graph)
+}
+
+fn restore_statistics(graph: &mut Graph, metadata: &Json) {
+    for (name, ports) in metadata["statistics"].as_object().into_iter().flatten() {
+        let Some(id) = graph.find(name) else { continue };
+        for (port, found) in ports.as_object().into_iter().flatten() {
+            let found = found.as_object().cloned().unwrap_or_default();
+            graph.node_mut(id).statistics.insert(port.clone(), found);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The metadata of all nodes in a TOML file.
+
+use super::meta_toml;
+use crate::config::Reader;
+use crate::{Context, Kind, Pass, PassError, PassReport};
+use ir::Graph;
+use std::path::PathBuf;
+
+/// `[passes.save_node_meta_param]`: see [`Pass::DOC`].
+pub struct SaveNodeMetaParam {
+    save_path: PathBuf,
+}
+
+impl Pass for SaveNodeMetaParam {
+    const NAME: &'static str = "save_node_meta_param";
+    const ALIASES: &'static [&'static str] = &[
+        "save_node_meta_param_interface_pass",
+        "save_node_meta_param_transform_pass",
+    ];
+    const KIND: Kind = Kind::Interface;
+    const ABOUT: &'static str = "writes the metadata of every node as TOML";
+    const DOC: &'static str = "\
+What it does: writes shapes, types, formats and statistics of every node's ports as TOML, [NODE.common.args.PORT] and so on.
+
+Example:
+  [passes.save_node_meta_param]
+  save_path = \"meta.toml\"
+
+Config: save_path. Reads: the graph. Writes: the file. Limits: weights are not part of it.";
+
+    fn read(reader: &mut Reader) -> Self {
+        let save_path = reader.text("save_path").or_else(|| reader.text("path"));
+        if save_path.is_none() {
+            reader.missing("save_path", "name the file to write");
+        }
+        Self {
+            save_path: save_path.unwrap_or_default().into(),
+        }
+    }
+
+    fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let text = meta_toml::write(graph, context.batch_size)?;
+        let report = PassReport::text(format!(
+            "{}: metadata of {} nodes",
+            self.save_path.display(),
+            graph.nodes().len()
+        ));
+        context.write(&self.save_path, text);
+        Ok(report)
+    }
+}

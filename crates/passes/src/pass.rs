@@ -1,0 +1,91 @@
+//! What a pass is.
+
+use crate::config::Reader;
+use crate::{Context, PassError, PassReport};
+use ir::Graph;
+
+/// What a pass is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Looks; changes nothing but statistics.
+    Analysis,
+    /// Changes the graph.
+    Transform,
+    /// Reads and writes files.
+    Interface,
+}
+
+impl Kind {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Analysis => "analysis",
+            Self::Transform => "transform",
+            Self::Interface => "interface",
+        }
+    }
+}
+
+/// A pass with its config: one type, one file, one line of the table.
+pub trait Pass {
+    /// The key in `[passes.NAME]`, also the name of the file.
+    const NAME: &'static str;
+    /// Names that the original has for it.
+    const ALIASES: &'static [&'static str] = &[];
+    /// What it is for.
+    const KIND: Kind;
+    /// One line for `ch list passes`.
+    const ABOUT: &'static str;
+    /// What `ch explain` prints: what it does, an example, its keys, what it reads and writes, its limits.
+    const DOC: &'static str;
+
+    /// Reads the config. Problems are the reader's; the pass runs only when there are none.
+    fn read(reader: &mut Reader) -> Self
+    where
+        Self: Sized;
+
+    /// Does the work. When it fails the graph is as it was before.
+    fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError>;
+}
+
+/// One line of the table of passes.
+#[derive(Clone, Copy)]
+pub struct PassEntry {
+    /// The key in `[passes.NAME]`.
+    pub name: &'static str,
+    /// Names that the original has for it.
+    pub aliases: &'static [&'static str],
+    /// What it is for.
+    pub kind: Kind,
+    /// One line.
+    pub about: &'static str,
+    /// What `ch explain` prints.
+    pub doc: &'static str,
+    /// Reads the config.
+    pub(crate) read: fn(&mut Reader) -> Box<dyn Configured>,
+}
+
+impl PassEntry {
+    /// The line of a pass.
+    pub const fn of<P: Pass + 'static>() -> Self {
+        Self {
+            name: P::NAME,
+            aliases: P::ALIASES,
+            kind: P::KIND,
+            about: P::ABOUT,
+            doc: P::DOC,
+            read: |reader| Box::new(P::read(reader)),
+        }
+    }
+}
+
+/// A pass whose config has been read.
+pub(crate) trait Configured {
+    fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError>;
+}
+
+impl<P: Pass> Configured for P {
+    fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        Pass::run(self, graph, context)
+    }
+}

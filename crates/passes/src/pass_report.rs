@@ -1,0 +1,105 @@
+//! What a pass has to say: tables and texts for people, JSON for programs.
+
+use report::Table;
+use serde_json::{Map, Value as Json, json};
+
+/// What a pass found or did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PassReport {
+    /// In reading order.
+    pub sections: Vec<Section>,
+    /// Single results by name.
+    pub facts: Map<String, Json>,
+    /// Whether everything the pass checks holds.
+    pub is_good: bool,
+}
+
+/// A part of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Section {
+    /// Prose, or a graph in its text form.
+    Text(String),
+    /// A table with a name.
+    Table {
+        /// The name, an identifier: files and JSON use it.
+        name: &'static str,
+        /// The cells.
+        table: Table,
+    },
+}
+
+impl Default for PassReport {
+    fn default() -> Self {
+        Self {
+            sections: Vec::new(),
+            facts: Map::new(),
+            is_good: true,
+        }
+    }
+}
+
+impl PassReport {
+    /// A report of one text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::default().with_text(text)
+    }
+
+    /// With a text more.
+    #[must_use]
+    pub fn with_text(mut self, text: impl Into<String>) -> Self {
+        self.sections.push(Section::Text(text.into()));
+        self
+    }
+
+    /// With a table more.
+    #[must_use]
+    pub fn with_table(mut self, name: &'static str, table: Table) -> Self {
+        self.sections.push(Section::Table { name, table });
+        self
+    }
+
+    /// With a single result more.
+    #[must_use]
+    pub fn with_fact(mut self, name: &str, value: impl Into<Json>) -> Self {
+        self.facts.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The tables with their names.
+    pub fn tables(&self) -> impl Iterator<Item = (&'static str, &Table)> {
+        self.sections.iter().filter_map(|section| match section {
+            Section::Table { name, table } => Some((*name, table)),
+            Section::Text(_) => None,
+        })
+    }
+
+    /// For a terminal.
+    pub fn to_text(&self) -> String {
+        self.joined(Table::to_text, str::to_owned)
+    }
+
+    /// In GitHub's Markdown.
+    pub fn to_markdown(&self) -> String {
+        self.joined(Table::to_markdown, |text| format!("```\n{text}\n```"))
+    }
+
+    /// Facts, then every table as a list of rows.
+    pub fn to_json(&self) -> Json {
+        let mut json = self.facts.clone();
+        for (name, table) in self.tables() {
+            json.insert(name.to_owned(), table.to_json());
+        }
+        if !self.is_good {
+            json.insert("is_good".to_owned(), json!(false));
+        }
+        Json::Object(json)
+    }
+
+    fn joined(&self, table: fn(&Table) -> String, text: fn(&str) -> String) -> String {
+        let parts = self.sections.iter().map(|section| match section {
+            Section::Text(prose) => text(prose).trim_end().to_owned() + "\n",
+            Section::Table { table: cells, .. } => table(cells),
+        });
+        parts.collect::<Vec<_>>().join("\n")
+    }
+}

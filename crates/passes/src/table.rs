@@ -1,0 +1,58 @@
+//! The table of passes.
+
+use crate::{PassEntry, analysis, interface, transform};
+use interop::nearest::did_you_mean;
+
+/// Every pass, in reading order.
+pub static PASSES: &[PassEntry] = &[
+    // analysis: the graph
+    PassEntry::of::<analysis::InitMetadata>(),
+    PassEntry::of::<analysis::ReportGraph>(),
+    PassEntry::of::<analysis::ReportNodeType>(),
+    PassEntry::of::<analysis::ReportNodeShape>(),
+    PassEntry::of::<analysis::ReportNodeMetaParam>(),
+    PassEntry::of::<analysis::Verify>(),
+    // analysis: costs
+    PassEntry::of::<analysis::CountFlops>(),
+    PassEntry::of::<analysis::CountBitops>(),
+    PassEntry::of::<analysis::CalculateAvgBits>(),
+    // analysis: quantisation
+    PassEntry::of::<analysis::SummarizeQuantization>(),
+    PassEntry::of::<analysis::CheckQuantization>(),
+    // transform
+    PassEntry::of::<transform::Quantize>(),
+    PassEntry::of::<transform::FuseBatchNorm>(),
+    PassEntry::of::<transform::InsertLoraAdapter>(),
+    PassEntry::of::<transform::FuseLoraWeights>(),
+    // files
+    PassEntry::of::<interface::SaveMaseGraph>(),
+    PassEntry::of::<interface::LoadMaseGraph>(),
+    PassEntry::of::<interface::SaveNodeMetaParam>(),
+    PassEntry::of::<interface::LoadNodeMetaParam>(),
+];
+
+/// The pass of a key: its name or an alias, and `_2`, `_3` … behind it to run a pass again.
+pub fn find(key: &str) -> Result<&'static PassEntry, String> {
+    let named = |name: &str| {
+        PASSES
+            .iter()
+            .find(|entry| entry.name == name || entry.aliases.contains(&name))
+    };
+    let again = || {
+        let (name, number) = key.rsplit_once('_')?;
+        let is_number = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+        is_number.then(|| named(name)).flatten()
+    };
+    named(key).or_else(again).ok_or_else(|| {
+        let names = PASSES
+            .iter()
+            .flat_map(|entry| [&[entry.name], entry.aliases].concat());
+        let close = did_you_mean(key, names);
+        let hint = if close.is_empty() {
+            "; `ch list passes` names all".to_owned()
+        } else {
+            close
+        };
+        format!("unknown pass '{key}'{hint}")
+    })
+}

@@ -1,0 +1,121 @@
+//! Makes low-rank adapters part of the weights beside them.
+
+use crate::config::Reader;
+use crate::{Context, Kind, Pass, PassError, PassReport};
+use ir::{Graph, NodeId, Op, Tensor};
+use report::Table;
+
+/// `[passes.fuse_lora_weights]`: see [`Pass::DOC`].
+pub struct FuseLoraWeights;
+
+impl Pass for FuseLoraWeights {
+    const NAME: &'static str = "fuse_lora_weights";
+    const ALIASES: &'static [&'static str] = &["fuse_lora_weights_transform_pass"];
+    const KIND: Kind = Kind::Transform;
+    const ABOUT: &'static str = "adds low-rank adapters to the weights beside them";
+    const DOC: &'static str = "\
+What it does: undoes insert_lora_adapter: W becomes W + (lora_alpha/rank)·B·A and the adapter's nodes are gone. The output
+in evaluation stays what it was.
+
+Example:
+  [passes.fuse_lora_weights]
+
+Config: none. Reads: the graph. Writes: the graph. Limits: an adapter with formats is an error, because rounding the sum is
+not the sum of what was rounded.";
+
+    fn read(_: &mut Reader) -> Self {
+        Self
+    }
+
+    fn run(&self, graph: &mut Graph, _: &mut Context) -> Result<PassReport, PassError> {
+        let layers: Vec<String> = graph
+            .nodes()
+            .iter()
+            .filter_map(|node| node.name.strip_suffix("_lora_add"))
+            .map(str::to_owned)
+            .collect();
+        let mut table = Table::new(&["Node name", "Rank", "Largest change of a weight"]);
+        for layer in layers {
+            let (rank, change) = fuse(graph, &layer)?;
+            table.push([layer, rank.to_string(), format!("{change:.6}")]);
+        }
+        Ok(PassReport::default().with_table("adapters", table))
+    }
+}
+
+fn fuse(graph: &mut Graph, layer: &str) -> Result<(usize, f32), PassError> {
+    let find = |graph: &Graph, suffix: &str| {
+        let name = format!("{layer}{suffix}");
+        graph
+            .find(&name)
+            .ok_or_else(|| PassError::Refused(format!("the adapter of {layer} has no node {name}")))
+    };
+    let [base, a, b, scale, add] =
+        ["", "_lora_a", "_lora_b", "_lora_scale", "_lora_add"].map(|suffix| find(graph, suffix));
+    let [base, a, b, scale, add] = [base?, a?, b?, scale?, add?];
+    if let Some(node) = [base, a, b, scale, add]
+        .iter()
+        .map(|&id| graph.node(id))
+        .find(|node| !node.formats.is_empty())
+    {
+        return Err(PassError::node(
+            node,
+            "has formats; fuse adapters before quantising",
+        ));
+    }
+    let factor = match &graph.node(scale).op {
+        Op::Mul(op) => op.scalar.unwrap_or(1.0),
+        _ => {
+            return Err(PassError::node(
+                graph.node(scale),
+                "is not the scale of an adapter",
+            ));
+        }
+    };
+    let weight = |id: NodeId| {
+        let node = graph.node(id);
+        node.params
+            .get("weight")
+            .cloned()
+            .ok_or_else(|| PassError::node(node, "has no weight"))
+    };
+    let (down, up, mut sum) = (weight(a)?, weight(b)?, weight(base)?);
+    let change = add_product(&mut sum, &up, &down, factor);
+    graph.node_mut(base).params.insert("weight".to_owned(), sum);
+    graph.replace_uses(add.into(), base.into());
+    let parts = [
+        "_lora_add",
+        "_lora_scale",
+        "_lora_b",
+        "_lora_a",
+        "_lora_dropout",
+    ];
+    for name in parts.map(|suffix| format!("{layer}{suffix}")) {
+        if let Some(id) = graph.find(&name) {
+            graph
+                .remove(id)
+                .map_err(|error| PassError::Refused(error.to_string()))?;
+        }
+    }
+    Ok((down.shape()[0], change))
+}
+
+/// `sum += factor·up·down`; the largest change.
+fn add_product(sum: &mut Tensor, up: &Tensor, down: &Tensor, factor: f64) -> f32 {
+    let (rank, columns) = (down.shape()[0], down.shape()[1]);
+    let mut largest = 0.0_f32;
+    for (row, values) in sum.values_mut().chunks_exact_mut(columns).enumerate() {
+        for (column, value) in values.iter_mut().enumerate() {
+            let product: f64 = (0..rank)
+                .map(|k| {
+                    f64::from(up.values()[row * rank + k])
+                        * f64::from(down.values()[k * columns + column])
+                })
+                .sum();
+            let changed = (f64::from(*value) + factor * product) as f32;
+            largest = largest.max((changed - *value).abs());
+            *value = changed;
+        }
+    }
+    largest
+}

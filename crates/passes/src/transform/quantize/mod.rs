@@ -1,0 +1,187 @@
+//! Gives the ports of chosen nodes a number format.
+
+mod node_rule;
+
+pub use node_rule::{NodeRule, Operand, operand_of};
+
+use crate::analysis::summary;
+use crate::config::Reader;
+use crate::{Context, Decision, Kind, Pass, PassError, PassReport, Rule, Rules};
+use format::Format;
+use interop::nearest::did_you_mean;
+use ir::{Graph, MaseType, Node, Op, Verified, verify};
+use report::Table;
+use std::collections::BTreeMap;
+
+/// `[passes.quantize]`: see [`Pass::DOC`].
+pub struct Quantize {
+    /// What is said of which nodes.
+    pub rules: Rules<NodeRule>,
+}
+
+impl Pass for Quantize {
+    const NAME: &'static str = "quantize";
+    const ALIASES: &'static [&'static str] = &["quantize_transform_pass"];
+    const KIND: Kind = Kind::Transform;
+    const ABOUT: &'static str = "gives ports a number format, by type, name or pattern of names";
+    const DOC: &'static str = "\
+What it does: every node that a rule chooses gets number formats on its data inputs, weight, bias and result. From then on
+values are rounded there, in evaluation and in training (gradients pass straight through where nothing saturates). Weights
+are kept as they are; they are rounded where they are used.
+
+Example:
+  [passes.quantize]
+  by = \"type\"                      # or \"name\", or \"regex_name\" (whole name, first rule wins)
+  [passes.quantize.default.config]
+  name = \"NA\"                      # leave all other nodes alone
+  [passes.quantize.linear.config]
+  name = \"integer\"                 # a format of `ch list formats`
+  data_in_width = 8
+  data_in_frac_width = 4            # missing: width // 2
+  weight_width = 8
+  weight_frac_width = 4
+  bias_width = 8                    # no bias_… key: the bias is not rounded
+  bias_frac_width = 4
+
+Config: by; KEY.config with name, {data_in,weight,bias,data_out}_{field of the format}, {operand}_name for a format of its
+own, floor, bypass. Several inputs: data_in holds for all, but matmul, bmm and attention take weight for what stands on the
+right. Blocks of data skip the first axis unless told otherwise. The data input of relu is unsigned unless told otherwise.
+
+Reads: the graph. Writes: formats; quantize/quantize_table.csv and quantize/quantize_histogram.csv.
+
+Limits: a rule that chooses nothing is an error. The default leaves helpers that compute nothing alone (flatten, cat …).";
+
+    fn read(reader: &mut Reader) -> Self {
+        reader.flag("report");
+        let rules = Rules::read(reader, NodeRule::read);
+        if rules.rules.is_empty() && rules.default.is_none() {
+            let hint = "give rules such as [passes.quantize.linear.config]";
+            reader.missing("a rule", hint);
+        }
+        Self { rules }
+    }
+
+    fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let before = graph.clone();
+        context.decisions = self.apply(graph)?;
+        let report = PassReport::default().with_table("rules", self.matches(&before));
+        Ok(summary::append(report, &before, graph, context, "quantize"))
+    }
+}
+
+impl Quantize {
+    /// Gives the nodes of a graph their formats and says why each has what it has.
+    pub fn apply(&self, graph: &mut Graph) -> Result<BTreeMap<String, Decision>, PassError> {
+        let mut problems = self.rules.unused(graph);
+        problems.extend(self.misplaced(graph));
+        if !problems.is_empty() {
+            return Err(PassError::Config(problems));
+        }
+        let before = graph.clone();
+        let verified = verify(&before)?;
+        let mut decisions = BTreeMap::new();
+        for (id, node) in before.iter() {
+            let (decision, formats) = self.decide(node, &verified, id);
+            if let Some(formats) = formats {
+                graph.node_mut(id).formats = formats;
+            }
+            decisions.insert(node.name.clone(), decision);
+        }
+        Ok(decisions)
+    }
+
+    fn decide(
+        &self,
+        node: &Node,
+        verified: &Verified,
+        id: ir::NodeId,
+    ) -> (Decision, Option<BTreeMap<String, Format>>) {
+        let Some(rule) = self.rules.find(node) else {
+            return (Decision::Unmatched, None);
+        };
+        let name = rule.key.name.clone();
+        let is_default = self
+            .rules
+            .default
+            .as_ref()
+            .is_some_and(|d| d.key.span == rule.key.span);
+        if has_nothing_to_round(&node.op) || (is_default && moves_only(node)) {
+            return (Decision::NothingToRound, None);
+        }
+        match &rule.value {
+            NodeRule::LeaveAlone => (Decision::LeftAlone(name), None),
+            NodeRule::Bypass => (Decision::Bypassed(name), None),
+            NodeRule::Formats(operands) => {
+                let formats = node_rule::formats(operands, node, verified, id);
+                if formats.is_empty() {
+                    (Decision::NoOperand(name), None)
+                } else {
+                    (Decision::Ruled(name), Some(formats))
+                }
+            }
+        }
+    }
+
+    /// Rules that choose by type or name something that can hold no format.
+    fn misplaced(&self, graph: &Graph) -> Vec<crate::config::Problem> {
+        let is_misplaced = |rule: &&Rule<NodeRule>| {
+            let mut chosen = graph
+                .nodes()
+                .iter()
+                .filter(|node| self.rules.chooses(rule, node))
+                .peekable();
+            let gives = matches!(rule.value, NodeRule::Formats(_));
+            gives && chosen.peek().is_some() && chosen.all(|node| has_nothing_to_round(&node.op))
+        };
+        let misplaced = self.rules.rules.iter().filter(is_misplaced);
+        misplaced
+            .map(|rule| crate::config::Problem {
+                span: rule.key.span.clone(),
+                message: format!(
+                    "rule '{}' chooses only nodes that have nothing to round",
+                    rule.key.name
+                ),
+            })
+            .collect()
+    }
+
+    /// What each rule chooses.
+    fn matches(&self, graph: &Graph) -> Table {
+        let mut table = Table::new(&["Rule", "Formats", "Nodes", "Names"]);
+        for rule in self.rules.rules.iter().chain(&self.rules.default) {
+            let chosen: Vec<&str> = graph
+                .nodes()
+                .iter()
+                .filter(|node| {
+                    self.rules
+                        .find(node)
+                        .is_some_and(|found| found.key.span == rule.key.span)
+                })
+                .map(|node| node.name.as_str())
+                .collect();
+            table.push([
+                rule.key.name.clone(),
+                rule.value.to_string(),
+                chosen.len().to_string(),
+                chosen.join(" "),
+            ]);
+        }
+        table
+    }
+}
+
+/// Inputs, outputs and stored tensors: what stands at their ports is rounded by those who read it.
+fn has_nothing_to_round(op: &Op) -> bool {
+    matches!(op, Op::Placeholder(_) | Op::Output(_) | Op::Constant(_))
+}
+
+/// Whether an operator hands its elements on as they are.
+fn moves_only(node: &Node) -> bool {
+    node.mase_type() == MaseType::ImplicitFunc
+        || matches!(node.op, Op::Dropout(_) | Op::Identity(_))
+}
+
+/// Names that a word could stand for among those that keys of a rule may begin with.
+pub(crate) fn nearest_key(key: &str, names: &[String]) -> String {
+    did_you_mean(key, names.iter().map(String::as_str))
+}

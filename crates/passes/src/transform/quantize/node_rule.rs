@@ -1,0 +1,350 @@
+//! What a rule says of a node: `name` and `{operand}_{field}` keys become formats of ports.
+
+use crate::config::{Item, Key, Reader, Span, Value};
+use format::{FieldValue, Format, FormatEntry};
+use ir::{DType, Node, NodeId, Op, ParamRole, Verified};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a rule says of the nodes it chooses.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeRule {
+    /// `name = "NA"`.
+    LeaveAlone,
+    /// `bypass = true`.
+    Bypass,
+    /// Formats by operand.
+    Formats(BTreeMap<Operand, OperandFormat>),
+}
+
+/// What the keys of a rule speak of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operand {
+    /// Values that flow in.
+    DataIn,
+    /// The weight, or what stands on the right of a product.
+    Weight,
+    /// The bias.
+    Bias,
+    /// The result.
+    DataOut,
+}
+
+impl Operand {
+    /// All, with the words that keys begin with.
+    pub const WORDS: [(&'static str, Self); 4] = [
+        ("data_in", Self::DataIn),
+        ("weight", Self::Weight),
+        ("bias", Self::Bias),
+        ("data_out", Self::DataOut),
+    ];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        Self::WORDS[self as usize].0
+    }
+}
+
+/// The format of one operand, for parameters and for values that flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OperandFormat {
+    /// For parameters.
+    stored: Format,
+    /// For values that flow: blocks keep the rows of a batch apart unless told otherwise.
+    flowing: Format,
+    /// For the data input of relu: unsigned unless told otherwise.
+    rectified: Format,
+}
+
+/// A key of a rule with its value.
+pub type Entry = (Key, FieldValue);
+
+impl NodeRule {
+    /// Reads a rule from a table of a config file.
+    pub fn read(reader: &mut Reader) -> Self {
+        let mut entries: Vec<Entry> = Vec::new();
+        for (key, item) in reader.rest() {
+            match field_value(item) {
+                Some(value) => entries.push((key.clone(), value)),
+                None => reader.problem(
+                    item.span.clone(),
+                    format!(
+                        "{}: {} is not a value of a format's field",
+                        key.name, item.value
+                    ),
+                ),
+            }
+        }
+        let span = reader.span();
+        match Self::of(&entries, &span) {
+            Ok(rule) => rule,
+            Err(problems) => {
+                for (span, message) in problems {
+                    reader.problem(span, message);
+                }
+                Self::LeaveAlone
+            }
+        }
+    }
+
+    /// The rule that keys and values are; `span` is where they stand as a whole.
+    pub fn of(entries: &[Entry], span: &Span) -> Result<Self, Vec<(Span, String)>> {
+        let get = |name: &str| entries.iter().find(|(key, _)| key.name == name);
+        if let Some((_, FieldValue::Bool(true))) = get("bypass") {
+            return Ok(Self::Bypass);
+        }
+        let Some((name_key, name)) = get("name") else {
+            return Err(vec![(span.clone(), "name is missing; give a format of `ch list formats`, or \"NA\" to leave nodes alone".to_owned())]);
+        };
+        let FieldValue::Text(name) = name else {
+            return Err(vec![(
+                name_key.span.clone(),
+                format!("name: {name} is not a word"),
+            )]);
+        };
+        let mut problems = unknown_keys(entries);
+        let mut operands = BTreeMap::new();
+        for (word, operand) in Operand::WORDS {
+            let own: Vec<&Entry> = entries
+                .iter()
+                .filter(|(key, _)| key.name.starts_with(&format!("{word}_")))
+                .collect();
+            let own_name = get(&format!("{word}_name"));
+            let name = match own_name {
+                Some((_, FieldValue::Text(own))) => own,
+                _ => name,
+            };
+            let all_na = own.iter().all(|(_, value)| is_na(value));
+            if is_na_word(name) || own.is_empty() || all_na {
+                continue;
+            }
+            match OperandFormat::of(word, name, &own, get("floor").map(|(_, value)| value)) {
+                Ok(format) => drop(operands.insert(operand, format)),
+                Err(message) => problems.push((own[0].0.span.clone(), message)),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        if is_na_word(name) && operands.is_empty() {
+            return Ok(Self::LeaveAlone);
+        }
+        if operands.is_empty() {
+            // The name alone is enough for a format whose fields all have defaults.
+            Format::from_fields(name, &[]).map_err(|error| {
+                vec![(
+                    name_key.span.clone(),
+                    format!("name: {error}; give keys such as data_in_width"),
+                )]
+            })?;
+            return Err(vec![(
+                name_key.span.clone(),
+                format!(
+                    "name: '{name}' is given to no operand; give a key such as weight_{}",
+                    first_field(name)
+                ),
+            )]);
+        }
+        Ok(Self::Formats(operands))
+    }
+}
+
+fn first_field(name: &str) -> &'static str {
+    entry(name)
+        .and_then(|entry| entry.fields.first())
+        .map_or("width", |field| field.name)
+}
+
+fn entry(name: &str) -> Option<&'static FormatEntry> {
+    Format::TABLE
+        .iter()
+        .find(|entry| entry.name == name || entry.aliases.contains(&name))
+}
+
+/// Keys that no operand has: each with the nearest that it could be.
+fn unknown_keys(entries: &[Entry]) -> Vec<(Span, String)> {
+    let is_known = |key: &str| {
+        ["name", "bypass", "floor"].contains(&key)
+            || Operand::WORDS.iter().any(|(word, _)| {
+                key.strip_prefix(word)
+                    .is_some_and(|rest| rest.starts_with('_'))
+            })
+    };
+    let names: Vec<String> = Operand::WORDS
+        .iter()
+        .flat_map(|(word, _)| {
+            ["width", "frac_width", "exponent_width", "block_size"]
+                .map(|field| format!("{word}_{field}"))
+        })
+        .chain(["name", "bypass", "floor"].map(str::to_owned))
+        .collect();
+    entries
+        .iter()
+        .filter(|(key, _)| !is_known(&key.name))
+        .map(|(key, _)| {
+            (
+                key.span.clone(),
+                format!(
+                    "unknown key '{}'{}",
+                    key.name,
+                    super::nearest_key(&key.name, &names)
+                ),
+            )
+        })
+        .collect()
+}
+
+impl OperandFormat {
+    fn of(
+        word: &str,
+        name: &str,
+        own: &[&Entry],
+        floor: Option<&FieldValue>,
+    ) -> Result<Self, String> {
+        let mut fields: Vec<(String, FieldValue)> = Vec::new();
+        for (key, value) in own {
+            match &key.name[word.len() + 1..] {
+                "name" => {}
+                "floor" => {
+                    if *value == FieldValue::Bool(true) {
+                        fields.push(("rounding".to_owned(), "floor".into()));
+                    }
+                }
+                field => fields.push((field.to_owned(), value.clone())),
+            }
+        }
+        let has = |fields: &[(String, FieldValue)], field: &str| {
+            fields.iter().any(|(known, _)| known == field)
+        };
+        let knows = |field: &str| {
+            entry(name).is_some_and(|entry| entry.fields.iter().any(|known| known.name == field))
+        };
+        if floor == Some(&FieldValue::Bool(true)) && !has(&fields, "rounding") && knows("rounding")
+        {
+            fields.push(("rounding".to_owned(), "floor".into()));
+        }
+        let make = |extra: Option<(&str, bool)>| {
+            let mut fields = fields.clone();
+            if let Some((field, value)) =
+                extra.filter(|(field, _)| knows(field) && !has(&fields, field))
+            {
+                fields.push((field.to_owned(), value.into()));
+            }
+            Format::from_fields(name, &fields).map_err(|error| format!("{word}: {error}"))
+        };
+        Ok(Self {
+            stored: make(None)?,
+            flowing: make(Some(("skip_first_dim", true)))?,
+            rectified: make(Some(if knows("skip_first_dim") {
+                ("skip_first_dim", true)
+            } else {
+                ("signed", false)
+            }))?,
+        })
+    }
+}
+
+/// The operand whose keys speak of a port; `None` for ports that hold no numbers to round.
+pub fn operand_of(node: &Node, port: &str) -> Option<Operand> {
+    if let Some(index) = port.strip_prefix("data_in_") {
+        let is_right = index != "0"
+            && matches!(
+                node.op,
+                Op::Matmul(_) | Op::Bmm(_) | Op::ScaledDotProductAttention(_)
+            );
+        return Some(if is_right {
+            Operand::Weight
+        } else {
+            Operand::DataIn
+        });
+    }
+    if port.starts_with("data_out_") {
+        return Some(Operand::DataOut);
+    }
+    let specs = node.param_specs();
+    let (.., role) = specs.iter().find(|(name, ..)| *name == port)?;
+    match (role, port) {
+        (ParamRole::Buffer, _) => None,
+        (_, "bias") => Some(Operand::Bias),
+        _ => Some(Operand::Weight),
+    }
+}
+
+/// The formats that the ports of a node get.
+pub(super) fn formats(
+    operands: &BTreeMap<Operand, OperandFormat>,
+    node: &Node,
+    verified: &Verified,
+    id: NodeId,
+) -> BTreeMap<String, Format> {
+    let inputs = verified.input_types(id);
+    let data = (0..inputs.len())
+        .filter(|&k| inputs[k].dtype == DType::F32)
+        .map(|k| format!("data_in_{k}"));
+    let params = node
+        .param_specs()
+        .into_iter()
+        .map(|(name, ..)| name.to_owned());
+    let outputs = verified.outputs(id).iter().enumerate();
+    let results = outputs
+        .filter(|(_, ty)| ty.dtype == DType::F32)
+        .map(|(k, _)| format!("data_out_{k}"));
+    let is_relu = matches!(node.op, Op::Relu(_));
+    data.chain(params)
+        .chain(results)
+        .filter_map(|port| {
+            let format = operands.get(&operand_of(node, &port)?)?;
+            let is_data_in = port.starts_with("data_in_");
+            let chosen = match (is_data_in, port.starts_with("data_out_")) {
+                (true, _) if is_relu => &format.rectified,
+                (false, false) => &format.stored,
+                _ => &format.flowing,
+            };
+            Some((port, chosen.clone()))
+        })
+        .collect()
+}
+
+fn is_na_word(word: &str) -> bool {
+    word == "NA" || word == "None"
+}
+
+fn is_na(value: &FieldValue) -> bool {
+    matches!(value, FieldValue::Text(word) if is_na_word(word))
+}
+
+fn field_value(item: &Item) -> Option<FieldValue> {
+    Some(match &item.value {
+        Value::Text(text) => FieldValue::Text(text.clone()),
+        Value::Int(number) => FieldValue::Int(*number),
+        Value::Float(number) => FieldValue::Float(*number),
+        Value::Bool(flag) => FieldValue::Bool(*flag),
+        Value::List(items) => {
+            let whole = |item: &Item| match item.value {
+                Value::Int(number) => Some(number),
+                _ => None,
+            };
+            FieldValue::List(items.iter().map(whole).collect::<Option<_>>()?)
+        }
+        Value::Table(_) => return None,
+    })
+}
+
+impl fmt::Display for NodeRule {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::LeaveAlone => f.write_str("NA"),
+            Self::Bypass => f.write_str("bypass"),
+            Self::Formats(operands) => {
+                let parts = operands.iter().map(|(operand, format)| {
+                    let format = match operand {
+                        Operand::DataIn | Operand::DataOut => &format.flowing,
+                        _ => &format.stored,
+                    };
+                    format!("{} {format}", operand.name())
+                });
+                f.write_str(&parts.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
