@@ -1,5 +1,6 @@
 //! Graphs and nodes, and the edits that keep a graph in order.
 
+use crate::mask::zero_masked;
 use crate::{FxOp, Init, MaseType, Op, Operator, ParamRole, PortSpec, Random, Tensor};
 use format::Format;
 use serde_json::{Map, Value as Json};
@@ -44,6 +45,9 @@ pub struct Node {
     pub inputs: Vec<Value>,
     /// Parameters and buffers by port name; missing until initialised or loaded.
     pub params: BTreeMap<String, Tensor>,
+    /// Pruning masks by port name, tensors of zeros and ones: of a parameter in its shape, of a data input in the shape
+    /// of one sample.
+    pub masks: BTreeMap<String, Tensor>,
     /// Number formats by port name: `data_in_0`, `weight`, `data_out_0`, …
     pub formats: BTreeMap<String, Format>,
     /// What profiling found: by port, by name of the statistic, its fields.
@@ -51,7 +55,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// A node without parameters, formats or statistics; `target` is empty for functions and methods.
+    /// A node without parameters, masks, formats or statistics; `target` is empty for functions and methods.
     pub fn new(name: &str, target: &str, op: impl Into<Op>, inputs: &[Value]) -> Self {
         Self {
             name: name.to_owned(),
@@ -59,6 +63,7 @@ impl Node {
             op: op.into(),
             inputs: inputs.to_vec(),
             params: BTreeMap::new(),
+            masks: BTreeMap::new(),
             formats: BTreeMap::new(),
             statistics: BTreeMap::new(),
         }
@@ -257,19 +262,23 @@ impl Graph {
             for (name, shape, init, _) in node.param_specs() {
                 if !node.params.contains_key(name) {
                     let random = Random::new(seed, &node.param_path(name));
-                    node.params
-                        .insert(name.to_owned(), initial(shape, init, random));
+                    let mut tensor = initial(shape, init, random);
+                    if let Some(mask) = node.masks.get(name) {
+                        zero_masked(&mut tensor, mask);
+                    }
+                    node.params.insert(name.to_owned(), tensor);
                 }
             }
         }
     }
 
-    /// The graph as its text form has it: without parameters and statistics.
+    /// The graph as its text form has it: without parameters, masks and statistics.
     #[must_use]
     pub fn without_params(&self) -> Self {
         let mut graph = self.clone();
         for node in &mut graph.nodes {
             node.params.clear();
+            node.masks.clear();
             node.statistics.clear();
         }
         graph
@@ -280,6 +289,15 @@ impl Graph {
         self.nodes.iter().flat_map(|node| {
             let specs = node.param_specs().into_iter();
             specs.filter_map(|(port, ..)| Some((node.param_path(port), node.params.get(port)?)))
+        })
+    }
+
+    /// Every mask by its dotted name, in execution order, those of a node's parameters before those of its inputs.
+    pub fn masks(&self) -> impl Iterator<Item = (String, &Tensor)> {
+        self.nodes.iter().flat_map(|node| {
+            let params = node.param_specs().into_iter().map(|spec| spec.0.to_owned());
+            let ports = params.chain(node.data_ports());
+            ports.filter_map(|port| Some((node.mask_path(&port), node.masks.get(&port)?)))
         })
     }
 

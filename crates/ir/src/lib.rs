@@ -15,8 +15,11 @@
 //! * **Parameters** are [`Tensor`]s beside the nodes, shared by reference and copied on write. A graph read from text
 //!   has none until [`Graph::initialize`] or a checkpoint supplies them. Their dotted names (`seq_blocks.2.weight`)
 //!   are the ones PyTorch uses.
-//! * **Text.** A graph prints as text and parses back to the same graph ([`Graph::parse`]); parameters are not part of
-//!   the text. **Metadata** in the layout of the labs is made from a verified graph when asked for ([`metadata`]).
+//! * **Masks are the semantics of pruning.** A port may carry a mask of zeros and ones. A masked parameter is zero where
+//!   its mask is, and stays so in training; a masked data input is multiplied by its mask, sample by sample, before it
+//!   is rounded. Their names (`seq_blocks.2.weight_mask`) are PyTorch's too.
+//! * **Text.** A graph prints as text and parses back to the same graph ([`Graph::parse`]); parameters and
+//!   masks are not part of the text. **Metadata** in the layout of the labs is made from a verified graph when asked for ([`metadata`]).
 //! * **Verification.** [`verify`] checks every rule a graph must obey and returns a [`Verified`] view with all types
 //!   inferred. The engine and the hardware generator take only that, and after it nothing panics.
 //!
@@ -45,6 +48,7 @@ pub mod ops;
 
 mod code_range;
 mod graph;
+mod mask;
 mod metadata;
 mod operator;
 mod random;
@@ -58,6 +62,7 @@ mod verify;
 
 pub use code_range::CodeRange;
 pub use graph::{EditError, Graph, Node, NodeId, Value};
+pub use mask::{density, sparsity};
 pub use metadata::{
     Common, Hardware, NodeMeta, PortMeta, PortStatistics, Ports, Software, common, metadata,
     software,

@@ -1,7 +1,7 @@
 //! Metadata of a node as it is printed and saved: what is common to software and hardware, what profiling found,
 //! what emission needs. It is made from a verified graph when it is asked for; only statistics are stored.
 
-use crate::{DType, Node, NodeId, Type, Verified, result_format};
+use crate::{DType, Node, NodeId, Tensor, Type, Verified, result_format, sparsity};
 use format::{FieldValue, Format};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json};
@@ -44,6 +44,9 @@ pub struct PortMeta {
     pub type_name: &'static str,
     /// The format's parameters; `[32]` without one.
     pub precision: Vec<Json>,
+    /// The share of zeros in its pruning mask; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sparsity: Option<f64>,
 }
 
 /// What profiling found.
@@ -111,21 +114,19 @@ pub fn common(verified: &Verified, id: NodeId, batch: usize) -> Common {
     let inputs = verified.input_types(id);
     let data = inputs.iter().enumerate().map(|(k, ty)| {
         let port = format!("data_in_{k}");
-        let meta = port_meta(ty, batch, node.formats.get(&port));
+        let meta = port_meta(ty, batch, node.formats.get(&port), node.masks.get(&port));
         (port, meta)
     });
     let params = node.param_specs().into_iter().map(|(name, shape, ..)| {
         let ty = Type::f32(crate::Shape::of(&shape));
-        (
-            name.to_owned(),
-            port_meta(&ty, batch, node.formats.get(name)),
-        )
+        let meta = port_meta(&ty, batch, node.formats.get(name), node.masks.get(name));
+        (name.to_owned(), meta)
     });
     let exact = exact_result(node, &inputs);
     let results = verified.outputs(id).iter().enumerate().map(|(k, ty)| {
         let port = format!("data_out_{k}");
         let format = node.formats.get(&port).or(exact.as_ref());
-        let meta = port_meta(ty, batch, format);
+        let meta = port_meta(ty, batch, format, None);
         (port, meta)
     });
     Common {
@@ -171,7 +172,7 @@ fn exact_result(node: &Node, inputs: &[Type]) -> Option<Format> {
     }))
 }
 
-fn port_meta(ty: &Type, batch: usize, format: Option<&Format>) -> PortMeta {
+fn port_meta(ty: &Type, batch: usize, format: Option<&Format>, mask: Option<&Tensor>) -> PortMeta {
     let (type_name, precision) = match (format, ty.dtype) {
         (Some(format), _) => (format.name(), format.precision().iter().map(json).collect()),
         (None, DType::F32) => ("float", vec![32.into()]),
@@ -189,6 +190,7 @@ fn port_meta(ty: &Type, batch: usize, format: Option<&Format>) -> PortMeta {
         torch_dtype: ty.dtype.torch_name(),
         type_name,
         precision,
+        sparsity: mask.map(sparsity),
     }
 }
 

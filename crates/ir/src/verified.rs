@@ -1,6 +1,6 @@
 //! A graph that obeys every rule, with the types of all its values.
 
-use crate::{Cost, Graph, NodeId, Op, Operator, Type, Value};
+use crate::{BitOpRule, Cost, Graph, NodeId, Op, Operator, Type, Value, density};
 
 /// What [`crate::verify`] returns: a borrowed graph and the type of every result. The engine and the hardware
 /// generator take only this.
@@ -66,5 +66,16 @@ impl<'g> Verified<'g> {
         let inputs: Vec<&[usize]> = inputs.iter().map(Vec::as_slice).collect();
         let outputs: Vec<&[usize]> = outputs.iter().map(Vec::as_slice).collect();
         Some(self.graph.node(id).op.cost(&inputs, &outputs))
+    }
+
+    /// The FLOPs of a node without those that its masks make superfluous. A product of two operands is needed where
+    /// both masks keep it, and counts by the product of their densities, as if they were independent; everything else
+    /// counts in full.
+    pub fn effective_flops(&self, id: NodeId, batch: usize) -> Option<f64> {
+        let (cost, node) = (self.cost(id, batch)?, self.graph.node(id));
+        let is_one_product = cost.bit_ops == BitOpRule::Product && node.inputs.len() <= 2;
+        let operands = ["data_in_0", "data_in_1", "weight"];
+        let kept: f64 = operands.iter().map(|port| density(node, port)).product();
+        Some(cost.flops as f64 * if is_one_product { kept } else { 1.0 })
     }
 }

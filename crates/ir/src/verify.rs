@@ -10,12 +10,14 @@
 //!  8. `symbol`: all symbolic dims use one symbol.
 //!  9. `parameter`: every parameter that is present belongs to the operator and has the shape it asks for.
 //! 10. `finite`: every value of a parameter is a finite number.
-//! 11. `path`: no two parameters have the same dotted name.
+//! 11. `path`: no two parameters or masks have the same dotted name.
 //! 12. `format`: formats stand only on ports that exist and hold f32.
+//! 13. `mask`: masks are 0 or 1, have the shape of their trained parameter or of a sample of their f32 input, and what they mask is zero.
 //!
 //! Parameters may be missing: a graph read from text has none yet. All violations are reported, and a node whose
 //! inputs are already known to be wrong is not blamed for them.
 
+use crate::mask::{self, unravel};
 use crate::{DType, Graph, Node, NodeId, Op, Operator, PortSpec, Type, Value, Verified};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -40,8 +42,9 @@ rules! {
     SYMBOL = "symbol": "all symbolic dims use one symbol";
     PARAMETER = "parameter": "every parameter that is present belongs to the operator and has the shape it asks for";
     FINITE = "finite": "every value of a parameter is a finite number";
-    PATH = "path": "no two parameters have the same dotted name";
+    PATH = "path": "no two parameters or masks have the same dotted name";
     FORMAT = "format": "formats stand only on ports that exist and hold f32";
+    MASK = "mask": "masks are 0 or 1, have the shape of their trained parameter or of a sample of their f32 input, and what they mask is zero";
 }
 
 /// The largest parameter: 2³² elements, 16 GiB. More is a slip in an attribute.
@@ -97,6 +100,7 @@ pub fn verify(graph: &Graph) -> Result<Verified<'_>, VerifyError> {
             .and_then(|inputs| verifier.results(node, inputs));
         verifier.parameters(node);
         verifier.formats(node, inputs.as_deref(), types.as_deref());
+        verifier.masks(node, inputs.as_deref());
         verifier.types.push(types);
     }
     verifier.finish(graph)
@@ -280,14 +284,7 @@ impl<'g> Verifier<'g> {
                     format!("{name}: shape {shape:?} has more than 2^32 elements"),
                 );
             }
-            if let Some(other) = self.paths.insert(node.param_path(name), &node.name) {
-                let path = node.param_path(name);
-                self.blame(
-                    PATH,
-                    node,
-                    format!("{name}: {other} already has the parameter {path}"),
-                );
-            }
+            self.path(node, name, node.param_path(name));
         }
         for (name, tensor) in &node.params {
             match specs.iter().find(|spec| spec.0 == name) {
@@ -314,6 +311,14 @@ impl<'g> Verifier<'g> {
         }
     }
 
+    /// Rule 11.
+    fn path(&mut self, node: &'g Node, port: &str, path: String) {
+        if let Some(other) = self.paths.insert(path.clone(), &node.name) {
+            let message = format!("{port}: {other} already has the parameter {path}");
+            self.blame(PATH, node, message);
+        }
+    }
+
     /// Rule 12.
     fn formats(&mut self, node: &Node, inputs: Option<&[Type]>, results: Option<&[Type]>) {
         for port in node.formats.keys() {
@@ -331,6 +336,16 @@ impl<'g> Verifier<'g> {
                 }
                 Ok(_) => {}
             }
+        }
+    }
+
+    /// Rules 11 and 13.
+    fn masks(&mut self, node: &'g Node, inputs: Option<&[Type]>) {
+        for port in node.masks.keys() {
+            self.path(node, port, node.mask_path(port));
+        }
+        for problem in mask::problems(node, inputs) {
+            self.blame(MASK, node, problem);
         }
     }
 }
@@ -370,13 +385,4 @@ pub(crate) fn is_identifier(name: &str) -> bool {
 fn canonical_index(text: &str) -> Option<usize> {
     let index: usize = text.parse().ok()?;
     (index.to_string() == text).then_some(index)
-}
-
-fn unravel(mut at: usize, shape: &[usize]) -> Vec<usize> {
-    let mut index = vec![0; shape.len()];
-    for (place, &size) in index.iter_mut().zip(shape).rev() {
-        *place = at % size;
-        at /= size;
-    }
-    index
 }
