@@ -6,7 +6,7 @@
 //! * In evaluation without gradients a batch norm after a linear or convolution is folded into the weights, unless
 //!   one of the two is quantised: then their rounding must stay visible.
 //!
-//! A value that somebody observes, returns or rounds is always made.
+//! A value that somebody observes, returns, masks or rounds is always made.
 
 use crate::options::{Mode, PlanOptions};
 use ir::{Node, NodeId, Op, Value, Verified};
@@ -85,14 +85,15 @@ fn is_plain(node: &Node) -> bool {
     node.formats.is_empty()
 }
 
-/// Whether nobody but `user` sees `value`, neither before nor after it is rounded.
+/// Whether nobody but `user` sees `value`, neither before nor after it is masked and rounded.
 fn only_feeds(verified: &Verified, options: &PlanOptions, value: Value, user: &Node) -> bool {
     let graph = verified.graph();
     let rounded = graph.node(value.node).formats.contains_key("data_out_0")
         || user.formats.contains_key("data_in_0");
+    let masked = user.masks.contains_key("data_in_0");
     let observed = options
         .observe
         .iter()
         .any(|port| port.value(graph) == Some(value));
-    !rounded && !observed && graph.users(value).len() == 1
+    !rounded && !masked && !observed && graph.users(value).len() == 1
 }

@@ -86,6 +86,16 @@ impl Network {
         graph
     }
 
+    /// Goes on with another graph, or with other weights and masks in the same one; seed and passes stay. Nothing is
+    /// changed when it cannot be run.
+    pub fn replace(&mut self, graph: Graph) -> Result<(), NetworkError> {
+        self.state = State::new(&verify(&graph)?)?;
+        self.graph = graph;
+        self.plans.clear();
+        self.collected.clear();
+        Ok(())
+    }
+
     /// One step of training: forward, cross-entropy, backward, update.
     pub fn train_step(
         &mut self,

@@ -90,10 +90,19 @@ impl Optimizer {
         fits
     }
 
-    /// Updates the parameters once.
+    /// Updates the parameters once. What is masked stays zero, with no memory of its gradients.
     pub fn step(&mut self, state: &mut State, gradients: &[f32]) {
         self.steps += 1;
-        state.version += 1;
+        self.update(state, gradients);
+        for memory in [&mut self.first, &mut self.second] {
+            if !memory.is_empty() {
+                state.zero_masked(memory);
+            }
+        }
+        state.end_change();
+    }
+
+    fn update(&mut self, state: &mut State, gradients: &[f32]) {
         match self.kind {
             OptimizerKind::Adam { weight_decay } => self.adam(state, gradients, weight_decay, 0.0),
             OptimizerKind::AdamW { weight_decay } => {

@@ -38,7 +38,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// The value at the port: what an input reads, before the node rounds it, or what a result is.
+    /// The value at the port: what an input reads, before the node masks and rounds it, or what a result is.
     pub(crate) fn value(&self, graph: &Graph) -> Option<Value> {
         let node = graph.nodes().get(self.node.index())?;
         if let Some(k) = self.port.strip_prefix("data_in_") {

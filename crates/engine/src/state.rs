@@ -25,6 +25,8 @@ pub struct State {
     /// What operators update: running statistics.
     pub(crate) buffers: Vec<f32>,
     pub(crate) entries: Vec<ParamEntry>,
+    /// Pruning masks of trained parameters, and where those lie.
+    masks: Vec<(Range<usize>, Tensor)>,
     /// Changes with every write, so that plans know when to prepare their weights anew.
     pub(crate) version: u64,
 }
@@ -36,6 +38,7 @@ impl State {
             trained: Vec::new(),
             buffers: Vec::new(),
             entries: Vec::new(),
+            masks: Vec::new(),
             version: 1,
         };
         for (id, node) in verified.graph().iter() {
@@ -51,6 +54,9 @@ impl State {
                 let store = state.store_mut(role);
                 let range = store.len()..store.len() + tensor.values().len();
                 store.extend_from_slice(tensor.values());
+                if let Some(mask) = node.masks.get(port) {
+                    state.masks.push((range.clone(), mask.clone()));
+                }
                 let path = node.param_path(port);
                 state.entries.push(ParamEntry {
                     node: id,
@@ -86,10 +92,10 @@ impl State {
         self.trained.len()
     }
 
-    /// Changes trained parameters in place; plans prepare their weights anew.
+    /// Changes trained parameters in place, but for those that are masked; plans prepare their weights anew.
     pub fn change_trained(&mut self, change: impl FnOnce(&mut [f32])) {
         change(&mut self.trained);
-        self.version += 1;
+        self.end_change();
     }
 
     /// Sets every parameter and buffer from its dotted name; `None`, with nothing changed, when one is missing or has
@@ -102,8 +108,19 @@ impl State {
         for (role, range, values) in found.collect::<Option<Vec<_>>>()? {
             self.store_mut(role)[range].copy_from_slice(values);
         }
-        self.version += 1;
+        self.end_change();
         Some(())
+    }
+
+    /// After a change of trained parameters: what is masked is zero again, and plans prepare anew.
+    pub(crate) fn end_change(&mut self) {
+        zero_masked(&self.masks, &mut self.trained);
+        self.version += 1;
+    }
+
+    /// Zero at every masked place of an array laid out as the trained parameters.
+    pub(crate) fn zero_masked(&self, flat: &mut [f32]) {
+        zero_masked(&self.masks, flat);
     }
 
     /// Lays out named arrays as the trained parameters, the inverse of [`State::name_trained`].
@@ -159,5 +176,14 @@ impl State {
             ParamRole::Trained => &mut self.trained,
             ParamRole::Buffer => &mut self.buffers,
         }
+    }
+}
+
+/// A choice, not a product: it ends what is not a number too.
+fn zero_masked(masks: &[(Range<usize>, Tensor)], flat: &mut [f32]) {
+    for (range, mask) in masks {
+        kernels::maps::zip_inplace(mask.values(), &mut flat[range.clone()], |keep, value| {
+            if keep == 0.0 { 0.0 } else { value }
+        });
     }
 }

@@ -11,7 +11,7 @@ use integer_oracle::{Exact, interpret, show};
 use ir::{Graph, Value, Verified, result_format, verify};
 use kernels::{Isa, force};
 use proptest::prelude::*;
-use random::{Choices, fill, inputs, random_graph};
+use random::{Choices, add_masks, fill, inputs, random_graph};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -150,10 +150,10 @@ fn try_bytes(bytes: &[u8]) -> bool {
     match compare(&graph, 3, &mut choices) {
         Ok(()) => {
             let mut seen = SEEN.lock().unwrap();
-            graph
-                .nodes()
-                .iter()
-                .for_each(|node| *seen.entry(node.op.name()).or_default() += 1);
+            for node in graph.nodes() {
+                *seen.entry(node.op.name()).or_default() += 1;
+                *seen.entry("masks").or_default() += node.masks.len();
+            }
             true
         }
         Err(IntegerError::TooWide { .. } | IntegerError::NoIntegerForm { .. }) => false,
@@ -212,7 +212,7 @@ fn random_graphs_equal_exact_arithmetic() {
         assert!(count >= 15, "{op} ran {count} times only");
     }
     assert!(
-        seen["floats"] > 1000 && seen["rules"] > 3000,
+        seen["floats"] > 1000 && seen["rules"] > 3000 && seen["masks"] > 2000,
         "too few comparisons: {seen:?}"
     );
     assert!(accepted > 1500, "{accepted} graphs of 3000 were run");
@@ -242,6 +242,9 @@ fn wide_layers_equal_exact_arithmetic() {
         let mut graph = Graph::parse(&text).unwrap_or_else(|error| panic!("{error}"));
         let mut choices = Choices::new(norm.as_bytes());
         fill(&mut graph, &choices);
+        compare(&graph, 29, &mut choices).unwrap();
+        add_masks(&mut graph, &choices);
+        assert!(graph.masks().count() > 3);
         compare(&graph, 29, &mut choices).unwrap();
     }
 }

@@ -284,7 +284,7 @@ impl<'g> Verifier<'g> {
                     format!("{name}: shape {shape:?} has more than 2^32 elements"),
                 );
             }
-            self.path(node, name, node.param_path(name));
+            self.path(node, name, &node.param_path(name));
         }
         for (name, tensor) in &node.params {
             match specs.iter().find(|spec| spec.0 == name) {
@@ -312,8 +312,8 @@ impl<'g> Verifier<'g> {
     }
 
     /// Rule 11.
-    fn path(&mut self, node: &'g Node, port: &str, path: String) {
-        if let Some(other) = self.paths.insert(path.clone(), &node.name) {
+    fn path(&mut self, node: &'g Node, port: &str, path: &str) {
+        if let Some(other) = self.paths.insert(path.to_owned(), &node.name) {
             let message = format!("{port}: {other} already has the parameter {path}");
             self.blame(PATH, node, message);
         }
@@ -342,7 +342,7 @@ impl<'g> Verifier<'g> {
     /// Rules 11 and 13.
     fn masks(&mut self, node: &'g Node, inputs: Option<&[Type]>) {
         for port in node.masks.keys() {
-            self.path(node, port, node.mask_path(port));
+            self.path(node, port, &node.mask_path(port));
         }
         for problem in mask::problems(node, inputs) {
             self.blame(MASK, node, problem);

@@ -1,11 +1,18 @@
 //! Weights into a graph and out of it, by PyTorch's dotted names.
 //!
-//! A module that is called twice has one set of parameters under one name; loading writes both places.
+//! A module that is called twice has one set of parameters under one name; loading writes both places. Pruning masks
+//! go along as `<parameter>_mask` and `<module>.data_in_0_mask`.
 
 use interop::checkpoint::NamedTensor;
 use ir::{Graph, NodeId, Tensor};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+
+mod masks;
+
+pub use masks::BadMask;
+use masks::{Masks, without_originals};
 
 /// Every reason why weights do not fit a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
@@ -18,6 +25,8 @@ pub struct LoadError {
     pub unexpected: Vec<String>,
     /// Names that both have, with different shapes.
     pub shapes: Vec<WrongShape>,
+    /// Masks that are not masks.
+    pub masks: Vec<BadMask>,
 }
 
 /// A parameter without weights.
@@ -50,7 +59,8 @@ struct Place {
     shape: Vec<usize>,
 }
 
-/// Gives every parameter and buffer of the graph its values. Nothing is changed when a single one does not fit.
+/// Gives every parameter and buffer of the graph its values, and the graph the masks among the weights in place of its
+/// own. A masked parameter is zero where its mask is. Nothing is changed when a single tensor does not fit.
 ///
 /// ```
 /// let mut graph = models::build("jsc-tiny", &models::ModelInfo::default())?;
@@ -68,13 +78,18 @@ struct Place {
 pub fn load_into(graph: &mut Graph, tensors: &[NamedTensor]) -> Result<(), LoadError> {
     let places = places(graph);
     let wanted: BTreeSet<&str> = places.iter().map(|(name, _)| name.as_str()).collect();
+    let tensors = without_originals(tensors, &wanted);
     let given: BTreeMap<&str, &NamedTensor> =
-        tensors.iter().map(|t| (t.name.as_str(), t)).collect();
-    let unexpected = unexpected(tensors, &wanted);
+        tensors.iter().map(|t| (t.name.as_str(), &**t)).collect();
+    let mut masks = Masks::find(graph, &given);
+    let unexpected = unexpected(&tensors, &wanted, &masks.names);
+    let mut shapes = wrong_shapes(&places, &given);
+    shapes.append(&mut masks.shapes);
     let error = LoadError {
         graph: graph.name.clone(),
         missing: missing(&wanted, &given, &unexpected),
-        shapes: wrong_shapes(&places, &given),
+        shapes,
+        masks: std::mem::take(&mut masks.values),
         unexpected,
     };
     if !error.is_empty() {
@@ -89,14 +104,15 @@ pub fn load_into(graph: &mut Graph, tensors: &[NamedTensor]) -> Result<(), LoadE
         let params = &mut graph.node_mut(place.node).params;
         params.insert(place.port.to_owned(), tensor.clone());
     }
+    masks.put_into(graph);
     Ok(())
 }
 
-/// Every parameter and buffer that is present, each once, in the order of PyTorch's state dict: a module's own tensors
+/// Every parameter, buffer and mask that is present, each once, in the order of PyTorch's state dict: a module's own tensors
 /// before those of its children, children in the order in which they first compute.
 pub fn tensors_of(graph: &Graph) -> Vec<NamedTensor> {
     let mut first_seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let parameters: Vec<(String, &Tensor)> = graph.parameters().collect();
+    let parameters: Vec<(String, &Tensor)> = graph.parameters().chain(graph.masks()).collect();
     for (index, (name, _)) in parameters.iter().enumerate() {
         for module in modules_of(name).chain([name.as_str()]) {
             first_seen.entry(module).or_insert(index);
@@ -136,12 +152,16 @@ fn places(graph: &Graph) -> Vec<(String, Place)> {
     graph.iter().flat_map(of_node).collect()
 }
 
-fn unexpected(tensors: &[NamedTensor], wanted: &BTreeSet<&str>) -> Vec<String> {
+fn unexpected(
+    tensors: &[Cow<NamedTensor>],
+    wanted: &BTreeSet<&str>,
+    masks: &BTreeSet<String>,
+) -> Vec<String> {
     let ignored = |name: &str| IGNORED.contains(&name.rsplit('.').next().unwrap_or(name));
     tensors
         .iter()
         .map(|tensor| tensor.name.as_str())
-        .filter(|name| !wanted.contains(name) && !ignored(name))
+        .filter(|name| !wanted.contains(name) && !masks.contains(*name) && !ignored(name))
         .map(str::to_owned)
         .collect()
 }
@@ -170,12 +190,7 @@ fn wrong_shapes(
         let Some(tensor) = given.get(name.as_str()) else {
             continue;
         };
-        let size = place
-            .shape
-            .iter()
-            .try_fold(1_usize, |n, &size| n.checked_mul(size));
-        let fits = tensor.shape == place.shape && size == Some(tensor.values.len());
-        if !fits && wrong.iter().all(|w: &WrongShape| w.name != *name) {
+        if !fits(tensor, &place.shape) && wrong.iter().all(|w: &WrongShape| w.name != *name) {
             wrong.push(WrongShape {
                 name: name.clone(),
                 expected: place.shape.clone(),
@@ -184,6 +199,13 @@ fn wrong_shapes(
         }
     }
     wrong
+}
+
+fn fits(tensor: &NamedTensor, shape: &[usize]) -> bool {
+    let size = shape
+        .iter()
+        .try_fold(1_usize, |n, &size| n.checked_mul(size));
+    tensor.shape == shape && size == Some(tensor.values.len())
 }
 
 /// Up to two names that are close, nearest first.
@@ -200,7 +222,10 @@ fn nearest(name: &str, names: &[String]) -> Vec<String> {
 
 impl LoadError {
     fn is_empty(&self) -> bool {
-        self.missing.is_empty() && self.unexpected.is_empty() && self.shapes.is_empty()
+        self.missing.is_empty()
+            && self.unexpected.is_empty()
+            && self.shapes.is_empty()
+            && self.masks.is_empty()
     }
 }
 
@@ -213,6 +238,7 @@ impl fmt::Display for LoadError {
             (self.missing.len(), "missing"),
             (self.unexpected.len(), "unexpected"),
             (self.shapes.len(), "of another shape"),
+            (self.masks.len(), "not of zeros and ones"),
         ];
         let counts: Vec<String> = counts
             .iter()
@@ -234,7 +260,8 @@ impl fmt::Display for LoadError {
                 .map(|name| format!("unexpected {name}"))
                 .collect::<Vec<_>>(),
         )?;
-        lines(f, &self.shapes)
+        lines(f, &self.shapes)?;
+        lines(f, &self.masks)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Weights go into every model of the table and come out again, and what does not fit is told at once.
 
 use interop::checkpoint::{Checkpoint, Kind, NamedTensor, decode, encode, read};
-use ir::Graph;
+use ir::{Graph, Tensor};
 use models::weights::{LoadError, load_into, tensors_of};
 use models::{MODELS, ModelInfo, build};
 use serde_json::Value as Json;
@@ -9,6 +9,30 @@ use std::path::Path;
 
 fn empty(name: &str) -> Graph {
     build(name, &ModelInfo::default()).expect("a model builds with its defaults")
+}
+
+/// The model with masks on its weights and on the inputs of its layers.
+fn pruned(name: &str, seed: u64) -> Graph {
+    let graph = initialized(name, seed);
+    let verified = ir::verify(&graph).expect("a good model");
+    let mut pruned = graph.clone();
+    for (id, node) in graph
+        .iter()
+        .filter(|(_, node)| node.params.contains_key("weight"))
+    {
+        let sample = verified.input_types(id)[0].shape.sample();
+        let inputs = sample.filter(|_| !matches!(node.op, ir::Op::Embedding(_)));
+        let weight = Some(node.params["weight"].shape().to_vec());
+        for (port, shape) in [("weight", weight), ("data_in_0", inputs)] {
+            let Some(shape) = shape else { continue };
+            let n: usize = shape.iter().product();
+            let values = (0..n).map(|i| ((i * 7 + seed as usize) % 3 % 2) as f32);
+            let mask = Tensor::new(shape, values.collect()).expect("a value each");
+            pruned.node_mut(id).set_mask(port, mask);
+        }
+    }
+    ir::verify(&pruned).unwrap_or_else(|error| panic!("{name}: {error}"));
+    pruned
 }
 
 fn initialized(name: &str, seed: u64) -> Graph {
@@ -25,8 +49,9 @@ fn small_models() -> impl Iterator<Item = &'static str> {
 
 #[test]
 fn every_model_loads_what_it_saved() {
-    for name in small_models() {
-        let saved = initialized(name, 1);
+    let models =
+        small_models().flat_map(|name| [(name, initialized(name, 1)), (name, pruned(name, 1))]);
+    for (name, saved) in models {
         for kind in [
             Kind::Lightning,
             Kind::StateDict,
@@ -42,10 +67,11 @@ fn every_model_loads_what_it_saved() {
             };
             let bytes = encode(&checkpoint).expect("a checkpoint");
             let tensors = decode(&bytes, None).expect("our own file").tensors;
-            let mut loaded = initialized(name, 2);
-            assert!(loaded != saved, "{name}: seeds make different weights");
-            load_into(&mut loaded, &tensors).unwrap_or_else(|error| panic!("{error}"));
-            assert!(loaded == saved, "{name} as {kind}");
+            for mut loaded in [initialized(name, 2), pruned(name, 2)] {
+                assert!(loaded != saved, "{name}: seeds make different weights");
+                load_into(&mut loaded, &tensors).unwrap_or_else(|error| panic!("{error}"));
+                assert!(loaded == saved, "{name} as {kind}");
+            }
         }
     }
 }
@@ -120,6 +146,63 @@ fn everything_wrong_is_told_at_once_and_changes_nothing() {
   seq_blocks.2.weight: the graph has shape [5, 16], the weights [16, 5]";
     assert_eq!(error.to_string(), expected);
     assert_eq!(graph, before);
+}
+
+fn named(name: &str, shape: &[usize], values: &[f32]) -> NamedTensor {
+    NamedTensor {
+        name: name.to_owned(),
+        shape: shape.to_vec(),
+        values: values.to_vec(),
+    }
+}
+
+const TWO: &str = "graph \"two\" {
+    x: f32[N, 2] = placeholder
+    l = linear(x) { target = \"l\", in_features = 2, out_features = 2, bias = false }
+    return l
+}";
+
+/// What `torch.nn.utils.prune` leaves in a state dict: no weight, but its original and its mask.
+#[test]
+fn a_network_that_pytorch_prunes_has_the_product_and_the_mask() {
+    let mut graph = Graph::parse(TWO).expect("a graph");
+    let original = named("l.weight_orig", &[2, 2], &[1.0, -2.0, 3.0, -4.0]);
+    let mask = named("l.weight_mask", &[2, 2], &[1.0, 0.0, 1.0, 0.0]);
+    load_into(&mut graph, &[original.clone(), mask.clone()]).expect("a pruned layer");
+    let node = graph.node(graph.find("l").expect("the layer"));
+    let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    assert_eq!(
+        bits(node.params["weight"].values()),
+        bits(&[1.0, 0.0, 3.0, 0.0])
+    );
+    assert_eq!(node.masks["weight"].values(), mask.values);
+    let names: Vec<String> = tensors_of(&graph).into_iter().map(|t| t.name).collect();
+    assert_eq!(names, ["l.weight", "l.weight_mask"]);
+
+    let error = load_into(&mut graph, &[original]).expect_err("an original without a mask");
+    let expected = "weights do not fit two: 1 missing, 1 unexpected
+  missing l.weight
+  unexpected l.weight_orig";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn masks_that_do_not_fit_are_told_and_change_nothing() {
+    let mut graph = Graph::parse(TWO).expect("a graph");
+    let tensors = [
+        named("l.weight", &[2, 2], &[1.0, -2.0, 3.0, -4.0]),
+        named("l.weight_mask", &[2, 2], &[1.0, 0.5, 1.0, 0.0]),
+        named("l.data_in_0_mask", &[1, 2], &[1.0, 0.0]),
+        named("l.data_in_1_mask", &[2], &[1.0, 0.0]),
+    ];
+    let error = load_into(&mut graph, &tensors).expect_err("three bad masks");
+    let expected =
+        "weights do not fit two: 1 unexpected, 1 of another shape, 1 not of zeros and ones
+  unexpected l.data_in_1_mask
+  l.data_in_0_mask: the graph has shape [2], the weights [1, 2]
+  l.weight_mask: a mask has zeros and ones, got 0.5";
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(graph, Graph::parse(TWO).expect("a graph"));
 }
 
 #[test]

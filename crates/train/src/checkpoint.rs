@@ -69,10 +69,13 @@ pub fn weights_of(network: &Network) -> Vec<NamedTensor> {
     models::weights::tensors_of(&network.to_graph())
 }
 
-/// Gives a network the weights of a checkpoint; nothing is changed when they do not fit.
+/// Gives a network the weights and masks of a checkpoint; nothing is changed when they do not fit.
 pub fn load_weights(network: &mut Network, tensors: &[NamedTensor]) -> Result<(), TrainError> {
     let mut graph = network.to_graph();
     models::weights::load_into(&mut graph, tensors)?;
+    if !graph.masks().eq(network.graph().masks()) {
+        return Ok(network.replace(graph)?);
+    }
     let by_name: BTreeMap<String, Vec<f32>> = graph
         .parameters()
         .map(|(name, tensor)| (name, tensor.values().to_vec()))

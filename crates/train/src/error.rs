@@ -8,6 +8,9 @@ pub enum TrainError {
     /// The engine refuses.
     #[error(transparent)]
     Engine(#[from] engine::EngineError),
+    /// The graph of a checkpoint cannot be run.
+    #[error(transparent)]
+    Network(#[from] engine::NetworkError),
     /// A checkpoint cannot be read or written.
     #[error(transparent)]
     Checkpoint(#[from] interop::InteropError),

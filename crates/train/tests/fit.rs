@@ -3,7 +3,7 @@
 
 use data::{Dataset, Info, Rows, Split};
 use engine::{Network, OptimizerKind};
-use ir::{Graph, Random};
+use ir::{Graph, Random, Tensor};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,6 +46,25 @@ fn dataset(rows: u32) -> Dataset {
         val: split(rows - 60..rows - 30),
         test: split(rows - 30..rows),
     }
+}
+
+/// The network with every third weight and input of its layers pruned.
+fn pruned() -> Graph {
+    let mut graph = Graph::parse(NET).unwrap();
+    graph.initialize(4);
+    for (node, port, shape) in [
+        ("l1", "weight", vec![12, 6]),
+        ("l1", "data_in_0", vec![6]),
+        ("l2", "weight", vec![3, 12]),
+        ("l2", "data_in_0", vec![12]),
+    ] {
+        let n: usize = shape.iter().product();
+        let values = (0..n).map(|i| f32::from(u8::from(i % 3 != 1)));
+        let mask = Tensor::new(shape, values.collect()).unwrap();
+        let id = graph.find(node).unwrap();
+        graph.node_mut(id).set_mask(port, mask);
+    }
+    graph
 }
 
 fn network(threads: usize) -> Network {
@@ -103,16 +122,23 @@ fn bits(network: &Network) -> Vec<u32> {
 
 /// Trains; stops after the given number of batches, if any.
 fn train(config: &FitConfig, threads: usize, stop_after: Option<usize>) -> (Outcome, Vec<u32>) {
-    let mut network = network(threads);
+    train_on(&mut network(threads), config, stop_after)
+}
+
+fn train_on(
+    network: &mut Network,
+    config: &FitConfig,
+    stop_after: Option<usize>,
+) -> (Outcome, Vec<u32>) {
     let stop = AtomicBool::new(false);
     let mut batches = 0;
-    let outcome = fit(&mut network, &dataset(310), config, &stop, &mut |event| {
+    let outcome = fit(network, &dataset(310), config, &stop, &mut |event| {
         if matches!(event, Event::Batch(_)) {
             batches += 1;
             stop.store(Some(batches) == stop_after, Ordering::Relaxed);
         }
     });
-    (outcome.unwrap(), bits(&network))
+    (outcome.unwrap(), bits(network))
 }
 
 #[test]
@@ -149,6 +175,67 @@ fn a_run_stopped_anywhere_and_resumed_ends_with_the_same_bits() {
             assert_eq!(log, metrics, "stopped after {stop_after}");
         }
         assert!(stopped >= 5, "only {stopped} runs were stopped");
+    }
+}
+
+/// The masks are in the checkpoint: the run goes on with them even from a network that has none, or has others.
+#[test]
+fn a_pruned_run_goes_on_pruned() {
+    for optimizer in [
+        OptimizerKind::Adam { weight_decay: 0.1 },
+        OptimizerKind::AdamW { weight_decay: 0.1 },
+        OptimizerKind::Sgd {
+            momentum: 0.9,
+            nesterov: true,
+            weight_decay: 0.1,
+        },
+    ] {
+        let folder = Folder::new("pruned-whole");
+        let whole = FitConfig {
+            optimizer,
+            ..config(&folder.0)
+        };
+        let mut network = Network::new(pruned(), 1).unwrap();
+        let (outcome, expected) = train_on(&mut network, &whole, None);
+        assert_eq!(outcome.ending, Ending::Done);
+        let trained = network.to_graph();
+        ir::verify(&trained).unwrap_or_else(|error| panic!("{error}"));
+        assert!(trained.masks().eq(pruned().masks()));
+        let pruned_weights = |graph: &Graph| {
+            let layers = graph
+                .nodes()
+                .iter()
+                .filter_map(|node| node.params.get("weight"));
+            layers
+                .flat_map(|t| t.values().to_vec())
+                .filter(|v| *v == 0.0)
+                .count()
+        };
+        assert_eq!(pruned_weights(&trained), 24 + 12);
+
+        let mut dense = Graph::parse(NET).unwrap();
+        dense.initialize(4);
+        let mut other = pruned();
+        let l1 = other.find("l1").unwrap();
+        other.node_mut(l1).masks.clear();
+        for (k, start) in [pruned(), dense, other].into_iter().enumerate() {
+            let folder = Folder::new(&format!("pruned-{k}"));
+            let stopped = FitConfig {
+                optimizer,
+                ..config(&folder.0)
+            };
+            let mut network = Network::new(pruned(), 1).unwrap();
+            let (outcome, _) = train_on(&mut network, &stopped, Some(11));
+            assert_eq!(outcome.ending, Ending::Stopped);
+            let resumed = FitConfig {
+                resume: true,
+                ..stopped
+            };
+            let mut network = Network::new(start, 1).unwrap();
+            let (_, got) = train_on(&mut network, &resumed, None);
+            assert_eq!(got, expected, "start {k}, {optimizer:?}");
+            assert!(network.to_graph().masks().eq(trained.masks()), "start {k}");
+        }
     }
 }
 

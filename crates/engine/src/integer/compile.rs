@@ -102,12 +102,7 @@ impl Compiler<'_> {
     fn node(&mut self, id: NodeId, node: &Node) -> Result<(), IntegerError> {
         let results = match &node.op {
             Op::Output(_) => {
-                for (k, value) in node.inputs.iter().enumerate() {
-                    let known = self.values[value].clone();
-                    self.outputs
-                        .push(codes(&known, &format!("data_in_{k}")).map_err(|r| r.at(node))?);
-                }
-                return Ok(());
+                return self.outputs(node).map_err(|refusal| refusal.at(node));
             }
             Op::Placeholder(_) => {
                 self.n_inputs += 1;
@@ -124,6 +119,14 @@ impl Compiler<'_> {
         for (output, known) in results.into_iter().enumerate() {
             self.define(id, node, output, known)
                 .map_err(|refusal| refusal.at(node))?;
+        }
+        Ok(())
+    }
+
+    fn outputs(&mut self, node: &Node) -> Result<(), Refusal> {
+        for (value, port) in node.inputs.iter().zip(node.data_ports()) {
+            let known = self.masked(node, &port, self.values[value].clone())?;
+            self.outputs.push(codes(&known, &port)?);
         }
         Ok(())
     }
@@ -218,12 +221,15 @@ impl Compiler<'_> {
         }
     }
 
-    /// The node's data inputs, each rounded to the format of its port.
+    /// The node's data inputs, each rounded to the format of its port and masked.
     fn operands(&mut self, node: &Node) -> Result<Vec<Known>, Refusal> {
         let ports = node.data_ports();
         let pairs = node.inputs.iter().zip(ports);
         pairs
-            .map(|(value, port)| self.at_port(node, &port, self.values[value].clone()))
+            .map(|(value, port)| {
+                let rounded = self.at_port(node, &port, self.values[value].clone())?;
+                self.masked(node, &port, rounded)
+            })
             .collect()
     }
 
@@ -233,6 +239,23 @@ impl Compiler<'_> {
             Some(format) => self.round(known, format),
             None => Ok(known),
         }
+    }
+
+    /// The codes, zero where the mask of a data input is. Rounding before it gives the same as rounding after it: zero is
+    /// a code of every fixed-point format.
+    fn masked(&mut self, node: &Node, port: &str, known: Known) -> Result<Known, Refusal> {
+        let Some(mask) = node.masks.get(port) else {
+            return Ok(known);
+        };
+        let (_, range) = codes(&known, port)?;
+        let keep: Vec<i64> = mask.values().iter().map(|&keep| keep as i64).collect();
+        let stage = Stage::Affine {
+            offset: vec![0; keep.len()],
+            scale: keep,
+            inner: 1,
+            frac: range.frac,
+        };
+        self.extend(known, stage)
     }
 
     fn round(&mut self, known: Known, format: FixedPoint) -> Result<Known, Refusal> {

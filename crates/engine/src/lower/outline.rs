@@ -1,8 +1,9 @@
 //! The steps of a program and the values between them, before anything has a place in memory: one step per node or
-//! fused group, rounding steps where ports have formats, copies where a step would read a buffer twice.
+//! fused group, steps where ports have masks and formats, copies where a step would read a buffer twice.
 
 use crate::EngineError;
 use crate::fuse::{Fusion, fuse};
+use crate::ops::mask::Mask;
 use crate::ops::permute::Copy;
 use crate::ops::quantize::Quantize;
 use crate::ops::{self, Lowered, Site};
@@ -172,9 +173,19 @@ impl Writer<'_> {
         })
     }
 
-    /// The slots of a node's data inputs.
-    fn read(&self, node: &Node) -> Vec<usize> {
-        node.inputs.iter().map(|value| self.values[value]).collect()
+    /// The slots of a node's data inputs, each behind a masking step where its port has a mask.
+    fn read(&mut self, node: &Node) -> Vec<usize> {
+        let ports = node.inputs.iter().zip(node.data_ports());
+        let read = ports.map(|(value, port)| {
+            let slot = self.values[value];
+            let Some(mask) = node.masks.get(&port) else {
+                return slot;
+            };
+            let shape = self.outline.slots[slot].shape.clone();
+            let step = Mask { mask: mask.clone() };
+            self.emit(Box::new(step), vec![slot], vec![shape])[0]
+        });
+        read.collect()
     }
 
     /// The inputs, each behind a rounding step where its port has a format.

@@ -13,6 +13,7 @@ pub(crate) mod embedding;
 pub(crate) mod getitem;
 pub(crate) mod layer_norm;
 pub(crate) mod linear;
+pub(crate) mod mask;
 pub(crate) mod matmul;
 pub(crate) mod mean;
 pub(crate) mod param;

@@ -9,7 +9,7 @@
 mod windows;
 
 use format::{FixedPoint, Format, Rounding};
-use ir::{Graph, Node, Op, Shape, Value, Verified};
+use ir::{Graph, Node, Op, Shape, Tensor, Value, Verified};
 use std::collections::BTreeMap;
 use windows::{conv, pool};
 
@@ -50,12 +50,23 @@ pub fn interpret(verified: &Verified, rows: usize, inputs: &[Vec<f32>]) -> Vec<E
             .iter()
             .enumerate()
             .map(|(k, value)| {
-                let format = fixed(node, &format!("data_in_{k}"));
-                match (floats.get(value), format) {
-                    (Some((shape, values)), Some(format)) => encode(shape, values, format),
-                    (Some(_), None) => panic!("{}: data_in_{k} is not fixed point", node.name),
-                    (None, Some(format)) => round(&values[value], format),
-                    (None, None) => values[value].clone(),
+                let port = format!("data_in_{k}");
+                let keeps = |i: usize| node.masks.get(&port).is_none_or(|mask| keeps(mask, i));
+                match (floats.get(value), fixed(node, &port)) {
+                    (Some((shape, values)), Some(format)) => {
+                        let kept = |(i, &v): (usize, &f32)| if keeps(i) { v } else { 0.0 };
+                        let kept: Vec<f32> = values.iter().enumerate().map(kept).collect();
+                        encode(shape, &kept, format)
+                    }
+                    (Some(_), None) => panic!("{}: {port} is not fixed point", node.name),
+                    (None, format) => {
+                        let mut value = values[value].clone();
+                        let codes = value.codes.iter_mut().enumerate();
+                        codes
+                            .filter(|(i, _)| !keeps(*i))
+                            .for_each(|(_, code)| *code = 0);
+                        format.map_or_else(|| value.clone(), |format| round(&value, format))
+                    }
                 }
             })
             .collect();
@@ -76,6 +87,11 @@ pub fn interpret(verified: &Verified, rows: usize, inputs: &[Vec<f32>]) -> Vec<E
         }
     }
     Vec::new()
+}
+
+/// Whether a mask over samples keeps element `i` of a batch.
+fn keeps(mask: &Tensor, i: usize) -> bool {
+    mask.values()[i % mask.values().len()] != 0.0
 }
 
 fn fixed(node: &Node, port: &str) -> Option<FixedPoint> {

@@ -153,7 +153,38 @@ pub fn random_graph(choices: &mut Choices) -> Graph {
         finish(&mut graph, &returned);
     }
     fill(&mut graph, choices);
+    if choices.stream().bits(0).is_multiple_of(2) {
+        add_masks(&mut graph, choices);
+    }
     graph
+}
+
+/// Masks on some ports, but not on floats that no format rounds there.
+pub fn add_masks(graph: &mut Graph, choices: &Choices) {
+    let verified = verify(graph).unwrap();
+    let mut ports: Vec<(NodeId, String, Vec<usize>)> = Vec::new();
+    for (id, node) in graph.iter() {
+        for (k, port) in node.data_ports().into_iter().enumerate() {
+            let sample = verified.ty(node.inputs[k]).shape.sample();
+            let is_fixed = node.formats.contains_key(&port) || !is_float(graph, node.inputs[k]);
+            ports.extend(sample.filter(|_| is_fixed).map(|shape| (id, port, shape)));
+        }
+        let weight = node
+            .param_specs()
+            .into_iter()
+            .find(|spec| spec.0 == "weight");
+        ports.extend(weight.map(|(port, shape, ..)| (id, port.to_owned(), shape)));
+    }
+    let (random, mut at) = (choices.stream(), 1000);
+    for (id, port, shape) in ports {
+        at += 1;
+        if random.bits(at).is_multiple_of(2) {
+            let n: usize = shape.iter().product();
+            let values = (0..n as u64).map(|i| (random.bits(at * 4096 + i) % 2) as f32);
+            let mask = Tensor::new(shape, values.collect()).unwrap();
+            graph.node_mut(id).set_mask(&port, mask);
+        }
+    }
 }
 
 fn finish(graph: &mut Graph, returned: &[Value]) {

@@ -1,8 +1,11 @@
 //! Valid graphs from arbitrary bytes: every byte is a choice, and a node that breaks a rule is taken back.
 
+#[path = "random_masks.rs"]
+mod random_masks;
+
 use engine::{Gradients, Input, Mode, PlanOptions, Pool, State, compile};
 use format::Format;
-use ir::{DType, Graph, Node, NodeId, Op, Shape, Type, Value, verify};
+use ir::{DType, Graph, Node, NodeId, Op, Random, Shape, Type, Value, verify};
 use serde_json::{Map, Value as Json, json};
 
 /// Choices read from bytes; zeros when they run out.
@@ -242,7 +245,8 @@ fn returned(graph: &Graph, choices: &mut Choices) -> Vec<Value> {
         .collect()
 }
 
-/// Compiles the graph every way and runs it. Panics are what a caller looks for; fused and plain plans must agree.
+/// Compiles the graph every way and runs it. Panics are what a caller looks for; fused and plain plans must agree, and
+/// masks must be what a multiplication is.
 pub fn run(graph: &Graph, choices: &mut Choices) {
     let verified = verify(graph).expect("the generator makes valid graphs");
     let rows = 1 + choices.below(5);
@@ -270,6 +274,7 @@ pub fn run(graph: &Graph, choices: &mut Choices) {
             observe: Vec::new(),
             fuse: true,
         };
+        compare_masked(graph, &options, &feed);
         let fused = results(&verified, options.clone(), &feed);
         let plain = results(
             &verified,
@@ -297,7 +302,28 @@ pub fn run(graph: &Graph, choices: &mut Choices) {
     }
 }
 
-/// All results and gradients of one plan; none when the graph or the inputs are refused.
+/// A graph with masks gives the bits of one that multiplies.
+fn compare_masked(graph: &Graph, options: &PlanOptions, feed: &[Input]) {
+    let masked = random_masks::masked(graph, Random::new(0, &graph.to_string()));
+    let explicit = random_masks::explicit(&masked);
+    let run = |graph: &Graph| {
+        let verified = verify(graph).unwrap_or_else(|error| panic!("{error}\n{graph}"));
+        results(&verified, options.clone(), feed)
+    };
+    let (masked, explicit) = (run(&masked), run(&explicit));
+    // Numbers that are none have many bits.
+    let bits = |values: &Vec<f32>| -> Vec<u32> {
+        let one = |v: &f32| if v.is_nan() { f32::NAN } else { *v }.to_bits();
+        values.iter().map(one).collect()
+    };
+    let bits = |all: &[Vec<f32>]| -> Vec<Vec<u32>> { all.iter().map(bits).collect() };
+    assert!(
+        bits(&masked) == bits(&explicit),
+        "masks are not multiplications ({options:?}): {masked:?} {explicit:?}\n{graph}"
+    );
+}
+
+/// All results and gradients of one plan, but for those of the constants that stand for masks; none when the graph or the inputs are refused.
 fn results(verified: &ir::Verified, options: PlanOptions, feed: &[Input]) -> Vec<Vec<f32>> {
     let mut state = State::new(verified).expect("all parameters have values");
     let pool = Pool::new(1);
@@ -317,7 +343,9 @@ fn results(verified: &ir::Verified, options: PlanOptions, feed: &[Input]) -> Vec
     if has_gradients {
         plan.backward(&state, &pool)
             .expect("the plan has gradients");
-        all.push(plan.gradients().to_vec());
+        let gradients = state.name_trained(plan.gradients());
+        let own = gradients.filter(|(name, _)| !name.starts_with(random_masks::MADE));
+        all.extend(own.map(|(_, tensor)| tensor.values().to_vec()));
     }
     all
 }
