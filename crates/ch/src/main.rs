@@ -20,7 +20,7 @@ mod table;
 mod usage;
 mod vocabulary;
 
-use actions::{data, explain, format, list, predict, show, test, train};
+use actions::{compare, data, explain, format, list, predict, run, show, test, train, transform};
 
 /// Explore number formats, networks and hardware.
 #[derive(Parser)]
@@ -41,6 +41,14 @@ enum Action {
     /// Run a network over a dataset or an array and write the outputs
     #[command(override_usage = "ch predict [MODEL] [DATASET|ARRAY.npy] --out Y.npy [OPTIONS]")]
     Predict(predict::Args),
+    /// Run the passes of a config file over a network: report, profile, quantise, prune, count, …
+    #[command(override_usage = "ch transform --config FILE [MODEL] [DATASET] [OPTIONS]")]
+    Transform(transform::Args),
+    /// Everything a config file asks for: train, test, passes, compare, test again
+    #[command(override_usage = "ch run FILE [OPTIONS]")]
+    Run(run::Args),
+    /// Two networks side by side: formats, weights, errors of every node, outputs
+    Compare(compare::Args),
     /// Find, fetch and describe datasets
     Data(data::Args),
     /// Print a network: its graph as text, then shapes, parameters and costs of every node
@@ -87,6 +95,9 @@ fn main() -> ExitCode {
         Action::Train(args) => train::run(args),
         Action::Test(args) => test::run(args),
         Action::Predict(args) => predict::run(args),
+        Action::Transform(args) => transform::run(args),
+        Action::Run(args) => run::run(args),
+        Action::Compare(args) => compare::run(args),
         Action::Data(args) => data::run(args),
         Action::Show(args) => show::run(args).map(Reply::from),
         Action::List(args) => list::run(args).map(Reply::from),

@@ -6,7 +6,7 @@ use crate::source;
 use anyhow::{Context, Result, bail};
 use data::{DATASETS, Dataset, OpenOptions, ValSplit};
 use engine::{Network, OptimizerKind};
-use interop::checkpoint::{self, Checkpoint, Kind};
+use interop::checkpoint::{self, Kind};
 use ir::Graph;
 use models::ModelInfo;
 use std::cell::RefCell;
@@ -15,7 +15,7 @@ use train::{Cosine, FitConfig};
 
 /// The start of every run: wrong names are found out before anything is said, then the settings are printed.
 pub fn begin(config: &Config, action: Action, voice: Voice) -> Result<Console> {
-    check_names(config)?;
+    check_names(config, action)?;
     let mut console = Console::new(voice, config.level());
     console.say(&config.table(action));
     for note in config.notes(action) {
@@ -24,19 +24,38 @@ pub fn begin(config: &Config, action: Action, voice: Voice) -> Result<Console> {
     Ok(console)
 }
 
-fn check_names(config: &Config) -> Result<()> {
-    let model = config.required("model", MODEL_HINT)?;
-    let dataset = config.required("dataset", DATASET_HINT)?;
-    if DATASETS.iter().any(|entry| entry.name == model) && models::find(dataset).is_ok() {
+fn check_names(config: &Config, action: Action) -> Result<()> {
+    // A `.mz` file brings its own graph, and passes may need no rows.
+    let model = match config.text("model") {
+        None if config
+            .path("load_name")
+            .is_some_and(|path| is_graph_file(&path)) =>
+        {
+            None
+        }
+        _ => Some(config.required("model", MODEL_HINT)?),
+    };
+    let dataset = match config.text("dataset") {
+        None if action == Action::Transform => None,
+        _ => Some(config.required("dataset", DATASET_HINT)?),
+    };
+    if let (Some(model), Some(dataset)) = (model, dataset)
+        && DATASETS.iter().any(|entry| entry.name == model)
+        && models::find(dataset).is_ok()
+    {
         bail!("'{model}' is a dataset and '{dataset}' a model; the model comes first");
     }
-    if !source::is_path(model) {
+    if let Some(model) = model.filter(|model| !source::is_path(model)) {
         models::find(model)?;
     }
-    if !is_array(dataset) {
+    if let Some(dataset) = dataset.filter(|dataset| !is_array(dataset)) {
         data::find(dataset, &OpenOptions::default())?;
     }
     Ok(())
+}
+
+fn is_graph_file(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "mz")
 }
 
 const DATASET_HINT: &str = "name one of `ch data list`, for example jsc-sim";
@@ -74,23 +93,40 @@ pub fn open_data(config: &Config, console: &mut Console) -> Result<Dataset> {
     Ok(opened)
 }
 
-/// The graph of a run with its weights: from the checkpoint, or as PyTorch would start them.
+/// The graph of a run with its weights: from the checkpoint, or as PyTorch would start them. A `.mz` file brings its own
+/// graph, which must be the one that was asked for.
 pub fn open_graph(config: &Config, info: Option<&data::Info>) -> Result<Graph> {
-    let name = config.required("model", MODEL_HINT)?;
     let Some(path) = config.path("load_name") else {
-        let mut graph = build(name, info)?;
+        let mut graph = build(config.required("model", MODEL_HINT)?, info)?;
         graph.initialize(config.whole("seed") as u64);
         return Ok(graph);
     };
     let kind = Kind::parse(config.text("load_type").unwrap_or("auto"))?;
-    let Checkpoint { graph, tensors, .. } = checkpoint::read(&path, kind)?;
-    let mut graph = match graph {
-        Some(text) => Graph::parse(&text)?,
-        None => build(name, info)?,
-    };
-    models::weights::load_into(&mut graph, &tensors)
+    let file = checkpoint::read(&path, kind)?;
+    if file.graph.is_some() {
+        let graph = passes::interface::graph_of(&path, &file)?;
+        check_model(config, &graph, &path)?;
+        return Ok(graph);
+    }
+    let mut graph = build(config.required("model", MODEL_HINT)?, info)?;
+    models::weights::load_into(&mut graph, &file.tensors)
         .with_context(|| format!("cannot load {}", path.display()))?;
     Ok(graph)
+}
+
+fn check_model(config: &Config, graph: &Graph, path: &Path) -> Result<()> {
+    let Some(model) = config.text("model").filter(|model| !source::is_path(model)) else {
+        return Ok(());
+    };
+    let asked = models::find(model)?.name;
+    if asked != graph.name {
+        bail!(
+            "{} holds the graph of {}, not of {asked}; leave the model out, or name that one",
+            path.display(),
+            graph.name
+        );
+    }
+    Ok(())
 }
 
 fn build(name: &str, info: Option<&data::Info>) -> Result<Graph> {
@@ -103,11 +139,25 @@ fn build(name: &str, info: Option<&data::Info>) -> Result<Graph> {
     Ok(graph)
 }
 
-/// The network of a run. Threads beyond the cores would only wait for each other.
+/// Values of one row that a network takes.
+pub fn input_width(graph: &Graph) -> Result<usize> {
+    let verified = ir::verify(graph)?;
+    let [input] = verified.placeholders()[..] else {
+        bail!("{} has more than one input", graph.name)
+    };
+    let shape = &verified.ty(input.into()).shape;
+    Ok(shape.bind(1).unwrap_or_default().iter().product())
+}
+
+/// The network of a run.
 pub fn open_network(config: &Config, graph: Graph) -> Result<Network> {
+    Ok(Network::new(graph, threads(config))?)
+}
+
+/// Threads of a run; 0 for all cores. Threads beyond the cores would only wait for each other.
+pub fn threads(config: &Config) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = (config.whole("num_workers") as usize).min(cores);
-    Ok(Network::new(graph, threads)?)
+    (config.whole("num_workers") as usize).min(cores)
 }
 
 /// How to train.

@@ -1,6 +1,6 @@
 //! Reading the command line: numbers that look like options, and wrong words answered in one sentence.
 
-use crate::config::hide_training;
+use crate::config::{Action, hide_settings};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsString;
@@ -9,8 +9,11 @@ use std::process::ExitCode;
 /// The command line, read.
 pub fn parse() -> Result<crate::Cli, Error> {
     let command = crate::Cli::command()
-        .mut_subcommand("test", hide_training)
-        .mut_subcommand("predict", hide_training);
+        .mut_subcommand("test", |test| hide_settings(test, Action::Use))
+        .mut_subcommand("predict", |predict| hide_settings(predict, Action::Use))
+        .mut_subcommand("transform", |transform| {
+            hide_settings(transform, Action::Transform)
+        });
     crate::Cli::from_arg_matches(&command.try_get_matches_from(arguments())?)
 }
 

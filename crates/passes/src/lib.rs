@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod compare;
 pub mod config;
 pub mod cost;
 pub mod interface;

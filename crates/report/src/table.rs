@@ -103,8 +103,8 @@ impl Table {
     fn is_numeric(&self, column: usize) -> bool {
         let cells = || self.rows.iter().map(|row| row[column].as_str());
         let is_number = |cell: &str| {
-            let digits = cell.trim_end_matches(['%', '×']).replace(' ', "");
-            digits.is_empty() || digits == "-" || digits.parse::<f64>().is_ok()
+            let digits = cell.trim_end_matches(['%', '×']);
+            digits.is_empty() || digits == "-" || digits == "exact" || digits.parse::<f64>().is_ok()
         };
         cells().all(is_number) && cells().any(|cell| !cell.is_empty())
     }

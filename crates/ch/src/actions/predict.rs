@@ -101,14 +101,9 @@ fn samples(config: &Config, args: &Args, console: &mut Console) -> Result<Sample
 }
 
 fn check_width(graph: &Graph, got: usize) -> Result<()> {
-    let verified = ir::verify(graph)?;
-    let [input] = verified.placeholders()[..] else {
-        bail!("the network has more than one input")
-    };
-    let shape = &verified.ty(input.into()).shape;
-    let expected: usize = shape.bind(1).unwrap_or_default().iter().product();
+    let expected = pipeline::input_width(graph)?;
     if expected != got {
-        bail!("rows have {got} values, but the network takes {expected} ({shape})");
+        bail!("rows have {got} values, but the network takes {expected}");
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! `ch show MODEL`: the graph as text, then shapes, parameters and costs of every node.
 
 use super::json_text;
-use passes::cost::{self, NodeCost};
 use crate::source::{load, verify};
 use crate::table::Column;
 use anyhow::bail;
 use ir::{Graph, Node, NodeId, Verified};
 use models::ModelInfo;
+use passes::cost::{self, NodeCost};
 
 mod json;
 mod text;

@@ -7,7 +7,8 @@ use crate::console::Voice;
 use crate::table::{Column, render};
 use crate::{Reply, pipeline};
 use anyhow::{Result, bail};
-use serde_json::json;
+use engine::Score;
+use serde_json::{Value as Json, json};
 
 /// Arguments of `ch test`.
 #[derive(clap::Args)]
@@ -39,19 +40,29 @@ pub fn run(args: &Args) -> Result<Reply> {
     let mut network = pipeline::open_network(&config, graph)?;
     let score = train::evaluate(&mut network, &data.test)?;
     let text = if args.voice.json {
-        json_text(&json!({
-            "test_loss_epoch": score.loss,
-            "test_acc_epoch": accuracy(score),
-            "correct": score.correct,
-            "rows": score.count,
-        }))?
+        json_text(&scores_json(score))?
     } else {
-        let row = |name: &str, value: f64| vec![name.to_owned(), format!("{value:.6}")];
-        let rows = [
-            row("test_acc_epoch", accuracy(score)),
-            row("test_loss_epoch", score.loss),
-        ];
-        render(COLUMNS, &rows, None)
+        scores_table(score)
     };
     Ok(text.into())
+}
+
+/// Scores for programs.
+pub fn scores_json(score: Score) -> Json {
+    json!({
+        "test_loss_epoch": score.loss,
+        "test_acc_epoch": accuracy(score),
+        "correct": score.correct,
+        "rows": score.count,
+    })
+}
+
+/// Scores for people.
+pub fn scores_table(score: Score) -> String {
+    let row = |name: &str, value: f64| vec![name.to_owned(), format!("{value:.6}")];
+    let rows = [
+        row("test_acc_epoch", accuracy(score)),
+        row("test_loss_epoch", score.loss),
+    ];
+    render(COLUMNS, &rows, None)
 }

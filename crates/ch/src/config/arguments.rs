@@ -1,5 +1,6 @@
 //! The command line of settings: an argument for every line of the table.
 
+use super::Action;
 use super::settings::{Group, Kind, SETTINGS, Setting};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::collections::BTreeMap;
@@ -29,13 +30,13 @@ impl clap::Args for Given {
     }
 }
 
-/// Takes the options that only training has use for out of an action's help. They are still understood: files and
-/// habits carry them from one action to the next.
-pub fn hide_training(command: Command) -> Command {
-    let keys = SETTINGS
+/// Takes the options that an action has no use for out of its help. They are still understood: files and habits carry
+/// them from one action to the next.
+pub fn hide_settings(command: Command, action: Action) -> Command {
+    let unused = SETTINGS
         .iter()
-        .filter(|setting| setting.group.is_for_training());
-    keys.fold(command, |command, setting| {
+        .filter(|setting| !action.uses(setting.group));
+    unused.fold(command, |command, setting| {
         command.mut_arg(setting.key, |arg| arg.hide(true))
     })
 }

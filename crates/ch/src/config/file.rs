@@ -3,8 +3,8 @@
 use super::settings::{self, SECTIONS, SETTINGS, WITHOUT_EFFECT};
 use anyhow::{Context, Result, bail};
 use interop::nearest::did_you_mean;
+use passes::config::{Problem, Table};
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
@@ -18,6 +18,36 @@ pub struct File {
     pub values: BTreeMap<&'static str, String>,
     /// Keys that change nothing.
     pub without_effect: Vec<String>,
+    /// Tables that single actions read.
+    pub document: Document,
+}
+
+/// The text of a file with the tables that single actions read, kept so that their problems can show their place.
+#[derive(Clone, Debug, Default)]
+pub struct Document {
+    /// The file's name.
+    pub name: String,
+    /// All of it.
+    text: String,
+    /// `[passes.…]` and `[search.…]`, by their names.
+    sections: BTreeMap<&'static str, Table>,
+}
+
+impl Document {
+    /// The table `[passes]` or `[search]`.
+    pub fn section(&self, name: &str) -> Option<&Table> {
+        self.sections.get(name)
+    }
+
+    /// The names of the tables that are there.
+    pub fn section_names(&self) -> impl Iterator<Item = &'static str> {
+        self.sections.keys().copied()
+    }
+
+    /// Every problem with its place and line.
+    pub fn describe(&self, problems: &[Problem]) -> String {
+        describe(&self.name, &self.text, problems)
+    }
 }
 
 /// Reads a file.
@@ -30,17 +60,11 @@ pub fn read(path: &Path) -> Result<File> {
         bail!("{name} has {size} bytes, which is too large for a config file");
     }
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-    parse(&text)
-        .map_err(|problems| anyhow::anyhow!("{}", describe(&name.to_string(), &text, &problems)))
-}
-
-/// A problem and where it is.
-#[derive(Debug, PartialEq)]
-pub struct Problem {
-    /// Bytes of the text.
-    pub span: Range<usize>,
-    /// What is wrong.
-    pub message: String,
+    let mut file = parse(&text)
+        .map_err(|problems| anyhow::anyhow!("{}", describe(&name.to_string(), &text, &problems)))?;
+    file.document.name = name.to_string();
+    file.document.text = text;
+    Ok(file)
 }
 
 /// All settings of a text, or all its problems.
@@ -59,6 +83,7 @@ pub fn parse(text: &str) -> Result<File, Vec<Problem>> {
             Ok(Entry::Setting(key, text)) => drop(file.values.insert(key, text)),
             Ok(Entry::None) => {}
             Ok(Entry::WithoutEffect) => file.without_effect.push(key.get_ref().to_string()),
+            Ok(Entry::Section(name, table)) => drop(file.document.sections.insert(name, table)),
             Err((at, message)) => {
                 let span = if at == At::Key {
                     key.span()
@@ -85,6 +110,7 @@ enum Entry {
     /// `"NA"`.
     None,
     WithoutEffect,
+    Section(&'static str, Table),
 }
 
 #[derive(PartialEq)]
@@ -94,12 +120,10 @@ enum At {
 }
 
 fn setting(key: &str, value: &DeValue) -> Result<Entry, (At, String)> {
-    if SECTIONS.contains(&key) {
+    if let Some(name) = SECTIONS.iter().find(|name| **name == key) {
         let message = || (At::Value, format!("{key} must be a table, [{key}.…]"));
-        return value
-            .as_table()
-            .map(|_| Entry::WithoutEffect)
-            .ok_or_else(message);
+        let table = value.as_table().ok_or_else(message)?;
+        return Ok(Entry::Section(name, Table::of(table)));
     }
     if WITHOUT_EFFECT.contains(&key) {
         return Ok(Entry::WithoutEffect);
@@ -205,7 +229,9 @@ mod tests {
         let file = parse(text).unwrap();
         assert_eq!(file.values["learning_rate"], "1e-2");
         assert!(!file.values.contains_key("project"));
-        assert_eq!(file.without_effect, ["num_devices", "passes", "search"]);
+        assert_eq!(file.without_effect, ["num_devices"]);
+        let sections: Vec<_> = file.document.section_names().collect();
+        assert_eq!(sections, ["passes", "search"]);
     }
 
     #[test]

@@ -7,7 +7,8 @@ mod settings;
 use crate::console::Level;
 use crate::table::{Column, render};
 use anyhow::{Result, bail};
-pub use arguments::{Given, hide_training};
+pub use arguments::{Given, hide_settings};
+pub use file::Document;
 use serde_json::{Map, Value as Json};
 pub use settings::{Group, Kind, SETTINGS, Setting};
 use std::collections::BTreeMap;
@@ -29,6 +30,30 @@ pub enum Action {
     Train,
     /// `ch test` and `ch predict`: those of training do not.
     Use,
+    /// `ch transform`: as for using, but files are written.
+    Transform,
+    /// `ch run`: everything.
+    Run,
+}
+
+impl Action {
+    /// Whether settings of a group change anything.
+    pub fn uses(self, group: Group) -> bool {
+        match self {
+            Self::Train | Self::Run => true,
+            Self::Transform => group != Group::Training,
+            Self::Use => !matches!(group, Group::Training | Group::Output),
+        }
+    }
+
+    /// Whether a table of the file is read.
+    fn reads(self, section: &str) -> bool {
+        match self {
+            Self::Train | Self::Use => false,
+            Self::Transform => section == "passes",
+            Self::Run => true,
+        }
+    }
 }
 
 /// Every setting with where its value comes from.
@@ -38,6 +63,8 @@ pub struct Config {
     manual: BTreeMap<&'static str, String>,
     /// Keys of the file that change nothing.
     without_effect: Vec<String>,
+    /// The file, for tables that single actions read.
+    document: Document,
 }
 
 impl Config {
@@ -51,6 +78,7 @@ impl Config {
             .unwrap_or_default();
         let config = Self {
             without_effect: file.without_effect,
+            document: file.document,
             file: file.values,
             manual: given.values.clone(),
         };
@@ -82,6 +110,15 @@ impl Config {
         Ok(config)
     }
 
+    /// The same configuration, with a value for a setting that has none.
+    #[must_use]
+    pub fn or_else(mut self, key: &'static str, value: &str) -> Self {
+        if self.text(key).is_none() {
+            self.file.insert(key, value.to_owned());
+        }
+        self
+    }
+
     fn check(&self) -> Result<()> {
         let problems: Vec<String> = self
             .manual
@@ -103,6 +140,11 @@ impl Config {
             bail!("there is no GPU back end; leave --accelerator at auto or cpu and --gpu at 0");
         }
         Ok(())
+    }
+
+    /// The file, for tables that single actions read.
+    pub fn document(&self) -> &Document {
+        &self.document
     }
 
     /// The value of a setting; `None` when it has none.
@@ -161,18 +203,20 @@ impl Config {
 
     /// What to say before a run: settings that were given and change nothing in this action.
     pub fn notes(&self, action: Action) -> Vec<String> {
-        let of_file = self
-            .without_effect
-            .iter()
-            .map(|key| format!("'{key}' in the file has no effect on this action"));
+        let sections = self.document.section_names();
+        let unread = sections
+            .filter(|name| !action.reads(name))
+            .map(str::to_owned);
+        let keys = self.without_effect.iter().cloned().chain(unread);
+        let of_file = keys.map(|key| format!("'{key}' in the file has no effect on this action"));
         let of_training = SETTINGS
             .iter()
-            .filter(|setting| action != Action::Train && setting.group.is_for_training())
+            .filter(|setting| !action.uses(setting.group))
             .filter(|setting| self.manual.contains_key(setting.key))
             .map(|setting| format!("--{} has no effect on this action", setting.option));
         let precision = self
             .text("trainer_precision")
-            .filter(|text| action == Action::Train && !text.starts_with("32"))
+            .filter(|text| action.uses(Group::Training) && !text.starts_with("32"))
             .map(|text| {
                 format!("trainer_precision {text} has no effect: training is done in 32 bits")
             });
@@ -191,9 +235,7 @@ impl Config {
                 or_dash(self.text(setting.key)),
             ]
         };
-        let used = SETTINGS
-            .iter()
-            .filter(|setting| action == Action::Train || !setting.group.is_for_training());
+        let used = SETTINGS.iter().filter(|setting| action.uses(setting.group));
         render(COLUMNS, &used.map(row).collect::<Vec<_>>(), None)
     }
 

@@ -22,9 +22,9 @@ pub enum Kind {
 pub enum Group {
     /// Model, dataset, weights.
     Run,
-    /// How to train; without effect on other actions.
+    /// How to train.
     Training,
-    /// Where training writes, and what.
+    /// Where files are written.
     Output,
     /// Threads and machines.
     Machine,
@@ -33,11 +33,6 @@ pub enum Group {
 }
 
 impl Group {
-    /// Whether only `ch train` has use for it.
-    pub fn is_for_training(self) -> bool {
-        matches!(self, Self::Training | Self::Output)
-    }
-
     /// The heading of its part of the help.
     pub fn heading(self) -> &'static str {
         match self {
@@ -122,11 +117,11 @@ pub const SETTINGS: &[Setting] = &[
     setting("accumulate_grad_batches", "accumulate-grad-batches", COUNT, Training, "1", "batches whose gradients make one update"),
     setting("trainer_precision", "trainer-precision", Kind::Choice(&["32", "16-mixed", "bf16-mixed", "32-true"]), Training, "32", "accepted for old files; training is done in 32 bits"),
     setting("no_shuffle", "no-shuffle", Kind::Switch, Training, "false", "take the training rows in their order"),
-    // output of training
+    setting("log_every_n_steps", "log-every-n-steps", COUNT, Training, "50", "updates between two lines of the log"),
+    setting("report_to", "report-to", Kind::Choice(&["tensorboard", "none"]), Training, "tensorboard", "log for TensorBoard, or not"),
+    // output
     setting("project_dir", "project-dir", Kind::Text, Output, "./mase_output", "folder for all output"),
     setting("project", "project", Kind::Text, Output, "", "name of this run's folder; made from model, task, dataset and date if not given"),
-    setting("log_every_n_steps", "log-every-n-steps", COUNT, Output, "50", "updates between two lines of the log"),
-    setting("report_to", "report-to", Kind::Choice(&["tensorboard", "none"]), Output, "tensorboard", "log for TensorBoard, or not"),
     // machine
     with_alias(setting("num_workers", "cpu", ANY, Machine, "1", "threads; 0 for all cores. Results do not depend on it"), "num-workers"),
     setting("accelerator", "accelerator", Kind::Choice(&["auto", "cpu", "gpu"]), Machine, "auto", "the machine to run on; gpu is not there yet"),

@@ -9,6 +9,7 @@ fn config(file: &[(&'static str, &str)], manual: &[(&'static str, &str)]) -> Con
         file: map(file),
         manual: map(manual),
         without_effect: Vec::new(),
+        document: Document::default(),
     }
 }
 

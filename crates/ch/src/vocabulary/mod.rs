@@ -48,6 +48,12 @@ pub static KINDS: &[Kind] = &[
         words: formats,
     },
     Kind {
+        name: "passes",
+        singular: "pass",
+        about: "what `ch transform` runs over a graph, as [passes.NAME] of a config file",
+        words: passes,
+    },
+    Kind {
         name: "models",
         singular: "model",
         about: "networks that come with the program",
@@ -142,6 +148,15 @@ fn formats() -> Vec<Word> {
         ..plain(entry.name, entry.about)
     };
     Format::TABLE.iter().map(word).collect()
+}
+
+fn passes() -> Vec<Word> {
+    let word = |entry: &passes::PassEntry| Word {
+        aliases: entry.aliases,
+        details: entry.doc.to_owned(),
+        ..plain(entry.name, entry.about)
+    };
+    passes::PASSES.iter().map(word).collect()
 }
 
 fn models() -> Vec<Word> {

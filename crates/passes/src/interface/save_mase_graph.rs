@@ -69,14 +69,21 @@ pub fn graph_file(graph: &Graph) -> Result<Vec<u8>, PassError> {
 
 /// The graph of a `.mz` file, from its bytes.
 pub fn read_graph_file(path: &Path, bytes: &[u8]) -> Result<Graph, PassError> {
-    let refused = |why: String| PassError::Refused(format!("{}: {why}", path.display()));
     let file = checkpoint::decode(bytes, Some(FileKind::Mz))
-        .map_err(|problem| refused(problem.to_string()))?;
+        .map_err(|problem| PassError::Refused(format!("{}: {problem}", path.display())))?;
+    graph_of(path, &file)
+}
+
+/// The graph that a `.mz` file holds, with its weights and statistics.
+pub fn graph_of(path: &Path, file: &Checkpoint) -> Result<Graph, PassError> {
+    let refused = |why: String| PassError::Refused(format!("{}: {why}", path.display()));
     let text = file
         .graph
+        .as_ref()
         .ok_or_else(|| refused("holds no graph".to_owned()))?;
-    let mut graph = Graph::parse(&text).map_err(|errors| refused(errors.to_string()))?;
-    models::weights::load_into(&mut graph, &file.tensors)?;
+    let mut graph = Graph::parse(text).map_err(|errors| refused(errors.to_string()))?;
+    models::weights::load_into(&mut graph, &file.tensors)
+        .map_err(|error| refused(error.to_string()))?;
     restore_statistics(&mut graph, &file.metadata);
     Ok(graph)
 }

@@ -1,8 +1,8 @@
 //! A network for tools.
 
 use super::{Row, formats, total};
-use passes::cost::{self, NodeCost};
 use ir::Verified;
+use passes::cost::{self, NodeCost};
 use serde_json::{Map, Value as Json, json};
 
 /// The text form, and for every node its shapes, costs, formats and metadata.

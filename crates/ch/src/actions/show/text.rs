@@ -1,10 +1,10 @@
 //! A network for people.
 
 use super::{COLUMNS, PARAMETER_COLUMNS, Row, formats, total};
-use passes::cost::{self, NodeCost};
 use crate::number::shortest;
 use crate::table;
 use ir::{Graph, Node, Tensor, Verified};
+use passes::cost::{self, NodeCost};
 
 /// The graph, the table of nodes, the overview, and the starting values if there are any.
 pub fn print(verified: &Verified, rows: &[Row]) -> String {

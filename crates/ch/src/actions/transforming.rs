@@ -1,0 +1,235 @@
+//! Passes over one network with their files: reports as text, Markdown, CSV and JSON, and the graph that came out.
+
+use super::json_text;
+use crate::config::Config;
+use crate::console::Console;
+use crate::output::Folder;
+use crate::{calendar, pipeline};
+use anyhow::{Context as _, Result, anyhow, bail};
+use data::Dataset;
+use interop::nearest::did_you_mean;
+use ir::Graph;
+use passes::{Context, OutputFile, Program, RunError, StepReport};
+use serde_json::{Value as Json, json};
+use std::path::Path;
+
+/// Options of passes on the command line.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Options {
+    /// Print the graph after this pass
+    #[arg(long, value_name = "PASS", help_heading = "Passes")]
+    pub print_after: Vec<String>,
+    /// Leave out what comes after this pass
+    #[arg(long, value_name = "PASS", help_heading = "Passes")]
+    pub stop_after: Option<String>,
+    /// Run all passes in memory and show what they do, but write nothing
+    #[arg(long, help_heading = "Passes")]
+    pub dry_run: bool,
+    /// Show the formulas of costs with their numbers
+    #[arg(long, help_heading = "Passes")]
+    pub explain: bool,
+}
+
+impl Options {
+    /// The passes of the file, or every problem with its place.
+    pub fn program(&self, config: &Config) -> Result<Program> {
+        let document = config.document();
+        let Some(table) = document.section("passes") else {
+            bail!("{} has no passes", document.name);
+        };
+        let mut program =
+            Program::read(table).map_err(|problems| anyhow!("{}", document.describe(&problems)))?;
+        for word in self.print_after.iter().chain(&self.stop_after) {
+            if !program.has(word) {
+                let close = did_you_mean(word, program.keys());
+                bail!("the file has no pass '{word}'{close}");
+            }
+        }
+        if let Some(word) = &self.stop_after {
+            program.stop_after(word);
+        }
+        Ok(program)
+    }
+}
+
+/// Passes over one network.
+pub struct Transforming<'a> {
+    /// All settings.
+    pub config: &'a Config,
+    /// Rows to run the network on.
+    pub data: Option<&'a Dataset>,
+    /// Where the files go; nowhere in a dry run.
+    pub folder: Option<&'a Path>,
+    /// What was typed.
+    pub options: &'a Options,
+}
+
+/// What came out.
+pub struct Outcome {
+    /// The graph after the last pass.
+    pub graph: Graph,
+    /// What each pass had to say.
+    pub steps: Vec<StepReport>,
+}
+
+impl Transforming<'_> {
+    /// Runs the passes and writes the files when all are done.
+    pub fn apply(&self, program: &Program, graph: Graph, console: &mut Console) -> Result<Outcome> {
+        let started = calendar::now();
+        let mut graph = graph;
+        let mut context = Context::new(&graph, self.data);
+        context.seed = self.config.whole("seed") as u64;
+        context.threads = pipeline::threads(self.config);
+        context.explain = self.options.explain;
+        let steps = program
+            .run(&mut graph, &mut context, |step, graph, context| {
+                self.tell(step, graph, context, console);
+            })
+            .map_err(|error| self.explain(error))?;
+        let outcome = Outcome { graph, steps };
+        if let Some(folder) = self.folder {
+            self.write(folder, &outcome, context.files, &started, console)?;
+        }
+        Ok(outcome)
+    }
+
+    fn tell(&self, step: &StepReport, graph: &Graph, context: &mut Context, console: &mut Console) {
+        let milliseconds = step.time.as_secs_f64() * 1e3;
+        console.say(&format!("== {} ({milliseconds:.1} ms)", step.key));
+        console.say(step.report.to_text().trim_end());
+        for note in context.notes.drain(..) {
+            console.note(&format!("{}: {note}", step.key));
+        }
+        let is_named = |word: &String| *word == step.key || *word == step.name;
+        if self.options.print_after.iter().any(is_named) {
+            console.say(graph.to_string().trim_end());
+        }
+        console.say("");
+    }
+
+    /// An error with its place in the file.
+    fn explain(&self, error: RunError) -> anyhow::Error {
+        match &error {
+            RunError::Config { problems, .. } => {
+                anyhow!("{}", self.config.document().describe(problems))
+            }
+            RunError::Pass { .. } | RunError::Unsound { .. } => error.into(),
+        }
+    }
+
+    /// Reports first, the graph after them, and `run.json` at the end: what is cut short does not look complete.
+    fn write(
+        &self,
+        folder: &Path,
+        outcome: &Outcome,
+        files: Vec<OutputFile>,
+        started: &str,
+        console: &mut Console,
+    ) -> Result<()> {
+        let transform = folder.join("transform");
+        let mut all: Vec<OutputFile> = outcome.steps.iter().flat_map(report_files).collect();
+        for file in files {
+            all.retain(|known| known.path != file.path);
+            all.push(file);
+        }
+        all.push(OutputFile {
+            path: "transformed_ckpt/graph.mz".into(),
+            bytes: passes::interface::graph_file(&outcome.graph)?,
+        });
+        for file in all {
+            write(&transform.join(&file.path), &file.bytes, console)?;
+        }
+        let facts = json!({
+            "config": self.config.effective(),
+            "version": env!("CARGO_PKG_VERSION"),
+            "machine": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            "seed": self.config.whole("seed"),
+            "started": started,
+            "ended": calendar::now(),
+            "passes": outcome.passes_json(),
+        });
+        write(
+            &transform.join("run.json"),
+            json_text(&facts)?.as_bytes(),
+            console,
+        )
+    }
+}
+
+/// The forms of one report.
+fn report_files(step: &StepReport) -> Vec<OutputFile> {
+    let file = |path: String, text: String| OutputFile {
+        path: path.into(),
+        bytes: text.into_bytes(),
+    };
+    let (key, report) = (&step.key, &step.report);
+    let tables = report
+        .tables()
+        .map(|(name, table)| file(format!("{key}/{name}.csv"), table.to_csv()));
+    let mut files: Vec<OutputFile> = tables.collect();
+    files.push(file(format!("{key}.txt"), report.to_text()));
+    files.push(file(format!("{key}.md"), report.to_markdown()));
+    files.push(file(
+        format!("{key}.json"),
+        format!("{:#}\n", report.to_json()),
+    ));
+    files
+}
+
+fn write(path: &Path, bytes: &[u8], console: &mut Console) -> Result<()> {
+    let named = || format!("cannot write {}", path.display());
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).with_context(named)?;
+    }
+    interop::write_file(path, bytes).with_context(named)?;
+    console.debug(&format!("wrote {}", path.display()));
+    Ok(())
+}
+
+impl Outcome {
+    /// Whether everything that passes check holds.
+    pub fn is_good(&self) -> bool {
+        self.steps.iter().all(|step| step.report.is_good)
+    }
+
+    /// Every pass with its time and report.
+    pub fn passes_json(&self) -> Json {
+        let step = |step: &StepReport| {
+            json!({
+                "key": step.key,
+                "pass": step.name,
+                "seconds": step.time.as_secs_f64(),
+                "report": step.report.to_json(),
+            })
+        };
+        self.steps.iter().map(step).collect()
+    }
+
+    /// The result for programs.
+    pub fn to_json(&self, folder: Option<&Folder>) -> Json {
+        json!({
+            "passes": self.passes_json(),
+            "graph": folder.map(|folder| graph_path(&folder.software())),
+        })
+    }
+
+    /// The result for people, behind what the passes said.
+    pub fn closing(&self, config: &Config, folder: Option<&Folder>) -> String {
+        let Some(folder) = folder else {
+            return "dry run: nothing was written\n".to_owned();
+        };
+        let graph = graph_path(&folder.software());
+        let dataset = config.text("dataset").unwrap_or("DATASET");
+        format!(
+            "wrote {}\nuse it: ch test {} {dataset} --load {}\n",
+            folder.software().join("transform").display(),
+            self.graph.name,
+            graph.display()
+        )
+    }
+}
+
+/// Where the graph that came out is.
+pub fn graph_path(software: &Path) -> std::path::PathBuf {
+    software.join("transform/transformed_ckpt/graph.mz")
+}
