@@ -30,6 +30,7 @@ mod rows;
 mod shape;
 mod simd;
 pub mod softmax;
+pub mod statistics;
 mod strided;
 #[cfg(test)]
 mod testing;
