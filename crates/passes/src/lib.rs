@@ -11,6 +11,7 @@ pub mod compare;
 pub mod config;
 pub mod cost;
 pub mod interface;
+pub mod statistics;
 pub mod transform;
 
 mod context;

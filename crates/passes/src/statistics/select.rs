@@ -1,0 +1,241 @@
+//! Quantiles of many values without sorting them.
+//!
+//! A sample tells between which two values a rank must lie; one pass counts what is below and keeps what is between;
+//! the rank is found among the kept few. Where the sample was wrong, which the counts show, everything is kept. (After
+//! Floyd and Rivest, "Expected time bounds for selection", 1975.)
+
+use kernels::statistics::{BLOCK, Counts, keep_between};
+
+/// Up to so many values are copied and searched directly.
+const FEW: usize = 1 << 14;
+/// Values of a sample, at most.
+const SAMPLE: usize = 1 << 13;
+/// Standard deviations that a rank may lie off its place in the sample.
+const DEVIATIONS: f64 = 4.0;
+
+/// Quantiles of the values of all parts, or of their magnitudes, by linear interpolation. All values must be finite, and
+/// there must be one.
+pub(super) fn quantiles<const N: usize>(
+    parts: &[&[f32]],
+    magnitudes: bool,
+    levels: [f64; N],
+) -> [f64; N] {
+    let count: usize = parts.iter().map(|part| part.len()).sum();
+    let mut values = if count <= FEW {
+        Search::Direct(collect(parts, magnitudes))
+    } else {
+        let sample = sample(parts, count, magnitudes);
+        let mut brackets = levels.map(|level| Bracket::new(&sample, level));
+        scan(parts, magnitudes, &mut brackets);
+        Search::Brackets(brackets.into())
+    };
+    let mut k = 0;
+    levels.map(|level| {
+        let place = level * (count - 1) as f64;
+        let rank = place.floor() as usize;
+        let next = (rank + 1).min(count - 1);
+        let [low, high] = [rank, next].map(|rank| values.at(k, rank, parts, magnitudes));
+        k += 1;
+        interpolate(low.into(), high.into(), place - place.floor())
+    })
+}
+
+/// NumPy's formula, which is exact at both ends. Adding zero turns -0 into 0.
+fn interpolate(low: f64, high: f64, weight: f64) -> f64 {
+    let difference = high - low;
+    if weight >= 0.5 {
+        high - difference * (1.0 - weight) + 0.0
+    } else {
+        low + difference * weight + 0.0
+    }
+}
+
+/// Where ranks are looked up.
+enum Search {
+    /// In all values.
+    Direct(Vec<f32>),
+    /// In what was kept for each level.
+    Brackets(Vec<Bracket>),
+}
+
+impl Search {
+    /// The value at a rank, for level `k`.
+    fn at(&mut self, k: usize, rank: usize, parts: &[&[f32]], magnitudes: bool) -> f32 {
+        if let Self::Brackets(brackets) = self {
+            if let Some(value) = brackets[k].at(rank) {
+                return value;
+            }
+            *self = Self::Direct(collect(parts, magnitudes));
+        }
+        match self {
+            Self::Direct(values) => nth(values, rank),
+            Self::Brackets(_) => unreachable!("replaced above"),
+        }
+    }
+}
+
+/// Two bounds around a rank, and what lies between them.
+struct Bracket {
+    lower: f32,
+    upper: f32,
+    counts: Counts,
+    kept: Vec<f32>,
+}
+
+impl Bracket {
+    /// The bounds that a sorted sample suggests.
+    fn new(sample: &[f32], level: f64) -> Self {
+        let n = sample.len() as f64;
+        let place = level * (n - 1.0);
+        let margin = DEVIATIONS * (n * level * (1.0 - level)).sqrt() + 2.0;
+        let (first, last) = ((place - margin).floor(), (place + margin).ceil());
+        let inside = |place: f64| (0.0..n).contains(&place).then(|| sample[place as usize]);
+        Self {
+            lower: inside(first).unwrap_or(f32::NEG_INFINITY),
+            upper: inside(last).unwrap_or(f32::INFINITY),
+            counts: Counts::default(),
+            kept: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, block: &[f32]) {
+        let counts = keep_between(block, self.lower, self.upper, &mut self.kept);
+        self.counts.below += counts.below;
+        self.counts.at_lower += counts.at_lower;
+        self.counts.between += counts.between;
+        self.counts.at_upper += counts.at_upper;
+    }
+
+    /// The value at a rank, if it lies within the bounds.
+    fn at(&mut self, rank: usize) -> Option<f32> {
+        let Counts {
+            at_lower,
+            between,
+            at_upper,
+            ..
+        } = self.counts;
+        let place = rank.checked_sub(self.counts.below)?;
+        if place < at_lower {
+            Some(self.lower)
+        } else if place < at_lower + between {
+            Some(nth(&mut self.kept, place - at_lower))
+        } else {
+            (place < at_lower + between + at_upper).then_some(self.upper)
+        }
+    }
+}
+
+/// One pass over all values, block after block while they are in the first cache.
+fn scan(parts: &[&[f32]], magnitudes: bool, brackets: &mut [Bracket]) {
+    let mut scratch = Vec::with_capacity(BLOCK);
+    for block in parts.iter().flat_map(|part| part.chunks(BLOCK)) {
+        let block = if magnitudes {
+            scratch.clear();
+            scratch.extend(block.iter().map(|x| x.abs()));
+            scratch.as_slice()
+        } else {
+            block
+        };
+        for bracket in &mut *brackets {
+            bracket.add(block);
+        }
+    }
+}
+
+/// A sorted sample. Steps of the golden ratio spread it evenly and in no rhythm with the width of a row.
+fn sample(parts: &[&[f32]], count: usize, magnitudes: bool) -> Vec<f32> {
+    let wanted = SAMPLE.min(count / 16);
+    let golden = |k: usize| (k as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let place = |k: usize| ((u128::from(golden(k)) * count as u128) >> 64) as usize;
+    let mut places: Vec<usize> = (1..=wanted).map(place).collect();
+    places.sort_unstable();
+    let mut sample = Vec::with_capacity(wanted);
+    let (mut part, mut start) = (0, 0);
+    for place in places {
+        while place - start >= parts[part].len() {
+            start += parts[part].len();
+            part += 1;
+        }
+        let value = parts[part][place - start];
+        sample.push(if magnitudes { value.abs() } else { value });
+    }
+    sample.sort_unstable_by(f32::total_cmp);
+    sample
+}
+
+fn collect(parts: &[&[f32]], magnitudes: bool) -> Vec<f32> {
+    let mut values = parts.concat();
+    if magnitudes {
+        for x in &mut values {
+            *x = x.abs();
+        }
+    }
+    values
+}
+
+fn nth(values: &mut [f32], rank: usize) -> f32 {
+    *values.select_nth_unstable_by(rank, f32::total_cmp).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ir::Random;
+
+    fn by_sorting(values: &[f32], magnitudes: bool, level: f64) -> f64 {
+        let mut sorted = collect(&[values], magnitudes);
+        sorted.sort_unstable_by(f32::total_cmp);
+        let place = level * (sorted.len() - 1) as f64;
+        let at = |place: f64| f64::from(sorted[place as usize]);
+        interpolate(at(place.floor()), at(place.ceil()), place.fract())
+    }
+
+    fn check(values: &[f32], what: &str) {
+        let (first, rest) = values.split_at(values.len() / 3);
+        for magnitudes in [false, true] {
+            for level in [0.0, 0.001, 0.025, 0.3, 0.5, 0.97, 1.0] {
+                let found = quantiles(&[first, &[], rest], magnitudes, [1.0 - level, level]);
+                let wanted = [1.0 - level, level].map(|l| by_sorting(values, magnitudes, l));
+                assert_eq!(
+                    found, wanted,
+                    "{what}, level {level}, magnitudes {magnitudes}"
+                );
+            }
+        }
+    }
+
+    fn normal(n: u64) -> Vec<f32> {
+        (0..n).map(|k| Random::new(1, "select").normal(k)).collect()
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_sorted_values() {
+        for n in [1, 2, 3, 10, FEW as u64, FEW as u64 + 1, 200_000] {
+            check(&normal(n), &format!("{n} normal values"));
+        }
+    }
+
+    #[test]
+    fn ties_are_found() {
+        let relu: Vec<f32> = normal(50_000).iter().map(|x| x.max(0.0)).collect();
+        check(&relu, "rectified");
+        let coarse: Vec<f32> = normal(50_000)
+            .iter()
+            .map(|x| (x * 4.0).round() / 4.0)
+            .collect();
+        check(&coarse, "rounded to quarters");
+        check(&vec![2.5; 50_000], "constant");
+    }
+
+    #[test]
+    fn a_misleading_sample_is_noticed() {
+        let count = 50_000;
+        let mut values = vec![1.0; count];
+        let golden = |k: u64| k.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for k in 1..=SAMPLE.min(count / 16) as u64 {
+            let place = (u128::from(golden(k)) * count as u128) >> 64;
+            values[place as usize] = -1.0 - k as f32;
+        }
+        check(&values, "a sample of outliers");
+    }
+}
