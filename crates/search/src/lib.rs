@@ -1,2 +1,26 @@
 //! Search over number formats: spaces, samplers, studies and their storage.
+//!
+//! A [`Space`] says what may be chosen, a [`Sampler`] proposes the point of trial number `n` from the [`History`] of
+//! finished trials, and a [`Study`] hands the points out and takes the results in. What a point means and how it is
+//! scored is the caller's affair, and so are threads.
+//!
+//! **The same points on any number of threads.** The point of trial `n` is a pure function of the sampler's config, the
+//! seed, `n`, and the trials before [`Sampler::horizon`]`(n)`. The horizon follows from `n` alone, so it does not
+//! matter in which order the trials between the horizon and `n` finish, or on how many threads they run.
 #![forbid(unsafe_code)]
+
+mod draws;
+mod error;
+mod history;
+mod normal;
+pub mod pareto;
+mod permutation;
+pub mod sampler;
+mod space;
+mod study;
+
+pub use error::SearchError;
+pub use history::{Direction, History, State, Trial};
+pub use sampler::{SAMPLERS, Sampler, SamplerEntry, Setting, build_sampler};
+pub use space::{Condition, Coordinate, Distribution, Parameter, Point, Space, SpaceProblem};
+pub use study::{Next, Outcome, Study};

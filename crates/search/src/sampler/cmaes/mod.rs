@@ -1,0 +1,200 @@
+//! The covariance matrix adaptation evolution strategy.
+
+mod eigen;
+mod margin;
+mod state;
+
+use std::sync::{Mutex, PoisonError};
+
+use ir::Random;
+use serde::{Deserialize, Serialize};
+
+use self::state::{Distribution as Normal, Rates};
+use super::{Method, Sampler, Setting};
+use crate::draws::Draws;
+use crate::{Coordinate, Distribution, History, Point, SearchError, Space, State};
+
+/// Settings of CMA-ES.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Trials in a generation; 4 + 3 ln(number of parameters) if not given.
+    pub population_size: Option<usize>,
+}
+
+/// A normal distribution that learns where to go and how far.
+pub struct Cmaes {
+    setting: Setting,
+    rates: Rates,
+    stream: Random,
+    cache: Mutex<Learned>,
+}
+
+/// The distribution from which a generation is drawn.
+struct Learned {
+    generation: u64,
+    normal: Normal,
+}
+
+impl Method for Cmaes {
+    const NAME: &'static str = "cmaes";
+    const ABOUT: &'static str =
+        "covariance matrix adaptation, for ordered parameters and one objective";
+    const DOC: &'static str = "\
+CMA-ES (Hansen, 2016) with margin (Hamano, Saito, Nomura and Shirakawa, 2022). Draws generations of `population_size` trials
+(default 4 + 3 ln n for n parameters) from a normal distribution and moves and reshapes it towards the best of each. The
+margin keeps integer parameters from getting stuck on one value. Trials that violate constraints rank after those that do
+not. Needs one objective and parameters that are ordered and always active: categorical and conditional ones are refused.
+A generation runs at once. Points of a discrete space may repeat, since the distribution learns from repetitions too.";
+    type Config = Config;
+
+    fn new(config: Config, setting: Setting) -> Result<Self, SearchError> {
+        if setting.objectives != 1 {
+            let n = setting.objectives;
+            return Err(Self::unsuitable(format!("it has {n} objectives, not 1")));
+        }
+        if let Some(reason) = obstacle(&setting.space) {
+            return Err(Self::unsuitable(reason));
+        }
+        if config.population_size.is_some_and(|size| size < 2) {
+            return Err(Self::refuse("population_size is below 2"));
+        }
+        let n = setting.space.len();
+        Ok(Self {
+            rates: Rates::new(n, config.population_size),
+            stream: Random::new(setting.seed, Self::NAME),
+            cache: Mutex::new(Learned {
+                generation: 0,
+                normal: Normal::new(n),
+            }),
+            setting,
+        })
+    }
+}
+
+impl Sampler for Cmaes {
+    fn horizon(&self, number: u64) -> u64 {
+        number - number % self.rates.population as u64
+    }
+
+    fn sample(&self, history: &History, number: u64) -> Point {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = number / self.rates.population as u64;
+        if wanted < cache.generation {
+            cache.generation = 0;
+            cache.normal = Normal::new(self.setting.space.len());
+        }
+        while cache.generation < wanted {
+            self.learn(&mut cache, history);
+        }
+        self.point(&self.place(&cache.normal, number))
+    }
+}
+
+impl Cmaes {
+    /// The place of trial `number`: drawn until all continuous parameters are within bounds, at last cut off.
+    fn place(&self, normal: &Normal, number: u64) -> Vec<f64> {
+        let mut draws = Draws::new(self.stream.at(number));
+        let is_inside = |place: &[f64]| {
+            let mut axes = place.iter().zip(self.setting.space.parameters());
+            axes.all(|(x, parameter)| {
+                is_discrete(&parameter.distribution) || (0.0..=1.0).contains(x)
+            })
+        };
+        let mut place = normal.draw(&mut draws);
+        for _ in 0..10 * place.len() {
+            if is_inside(&place) {
+                return place;
+            }
+            place = normal.draw(&mut draws);
+        }
+        for (x, parameter) in place.iter_mut().zip(self.setting.space.parameters()) {
+            if !is_discrete(&parameter.distribution) {
+                *x = x.clamp(0.0, 1.0);
+            }
+        }
+        place
+    }
+
+    fn point(&self, place: &[f64]) -> Point {
+        self.setting
+            .space
+            .build(|axis, distribution| distribution.at(place[axis]))
+    }
+
+    /// Learns from the generation of the cache.
+    fn learn(&self, cache: &mut Learned, history: &History) {
+        let size = self.rates.population as u64;
+        let start = cache.generation * size;
+        cache.generation += 1;
+        let trials = &history.trials()[start as usize..(start + size) as usize];
+        if trials.iter().all(|trial| trial.values.is_empty()) {
+            return;
+        }
+        let rank = |at: usize| {
+            let trial = &trials[at];
+            let usable = trial.state != State::Failed && !trial.values.is_empty();
+            let loss = usable.then(|| history.directions()[0].loss(trial.values[0]));
+            (trial.excess(), loss.unwrap_or(f64::INFINITY))
+        };
+        let mut order: Vec<usize> = (0..trials.len()).collect();
+        order.sort_by(|&a, &b| {
+            let (a, b) = (rank(a), rank(b));
+            a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+        });
+        let places: Vec<Vec<f64>> = order
+            .into_iter()
+            .map(|at| self.told(&cache.normal, start + at as u64, &trials[at].point))
+            .collect();
+        cache.normal.update(&self.rates, &places);
+        self.keep_margin(&mut cache.normal);
+    }
+
+    /// Where a trial was: the place that was drawn for it, or that of its point if it tried another one.
+    fn told(&self, normal: &Normal, number: u64, point: &Point) -> Vec<f64> {
+        let place = self.place(normal, number);
+        if self.point(&place) == *point {
+            return place;
+        }
+        let parameters = self.setting.space.parameters().iter().enumerate();
+        let place_of = |(axis, parameter): (usize, &crate::Parameter)| {
+            point
+                .get(axis)
+                .map_or(0.5, |coordinate| parameter.distribution.place(coordinate))
+        };
+        parameters.map(place_of).collect()
+    }
+
+    fn keep_margin(&self, normal: &mut Normal) {
+        let alpha = 1.0 / (self.setting.space.len() * self.rates.population) as f64;
+        for (axis, parameter) in self.setting.space.parameters().iter().enumerate() {
+            if let Distribution::Int { low, high, .. } = parameter.distribution {
+                let value = parameter.distribution.at(normal.mean[axis]);
+                let (start, end) = parameter.distribution.cell(value);
+                let below = (value != Coordinate::Int(low)).then_some(start);
+                let above = (value != Coordinate::Int(high)).then_some(end);
+                margin::correct(normal, axis, below, above, alpha);
+            }
+        }
+    }
+}
+
+fn is_discrete(distribution: &Distribution) -> bool {
+    matches!(distribution, Distribution::Int { .. })
+}
+
+/// Why the space cannot be searched.
+fn obstacle(space: &Space) -> Option<String> {
+    if space.is_empty() {
+        return Some("it has no parameters".into());
+    }
+    let categorical = space.find(|p| matches!(p.distribution, Distribution::Categorical { .. }));
+    if let Some(parameter) = categorical {
+        return Some(format!(
+            "`{}` is categorical, its choices have no order",
+            parameter.name
+        ));
+    }
+    let conditional = space.find(|parameter| parameter.condition.is_some())?;
+    Some(format!("`{}` is not always active", conditional.name))
+}

@@ -1,0 +1,270 @@
+//! What NSGA-II and NSGA-III share: generations, parents, children.
+//!
+//! Generation g is the trials g·P to (g + 1)·P - 1 for a population of P. Its parents are chosen from the generation
+//! before and the parents of that; its children are made one after the other, all before the first is evaluated.
+
+use std::sync::Mutex;
+
+use ir::Random;
+use serde::{Deserialize, Serialize};
+
+use super::fresh::Tried;
+use super::random::RandomSearch;
+use super::{Method, Setting, is_probability};
+use crate::draws::Draws;
+use crate::{Coordinate, History, Point, State, Trial, pareto};
+
+/// Children that repeat an earlier point are made anew so many times.
+const RETRIES: usize = 8;
+
+/// Settings of the genetic samplers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Trials in a generation.
+    pub population_size: u64,
+    /// How likely a child has two parents instead of one.
+    pub crossover_prob: f64,
+    /// How likely each value comes from the second parent.
+    pub swapping_prob: f64,
+    /// How likely each value is drawn anew; one divided by the number of parameters if not given.
+    pub mutation_prob: Option<f64>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            population_size: 50,
+            crossover_prob: 0.9,
+            swapping_prob: 0.5,
+            mutation_prob: None,
+        }
+    }
+}
+
+impl Config {
+    /// What is wrong with the settings.
+    pub(super) fn problem(&self) -> Option<String> {
+        if self.population_size < 2 {
+            return Some(format!(
+                "population_size {} is below 2",
+                self.population_size
+            ));
+        }
+        let named = [
+            ("crossover_prob", self.crossover_prob),
+            ("swapping_prob", self.swapping_prob),
+            ("mutation_prob", self.mutation_prob.unwrap_or(0.0)),
+        ];
+        let wrong = named.iter().find(|(_, value)| !is_probability(*value));
+        wrong.map(|(name, value)| format!("{name} {value} is not between 0 and 1"))
+    }
+}
+
+/// Chooses who survives: indices of at most `count` of the candidates, which are complete trials.
+pub(super) trait Selection: Send + Sync {
+    fn survivors(&self, candidates: &Population, count: usize, draws: &mut Draws) -> Vec<usize>;
+}
+
+/// Trials to choose from, with what selection looks at.
+pub(super) struct Population {
+    /// Numbers of the trials.
+    pub(super) numbers: Vec<u64>,
+    /// Their losses.
+    pub(super) losses: Vec<Vec<f64>>,
+    /// By how much they exceed the constraints.
+    pub(super) excess: Vec<f64>,
+}
+
+impl Population {
+    fn new(history: &History, numbers: Vec<u64>) -> Self {
+        let trials: Vec<&Trial> = numbers
+            .iter()
+            .map(|n| &history.trials()[*n as usize])
+            .collect();
+        Self {
+            losses: trials.iter().map(|trial| history.losses(trial)).collect(),
+            excess: trials.iter().map(|trial| trial.excess()).collect(),
+            numbers,
+        }
+    }
+
+    /// Indices in fronts, the best first.
+    pub(super) fn fronts(&self) -> Vec<Vec<usize>> {
+        let ranks = pareto::constrained_ranks(&self.losses, &self.excess);
+        let mut fronts = vec![Vec::new(); ranks.iter().max().map_or(0, |rank| rank + 1)];
+        for (item, rank) in ranks.into_iter().enumerate() {
+            fronts[rank].push(item);
+        }
+        fronts.retain(|front| !front.is_empty());
+        fronts
+    }
+
+    /// Deb's rule for two items.
+    fn dominates(&self, a: usize, b: usize) -> bool {
+        if self.excess[a] > 0.0 || self.excess[b] > 0.0 {
+            return self.excess[a] < self.excess[b];
+        }
+        pareto::dominates(&self.losses[a], &self.losses[b])
+    }
+}
+
+/// The common part of the genetic samplers.
+pub(super) struct Genetic<S> {
+    config: Config,
+    selection: S,
+    setting: Setting,
+    stream: Random,
+    first: RandomSearch,
+    cache: Mutex<Generation>,
+}
+
+/// One generation: its parents, and as many children as were asked for.
+#[derive(Default)]
+struct Generation {
+    number: u64,
+    parents: Vec<u64>,
+    children: Vec<Point>,
+    tried: Tried,
+}
+
+impl<S: Selection> Genetic<S> {
+    pub(super) fn new<M: Method>(
+        config: Config,
+        selection: S,
+        setting: Setting,
+    ) -> Result<Self, crate::SearchError> {
+        if let Some(problem) = config.problem() {
+            return Err(M::refuse(problem));
+        }
+        Ok(Self {
+            stream: Random::new(setting.seed, M::NAME),
+            first: RandomSearch::new(super::random::Config::default(), setting.clone())?,
+            config,
+            selection,
+            setting,
+            cache: Mutex::default(),
+        })
+    }
+
+    pub(super) fn horizon(&self, number: u64) -> u64 {
+        number - number % self.config.population_size
+    }
+
+    pub(super) fn sample(&self, history: &History, number: u64) -> Point {
+        let size = self.config.population_size;
+        if number < size {
+            return self.first.point(number);
+        }
+        let mut cache = self
+            .cache
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.advance(&mut cache, history, number / size);
+        let place = (number % size) as usize;
+        while cache.children.len() <= place {
+            let child = self.child(&cache, history);
+            cache.children.push(child);
+        }
+        cache.children[place].clone()
+    }
+
+    /// Makes `cache` the generation `wanted`, from the one before where it can.
+    fn advance(&self, cache: &mut Generation, history: &History, wanted: u64) {
+        if wanted < cache.number {
+            *cache = Generation::default();
+        }
+        while cache.number < wanted {
+            cache.parents = self.parents(&cache.parents, history, cache.number);
+            cache.children.clear();
+            cache.number += 1;
+        }
+        let start = wanted * self.config.population_size;
+        cache.tried.advance(&self.setting.space, history, start);
+    }
+
+    /// The best of generation `last` and its parents.
+    fn parents(&self, before: &[u64], history: &History, last: u64) -> Vec<u64> {
+        let size = self.config.population_size;
+        let new = last * size..(last + 1) * size;
+        let is_complete = |n: &u64| history.trials()[*n as usize].state == State::Complete;
+        let numbers = new
+            .filter(is_complete)
+            .chain(before.iter().copied())
+            .collect();
+        let candidates = Population::new(history, numbers);
+        let mut draws = Draws::new(self.stream.at(last).at(0));
+        let survivors = self
+            .selection
+            .survivors(&candidates, size as usize, &mut draws);
+        survivors
+            .into_iter()
+            .map(|item| candidates.numbers[item])
+            .collect()
+    }
+
+    fn child(&self, generation: &Generation, history: &History) -> Point {
+        let place = generation.children.len() as u64;
+        let mut draws = Draws::new(self.stream.at(generation.number).at(1 + place));
+        let parents = Population::new(history, generation.parents.clone());
+        let mut child = self.make(&parents, history, &mut draws);
+        for _ in 0..RETRIES {
+            if !generation.tried.contains(&generation.children, &child) {
+                return child;
+            }
+            child = self.make(&parents, history, &mut draws);
+        }
+        if generation.tried.contains(&generation.children, &child) {
+            let space = &self.setting.space;
+            return generation
+                .tried
+                .fresh(space, &generation.children, &mut draws, child);
+        }
+        child
+    }
+
+    /// Crossover and mutation; a random point when nobody survived.
+    fn make(&self, parents: &Population, history: &History, draws: &mut Draws) -> Point {
+        if parents.numbers.is_empty() {
+            return super::random::independent(&self.setting.space, draws);
+        }
+        let point = |item: usize| &history.trials()[parents.numbers[item] as usize].point;
+        if draws.uniform() >= self.config.crossover_prob {
+            let parent = point(draws.below(parents.numbers.len()));
+            return self.mix([parent, parent], draws);
+        }
+        let first = tournament(parents, None, draws);
+        let second = tournament(parents, Some(first), draws);
+        self.mix([point(first), point(second)], draws)
+    }
+
+    /// Uniform crossover (Syswerda, 1989). Where the chosen parent has no value because the parameter was inactive there,
+    /// the other one's is taken, and a random one if that has none either.
+    fn mix(&self, parents: [&Point; 2], draws: &mut Draws) -> Point {
+        let space = &self.setting.space;
+        let mutation = 1.0 / space.len().max(1) as f64;
+        let mutation = self.config.mutation_prob.unwrap_or(mutation);
+        space.build(|index, distribution| -> Coordinate {
+            let second = usize::from(draws.uniform() < self.config.swapping_prob);
+            let inherited = parents[second]
+                .get(index)
+                .or(parents[1 - second].get(index));
+            match inherited {
+                Some(coordinate) if draws.uniform() >= mutation => coordinate,
+                _ => distribution.at(draws.uniform()),
+            }
+        })
+    }
+}
+
+/// The better of two random parents, neither of them `taken` if there is another.
+fn tournament(parents: &Population, taken: Option<usize>, draws: &mut Draws) -> usize {
+    let count = parents.numbers.len();
+    let others = taken.filter(|_| count > 1);
+    let mut draw = || match others {
+        Some(taken) => (taken + 1 + draws.below(count - 1)) % count,
+        None => draws.below(count),
+    };
+    let (a, b) = (draw(), draw());
+    if parents.dominates(a, b) { a } else { b }
+}

@@ -1,0 +1,68 @@
+//! NSGA-II.
+
+use super::genetic::{Config, Genetic, Population, Selection};
+use super::{Method, Sampler, Setting};
+use crate::draws::Draws;
+use crate::{History, Point, SearchError, pareto};
+
+/// The elitist non-dominated sorting genetic algorithm.
+pub struct Nsgaii {
+    genetic: Genetic<ByCrowding>,
+}
+
+impl Method for Nsgaii {
+    const NAME: &'static str = "nsgaii";
+    const ABOUT: &'static str = "a genetic algorithm for two or three objectives, or one";
+    const DOC: &'static str = "\
+NSGA-II (Deb, Pratap, Agarwal and Meyarivan, 2002). Generations of `population_size` trials (default 50); the first is
+random. Parents are the best of all generations so far: by front, then by crowding distance, so that they spread over the
+front. What satisfies the constraints comes before what does not. A child takes each value from one of two parents
+(`crossover_prob` 0.9, `swapping_prob` 0.5), and each is drawn anew with `mutation_prob` (one over the number of
+parameters). Children that repeat a point of a discrete space are made again. A generation runs at once; it waits for the
+whole one before.";
+    type Config = Config;
+
+    fn new(config: Config, setting: Setting) -> Result<Self, SearchError> {
+        Ok(Self {
+            genetic: Genetic::new::<Self>(config, ByCrowding, setting)?,
+        })
+    }
+}
+
+impl Sampler for Nsgaii {
+    fn horizon(&self, number: u64) -> u64 {
+        self.genetic.horizon(number)
+    }
+
+    fn sample(&self, history: &History, number: u64) -> Point {
+        self.genetic.sample(history, number)
+    }
+}
+
+/// Whole fronts while they fit, then those of the next with the most room around them.
+struct ByCrowding;
+
+impl Selection for ByCrowding {
+    fn survivors(&self, candidates: &Population, count: usize, _draws: &mut Draws) -> Vec<usize> {
+        let mut survivors = Vec::new();
+        for mut front in candidates.fronts() {
+            let room = count - survivors.len();
+            if front.len() > room {
+                front = most_room(candidates, &front, room);
+            }
+            survivors.extend(front);
+        }
+        survivors
+    }
+}
+
+fn most_room(candidates: &Population, front: &[usize], count: usize) -> Vec<usize> {
+    let losses: Vec<Vec<f64>> = front
+        .iter()
+        .map(|&item| candidates.losses[item].clone())
+        .collect();
+    let room = pareto::crowding(&losses);
+    let mut order: Vec<usize> = (0..front.len()).collect();
+    order.sort_by(|&a, &b| room[b].total_cmp(&room[a]));
+    order[..count].iter().map(|&place| front[place]).collect()
+}

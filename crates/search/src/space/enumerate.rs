@@ -1,0 +1,142 @@
+//! Counting the points of a space and numbering them.
+
+use super::{Coordinate, Distribution, Point, Space};
+
+impl Space {
+    /// How many points there are; nothing when a parameter is continuous. More than a `u128` holds counts as its maximum.
+    pub fn size(&self) -> Option<u128> {
+        self.total
+    }
+
+    /// Point number `index` in lexicographic order; nothing beyond the last, or when a parameter is continuous.
+    pub fn nth(&self, index: u128) -> Option<Point> {
+        if index >= self.size()? {
+            return None;
+        }
+        let mut coordinates = vec![None; self.len()];
+        self.fill(self.roots(), index, &mut coordinates);
+        Some(Point::new(coordinates))
+    }
+
+    /// Fills `sizes` and `total`.
+    pub(super) fn count_points(&mut self) {
+        for index in (0..self.len()).rev() {
+            self.sizes[index] = self.combinations(index);
+        }
+        self.total = product(self.roots().map(|root| self.sizes[root]));
+    }
+
+    fn combinations(&self, index: usize) -> Option<u128> {
+        let count = self.parameters[index].distribution.count()?;
+        if self.children[index].is_empty() {
+            return Some(u128::from(count));
+        }
+        (0..count as usize).try_fold(0_u128, |sum, choice| {
+            Some(sum.saturating_add(self.combinations_under(index, choice)?))
+        })
+    }
+
+    /// Combinations of everything that `choice` of a parameter activates.
+    fn combinations_under(&self, index: usize, choice: usize) -> Option<u128> {
+        product(
+            self.active_children(index, choice)
+                .map(|child| self.sizes[child]),
+        )
+    }
+
+    fn roots(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        (0..self.len()).filter(|&index| self.gates[index].is_none())
+    }
+
+    fn active_children(
+        &self,
+        index: usize,
+        choice: usize,
+    ) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        let is_open = move |child: &usize| {
+            self.gates[*child]
+                .as_ref()
+                .is_some_and(|gate| gate.open[choice])
+        };
+        self.children[index].iter().copied().filter(is_open)
+    }
+
+    /// Writes combination number `rest` of some independent parameters; the last changes fastest.
+    fn fill(
+        &self,
+        parameters: impl DoubleEndedIterator<Item = usize>,
+        mut rest: u128,
+        coordinates: &mut [Option<Coordinate>],
+    ) {
+        for index in parameters.rev() {
+            let size = self.sizes[index].expect("only discrete spaces are enumerated");
+            self.fill_one(index, rest % size, coordinates);
+            rest /= size;
+        }
+    }
+
+    fn fill_one(&self, index: usize, mut rest: u128, coordinates: &mut [Option<Coordinate>]) {
+        let distribution: &Distribution = &self.parameters[index].distribution;
+        if self.children[index].is_empty() {
+            coordinates[index] = Some(distribution.nth(rest as u64));
+            return;
+        }
+        let mut choice = 0;
+        loop {
+            let size = self
+                .combinations_under(index, choice)
+                .expect("only discrete spaces are enumerated");
+            if rest < size {
+                break;
+            }
+            rest -= size;
+            choice += 1;
+        }
+        coordinates[index] = Some(Coordinate::Choice(choice));
+        self.fill(self.active_children(index, choice), rest, coordinates);
+    }
+}
+
+fn product(mut sizes: impl Iterator<Item = Option<u128>>) -> Option<u128> {
+    sizes.try_fold(1_u128, |product, size| Some(product.saturating_mul(size?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::super::Parameter;
+    use super::super::tests::{categorical, conditional};
+    use super::*;
+
+    #[test]
+    fn every_point_has_one_number() {
+        let space = conditional();
+        // a: 4 widths, b: 4 widths · 2 blocks, c: alone; each with 3 of `free`.
+        assert_eq!(space.size(), Some((4 + 8 + 1) * 3));
+        let points: Vec<Point> = (0..39).map(|index| space.nth(index).unwrap()).collect();
+        let different: HashSet<&Point> = points.iter().collect();
+        assert_eq!(different.len(), 39);
+        assert_eq!(space.nth(39), None);
+        for point in &points {
+            let again = space.build(|index, _| point.get(index).expect("the same are active"));
+            assert_eq!(&again, point);
+        }
+    }
+
+    #[test]
+    fn large_spaces_are_counted() {
+        let thirty = |choices: &[&str]| {
+            (0..30)
+                .map(|k| categorical(&k.to_string(), choices, None))
+                .collect::<Vec<Parameter>>()
+        };
+        let ten = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        let space = Space::new(thirty(&ten)).unwrap();
+        assert_eq!(space.size(), Some(10_u128.pow(30)));
+        assert_eq!(
+            space.nth(10_u128.pow(30) - 1).unwrap().get(0),
+            Some(Coordinate::Choice(9))
+        );
+    }
+}

@@ -1,0 +1,293 @@
+//! What may be chosen: parameters with their distributions, some of them active only under a condition.
+//!
+//! A condition names an earlier categorical parameter and some of its choices, so the parameters form a forest; all
+//! counting and numbering of points follows it.
+
+mod distribution;
+mod enumerate;
+mod point;
+mod problem;
+
+use serde_json::{Map, Value};
+
+pub use distribution::{Coordinate, Distribution};
+pub use point::Point;
+pub use problem::SpaceProblem;
+
+use crate::SearchError;
+
+/// One thing to choose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name, unique in the space.
+    pub name: String,
+    /// What it may be.
+    pub distribution: Distribution,
+    /// When it is active; always, if nothing is said.
+    pub condition: Option<Condition>,
+}
+
+/// Active when an earlier categorical parameter is active and has one of these choices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The name of the earlier parameter.
+    pub parameter: String,
+    /// The choices of it that activate.
+    pub choices: Vec<Value>,
+}
+
+/// A checked list of parameters.
+#[derive(Clone, Debug)]
+pub struct Space {
+    parameters: Vec<Parameter>,
+    gates: Vec<Option<Gate>>,
+    children: Vec<Vec<usize>>,
+    /// For each parameter, the number of combinations of it and all that hangs on it.
+    sizes: Vec<Option<u128>>,
+    total: Option<u128>,
+}
+
+/// A condition with its names looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Gate {
+    /// Index of the parameter that decides.
+    pub(crate) parent: usize,
+    /// For each of its choices, whether it activates.
+    pub(crate) open: Vec<bool>,
+}
+
+impl Space {
+    /// Checks the parameters; the error lists everything that is wrong with them.
+    pub fn new(parameters: Vec<Parameter>) -> Result<Self, SearchError> {
+        let problems = problem::find(&parameters);
+        if !problems.is_empty() {
+            return Err(SearchError::Space { problems });
+        }
+        let gates: Vec<Option<Gate>> = parameters
+            .iter()
+            .map(|parameter| parameter.condition.as_ref().map(|c| gate(&parameters, c)))
+            .collect();
+        let children = (0..parameters.len())
+            .map(|parent| {
+                let is_child =
+                    |gate: &Option<Gate>| gate.as_ref().is_some_and(|g| g.parent == parent);
+                (0..gates.len())
+                    .filter(|&child| is_child(&gates[child]))
+                    .collect()
+            })
+            .collect();
+        let mut space = Self {
+            sizes: vec![None; parameters.len()],
+            total: None,
+            parameters,
+            gates,
+            children,
+        };
+        space.count_points();
+        Ok(space)
+    }
+
+    /// The parameters in order.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// How many parameters there are.
+    pub fn len(&self) -> usize {
+        self.parameters.len()
+    }
+
+    /// Whether there is nothing to choose.
+    pub fn is_empty(&self) -> bool {
+        self.parameters.is_empty()
+    }
+
+    /// The first parameter for which `is_wanted` holds.
+    pub(crate) fn find(&self, is_wanted: impl Fn(&Parameter) -> bool) -> Option<&Parameter> {
+        self.parameters
+            .iter()
+            .find(|parameter| is_wanted(parameter))
+    }
+
+    /// What decides whether the parameter at `index` is active.
+    pub(crate) fn gate(&self, index: usize) -> Option<&Gate> {
+        self.gates[index].as_ref()
+    }
+
+    /// Whether the parameter at `index` is active, given the coordinates of those before it.
+    pub fn is_active(&self, index: usize, earlier: &[Option<Coordinate>]) -> bool {
+        self.gates[index].as_ref().is_none_or(
+            |gate| matches!(earlier[gate.parent], Some(Coordinate::Choice(c)) if gate.open[c]),
+        )
+    }
+
+    /// The point that `choose` makes, asked in order for each parameter that is active.
+    pub fn build(&self, mut choose: impl FnMut(usize, &Distribution) -> Coordinate) -> Point {
+        let mut coordinates = Vec::with_capacity(self.len());
+        for (index, parameter) in self.parameters.iter().enumerate() {
+            let active = self.is_active(index, &coordinates);
+            coordinates.push(active.then(|| choose(index, &parameter.distribution)));
+        }
+        Point::new(coordinates)
+    }
+
+    /// The value that `coordinate` stands for, as users wrote it.
+    pub fn value(&self, index: usize, coordinate: Coordinate) -> Value {
+        match (coordinate, &self.parameters[index].distribution) {
+            (Coordinate::Choice(choice), Distribution::Categorical { choices }) => {
+                choices[choice].clone()
+            }
+            (Coordinate::Choice(choice), _) => Value::from(choice),
+            (Coordinate::Int(value), _) => Value::from(value),
+            (Coordinate::Float(value), _) => Value::from(value),
+        }
+    }
+
+    /// The active parameters of a point with their values.
+    pub fn named(&self, point: &Point) -> Map<String, Value> {
+        let pairs = self.parameters.iter().enumerate();
+        pairs
+            .filter_map(|(index, parameter)| {
+                let value = self.value(index, point.get(index)?);
+                Some((parameter.name.clone(), value))
+            })
+            .collect()
+    }
+
+    /// The point with these values, the way back from [`Space::named`].
+    ///
+    /// Every active parameter must be there with a value of its distribution; what names no active parameter is
+    /// refused.
+    pub fn point(&self, named: &Map<String, Value>) -> Result<Point, SearchError> {
+        let mut coordinates = Vec::with_capacity(self.len());
+        for (index, parameter) in self.parameters.iter().enumerate() {
+            let active = self.is_active(index, &coordinates);
+            let coordinate = if active {
+                Some(coordinate(parameter, named)?)
+            } else {
+                None
+            };
+            coordinates.push(coordinate);
+        }
+        let point = Point::new(coordinates);
+        let known = self.named(&point);
+        match named.keys().find(|name| !known.contains_key(*name)) {
+            Some(name) => Err(SearchError::UnknownParameter { name: name.clone() }),
+            None => Ok(point),
+        }
+    }
+}
+
+fn gate(parameters: &[Parameter], condition: &Condition) -> Gate {
+    let parent = parameters
+        .iter()
+        .position(|parameter| parameter.name == condition.parameter)
+        .expect("conditions were checked");
+    let Distribution::Categorical { choices } = &parameters[parent].distribution else {
+        unreachable!("conditions were checked");
+    };
+    Gate {
+        parent,
+        open: choices
+            .iter()
+            .map(|choice| condition.choices.contains(choice))
+            .collect(),
+    }
+}
+
+fn coordinate(
+    parameter: &Parameter,
+    named: &Map<String, Value>,
+) -> Result<Coordinate, SearchError> {
+    let name = &parameter.name;
+    let value = named
+        .get(name)
+        .ok_or_else(|| SearchError::MissingParameter { name: name.clone() })?;
+    let coordinate = match &parameter.distribution {
+        Distribution::Categorical { choices } => choices
+            .iter()
+            .position(|c| c == value)
+            .map(Coordinate::Choice),
+        Distribution::Int { .. } => value.as_i64().map(Coordinate::Int),
+        Distribution::Float { .. } => value.as_f64().map(Coordinate::Float),
+    };
+    coordinate
+        .filter(|coordinate| parameter.distribution.contains(*coordinate))
+        .ok_or_else(|| SearchError::ForeignValue {
+            name: name.clone(),
+            value: value.clone(),
+        })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// `format` is a, b or c; `width` 2, 4, 6, 8 goes with a and b; `block` x, y with b; `free` is on its own.
+    pub(crate) fn conditional() -> Space {
+        let under = |choices: &[&str]| {
+            Some(Condition {
+                parameter: "format".into(),
+                choices: choices.iter().map(|&c| Value::from(c)).collect(),
+            })
+        };
+        Space::new(vec![
+            categorical("format", &["a", "b", "c"], None),
+            Parameter {
+                name: "width".into(),
+                distribution: Distribution::Int {
+                    low: 2,
+                    high: 8,
+                    step: 2,
+                    log: false,
+                },
+                condition: under(&["a", "b"]),
+            },
+            categorical("block", &["x", "y"], under(&["b"])),
+            categorical("free", &["0", "1", "2"], None),
+        ])
+        .unwrap()
+    }
+
+    pub(crate) fn categorical(
+        name: &str,
+        choices: &[&str],
+        condition: Option<Condition>,
+    ) -> Parameter {
+        Parameter {
+            name: name.into(),
+            distribution: Distribution::Categorical {
+                choices: choices.iter().map(|&c| Value::from(c)).collect(),
+            },
+            condition,
+        }
+    }
+
+    #[test]
+    fn a_point_is_known_by_its_names() {
+        let space = conditional();
+        for index in 0..space.size().unwrap() {
+            let point = space.nth(index).unwrap();
+            assert_eq!(space.point(&space.named(&point)).unwrap(), point);
+        }
+        let refused = |value: Value| {
+            space
+                .point(value.as_object().unwrap())
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            refused(json!({"format": "a", "free": "0"})),
+            "parameter `width` has no value"
+        );
+        assert_eq!(
+            refused(json!({"format": "a", "width": 3, "free": "0"})),
+            "parameter `width` cannot be 3"
+        );
+        assert_eq!(
+            refused(json!({"format": "c", "width": 4, "free": "0"})),
+            "parameter `width` is not active in this space"
+        );
+    }
+}

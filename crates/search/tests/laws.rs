@@ -1,0 +1,363 @@
+//! Laws over the table of samplers: every entry proposes valid points, purely, whatever the order of the results.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use search::{
+    Condition, Coordinate, Direction, Distribution, Next, Outcome, Parameter, Point, SAMPLERS,
+    SamplerEntry, SearchError, Setting, Space, State, Study, build_sampler,
+};
+use serde_json::{Value, json};
+
+fn parameter(name: &str, distribution: Distribution) -> Parameter {
+    Parameter {
+        name: name.into(),
+        distribution,
+        condition: None,
+    }
+}
+
+fn choices(values: &[&str]) -> Distribution {
+    Distribution::Categorical {
+        choices: values.iter().map(|&v| Value::from(v)).collect(),
+    }
+}
+
+fn int(low: i64, high: i64) -> Distribution {
+    Distribution::Int {
+        low,
+        high,
+        step: 1,
+        log: false,
+    }
+}
+
+/// Everything at once: a condition, steps, logarithms, a continuous parameter.
+fn mixed() -> Space {
+    let when = |choice: &str| {
+        Some(Condition {
+            parameter: "kind".into(),
+            choices: vec![choice.into()],
+        })
+    };
+    Space::new(vec![
+        parameter("kind", choices(&["a", "b"])),
+        Parameter {
+            condition: when("a"),
+            ..parameter("under_a", int(0, 9))
+        },
+        Parameter {
+            condition: when("b"),
+            ..parameter("under_b", choices(&["x", "y", "z"]))
+        },
+        parameter(
+            "rate",
+            Distribution::Float {
+                low: 1e-4,
+                high: 1.0,
+                log: true,
+            },
+        ),
+        parameter(
+            "width",
+            Distribution::Int {
+                low: 1,
+                high: 64,
+                step: 1,
+                log: true,
+            },
+        ),
+    ])
+    .unwrap()
+}
+
+fn ordered() -> Space {
+    Space::new(
+        (0..4)
+            .map(|k| parameter(&format!("p{k}"), int(0, 9)))
+            .collect(),
+    )
+    .unwrap()
+}
+
+fn small() -> Space {
+    Space::new(
+        (0..3)
+            .map(|k| parameter(&format!("p{k}"), int(0, 2)))
+            .collect(),
+    )
+    .unwrap()
+}
+
+/// The richest of the spaces that a sampler takes.
+fn suitable(entry: &SamplerEntry) -> Space {
+    match entry.name {
+        "brute_force" | "cmaes" => ordered(),
+        _ => mixed(),
+    }
+}
+
+/// A config under which generations and windows are short.
+fn config(entry: &SamplerEntry) -> Value {
+    match entry.name {
+        "nsgaii" | "nsgaiii" => json!({"population_size": 6}),
+        "tpe" => json!({"n_startup_trials": 5}),
+        _ => json!({}),
+    }
+}
+
+fn directions(entry: &SamplerEntry) -> Vec<Direction> {
+    match entry.name {
+        "nsgaii" | "nsgaiii" => vec![Direction::Minimize, Direction::Maximize],
+        _ => vec![Direction::Minimize],
+    }
+}
+
+fn study(entry: &SamplerEntry, space: Space, seed: u64, n_trials: u64) -> Study {
+    let (space, directions) = (Arc::new(space), directions(entry));
+    let setting = Setting {
+        space: space.clone(),
+        objectives: directions.len(),
+        seed,
+    };
+    let sampler = entry.build(&config(entry), setting).unwrap();
+    Study::new(space, sampler, directions, n_trials).unwrap()
+}
+
+/// Some result for a point: mostly values, now and then a failure, a pruned trial or a violated constraint.
+fn outcome(point: &Point, objectives: usize) -> Outcome {
+    let value = |coordinate: &Option<Coordinate>| match coordinate {
+        None => 0.5,
+        Some(Coordinate::Choice(choice)) => *choice as f64,
+        Some(Coordinate::Int(value)) => *value as f64 / 3.0,
+        Some(Coordinate::Float(value)) => *value,
+    };
+    let sum: f64 = point.coordinates().iter().map(value).sum();
+    let kind = (sum * 1000.0) as u64 % 11;
+    if kind == 0 {
+        return Outcome::failed();
+    }
+    Outcome {
+        values: [sum, (sum * 7.0).sin()][..objectives].to_vec(),
+        violation: (kind == 1).then_some(0.25),
+        state: if kind == 2 {
+            State::Pruned
+        } else {
+            State::Complete
+        },
+    }
+}
+
+/// Runs the study with up to `workers` trials at once; `order` decides which of the running ones finishes next.
+fn run(mut study: Study, workers: usize, order: &[usize]) -> Vec<Point> {
+    let objectives = study.history().directions().len();
+    let mut running: Vec<(u64, Point)> = Vec::new();
+    let mut order = order.iter().cycle();
+    loop {
+        while running.len() < workers {
+            match study.ask() {
+                Next::Trial { number, point } => running.push((number, point)),
+                Next::Wait | Next::Finished => break,
+            }
+        }
+        if running.is_empty() {
+            break;
+        }
+        let (number, point) = running.swap_remove(order.next().unwrap() % running.len());
+        study.tell(number, outcome(&point, objectives)).unwrap();
+    }
+    let trials = study.history().trials();
+    trials.iter().map(|trial| trial.point.clone()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn any_interleaving_gives_the_same_points(
+        seed in 0..1000_u64,
+        workers in 1..40_usize,
+        order in proptest::collection::vec(0..1000_usize, 1..50),
+    ) {
+        for entry in SAMPLERS {
+            let alone = run(study(entry, suitable(entry), seed, 40), 1, &[0]);
+            let together = run(study(entry, suitable(entry), seed, 40), workers, &order);
+            prop_assert_eq!(alone.len(), 40);
+            prop_assert_eq!(alone, together, "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn a_stopped_study_goes_on_as_if_it_had_not(
+        seed in 0..1000_u64,
+        kept in proptest::collection::vec(any::<bool>(), 40),
+    ) {
+        for entry in SAMPLERS {
+            let whole = run(study(entry, suitable(entry), seed, 40), 1, &[0]);
+            let mut again = study(entry, suitable(entry), seed, 40);
+            let objectives = again.history().directions().len();
+            for (number, point) in whole.iter().enumerate().filter(|(n, _)| kept[*n]) {
+                again.restore(number as u64, point.clone(), outcome(point, objectives)).unwrap();
+            }
+            prop_assert_eq!(whole, run(again, 3, &[1]), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn points_are_in_the_space_and_horizons_below_the_number(seed in 0..1000_u64) {
+        for entry in SAMPLERS {
+            let space = suitable(entry);
+            for point in run(study(entry, space.clone(), seed, 40), 1, &[0]) {
+                prop_assert_eq!(&space.point(&space.named(&point)).unwrap(), &point);
+            }
+            let directions = directions(entry);
+            let setting = Setting { space: Arc::new(space), objectives: directions.len(), seed };
+            let sampler = entry.build(&config(entry), setting).unwrap();
+            for number in 0..200 {
+                prop_assert!(sampler.horizon(number) <= number);
+            }
+        }
+    }
+}
+
+/// A cache must not change what a sampler answers when it is asked again for an earlier trial.
+#[test]
+fn earlier_trials_can_be_asked_for_again() {
+    for entry in SAMPLERS {
+        let space = Arc::new(suitable(entry));
+        let directions = directions(entry);
+        let setting = Setting {
+            space: space.clone(),
+            objectives: directions.len(),
+            seed: 7,
+        };
+        let sampler = entry.build(&config(entry), setting).unwrap();
+        let mut study = study(entry, suitable(entry), 7, 60);
+        while let Next::Trial { number, point } = study.ask() {
+            study
+                .tell(number, outcome(&point, directions.len()))
+                .unwrap();
+        }
+        for number in (0..60).rev().chain(0..60) {
+            let trial = &study.history().trials()[number as usize];
+            assert_eq!(
+                sampler.sample(study.history(), number),
+                trial.point,
+                "{}",
+                entry.name
+            );
+        }
+    }
+}
+
+#[test]
+fn seeds_differ() {
+    for entry in SAMPLERS {
+        let with = |seed| run(study(entry, suitable(entry), seed, 20), 1, &[0]);
+        assert_ne!(with(1), with(2), "{}", entry.name);
+    }
+}
+
+/// 27 points: the samplers that avoid repetitions try each once and stop.
+#[test]
+fn a_small_space_is_exhausted_without_repetition() {
+    for name in ["random", "brute_force", "tpe", "nsgaii", "nsgaiii"] {
+        let entry = SAMPLERS.iter().find(|entry| entry.name == name).unwrap();
+        let points = run(study(entry, small(), 3, 1000), 4, &[2, 0]);
+        let different: HashSet<&Point> = points.iter().collect();
+        assert_eq!((points.len(), different.len()), (27, 27), "{name}");
+    }
+}
+
+#[test]
+fn defaults_are_accepted_and_unknown_keys_refused() {
+    for entry in SAMPLERS {
+        let setting = Setting {
+            space: Arc::new(suitable(entry)),
+            objectives: directions(entry).len(),
+            seed: 0,
+        };
+        assert!(entry.build(&(entry.defaults)(), setting.clone()).is_ok());
+        let error = entry
+            .build(&json!({"populaton_size": 3}), setting)
+            .err()
+            .unwrap();
+        assert!(matches!(error, SearchError::Config { .. }), "{error}");
+        assert!(!entry.about.is_empty() && !entry.doc.is_empty());
+    }
+}
+
+#[test]
+fn refusals_name_what_is_in_the_way() {
+    let refusal = |name: &str, config: Value, space: Space, objectives: usize| {
+        let setting = Setting {
+            space: Arc::new(space),
+            objectives,
+            seed: 0,
+        };
+        build_sampler(name, &config, setting)
+            .err()
+            .unwrap()
+            .to_string()
+    };
+    let ten: Vec<String> = (0..10).map(|k| k.to_string()).collect();
+    let ten: Vec<&str> = ten.iter().map(String::as_str).collect();
+    let huge = Space::new(
+        (0..30)
+            .map(|k| parameter(&k.to_string(), choices(&ten)))
+            .collect(),
+    )
+    .unwrap();
+    assert_eq!(
+        refusal("brute_force", json!({}), huge, 1),
+        "sampler `brute_force` cannot search this space: it has 1000000000000000000000000000000 points, \
+         more than the limit of 10000000"
+    );
+    assert_eq!(
+        refusal("brute_force", json!({}), mixed(), 1),
+        "sampler `brute_force` cannot search this space: `rate` is continuous"
+    );
+    assert_eq!(
+        refusal("cmaes", json!({}), mixed(), 1),
+        "sampler `cmaes` cannot search this space: `kind` is categorical, its choices have no order"
+    );
+    assert_eq!(
+        refusal("cmaes", json!({}), ordered(), 2),
+        "sampler `cmaes` cannot search this space: it has 2 objectives, not 1"
+    );
+    assert_eq!(
+        refusal("nsgaii", json!({"mutation_prob": 1.5}), ordered(), 2),
+        "sampler `nsgaii`: mutation_prob 1.5 is not between 0 and 1"
+    );
+    assert_eq!(
+        refusal("anneal", json!({}), ordered(), 1),
+        "sampler `anneal` is not known; there are random, qmc, brute_force, tpe, cmaes, nsgaii, nsgaiii"
+    );
+}
+
+#[test]
+fn what_is_told_is_checked() {
+    let entry = &SAMPLERS[0];
+    let mut study = study(entry, ordered(), 0, 2);
+    let Next::Trial { number, point } = study.ask() else {
+        panic!("the first trial needs nothing");
+    };
+    let told = |study: &mut Study, number, values: &[f64]| {
+        study
+            .tell(number, Outcome::complete(values.to_vec()))
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(
+        told(&mut study, 5, &[0.0]).unwrap_err(),
+        "trial 5 is not running"
+    );
+    assert_eq!(
+        told(&mut study, number, &[0.0, 1.0]).unwrap_err(),
+        "trial 0 has 2 values for 1 objectives"
+    );
+    told(&mut study, number, &[f64::NAN]).unwrap();
+    assert_eq!(study.history().trials()[0].state, State::Failed);
+    let again = study.restore(0, point, Outcome::failed()).unwrap_err();
+    assert_eq!(again.to_string(), "trial 0 was restored twice");
+}
