@@ -19,8 +19,13 @@ pub static PASSES: &[PassEntry] = &[
     // analysis: quantisation
     PassEntry::of::<analysis::SummarizeQuantization>(),
     PassEntry::of::<analysis::CheckQuantization>(),
+    // analysis: pruning
+    PassEntry::of::<analysis::AddPruningMetadata>(),
+    PassEntry::of::<analysis::AddNaturalSparsity>(),
     // transform
     PassEntry::of::<transform::Quantize>(),
+    PassEntry::of::<transform::Prune>(),
+    PassEntry::of::<transform::RemovePruneWrappers>(),
     PassEntry::of::<transform::FuseBatchNorm>(),
     PassEntry::of::<transform::InsertLoraAdapter>(),
     PassEntry::of::<transform::FuseLoraWeights>(),

@@ -28,7 +28,9 @@ Example:
 
 Config: batch_size, default 8. With --explain every row shows its formula with numbers.
 Reads: the graph. Writes: nothing.
-Limits: zeros are counted like other numbers.";
+With pruning masks there is a column of effective FLOPs: products count by the shares that the masks of data and weight
+keep, as if those were independent.
+Limits: zeros without a mask are counted like other numbers.";
 
     fn read(reader: &mut Reader) -> Self {
         Self {
@@ -48,27 +50,41 @@ Limits: zeros are counted like other numbers.";
             "Weight bytes",
             "Bytes moved",
         ]);
+        let is_pruned = graph.masks().next().is_some();
+        if is_pruned {
+            table.headings.push("Effective FLOPs".to_owned());
+        }
+        let mut effective_total = 0.0;
         let mut formulas = Table::new(&["Node name", "FLOPs"]);
         let mut total = NodeCost::default();
         for (id, node) in graph.iter() {
             let too_large = || PassError::node(node, format!("a batch of {batch} is too large"));
             let cost = node_cost(&verified, id, batch).ok_or_else(too_large)?;
             let formula = explain_flops(&verified, id, batch).ok_or_else(too_large)?;
-            table.push(
-                [
-                    vec![node.name.clone(), node.op.name().to_owned()],
-                    cells(&cost),
-                ]
-                .concat(),
-            );
+            // Without float operands there are no FLOPs to save either.
+            let effective = match cost.flops {
+                0 => 0.0,
+                _ => verified.effective_flops(id, batch).ok_or_else(too_large)?,
+            };
+            let mut row = vec![node.name.clone(), node.op.name().to_owned()];
+            row.extend(cells(&cost));
+            row.extend(is_pruned.then(|| format!("{effective:.0}")));
+            table.push(row);
+            effective_total += effective;
             formulas.push([node.name.clone(), formula]);
             total += cost;
         }
-        table.totals = Some([vec!["total".to_owned(), String::new()], cells(&total)].concat());
+        let mut totals = vec!["total".to_owned(), String::new()];
+        totals.extend(cells(&total));
+        totals.extend(is_pruned.then(|| format!("{effective_total:.0}")));
+        table.totals = Some(totals);
         let mut report = PassReport::default()
             .with_table("flops", table)
             .with_fact("batch_size", batch)
             .with_fact("total_flops", total.flops);
+        if is_pruned {
+            report = report.with_fact("effective_flops", effective_total);
+        }
         if context.explain {
             report = report.with_table("formulas", formulas);
         }

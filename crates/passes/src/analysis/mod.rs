@@ -2,6 +2,8 @@
 
 pub mod summary;
 
+mod add_natural_sparsity;
+mod add_pruning_metadata;
 mod calculate_avg_bits;
 mod check_quantization;
 mod count_bitops;
@@ -14,6 +16,8 @@ mod report_node_type;
 mod summarize_quantization;
 mod verify;
 
+pub use add_natural_sparsity::{AddNaturalSparsity, NATURAL_SPARSITY};
+pub use add_pruning_metadata::AddPruningMetadata;
 pub use calculate_avg_bits::CalculateAvgBits;
 pub use check_quantization::CheckQuantization;
 pub use count_bitops::CountBitops;

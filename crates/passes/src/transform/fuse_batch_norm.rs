@@ -24,7 +24,8 @@ Differs from MASE: linear with batch_norm1d is folded too, not only convolutions
 Example:
   [passes.fuse_batch_norm]
 
-Config: none. Reads: the graph. Writes: the graph. Limits: fold before quantising: a node with formats is left as it is. What
+Config: none. Reads: the graph. Writes: the graph. Limits: fold before quantising: a node with formats is left as it is, and so is one whose
+masks would not hold. What
 training does afterwards differs from training with the batch norm.";
 
     fn read(_: &mut Reader) -> Self {
@@ -84,6 +85,9 @@ fn fold(graph: &mut Graph, id: NodeId) -> Result<String, String> {
     }
     if !norm.formats.is_empty() || !layer.formats.is_empty() {
         return Err("has formats; fold before quantising".to_owned());
+    }
+    if !norm.masks.is_empty() || layer.masks.contains_key("bias") {
+        return Err("has masks; make them permanent before".to_owned());
     }
     let [scale, shift] = scale_and_shift(norm).ok_or("its parameters are missing")?;
     let (params, op) = folded(layer, &scale, &shift).ok_or("the layer's parameters are missing")?;

@@ -21,7 +21,7 @@ Example:
   [passes.fuse_lora_weights]
 
 Config: none. Reads: the graph. Writes: the graph. Limits: an adapter with formats is an error, because rounding the sum is
-not the sum of what was rounded.";
+not the sum of what was rounded; and so is one with pruning masks.";
 
     fn read(_: &mut Reader) -> Self {
         Self
@@ -61,6 +61,16 @@ fn fuse(graph: &mut Graph, layer: &str) -> Result<(usize, f32), PassError> {
         return Err(PassError::node(
             node,
             "has formats; fuse adapters before quantising",
+        ));
+    }
+    if let Some(node) = [base, a, b, scale, add]
+        .iter()
+        .map(|&id| graph.node(id))
+        .find(|node| !node.masks.is_empty())
+    {
+        return Err(PassError::node(
+            node,
+            "has masks, which the sum would not keep; make them permanent before",
         ));
     }
     let factor = match &graph.node(scale).op {
