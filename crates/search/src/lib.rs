@@ -11,15 +11,20 @@
 
 mod draws;
 mod error;
+pub mod evaluate;
+mod format_space;
 mod history;
+pub mod metrics;
 mod normal;
 pub mod pareto;
 mod permutation;
 pub mod sampler;
 mod space;
+pub mod storage;
 mod study;
 
 pub use error::SearchError;
+pub use format_space::{Choices, FormatSpace, FormatSpaceError, SearchedNode};
 pub use history::{Direction, History, State, Trial};
 pub use sampler::{SAMPLERS, Sampler, SamplerEntry, Setting, build_sampler};
 pub use space::{Condition, Coordinate, Distribution, Parameter, Point, Space, SpaceProblem};

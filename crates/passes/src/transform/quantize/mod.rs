@@ -2,7 +2,7 @@
 
 mod node_rule;
 
-pub use node_rule::{NodeRule, Operand, operand_of};
+pub use node_rule::{Entry, NodeRule, Operand, OperandFormat, formats, operand_of};
 
 use crate::analysis::summary;
 use crate::config::Reader;
@@ -112,7 +112,7 @@ impl Quantize {
             NodeRule::LeaveAlone => (Decision::LeftAlone(name), None),
             NodeRule::Bypass => (Decision::Bypassed(name), None),
             NodeRule::Formats(operands) => {
-                let formats = node_rule::formats(operands, node, verified, id);
+                let formats = formats(operands, node, verified, id);
                 if formats.is_empty() {
                     (Decision::NoOperand(name), None)
                 } else {

@@ -271,7 +271,7 @@ pub fn operand_of(node: &Node, port: &str) -> Option<Operand> {
 }
 
 /// The formats that the ports of a node get.
-pub(super) fn formats(
+pub fn formats(
     operands: &BTreeMap<Operand, OperandFormat>,
     node: &Node,
     verified: &Verified,

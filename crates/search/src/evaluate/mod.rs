@@ -1,0 +1,318 @@
+//! Scoring a point: what it costs, and how the network answers with its formats.
+//!
+//! An [`Evaluator`] belongs to one thread. It cuts the graph in front of the searched nodes and keeps, for every segment
+//! and every choice met so far, a compiled plan, and what crossed the cuts for earlier points: a point that begins like an
+//! earlier one starts where the two part. Rows go through in blocks that stay in the caches. The score of a point does not
+//! depend on what was kept.
+
+mod activations;
+mod hardware;
+mod segments;
+
+use crate::Point;
+use crate::format_space::{FormatSpace, NodeChoice};
+use crate::metrics::{COUNT, Scores};
+use activations::{Activations, Crossing};
+use data::Split;
+use engine::{Input, Plan, PlanOptions, Pool, State, compile};
+use format::Format;
+use hardware::Costs;
+use ir::{Graph, NodeId, verify};
+use passes::PassError;
+use segments::{Segment, cut};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Rows of a block.
+const BLOCK: usize = 1024;
+/// Bytes of activations that one evaluator keeps.
+const KEPT_BYTES: usize = 256 << 20;
+
+/// What is evaluated.
+#[derive(Clone)]
+pub struct Task {
+    /// The network with its weights.
+    pub graph: Arc<Graph>,
+    /// What is searched.
+    pub formats: Arc<FormatSpace>,
+    /// The rows that a point is scored on.
+    pub rows: Split,
+    /// Bits that memory density compares with.
+    pub compare_to: f64,
+}
+
+/// How far the rows of a trial have been seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Partial {
+    /// Rows whose answer was right so far.
+    pub correct: usize,
+    /// Rows seen so far.
+    pub seen: usize,
+    /// All rows.
+    pub rows: usize,
+    /// The sum of losses so far.
+    pub loss: f64,
+}
+
+impl Partial {
+    /// The highest accuracy that is still possible.
+    pub fn most_accuracy(&self) -> f64 {
+        (self.correct + self.rows - self.seen) as f64 / self.rows as f64
+    }
+
+    /// The lowest loss that is still possible: cross-entropy is never negative.
+    pub fn least_loss(&self) -> f64 {
+        self.loss / self.rows as f64
+    }
+
+    /// The scores that cannot be beaten any more, costs as given.
+    fn bound(&self, costs: &[f64; COUNT]) -> Scores {
+        let mut scores = *costs;
+        scores[0] = self.most_accuracy();
+        scores[1] = self.least_loss();
+        Scores(scores)
+    }
+}
+
+/// What came of a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Evaluation {
+    /// All rows were seen.
+    Complete(Scores),
+    /// It was given up; no metric can be better than these.
+    Abandoned(Scores),
+}
+
+/// Scores points on one thread.
+pub struct Evaluator {
+    task: Task,
+    segments: Vec<Segment>,
+    others: Costs,
+    pool: Pool,
+    /// By searched node: the choices met so far, their formats and costs.
+    choices: Vec<HashMap<NodeChoice, u32>>,
+    variants: Vec<Vec<Variant>>,
+    /// By segment, choices of its searched nodes, and rows.
+    plans: HashMap<(usize, Vec<u32>, usize), (State, Plan)>,
+    /// By segment: the combinations of its searched nodes' variants.
+    combinations: Vec<HashMap<Vec<u32>, u32>>,
+    kept: Activations,
+}
+
+struct Variant {
+    formats: BTreeMap<String, Format>,
+    costs: Costs,
+}
+
+impl Evaluator {
+    /// An evaluator; fails when the graph cannot be run.
+    pub fn new(task: Task) -> Result<Self, PassError> {
+        let verified = verify(&task.graph)?;
+        let searched: Vec<NodeId> = task.formats.nodes.iter().map(|node| node.id).collect();
+        let segments = cut(&verified, &searched);
+        let others = Costs::of_others(&task.graph, &verified, &searched);
+        Ok(Self {
+            others,
+            pool: Pool::new(1),
+            choices: vec![HashMap::new(); searched.len()],
+            variants: searched.iter().map(|_| Vec::new()).collect(),
+            plans: HashMap::new(),
+            combinations: vec![HashMap::new(); segments.len()],
+            kept: Activations::new(KEPT_BYTES),
+            segments,
+            task,
+        })
+    }
+
+    /// Scores a point. After every block of rows `is_hopeless` is shown scores that the point cannot beat any more; when
+    /// it says so, the point is given up.
+    pub fn evaluate(
+        &mut self,
+        point: &Point,
+        mut is_hopeless: impl FnMut(&Scores) -> bool,
+    ) -> Result<Evaluation, PassError> {
+        let variants = self.variants_of(point)?;
+        let costs = self.costs(&variants);
+        let names: Vec<u32> = (0..self.segments.len())
+            .map(|segment| self.combination(segment, &variants))
+            .collect();
+        let indices = self.task.rows.clone();
+        let rows = indices.len();
+        let mut partial = Partial {
+            correct: 0,
+            seen: 0,
+            rows,
+            loss: 0.0,
+        };
+        for (block, indices) in indices.indices().chunks(BLOCK).enumerate() {
+            let (loss, correct) = self.block(block, indices, &names, &variants)?;
+            partial.loss += loss * indices.len() as f64;
+            partial.correct += correct;
+            partial.seen += indices.len();
+            if partial.seen < rows {
+                let bound = partial.bound(&costs);
+                if is_hopeless(&bound) {
+                    return Ok(Evaluation::Abandoned(bound));
+                }
+            }
+        }
+        Ok(Evaluation::Complete(partial.bound(&costs)))
+    }
+
+    /// What a point costs; metrics of the answers are left at 0.
+    pub fn cost(&mut self, point: &Point) -> Result<Scores, PassError> {
+        let variants = self.variants_of(point)?;
+        Ok(Scores(self.costs(&variants)))
+    }
+
+    fn costs(&self, variants: &[u32]) -> [f64; COUNT] {
+        let mut sum = self.others;
+        for (node, &variant) in variants.iter().enumerate() {
+            sum.add(&self.variants[node][variant as usize].costs);
+        }
+        let bits = sum.average_bitwidth();
+        [
+            0.0,
+            0.0,
+            bits,
+            self.task.compare_to / bits,
+            sum.flops(),
+            sum.bitops(),
+            sum.model_size(),
+        ]
+    }
+
+    /// For each searched node, the number of what the point chooses for it.
+    fn variants_of(&mut self, point: &Point) -> Result<Vec<u32>, PassError> {
+        let formats = Arc::clone(&self.task.formats);
+        (0..formats.nodes.len())
+            .map(|node| {
+                let choice = formats.choice(point, node);
+                if let Some(&variant) = self.choices[node].get(&choice) {
+                    return Ok(variant);
+                }
+                let variant = self.new_variant(node, &choice)?;
+                let number = self.variants[node].len() as u32;
+                self.variants[node].push(variant);
+                self.choices[node].insert(choice, number);
+                Ok(number)
+            })
+            .collect()
+    }
+
+    fn new_variant(&self, node: usize, choice: &NodeChoice) -> Result<Variant, PassError> {
+        let formats = self.task.formats.formats(&self.task.graph, node, choice)?;
+        let id = self.task.formats.nodes[node].id;
+        let mut graph = (*self.task.graph).clone();
+        graph.node_mut(id).formats.clone_from(&formats);
+        let costs = Costs::of(&verify(&graph)?, id);
+        Ok(Variant { formats, costs })
+    }
+
+    /// The number of what the searched nodes of a segment are under these variants.
+    fn combination(&mut self, segment: usize, variants: &[u32]) -> u32 {
+        let own: Vec<u32> = self.segments[segment]
+            .searched
+            .iter()
+            .map(|&node| variants[node])
+            .collect();
+        let known = &mut self.combinations[segment];
+        let next = known.len() as u32;
+        *known.entry(own).or_insert(next)
+    }
+
+    /// Mean loss and right answers of one block.
+    fn block(
+        &mut self,
+        block: usize,
+        indices: &[u32],
+        names: &[u32],
+        variants: &[u32],
+    ) -> Result<(f64, usize), PassError> {
+        let last = self.segments.len() - 1;
+        let (mut at, mut crossing) = match self.kept.longest(block, &names[..last]) {
+            Some((length, crossing)) => (length, Some(crossing)),
+            None => (0, None),
+        };
+        let labels: Vec<u32> = indices
+            .iter()
+            .map(|&row| self.task.rows.labels()[row as usize])
+            .collect();
+        loop {
+            let key = self.planned(at, variants, indices.len())?;
+            let (state, plan) = self.plans.get_mut(&key).expect("it was planned");
+            run(
+                plan,
+                state,
+                &self.pool,
+                crossing.as_ref(),
+                self.task.rows.rows(),
+                indices,
+            )?;
+            if at == last {
+                let score = plan.cross_entropy(&labels, &self.pool)?;
+                return Ok((score.loss, score.correct));
+            }
+            let count = self.segments[at + 1].input_count();
+            let values: Crossing = Arc::new((0..count).map(|k| plan.output(k)).collect());
+            self.kept.keep(block, &names[..=at], &values);
+            crossing = Some(values);
+            at += 1;
+        }
+    }
+
+    /// Makes sure that a segment has a plan for these variants.
+    fn planned(
+        &mut self,
+        segment: usize,
+        variants: &[u32],
+        rows: usize,
+    ) -> Result<(usize, Vec<u32>, usize), PassError> {
+        let searched = &self.segments[segment].searched;
+        let key = (
+            segment,
+            searched.iter().map(|&node| variants[node]).collect(),
+            rows,
+        );
+        if !self.plans.contains_key(&key) {
+            let formats = searched
+                .iter()
+                .map(|&node| {
+                    let variant = &self.variants[node][variants[node] as usize];
+                    (self.task.formats.nodes[node].id, variant.formats.clone())
+                })
+                .collect();
+            let graph = self.segments[segment].graph(&self.task.graph, &formats);
+            let verified = verify(&graph)?;
+            let state = State::new(&verified)?;
+            let plan = compile(&verified, &state, PlanOptions::eval(rows))?;
+            self.plans.insert(key.clone(), (state, plan));
+        }
+        Ok(key)
+    }
+}
+
+fn run(
+    plan: &mut Plan,
+    state: &mut State,
+    pool: &Pool,
+    crossing: Option<&Crossing>,
+    rows: &[f32],
+    indices: &[u32],
+) -> Result<(), PassError> {
+    match crossing {
+        None => plan.forward(
+            state,
+            &[Input::Gather {
+                values: rows,
+                indices,
+            }],
+            pool,
+        )?,
+        Some(values) => {
+            let inputs: Vec<Input> = values.iter().map(|values| Input::F32(values)).collect();
+            plan.forward(state, &inputs, pool)?;
+        }
+    }
+    Ok(())
+}

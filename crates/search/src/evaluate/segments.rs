@@ -1,0 +1,171 @@
+//! A graph cut in front of its searched nodes, so that what comes before a change need not be run again.
+//!
+//! A cut is a place in execution order; the values that are made before it and read behind it cross it. A segment is a
+//! graph of its own: placeholders for what crosses its first cut, the nodes between, results for what crosses the second.
+//! Cuts stand only where the engine fuses nothing across, so that a segmented run gives the bits of a whole one; a law of
+//! the tests holds it.
+
+use format::Format;
+use ir::ops::placeholder::{Output, Placeholder};
+use ir::{DType, Dim, Graph, Node, NodeId, Op, Value, Verified};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// The nodes between two cuts.
+#[derive(Clone, Debug)]
+pub(super) struct Segment {
+    nodes: Range<usize>,
+    /// What crosses the first cut, with its type.
+    inputs: Vec<(Value, Placeholder)>,
+    /// What crosses the second; of the last segment, what the graph returns.
+    outputs: Vec<Value>,
+    /// The searched nodes inside, by their index among the searched.
+    pub searched: Vec<usize>,
+}
+
+/// Cuts a graph in front of every searched node where that is possible.
+pub(super) fn cut(verified: &Verified, searched: &[NodeId]) -> Vec<Segment> {
+    let graph = verified.graph();
+    let end = graph.nodes().len();
+    let mut places = vec![0];
+    for id in searched {
+        let place = id.index();
+        let crossing = crossing(graph, place);
+        let is_open = begins_layer(&graph.node(*id).op)
+            && crossing.iter().all(|&value| can_cross(verified, value));
+        if is_open && places.last() != Some(&place) {
+            places.push(place);
+        }
+    }
+    places.push(end);
+    let segment = |pair: &[usize]| {
+        let nodes = pair[0]..pair[1];
+        let is_inside = |id: &NodeId| nodes.contains(&id.index());
+        Segment {
+            inputs: crossing(graph, nodes.start)
+                .into_iter()
+                .map(|value| (value, placeholder(verified, value)))
+                .collect(),
+            outputs: if nodes.end == end {
+                verified.output_values().to_vec()
+            } else {
+                crossing(graph, nodes.end)
+            },
+            searched: (0..searched.len())
+                .filter(|&index| is_inside(&searched[index]))
+                .collect(),
+            nodes,
+        }
+    };
+    places.windows(2).map(segment).collect()
+}
+
+/// Products begin what the engine may fuse into one step; norms and activations may be part of the step before them.
+fn begins_layer(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Linear(_) | Op::Conv1d(_) | Op::Conv2d(_) | Op::Matmul(_) | Op::Bmm(_)
+    )
+}
+
+/// The values that are made before a place and read behind it; stored tensors are taken along instead.
+fn crossing(graph: &Graph, place: usize) -> Vec<Value> {
+    let behind = graph.nodes()[place..].iter().flat_map(|node| &node.inputs);
+    let mut values: Vec<Value> = behind
+        .filter(|value| value.node.index() < place && !is_stored(graph, value.node))
+        .copied()
+        .collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+fn is_stored(graph: &Graph, id: NodeId) -> bool {
+    matches!(graph.node(id).op, Op::Constant(_))
+}
+
+/// Rows of floats can be handed from one plan to the next.
+fn can_cross(verified: &Verified, value: Value) -> bool {
+    let ty = verified.ty(value);
+    let is_batch = |dim: &Dim| dim.fixed().is_none() && dim.bind(1) == Some(1);
+    ty.dtype == DType::F32
+        && ty.shape.0.first().is_some_and(is_batch)
+        && ty.shape.0[1..].iter().all(|dim| dim.fixed().is_some())
+}
+
+fn placeholder(verified: &Verified, value: Value) -> Placeholder {
+    let ty = verified.ty(value);
+    Placeholder {
+        shape: ty.shape.clone(),
+        dtype: ty.dtype,
+    }
+}
+
+impl Segment {
+    /// The number of values that cross the first cut.
+    pub fn input_count(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// The segment as a graph, its searched nodes with the given formats.
+    pub fn graph(
+        &self,
+        whole: &Graph,
+        formats: &BTreeMap<NodeId, BTreeMap<String, Format>>,
+    ) -> Graph {
+        let mut graph = Graph::new(&whole.name);
+        let mut moved: BTreeMap<Value, Value> = BTreeMap::new();
+        for (index, (value, op)) in self.inputs.iter().enumerate() {
+            let id = graph.push(Node::new(&format!("crossing_{index}"), "", op.clone(), &[]));
+            moved.insert(*value, id.into());
+        }
+        for index in self.nodes.clone() {
+            let id = NodeId(index as u32);
+            let mut node = whole.node(id).clone();
+            if matches!(node.op, Op::Output(_)) {
+                continue;
+            }
+            for input in &mut node.inputs {
+                *input = place(&mut graph, whole, &mut moved, *input);
+            }
+            if let Some(formats) = formats.get(&id) {
+                node.formats.clone_from(formats);
+            }
+            let new = graph.push(node);
+            let outputs = whole
+                .nodes()
+                .iter()
+                .flat_map(|node| &node.inputs)
+                .filter(|value| value.node == id);
+            moved.extend(outputs.map(|value| {
+                (
+                    *value,
+                    Value {
+                        node: new,
+                        output: value.output,
+                    },
+                )
+            }));
+            moved.insert(id.into(), new.into());
+        }
+        let results: Vec<Value> = self
+            .outputs
+            .iter()
+            .map(|&value| place(&mut graph, whole, &mut moved, value))
+            .collect();
+        graph.push(Node::new("output", "", Output {}, &results));
+        graph
+    }
+}
+
+/// Where a value is in the segment; a stored tensor is copied when it is first needed.
+fn place(
+    graph: &mut Graph,
+    whole: &Graph,
+    moved: &mut BTreeMap<Value, Value>,
+    value: Value,
+) -> Value {
+    *moved
+        .entry(value)
+        .or_insert_with(|| graph.push(whole.node(value.node).clone()).into())
+}

@@ -1,0 +1,181 @@
+//! Scores of an evaluator, which reuses plans and activations, are those of the whole network run anew.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use data::{Rows, Split};
+use engine::{Input, Network};
+use ir::{Graph, Random};
+use passes::Rules;
+use passes::config::{Reader, Table};
+use search::evaluate::{Evaluation, Evaluator, Task};
+use search::{Choices, FormatSpace, Point};
+use std::sync::Arc;
+
+const SEED: &str = "by = \"type\"\n[default.config]\nname = [\"NA\"]\n";
+const LINEAR: &str = "name = [\"integer\", \"minifloat_ieee\", \"NA\"]\ndata_in_width = [4, 6, 8]\ndata_in_frac_width = [\"NA\", 3]\n\
+     data_in_exponent_width = [2, 3]\nweight_width = [4, 6, 8]\nweight_exponent_width = [2]\nbias_width = [8]\nbias_exponent_width = [3]\n";
+
+fn space(graph: &Graph, text: &str) -> FormatSpace {
+    let table = Table::parse(text).unwrap();
+    let mut reader = Reader::new(&table, 0..0);
+    let rules = Rules::read(&mut reader, Choices::read);
+    assert_eq!(reader.finish(), []);
+    FormatSpace::new(graph, &rules).unwrap()
+}
+
+fn rows(count: usize, width: usize, classes: u32) -> Split {
+    let random = Random::new(7, "rows");
+    let values = (0..count * width)
+        .map(|k| random.normal(k as u64))
+        .collect();
+    let labels = (0..count)
+        .map(|k| random.bits(k as u64) as u32 % classes)
+        .collect();
+    let rows = Rows {
+        values,
+        labels,
+        width,
+    };
+    Split::new(Arc::new(rows), (0..count as u32).rev().collect())
+}
+
+fn points(space: &FormatSpace, count: u64) -> Vec<Point> {
+    let random = Random::new(3, "points");
+    let point = |n: u64| {
+        let stream = random.at(n);
+        space.space.build(|index, distribution| {
+            let choices = distribution.count().unwrap();
+            distribution.nth(stream.bits(index as u64) % choices)
+        })
+    };
+    (0..count).map(point).collect()
+}
+
+/// Loss and accuracy of the whole graph in one plan per block.
+fn whole(graph: &Graph, rows: &Split) -> (f64, f64) {
+    let mut network = Network::new(graph.clone(), 1).unwrap();
+    let (mut loss, mut correct) = (0.0, 0);
+    for indices in rows.indices().chunks(1024) {
+        let labels: Vec<u32> = indices
+            .iter()
+            .map(|&row| rows.labels()[row as usize])
+            .collect();
+        let input = Input::Gather {
+            values: rows.rows(),
+            indices,
+        };
+        let score = network.evaluate(&[input], &labels, indices.len()).unwrap();
+        loss += score.loss * indices.len() as f64;
+        correct += score.correct;
+    }
+    (loss / rows.len() as f64, correct as f64 / rows.len() as f64)
+}
+
+fn check(model: &str, rules: &str, width: usize, classes: u32, count: usize) {
+    let info = models::ModelInfo {
+        input: (model == "resnet18").then(|| vec![3, 32, 32]),
+        classes: None,
+    };
+    let mut graph = models::build(model, &info).unwrap();
+    graph.initialize(1);
+    let formats = space(&graph, &format!("{SEED}{rules}"));
+    let rows = rows(count, width, classes);
+    let task = Task {
+        graph: Arc::new(graph.clone()),
+        formats: Arc::new(formats.clone()),
+        rows: rows.clone(),
+        compare_to: 32.0,
+    };
+    let mut evaluator = Evaluator::new(task).unwrap();
+    for point in points(&formats, 12) {
+        let changed = formats.graph(&graph, &point).unwrap();
+        let (loss, accuracy) = whole(&changed, &rows);
+        for _ in 0..2 {
+            let evaluation = evaluator.evaluate(&point, |_| false).unwrap();
+            let Evaluation::Complete(scores) = evaluation else {
+                panic!("nothing was hopeless")
+            };
+            assert_eq!(
+                scores.get("accuracy"),
+                Some(accuracy),
+                "{model} {:?}",
+                formats.space.named(&point)
+            );
+            assert_eq!(
+                scores.get("loss"),
+                Some(loss),
+                "{model} {:?}",
+                formats.space.named(&point)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_chain_of_layers() {
+    check("jsc-s", &format!("[linear.config]\n{LINEAR}"), 16, 5, 2500);
+    check(
+        "jsc-toy",
+        &format!(
+            "[linear.config]\n{LINEAR}[batch_norm1d.config]\nname = [\"NA\", \"integer\"]\ndata_in_width = [8]\nweight_width = [8]\nbias_width = [8]\n"
+        ),
+        16,
+        5,
+        700,
+    );
+}
+
+#[test]
+fn convolutions_and_residual_branches() {
+    check(
+        "lenet5",
+        &format!(
+            "[linear.config]\n{LINEAR}[conv2d.config]\nname = [\"integer\", \"NA\"]\ndata_in_width = [4, 8]\nweight_width = [4, 8]\n"
+        ),
+        784,
+        10,
+        40,
+    );
+    check(
+        "resnet18",
+        &format!(
+            "[linear.config]\n{LINEAR}[add.config]\nname = [\"integer\", \"NA\"]\ndata_in_width = [8, 12]\n[conv2d.config]\nname = [\"NA\", \"integer\"]\ndata_in_width = [8]\nweight_width = [8]\n"
+        ),
+        3 * 32 * 32,
+        10,
+        2,
+    );
+}
+
+#[test]
+fn costs_follow_from_the_formats() {
+    let mut graph = models::build("jsc-tiny", &models::ModelInfo::default()).unwrap();
+    graph.initialize(1);
+    let rules = "[linear.config]\nname = [\"integer\"]\ndata_in_width = [8]\nweight_width = [4, 8]\nbias_width = [8]\n";
+    let formats = space(&graph, &format!("{SEED}{rules}"));
+    assert_eq!(formats.space.size(), Some(2));
+    let task = Task {
+        graph: Arc::new(graph),
+        formats: Arc::new(formats.clone()),
+        rows: rows(10, 16, 5),
+        compare_to: 32.0,
+    };
+    let mut evaluator = Evaluator::new(task).unwrap();
+    let scores: Vec<_> = (0..2)
+        .map(|n| evaluator.cost(&formats.space.nth(n).unwrap()).unwrap())
+        .collect();
+    let get = |name: &str| {
+        scores
+            .iter()
+            .map(|scores| scores.get(name).unwrap())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(get("average_bitwidth"), [4.0, 8.0]);
+    assert_eq!(get("memory_density"), [8.0, 4.0]);
+    assert_eq!(get("flops"), [85.0, 85.0]);
+    // 65 536 + 512 + 160 in float, and 80·(8·w + 8) in the layer.
+    assert_eq!(
+        get("bitops"),
+        [66_208.0 + 80.0 * 40.0, 66_208.0 + 80.0 * 72.0]
+    );
+    assert_eq!(get("model_size"), [256.0 + 40.0 + 5.0, 256.0 + 80.0 + 5.0]);
+}
