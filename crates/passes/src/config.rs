@@ -4,6 +4,7 @@
 //! is wrong; keys that nobody asked for are unknown. `"NA"` means that a key is not given.
 
 use interop::nearest::did_you_mean;
+use serde_json::Value as Json;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
@@ -74,6 +75,21 @@ impl Item {
         match &self.value {
             Value::Table(table) => Some(table),
             _ => None,
+        }
+    }
+
+    /// The same in JSON.
+    pub fn to_json(&self) -> Json {
+        match &self.value {
+            Value::Text(text) => text.as_str().into(),
+            Value::Int(number) => (*number).into(),
+            Value::Float(number) => (*number).into(),
+            Value::Bool(flag) => (*flag).into(),
+            Value::List(items) => items.iter().map(Self::to_json).collect(),
+            Value::Table(table) => {
+                let entries = table.0.iter();
+                Json::Object(entries.map(|(key, item)| (key.name.clone(), item.to_json())).collect())
+            }
         }
     }
 
@@ -300,6 +316,11 @@ impl<'a> Reader<'a> {
         let result = read(&mut reader);
         self.problems.extend(reader.finish());
         Some(result)
+    }
+
+    /// A table whose keys are the user's own, as JSON.
+    pub fn json(&mut self, key: &'static str) -> Option<Json> {
+        self.item(key).map(Item::to_json)
     }
 
     /// Every entry that no key asked for so far: names that the user chose.

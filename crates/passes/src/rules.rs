@@ -49,8 +49,17 @@ pub struct Rules<T> {
 
 impl<T> Rules<T> {
     /// Reads `by`, `default.config` and every `KEY.config`.
-    pub fn read<'a>(reader: &mut Reader<'a>, mut value: impl FnMut(&mut Reader<'a>) -> T) -> Self {
+    pub fn read<'a>(reader: &mut Reader<'a>, value: impl FnMut(&mut Reader<'a>) -> T) -> Self {
         let by = reader.choice("by", By::WORDS).unwrap_or_default();
+        Self::read_by(by, reader, value)
+    }
+
+    /// Reads `default.config` and every `KEY.config`.
+    pub fn read_by<'a>(
+        by: By,
+        reader: &mut Reader<'a>,
+        mut value: impl FnMut(&mut Reader<'a>) -> T,
+    ) -> Self {
         let mut rules = Vec::new();
         let mut default = None;
         for (key, item) in reader.rest() {

@@ -9,6 +9,7 @@
 //! matter in which order the trials between the horizon and `n` finish, or on how many threads they run.
 #![forbid(unsafe_code)]
 
+pub mod config;
 mod draws;
 mod error;
 pub mod evaluate;
@@ -18,6 +19,7 @@ pub mod metrics;
 mod normal;
 pub mod pareto;
 mod permutation;
+pub mod runner;
 pub mod sampler;
 mod space;
 pub mod storage;

@@ -14,6 +14,8 @@ pub struct Study {
     sampler: Box<dyn Sampler>,
     history: History,
     n_trials: u64,
+    /// Trial `n` also waits for all trials below `n − n % window`.
+    window: u64,
     /// The first number that was not handed out.
     next: u64,
     /// Handed out and without a result.
@@ -87,11 +89,25 @@ impl Study {
             sampler,
             history: History::new(directions),
             n_trials,
+            window: u64::MAX,
             next: 0,
             running: BTreeMap::new(),
             waiting: BTreeMap::new(),
             tried: HashSet::new(),
         })
+    }
+
+    /// Hands out trial `n` only when all trials below `n − n % window` have their results, whatever the sampler needs, so
+    /// that a trial can be compared with earlier ones and still be the same on any number of threads.
+    pub fn set_window(&mut self, window: u64) {
+        self.window = window.max(1);
+    }
+
+    /// Trials below this have their results when trial `number` is handed out.
+    pub fn horizon(&self, number: u64) -> u64 {
+        self.sampler
+            .horizon(number)
+            .max(number - number % self.window)
     }
 
     /// The finished trials before the first that is not.
@@ -116,7 +132,7 @@ impl Study {
         if number >= self.n_trials || self.is_exhausted() {
             return Next::Finished;
         }
-        if (self.history.len() as u64) < self.sampler.horizon(number) {
+        if (self.history.len() as u64) < self.horizon(number) {
             return Next::Wait;
         }
         let point = self.sampler.sample(&self.history, number);

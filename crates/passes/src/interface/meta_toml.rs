@@ -139,20 +139,14 @@ fn set_format(graph: &mut Graph, id: NodeId, port: &str, meta: &Item) -> Result<
     Ok(())
 }
 
+/// Statistics that are not there were written as `"NA"`.
 fn json(item: &Item) -> Json {
     match &item.value {
         Value::Text(text) if text == "NA" => Json::Null,
-        Value::Text(text) => text.as_str().into(),
-        Value::Int(number) => (*number).into(),
-        Value::Float(number) => (*number).into(),
-        Value::Bool(flag) => (*flag).into(),
-        Value::List(items) => items.iter().map(json).collect(),
-        Value::Table(table) => Json::Object(
-            table
-                .0
-                .iter()
-                .map(|(key, item)| (key.name.clone(), json(item)))
-                .collect(),
-        ),
+        Value::Table(table) => {
+            let entries = table.0.iter();
+            Json::Object(entries.map(|(key, item)| (key.name.clone(), json(item))).collect())
+        }
+        _ => item.to_json(),
     }
 }

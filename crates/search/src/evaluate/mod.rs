@@ -8,6 +8,7 @@
 mod activations;
 mod hardware;
 mod segments;
+mod trained;
 
 use crate::Point;
 use crate::format_space::{FormatSpace, NodeChoice};
@@ -22,6 +23,7 @@ use passes::PassError;
 use segments::{Segment, cut};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+pub(crate) use trained::train_and_score;
 
 /// Rows of a block.
 const BLOCK: usize = 1024;

@@ -66,7 +66,9 @@ pub enum StorageError {
         message: String,
     },
     /// The database does not answer, or answers with an error.
-    #[error("{place}: {message}; finished trials are safe there, go on with --resume when it is back")]
+    #[error(
+        "{place}: {message}; finished trials are safe there, go on with --resume when it is back"
+    )]
     Connection {
         /// The database, without its password.
         place: String,

@@ -1,0 +1,357 @@
+//! `[search]` of a config file: what is searched, how, and what for.
+
+use crate::format_space::Choices;
+use crate::metrics::{METRICS, position};
+use crate::{Direction, SAMPLERS};
+use interop::nearest::did_you_mean;
+use passes::config::{Key, Problem, Reader, Table};
+use passes::{By, Rules, SplitName};
+use serde_json::{Value as Json, json};
+use std::time::Duration;
+
+/// Everything that a search follows from besides the network and its rows.
+#[derive(Clone, Debug)]
+pub struct SearchConfig {
+    /// What may be chosen for which nodes.
+    pub rules: Rules<Choices>,
+    /// The sampler's name.
+    pub sampler: &'static str,
+    /// Its settings.
+    pub sampler_config: Json,
+    /// Trials at most.
+    pub n_trials: u64,
+    /// No new trial is begun after this long.
+    pub timeout: Option<Duration>,
+    /// Threads; none given: as many as the run has.
+    pub n_jobs: Option<usize>,
+    /// The rows that trials are scored on.
+    pub split: SplitName,
+    /// How many of them; all if not given.
+    pub num_samples: Option<usize>,
+    /// Bits that memory density compares with.
+    pub compare_to: f64,
+    /// What is searched for.
+    pub objectives: Vec<Objective>,
+    /// The direction of the sum, when the objectives are summed.
+    pub sum: Option<Direction>,
+    /// What a configuration must keep.
+    pub budgets: Vec<Budget>,
+    /// Whether a trial that can no longer reach the front is given up; the sampler decides if not given.
+    pub early_stop: Option<bool>,
+    /// Training before scoring, if trials are trained.
+    pub training: Option<TrialTraining>,
+}
+
+/// One thing to search for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Objective {
+    /// Its place in [`METRICS`].
+    pub metric: usize,
+    /// What its value is multiplied with.
+    pub scale: f64,
+    /// Which values are better.
+    pub direction: Direction,
+}
+
+/// A limit on a metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Its place in [`METRICS`].
+    pub metric: usize,
+    /// The side on which values must stay.
+    pub side: Side,
+    /// The limit.
+    pub limit: f64,
+}
+
+/// Which values a budget allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// At most the limit.
+    AtMost,
+    /// At least the limit.
+    AtLeast,
+}
+
+impl Budget {
+    /// How far a value is on the wrong side, as a share of the limit; 0 on the right side.
+    pub fn excess(&self, value: f64) -> f64 {
+        let over = match self.side {
+            Side::AtMost => value - self.limit,
+            Side::AtLeast => self.limit - value,
+        };
+        over.max(0.0) / self.limit.abs().max(f64::MIN_POSITIVE)
+    }
+}
+
+/// How each trial is trained before it is scored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrialTraining {
+    /// Updates.
+    pub steps: u64,
+    /// Rows of a batch.
+    pub batch_size: usize,
+    /// Learning rate of Adam.
+    pub learning_rate: f64,
+}
+
+/// Names of search spaces that files of the original may have; all mean this one.
+const SPACES: &[(&str, ())] = &[
+    ("graph/quantize/mixed_precision_ptq", ()),
+    ("graph/quantize/mixed_precision", ()),
+];
+
+const DIRECTIONS: &[(&str, Direction)] = &[
+    ("maximize", Direction::Maximize),
+    ("minimize", Direction::Minimize),
+];
+
+impl SearchConfig {
+    /// Reads the table `[search]`; all problems at once.
+    pub fn read(table: &Table) -> Result<Self, Vec<Problem>> {
+        let mut reader = Reader::new(table, 0..0);
+        let rules = reader.table("search_space", read_space);
+        if rules.is_none() {
+            reader.missing("[search.search_space]", "say what may be chosen");
+        }
+        let rules = rules.unwrap_or(Rules {
+            by: By::Name,
+            rules: Vec::new(),
+            default: None,
+        });
+        let config = reader.table("strategy", |strategy| read_strategy(strategy, rules));
+        if config.is_none() {
+            reader.missing("[search.strategy]", "say how to search and for what");
+        }
+        let problems = reader.finish();
+        match config {
+            Some(config) if problems.is_empty() => Ok(config),
+            _ => Err(problems),
+        }
+    }
+}
+
+fn read_space(reader: &mut Reader) -> Rules<Choices> {
+    reader.choice("name", SPACES);
+    let by = reader.table("setup", |setup| setup.choice("by", By::WORDS));
+    let by = by.flatten().unwrap_or(By::Name);
+    let rules = reader.table("seed", |seed| Rules::read_by(by, seed, Choices::read));
+    rules.unwrap_or_else(|| {
+        reader.missing(
+            "[search.search_space.seed]",
+            "give choices such as [search.search_space.seed.linear.config]",
+        );
+        Rules {
+            by,
+            rules: Vec::new(),
+            default: None,
+        }
+    })
+}
+
+fn read_strategy(reader: &mut Reader, rules: Rules<Choices>) -> SearchConfig {
+    let named = sampler_named(reader, "name");
+    let eval_mode = reader.flag("eval_mode").unwrap_or(true);
+    let software = reader.table("sw_runner", read_software).unwrap_or_default();
+    let compare_to = reader.table("hw_runner", read_hardware).flatten();
+    let setup = reader.table("setup", read_setup).unwrap_or_default();
+    let objectives = reader.table("metrics", read_metrics).unwrap_or_default();
+    if objectives.is_empty() {
+        reader.missing(
+            "[search.strategy.metrics]",
+            "name what to search for, for example accuracy.direction = \"maximize\"",
+        );
+    }
+    let budgets = reader.table("budget", read_budgets).unwrap_or_default();
+    SearchConfig {
+        rules,
+        sampler: named.or(setup.sampler).unwrap_or("tpe"),
+        sampler_config: reader.json("sampler_config").unwrap_or_else(|| json!({})),
+        n_trials: setup.n_trials.unwrap_or(20),
+        timeout: setup.timeout,
+        n_jobs: setup.n_jobs,
+        split: software.split,
+        num_samples: software.num_samples,
+        compare_to: compare_to.unwrap_or(32.0),
+        objectives,
+        sum: setup
+            .is_sum
+            .then_some(setup.direction.unwrap_or(Direction::Maximize)),
+        budgets,
+        early_stop: setup.early_stop,
+        training: (!eval_mode).then(|| {
+            software.training.unwrap_or(TrialTraining {
+                steps: 100,
+                batch_size: 256,
+                learning_rate: 1e-3,
+            })
+        }),
+    }
+}
+
+/// A sampler by name; `optuna` leaves the choice to `setup.sampler`.
+fn sampler_named(reader: &mut Reader, key: &'static str) -> Option<&'static str> {
+    let item = reader.item(key)?;
+    let passes::config::Value::Text(name) = &item.value else {
+        reader.problem(
+            item.span.clone(),
+            format!("{key}: {} is not a word", item.value),
+        );
+        return None;
+    };
+    let found = SAMPLERS.iter().find(|entry| entry.name == name);
+    if found.is_none() && !(key == "name" && name == "optuna") {
+        let names: Vec<&str> = SAMPLERS.iter().map(|entry| entry.name).collect();
+        let close = did_you_mean(name, names.iter().copied());
+        let message = format!("{key}: '{name}' is not one of {}{close}", names.join(", "));
+        reader.problem(item.span.clone(), message);
+    }
+    found.map(|entry| entry.name)
+}
+
+#[derive(Default)]
+struct Software {
+    split: SplitName,
+    num_samples: Option<usize>,
+    training: Option<TrialTraining>,
+}
+
+fn read_software(reader: &mut Reader) -> Software {
+    let mut software = Software {
+        split: SplitName::Val,
+        ..Software::default()
+    };
+    reader.table("basic_evaluation", |evaluation| {
+        software.split = evaluation
+            .choice("data_loader", SplitName::WORDS)
+            .unwrap_or(SplitName::Val);
+        software.num_samples = evaluation.count("num_samples");
+    });
+    software.training = reader.table("basic_train", |train| TrialTraining {
+        steps: train.count("max_steps").unwrap_or(100) as u64,
+        batch_size: train.count("batch_size").unwrap_or(256),
+        learning_rate: train.number("learning_rate", 0.0..=1e3).unwrap_or(1e-3),
+    });
+    software
+}
+
+fn read_hardware(reader: &mut Reader) -> Option<f64> {
+    let compare_to = reader.table("average_bitwidth", |bits| {
+        bits.number("compare_to", 1.0..=1e6)
+    });
+    // Costs are always there; a file may name the ones it looks at.
+    for name in ["memory_density", "flops", "bitops", "model_size"] {
+        reader.table(name, |_| ());
+    }
+    compare_to.flatten()
+}
+
+#[derive(Default)]
+struct Setup {
+    sampler: Option<&'static str>,
+    n_trials: Option<u64>,
+    n_jobs: Option<usize>,
+    timeout: Option<Duration>,
+    is_sum: bool,
+    direction: Option<Direction>,
+    early_stop: Option<bool>,
+}
+
+fn read_setup(reader: &mut Reader) -> Setup {
+    reader.ignore(&["model_parallel", "runner_style"]);
+    let jobs = reader.whole("n_jobs", -1..=4096);
+    Setup {
+        sampler: sampler_named(reader, "sampler"),
+        n_trials: reader.count("n_trials").map(|n| n as u64),
+        // Optuna's −1: all cores, as when nothing is said.
+        n_jobs: jobs
+            .and_then(|jobs| usize::try_from(jobs).ok())
+            .filter(|&jobs| jobs > 0),
+        timeout: reader
+            .number("timeout", 0.0..=1e9)
+            .map(Duration::from_secs_f64),
+        is_sum: reader.flag("sum_scaled_metrics").unwrap_or(false),
+        direction: reader.choice("direction", DIRECTIONS),
+        early_stop: reader.flag("early_stop"),
+    }
+}
+
+fn read_metrics(reader: &mut Reader) -> Vec<Objective> {
+    let mut objectives = Vec::new();
+    for (key, item) in reader.rest() {
+        let Some(metric) = known_metric(reader, key, &key.name) else {
+            continue;
+        };
+        let objective = reader.inner(&key.name, item, |metric_reader| Objective {
+            metric,
+            scale: metric_reader.number("scale", -1e12..=1e12).unwrap_or(1.0),
+            direction: metric_reader
+                .choice("direction", DIRECTIONS)
+                .unwrap_or(METRICS[metric].direction),
+        });
+        if objective.is_some_and(|objective| objective.scale == 0.0) {
+            reader.problem(
+                item.span.clone(),
+                format!("{}: scale is 0, so nothing would be searched for", key.name),
+            );
+        }
+        objectives.extend(objective);
+    }
+    objectives
+}
+
+/// `max_average_bitwidth`, `max_bitops`, `min_accuracy` and so on: `max_` or `min_` before any metric.
+fn read_budgets(reader: &mut Reader) -> Vec<Budget> {
+    let mut budgets = Vec::new();
+    for (key, item) in reader.rest() {
+        let sides = [("max_", Side::AtMost), ("min_", Side::AtLeast)];
+        let Some((name, side)) = sides
+            .iter()
+            .find_map(|(word, side)| Some((key.name.strip_prefix(word)?, *side)))
+        else {
+            reader.problem(
+                key.span.clone(),
+                format!(
+                    "unknown key '{}'; a budget is max_METRIC or min_METRIC",
+                    key.name
+                ),
+            );
+            continue;
+        };
+        let Some(metric) = known_metric(reader, key, name) else {
+            continue;
+        };
+        match item.value {
+            passes::config::Value::Int(limit) => budgets.push(Budget {
+                metric,
+                side,
+                limit: limit as f64,
+            }),
+            passes::config::Value::Float(limit) if limit.is_finite() => budgets.push(Budget {
+                metric,
+                side,
+                limit,
+            }),
+            ref other => reader.problem(
+                item.span.clone(),
+                format!("{}: {other} is not a number", key.name),
+            ),
+        }
+    }
+    budgets
+}
+
+fn known_metric(reader: &mut Reader, key: &Key, name: &str) -> Option<usize> {
+    let found = position(name);
+    if found.is_none() {
+        let names = METRICS.iter().map(|entry| entry.name);
+        let close = did_you_mean(name, names.clone());
+        let known: Vec<&str> = names.collect();
+        let message = format!(
+            "nothing computes '{name}'; there are {}{close}",
+            known.join(", ")
+        );
+        reader.problem(key.span.clone(), message);
+    }
+    found
+}
