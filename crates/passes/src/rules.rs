@@ -47,6 +47,38 @@ pub struct Rules<T> {
     pub default: Option<Rule<T>>,
 }
 
+impl<T> Rule<T> {
+    fn new(by: By, key: Key, value: T) -> Result<Self, Problem> {
+        let pattern = match by {
+            By::RegexName => Some(pattern(&key)?),
+            By::Type | By::Name => None,
+        };
+        Ok(Self {
+            key,
+            value,
+            pattern,
+        })
+    }
+}
+
+impl Rules<()> {
+    /// A list of nodes, each word a rule that says no more than which nodes it chooses.
+    pub fn of_words(reader: &mut Reader, by: By, words: Vec<Key>) -> Self {
+        let mut rules = Vec::new();
+        for word in words {
+            match Rule::new(by, word, ()) {
+                Ok(rule) => rules.push(rule),
+                Err(problem) => reader.problem(problem.span, problem.message),
+            }
+        }
+        Self {
+            by,
+            rules,
+            default: None,
+        }
+    }
+}
+
 impl<T> Rules<T> {
     /// Reads `by`, `default.config` and every `KEY.config`.
     pub fn read<'a>(reader: &mut Reader<'a>, value: impl FnMut(&mut Reader<'a>) -> T) -> Self {
@@ -67,21 +99,13 @@ impl<T> Rules<T> {
                 continue;
             };
             let is_default = key.name == "default";
-            let pattern = match by {
-                By::RegexName if !is_default => match pattern(key) {
-                    Ok(pattern) => Some(pattern),
-                    Err(problem) => {
-                        reader.problem(problem.span, problem.message);
-                        continue;
-                    }
-                },
-                _ => None,
-            };
-            let key = key.clone();
-            let rule = Rule {
-                key,
-                value,
-                pattern,
+            let by = if is_default { By::Name } else { by };
+            let rule = match Rule::new(by, key.clone(), value) {
+                Ok(rule) => rule,
+                Err(problem) => {
+                    reader.problem(problem.span, problem.message);
+                    continue;
+                }
             };
             if is_default {
                 default = Some(rule);

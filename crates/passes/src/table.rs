@@ -12,6 +12,7 @@ pub static PASSES: &[PassEntry] = &[
     PassEntry::of::<analysis::ReportNodeShape>(),
     PassEntry::of::<analysis::ReportNodeMetaParam>(),
     PassEntry::of::<analysis::Verify>(),
+    PassEntry::of::<analysis::ProfileStatistics>(),
     // analysis: costs
     PassEntry::of::<analysis::CountFlops>(),
     PassEntry::of::<analysis::CountBitops>(),

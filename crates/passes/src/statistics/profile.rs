@@ -19,8 +19,8 @@ pub struct Profile {
     sample: Vec<usize>,
     rows: usize,
     keeps_values: bool,
-    /// All samples in order, in one part for every profile that was merged; empty if nobody wants them.
-    values: Vec<Vec<f32>>,
+    /// All samples in order; empty if nobody wants them.
+    values: Vec<f32>,
     not_finite: Option<StatisticError>,
 }
 
@@ -58,7 +58,7 @@ impl Profile {
             sample: sample.to_vec(),
             rows: 0,
             keeps_values,
-            values: vec![Vec::new()],
+            values: Vec::new(),
             not_finite: None,
         })
     }
@@ -67,7 +67,7 @@ impl Profile {
     pub fn reserve(&mut self, rows: usize) {
         if self.keeps_values {
             let width: usize = self.sample.iter().product();
-            self.values[0].reserve_exact(rows * width);
+            self.values.reserve_exact(rows * width);
         }
     }
 
@@ -84,10 +84,7 @@ impl Profile {
             self.not_finite = StatisticError::not_finite(rows, &self.sample, self.rows);
         }
         if self.keeps_values {
-            self.values
-                .last_mut()
-                .expect("there is always a part")
-                .extend_from_slice(rows);
+            self.values.extend_from_slice(rows);
         }
         self.rows += count;
     }
@@ -96,22 +93,32 @@ impl Profile {
     ///
     /// # Panics
     /// If the other was made for something else.
-    pub fn merge(&mut self, later: Self) {
-        assert_eq!(
-            self.statistics, later.statistics,
-            "profiles of other statistics"
+    pub fn merge(&mut self, mut later: Self) {
+        self.append(&mut later);
+    }
+
+    /// Moves what another profile of the same statistics has seen of later samples into this one. The other is left as
+    /// new, with the memory it has.
+    ///
+    /// # Panics
+    /// If the other was made for something else.
+    pub fn append(&mut self, later: &mut Self) {
+        assert!(
+            self.statistics == later.statistics && self.sample == later.sample,
+            "profiles of different statistics or samples"
         );
-        assert_eq!(self.sample, later.sample, "profiles of other samples");
-        for (view, more) in self.views.iter_mut().zip(&later.views) {
-            for (group, more) in view.accumulators.iter_mut().zip(&more.accumulators) {
+        for (view, more) in self.views.iter_mut().zip(&mut later.views) {
+            for (group, more) in view.accumulators.iter_mut().zip(&mut more.accumulators) {
                 group.merge(more);
+                *more = Accumulator::EMPTY;
             }
         }
+        let not_finite = later.not_finite.take();
         if self.not_finite.is_none() {
-            self.not_finite = later.not_finite.map(|error| error.after(self.rows));
+            self.not_finite = not_finite.map(|error| error.after(self.rows));
         }
-        self.values.extend(later.values);
-        self.rows += later.rows;
+        self.values.append(&mut later.values);
+        self.rows += std::mem::take(&mut later.rows);
     }
 
     /// What the statistics found, in their order.
@@ -144,7 +151,7 @@ impl Profile {
     }
 
     /// Gives the values to `record`, which is seldom there and seldom more than once.
-    fn hand_over(&self, values: Vec<Vec<f32>>, summaries: &mut [Summary]) {
+    fn hand_over(&self, data: Vec<f32>, summaries: &mut [Summary]) {
         let records = self.statistics.iter().zip(summaries);
         let mut records = records.filter_map(|(statistic, summary)| match statistic {
             Statistic::Record(record) => Some((record, summary)),
@@ -153,7 +160,6 @@ impl Profile {
         let Some((first, summary)) = records.next() else {
             return;
         };
-        let data = join(values);
         for (record, summary) in records {
             let shape = record.shape(self.rows, &self.sample);
             summary.data = Some((shape, data.clone()));
@@ -179,16 +185,4 @@ impl View {
             groups.all(|(group, values)| group.add(values, self.needs))
         })
     }
-}
-
-/// One array of all parts.
-fn join(parts: Vec<Vec<f32>>) -> Vec<f32> {
-    let len: usize = parts.iter().map(Vec::len).sum();
-    let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_default();
-    all.reserve_exact(len - all.len());
-    for part in parts {
-        all.extend_from_slice(&part);
-    }
-    all
 }

@@ -68,25 +68,17 @@ impl Measure for RangeQuantile {
         let levels = [1.0 - self.quantile, self.quantile];
         let count = seen.groups.count();
         if count == 1 {
-            let parts: Vec<&[f32]> = seen.values.iter().map(Vec::as_slice).collect();
-            return seen.range(std::iter::once(quantiles(&parts, self.abs, levels)));
+            let ends = quantiles(seen.values, self.abs, levels);
+            return seen.range(std::iter::once(ends));
         }
         let mut ends = Vec::with_capacity(count);
-        let mut parts: Vec<Vec<f32>> = vec![Vec::new(); seen.values.len()];
+        let mut gathered = Vec::new();
         for first in (0..count).step_by(GROUPS) {
             let last = (first + GROUPS).min(count);
-            for (part, values) in parts.iter_mut().zip(seen.values) {
-                part.clear();
-                seen.groups.gather(values, first, last, part);
-            }
-            for group in 0..last - first {
-                let own = |part: &Vec<f32>| {
-                    let size = part.len() / (last - first);
-                    group * size..(group + 1) * size
-                };
-                let parts: Vec<&[f32]> = parts.iter().map(|part| &part[own(part)]).collect();
-                ends.push(quantiles(&parts, self.abs, levels));
-            }
+            gathered.clear();
+            seen.groups.gather(seen.values, first, last, &mut gathered);
+            let groups = gathered.chunks(seen.count() as usize);
+            ends.extend(groups.map(|values| quantiles(values, self.abs, levels)));
         }
         seen.range(ends.into_iter())
     }

@@ -13,20 +13,20 @@ const SAMPLE: usize = 1 << 13;
 /// Standard deviations that a rank may lie off its place in the sample.
 const DEVIATIONS: f64 = 4.0;
 
-/// Quantiles of the values of all parts, or of their magnitudes, by linear interpolation. All values must be finite, and
+/// Quantiles of values, or of their magnitudes, by linear interpolation. All values must be finite, and
 /// there must be one.
 pub(super) fn quantiles<const N: usize>(
-    parts: &[&[f32]],
+    values: &[f32],
     magnitudes: bool,
     levels: [f64; N],
 ) -> [f64; N] {
-    let count: usize = parts.iter().map(|part| part.len()).sum();
-    let mut values = if count <= FEW {
-        Search::Direct(collect(parts, magnitudes))
+    let count = values.len();
+    let mut search = if count <= FEW {
+        Search::Direct(copy(values, magnitudes))
     } else {
-        let sample = sample(parts, count, magnitudes);
+        let sample = sample(values, magnitudes);
         let mut brackets = levels.map(|level| Bracket::new(&sample, level));
-        scan(parts, magnitudes, &mut brackets);
+        scan(values, magnitudes, &mut brackets);
         Search::Brackets(brackets.into())
     };
     let mut k = 0;
@@ -34,7 +34,7 @@ pub(super) fn quantiles<const N: usize>(
         let place = level * (count - 1) as f64;
         let rank = place.floor() as usize;
         let next = (rank + 1).min(count - 1);
-        let [low, high] = [rank, next].map(|rank| values.at(k, rank, parts, magnitudes));
+        let [low, high] = [rank, next].map(|rank| search.at(k, rank, values, magnitudes));
         k += 1;
         interpolate(low.into(), high.into(), place - place.floor())
     })
@@ -60,12 +60,12 @@ enum Search {
 
 impl Search {
     /// The value at a rank, for level `k`.
-    fn at(&mut self, k: usize, rank: usize, parts: &[&[f32]], magnitudes: bool) -> f32 {
+    fn at(&mut self, k: usize, rank: usize, all: &[f32], magnitudes: bool) -> f32 {
         if let Self::Brackets(brackets) = self {
             if let Some(value) = brackets[k].at(rank) {
                 return value;
             }
-            *self = Self::Direct(collect(parts, magnitudes));
+            *self = Self::Direct(copy(all, magnitudes));
         }
         match self {
             Self::Direct(values) => nth(values, rank),
@@ -126,9 +126,9 @@ impl Bracket {
 }
 
 /// One pass over all values, block after block while they are in the first cache.
-fn scan(parts: &[&[f32]], magnitudes: bool, brackets: &mut [Bracket]) {
+fn scan(values: &[f32], magnitudes: bool, brackets: &mut [Bracket]) {
     let mut scratch = Vec::with_capacity(BLOCK);
-    for block in parts.iter().flat_map(|part| part.chunks(BLOCK)) {
+    for block in values.chunks(BLOCK) {
         let block = if magnitudes {
             scratch.clear();
             scratch.extend(block.iter().map(|x| x.abs()));
@@ -143,34 +143,20 @@ fn scan(parts: &[&[f32]], magnitudes: bool, brackets: &mut [Bracket]) {
 }
 
 /// A sorted sample. Steps of the golden ratio spread it evenly and in no rhythm with the width of a row.
-fn sample(parts: &[&[f32]], count: usize, magnitudes: bool) -> Vec<f32> {
+fn sample(values: &[f32], magnitudes: bool) -> Vec<f32> {
+    let count = values.len();
     let wanted = SAMPLE.min(count / 16);
     let golden = |k: usize| (k as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let place = |k: usize| ((u128::from(golden(k)) * count as u128) >> 64) as usize;
-    let mut places: Vec<usize> = (1..=wanted).map(place).collect();
-    places.sort_unstable();
-    let mut sample = Vec::with_capacity(wanted);
-    let (mut part, mut start) = (0, 0);
-    for place in places {
-        while place - start >= parts[part].len() {
-            start += parts[part].len();
-            part += 1;
-        }
-        let value = parts[part][place - start];
-        sample.push(if magnitudes { value.abs() } else { value });
-    }
+    let places = (1..=wanted).map(|k| values[place(k)]);
+    let mut sample = copy(&places.collect::<Vec<_>>(), magnitudes);
     sample.sort_unstable_by(f32::total_cmp);
     sample
 }
 
-fn collect(parts: &[&[f32]], magnitudes: bool) -> Vec<f32> {
-    let mut values = parts.concat();
-    if magnitudes {
-        for x in &mut values {
-            *x = x.abs();
-        }
-    }
-    values
+fn copy(values: &[f32], magnitudes: bool) -> Vec<f32> {
+    let of = |x: &f32| if magnitudes { x.abs() } else { *x };
+    values.iter().map(of).collect()
 }
 
 fn nth(values: &mut [f32], rank: usize) -> f32 {
@@ -183,7 +169,7 @@ mod tests {
     use ir::Random;
 
     fn by_sorting(values: &[f32], magnitudes: bool, level: f64) -> f64 {
-        let mut sorted = collect(&[values], magnitudes);
+        let mut sorted = copy(values, magnitudes);
         sorted.sort_unstable_by(f32::total_cmp);
         let place = level * (sorted.len() - 1) as f64;
         let at = |place: f64| f64::from(sorted[place as usize]);
@@ -191,10 +177,9 @@ mod tests {
     }
 
     fn check(values: &[f32], what: &str) {
-        let (first, rest) = values.split_at(values.len() / 3);
         for magnitudes in [false, true] {
             for level in [0.0, 0.001, 0.025, 0.3, 0.5, 0.97, 1.0] {
-                let found = quantiles(&[first, &[], rest], magnitudes, [1.0 - level, level]);
+                let found = quantiles(values, magnitudes, [1.0 - level, level]);
                 let wanted = [1.0 - level, level].map(|l| by_sorting(values, magnitudes, l));
                 assert_eq!(
                     found, wanted,

@@ -21,7 +21,7 @@ pub(super) struct Seen<'a> {
     /// One for each group.
     pub accumulators: &'a [Accumulator],
     /// All samples in order, if somebody asked for them.
-    pub values: &'a [Vec<f32>],
+    pub values: &'a [f32],
 }
 
 impl Seen<'_> {
