@@ -57,6 +57,11 @@ impl Console {
         }
     }
 
+    /// Whether a moving line is shown.
+    pub fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
     /// Says how it goes, on standard output, or on standard error when that is kept for JSON.
     pub fn say(&mut self, line: &str) {
         if self.level < Level::Info {

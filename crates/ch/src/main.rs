@@ -20,7 +20,9 @@ mod table;
 mod usage;
 mod vocabulary;
 
-use actions::{compare, data, explain, format, list, predict, run, show, test, train, transform};
+use actions::{
+    compare, data, explain, format, list, predict, run, search, show, test, train, transform,
+};
 
 /// Explore number formats, networks and hardware.
 #[derive(Parser)]
@@ -44,7 +46,10 @@ enum Action {
     /// Run the passes of a config file over a network: report, profile, quantise, prune, count, …
     #[command(override_usage = "ch transform --config FILE [MODEL] [DATASET] [OPTIONS]")]
     Transform(transform::Args),
-    /// Everything a config file asks for: train, test, passes, compare, test again
+    /// Search for the number formats with the best trade between accuracy and cost
+    #[command(override_usage = "ch search --config FILE [MODEL] [DATASET] [OPTIONS]")]
+    Search(search::Args),
+    /// Everything a config file asks for: train, test, passes, compare, test again, search
     #[command(override_usage = "ch run FILE [OPTIONS]")]
     Run(run::Args),
     /// Two networks side by side: formats, weights, errors of every node, outputs
@@ -96,6 +101,7 @@ fn main() -> ExitCode {
         Action::Test(args) => test::run(args),
         Action::Predict(args) => predict::run(args),
         Action::Transform(args) => transform::run(args),
+        Action::Search(args) => search::run(args),
         Action::Run(args) => run::run(args),
         Action::Compare(args) => compare::run(args),
         Action::Data(args) => data::run(args),

@@ -45,19 +45,18 @@ impl Folder {
         )
     }
 
-    /// The newest of today's runs of the same model and dataset, or of the same project, that left a checkpoint.
-    pub fn latest(config: &Config) -> Result<PathBuf> {
+    /// The newest of today's runs of the same model and dataset, or of the same project, that left a file to go on from.
+    pub fn latest(config: &Config, file: &str) -> Result<PathBuf> {
         let parent = config
             .path("project_dir")
             .unwrap_or_else(|| PathBuf::from("mase_output"));
         let name = name(config);
         let runs = (1..=MOST_RUNS).map(|run| parent.join(folder_name(&name, run)));
-        let has_checkpoint =
-            |path: &PathBuf| path.join("software/training_ckpts/last.ckpt").exists();
+        let has_file = |path: &PathBuf| path.join("software").join(file).exists();
         let runs = runs.take_while(|path| path.exists());
-        runs.filter(has_checkpoint).last().with_context(|| {
+        runs.filter(has_file).last().with_context(|| {
             format!(
-                "nothing to resume: {} has no run called {name} with a checkpoint; name its folder with --resume=FOLDER",
+                "nothing to resume: {} has no run called {name} with a {file}; name its folder with --resume=FOLDER",
                 parent.display()
             )
         })

@@ -11,6 +11,7 @@ pub fn parse() -> Result<crate::Cli, Error> {
     let command = crate::Cli::command()
         .mut_subcommand("test", |test| hide_settings(test, Action::Use))
         .mut_subcommand("predict", |predict| hide_settings(predict, Action::Use))
+        .mut_subcommand("search", |search| hide_settings(search, Action::Search))
         .mut_subcommand("transform", |transform| {
             hide_settings(transform, Action::Transform)
         });

@@ -1,12 +1,24 @@
-//! A line chart as SVG, readable without a program of its own: axes with round numbers, a legend, one line per series.
+//! A chart as SVG, readable without a program of its own: axes with round numbers, a legend, a line or dots per series.
 
 use std::fmt::Write;
 
+/// How the points of a series are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// Joined by a line.
+    #[default]
+    Line,
+    /// Each by itself.
+    Dots,
+}
+
 /// One line of a chart.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     /// What the legend calls it.
     pub name: String,
+    /// How it is drawn.
+    pub mark: Mark,
     /// Points from left to right; points that are not finite are left out.
     pub points: Vec<(f64, f64)>,
 }
@@ -52,7 +64,7 @@ impl Chart {
         self.labels(&mut svg);
         self.ticks(&mut svg, &x, &y);
         for (i, points) in shown.iter().enumerate() {
-            line(&mut svg, i, points, &x, &y);
+            draw(&mut svg, i, self.series[i].mark, points, &x, &y);
             legend(&mut svg, i, &self.series[i].name);
         }
         svg + "</svg>\n"
@@ -148,26 +160,33 @@ impl Axis {
     }
 }
 
-fn line(svg: &mut String, i: usize, points: &[(f64, f64)], x: &Axis, y: &Axis) {
+fn draw(svg: &mut String, i: usize, mark: Mark, points: &[(f64, f64)], x: &Axis, y: &Axis) {
     let [left, top, right, bottom] = PLOT;
     let color = COLORS[i % COLORS.len()];
     let places: Vec<(f64, f64)> = points
         .iter()
         .map(|&(a, b)| (x.place(a, left, right), y.place(b, bottom, top)))
         .collect();
-    let path: Vec<String> = places
-        .iter()
-        .map(|(a, b)| format!("{a:.1},{b:.1}"))
-        .collect();
-    let _ = writeln!(
-        svg,
-        "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"2\" points=\"{}\"/>",
-        path.join(" ")
-    );
+    if mark == Mark::Line {
+        let path: Vec<String> = places
+            .iter()
+            .map(|(a, b)| format!("{a:.1},{b:.1}"))
+            .collect();
+        let _ = writeln!(
+            svg,
+            "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"2\" points=\"{}\"/>",
+            path.join(" ")
+        );
+    }
+    let opacity = if mark == Mark::Dots {
+        " fill-opacity=\"0.4\""
+    } else {
+        ""
+    };
     for (a, b) in places {
         let _ = writeln!(
             svg,
-            "<circle cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"3\" fill=\"{color}\"/>"
+            "<circle cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"3\" fill=\"{color}\"{opacity}/>"
         );
     }
 }
@@ -224,6 +243,7 @@ mod tests {
         let series = vec![Series {
             name: "a < b".into(),
             points: points.to_vec(),
+            ..Series::default()
         }];
         Chart {
             title: "t".into(),

@@ -4,5 +4,5 @@
 mod chart;
 mod table;
 
-pub use chart::{Chart, Series};
+pub use chart::{Chart, Mark, Series};
 pub use table::Table;

@@ -7,6 +7,8 @@ pub mod format;
 pub mod list;
 pub mod predict;
 pub mod run;
+pub mod search;
+mod searching;
 pub mod show;
 pub mod sweep;
 pub mod test;

@@ -1,5 +1,6 @@
-//! `ch run FILE`: the whole flow from one file: train, test, passes, compare, test again.
+//! `ch run FILE`: the whole flow from one file: train, test, passes, compare, test again, search.
 
+use super::searching::{self, Searching};
 use super::test::{scores_json, scores_table};
 use super::training::Training;
 use super::transforming::{Options, Transforming};
@@ -50,6 +51,10 @@ pub fn run(args: &Args) -> Result<Reply> {
         Some(_) => Some(args.options.program(&config)?),
         None => None,
     };
+    let asked = match config.document().section("search") {
+        Some(_) => Some(searching::Options::default().read(&config)?),
+        None => None,
+    };
     let mut console = pipeline::begin(&config, Action::Run, args.voice)?;
     let data = pipeline::open_data(&config, &mut console)?;
     training::check_batch(&config, &data)?;
@@ -85,6 +90,18 @@ pub fn run(args: &Args) -> Result<Reply> {
                 &mut console,
             )?;
         }
+    }
+    if let Some(asked) = asked {
+        console.say("== search");
+        let searching = Searching {
+            config: &config,
+            data: &data,
+            folder: &software,
+        };
+        let stop = training::watch_for_ctrl_c()?;
+        let outcome = searching.run(asked, graph, &stop, &mut console)?;
+        console.say(&outcome.text);
+        facts["search"] = outcome.json;
     }
     console.say(&format!("all files are in {}", folder.path.display()));
     finish(args, &facts, is_good)

@@ -38,7 +38,10 @@ pub fn run(args: &Args) -> Result<Reply> {
         return sweep::run(&config, &args.sweep, args.voice);
     }
     let (config, earlier) = match config.text("resume") {
-        Some("latest") => resume(&config, &Folder::latest(&config)?)?,
+        Some("latest") => resume(
+            &config,
+            &Folder::latest(&config, "training_ckpts/last.ckpt")?,
+        )?,
         Some(path) => resume(&config, Path::new(path))?,
         None => (config, None),
     };

@@ -176,7 +176,8 @@ fn report_files(step: &StepReport) -> Vec<OutputFile> {
     files
 }
 
-fn write(path: &Path, bytes: &[u8], console: &mut Console) -> Result<()> {
+/// Writes a file and the folders above it.
+pub fn write(path: &Path, bytes: &[u8], console: &mut Console) -> Result<()> {
     let named = || format!("cannot write {}", path.display());
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).with_context(named)?;

@@ -32,6 +32,8 @@ pub enum Action {
     Use,
     /// `ch transform`: as for using, but files are written.
     Transform,
+    /// `ch search`: as for transforming, with another table of the file.
+    Search,
     /// `ch run`: everything.
     Run,
 }
@@ -41,7 +43,7 @@ impl Action {
     pub fn uses(self, group: Group) -> bool {
         match self {
             Self::Train | Self::Run => true,
-            Self::Transform => group != Group::Training,
+            Self::Transform | Self::Search => group != Group::Training,
             Self::Use => !matches!(group, Group::Training | Group::Output),
         }
     }
@@ -51,6 +53,7 @@ impl Action {
         match self {
             Self::Train | Self::Use => false,
             Self::Transform => section == "passes",
+            Self::Search => section == "search",
             Self::Run => true,
         }
     }
@@ -154,6 +157,11 @@ impl Config {
             .filter(|text| !text.is_empty());
         let given = self.manual.get(key).or_else(|| self.file.get(key));
         given.map(String::as_str).or(default)
+    }
+
+    /// Whether the file or the command line gives a setting.
+    pub fn is_given(&self, key: &str) -> bool {
+        self.manual.contains_key(key) || self.file.contains_key(key)
     }
 
     /// A path.

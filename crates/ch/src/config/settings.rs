@@ -105,7 +105,6 @@ pub const SETTINGS: &[Setting] = &[
     setting("load_type", "load-type", Kind::Choice(&["auto", "pt", "pl", "mz", "safetensors"]), Run, "auto", "kind of the checkpoint; auto looks at its content"),
     setting("seed", "seed", ANY, Run, "0", "seed of every random choice"),
     // training
-    setting("resume", "resume", Kind::Text, Training, "", "go on with the latest run of this name, or with the run in this folder"),
     setting("batch_size", "batch-size", COUNT, Training, "128", "rows in a batch"),
     setting("max_epochs", "max-epochs", COUNT, Training, "20", "passes over the training rows"),
     setting("max_steps", "max-steps", Kind::Whole(-1, i64::MAX), Training, "-1", "stop after this many updates; -1 for no limit"),
@@ -120,6 +119,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("log_every_n_steps", "log-every-n-steps", COUNT, Training, "50", "updates between two lines of the log"),
     setting("report_to", "report-to", Kind::Choice(&["tensorboard", "none"]), Training, "tensorboard", "log for TensorBoard, or not"),
     // output
+    setting("resume", "resume", Kind::Text, Output, "", "go on with the latest run of this name, or with the run in this folder"),
     setting("project_dir", "project-dir", Kind::Text, Output, "./mase_output", "folder for all output"),
     setting("project", "project", Kind::Text, Output, "", "name of this run's folder; made from model, task, dataset and date if not given"),
     // machine

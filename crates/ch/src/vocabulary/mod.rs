@@ -54,6 +54,21 @@ pub static KINDS: &[Kind] = &[
         words: passes,
     },
     Kind {
+        name: "samplers",
+        singular: "sampler",
+        about: "how `ch search` chooses what to try next",
+        words: samplers,
+    },
+    Kind {
+        name: "objectives",
+        singular: "objective",
+        about: "what `ch search` can search for",
+        words: || {
+            let metrics = search::metrics::METRICS.iter();
+            table(metrics.map(|entry| (entry.name, entry.about)))
+        },
+    },
+    Kind {
         name: "models",
         singular: "model",
         about: "networks that come with the program",
@@ -157,6 +172,14 @@ fn passes() -> Vec<Word> {
         ..plain(entry.name, entry.about)
     };
     passes::PASSES.iter().map(word).collect()
+}
+
+fn samplers() -> Vec<Word> {
+    let word = |entry: &search::SamplerEntry| Word {
+        details: entry.doc.to_owned(),
+        ..plain(entry.name, entry.about)
+    };
+    search::SAMPLERS.iter().map(word).collect()
 }
 
 fn models() -> Vec<Word> {

@@ -92,18 +92,22 @@ impl SamplerEntry {
     }
 }
 
+/// The line of the sampler called `name`.
+pub fn find_sampler(name: &str) -> Result<&'static SamplerEntry, SearchError> {
+    let entry = SAMPLERS.iter().find(|entry| entry.name == name);
+    entry.ok_or_else(|| SearchError::UnknownSampler {
+        name: name.to_owned(),
+        known: SAMPLERS.iter().map(|entry| entry.name).collect(),
+    })
+}
+
 /// The sampler called `name`, made from its config.
 pub fn build_sampler(
     name: &str,
     config: &Value,
     setting: Setting,
 ) -> Result<Box<dyn Sampler>, SearchError> {
-    let entry = SAMPLERS.iter().find(|entry| entry.name == name);
-    let unknown = || SearchError::UnknownSampler {
-        name: name.to_owned(),
-        known: SAMPLERS.iter().map(|entry| entry.name).collect(),
-    };
-    entry.ok_or_else(unknown)?.build(config, setting)
+    find_sampler(name)?.build(config, setting)
 }
 
 /// A sampler with its place in the table.

@@ -168,6 +168,7 @@ impl Results<'_> {
                 None => all.push(Series {
                     name,
                     points: vec![point],
+                    ..Series::default()
                 }),
             }
         }

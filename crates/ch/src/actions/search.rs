@@ -1,0 +1,65 @@
+//! `ch search --config FILE`: searches over number formats.
+
+use super::json_text;
+use super::searching::{Options, Searching};
+use super::train::watch_for_ctrl_c;
+use crate::config::{Action, Config, Given};
+use crate::console::Voice;
+use crate::output::Folder;
+use crate::{Reply, pipeline};
+use anyhow::{Result, bail};
+use std::path::Path;
+
+/// Arguments of `ch search`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    given: Given,
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    voice: Voice,
+}
+
+/// Searches.
+pub fn run(args: &Args) -> Result<Reply> {
+    let config = Config::resolve(&args.given)?;
+    if config.document().section("search").is_none() {
+        match args.given.config {
+            Some(_) => bail!(
+                "{} says nothing of a search; add the tables [search.search_space] and [search.strategy]",
+                config.document().name
+            ),
+            None => bail!(
+                "no --config given; name a TOML file with the tables [search.search_space] and [search.strategy]"
+            ),
+        }
+    }
+    let asked = args.options.read(&config)?;
+    let mut console = pipeline::begin(&config, Action::Search, args.voice)?;
+    let data = pipeline::open_data(&config, &mut console)?;
+    if config.text("load_name").is_none() {
+        console
+            .note("no --load given: the network has starting weights, so accuracies say nothing");
+    }
+    let graph = pipeline::open_graph(&config, Some(&data.info))?;
+    let config = config.or_else("model", &graph.name);
+    let folder = match config.text("resume") {
+        Some("latest") => Folder::resume(&Folder::latest(&config, super::searching::JOURNAL)?)?,
+        Some(path) => Folder::resume(Path::new(path))?,
+        None => Folder::create(&config)?,
+    };
+    let stop = watch_for_ctrl_c()?;
+    let searching = Searching {
+        config: &config,
+        data: &data,
+        folder: &folder.software(),
+    };
+    let outcome = searching.run(asked, graph, &stop, &mut console)?;
+    let text = if args.voice.json {
+        json_text(&outcome.json)?
+    } else {
+        outcome.text
+    };
+    Ok(text.into())
+}

@@ -1,0 +1,309 @@
+//! One search with its files: trials, the best of them as configs and graphs, a chart and a page.
+
+use super::json_text;
+use super::training::count;
+use crate::config::Config;
+use crate::console::Console;
+use crate::pipeline;
+use anyhow::{Context, Result, anyhow};
+use data::{Dataset, Split};
+use ir::Graph;
+use passes::SplitName;
+use search::config::SearchConfig;
+use search::evaluate::Task;
+use search::results::{Report, importances, page};
+use search::runner::{Ending, Results, Search, TrialRecord};
+use search::{FormatSpace, FormatSpaceError, History};
+use serde_json::{Value as Json, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Where trials are kept, beneath `software`.
+pub const JOURNAL: &str = "search_ckpts/study.journal";
+/// Graphs that are written; a front can have hundreds of points.
+const MOST_GRAPHS: usize = 20;
+
+/// Options of a search on the command line.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Options {
+    /// Trials at most, instead of what the file says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
+    n_trials: Option<u64>,
+    /// Sampler, instead of what the file says: `ch list samplers`
+    #[arg(long, value_name = "NAME", help_heading = "Search")]
+    sampler: Option<String>,
+}
+
+impl Options {
+    /// What the file asks for, with what was typed on top.
+    pub fn read(&self, config: &Config) -> Result<SearchConfig> {
+        let document = config.document();
+        let table = document
+            .section("search")
+            .context("the file says nothing of a search")?;
+        let mut asked = SearchConfig::read(table)
+            .map_err(|problems| anyhow!("{}", document.describe(&problems)))?;
+        if let Some(name) = &self.sampler {
+            asked.sampler = search::find_sampler(name)?.name;
+        }
+        asked.n_trials = self.n_trials.unwrap_or(asked.n_trials);
+        Ok(asked)
+    }
+}
+
+/// One search.
+pub struct Searching<'a> {
+    /// All settings.
+    pub config: &'a Config,
+    /// Rows to score on.
+    pub data: &'a Dataset,
+    /// Where the files go.
+    pub folder: &'a Path,
+}
+
+/// What came out, for people and for programs.
+pub struct Outcome {
+    /// For people.
+    pub text: String,
+    /// For programs.
+    pub json: Json,
+}
+
+impl Searching<'_> {
+    /// Runs all trials and writes the files.
+    pub fn run(
+        &self,
+        asked: SearchConfig,
+        graph: Graph,
+        stop: &AtomicBool,
+        console: &mut Console,
+    ) -> Result<Outcome> {
+        let search = self.search(asked, graph, console)?;
+        let size = search.task.formats.space.size();
+        console.say(&format!(
+            "searching {} with {} over {}, {} rows, {}",
+            search.objective_names().join(", "),
+            search.config.sampler,
+            size.map_or_else(
+                || "a continuous space".to_owned(),
+                |n| format!("{n} configurations")
+            ),
+            search.task.rows.len(),
+            count(search.threads as u64, "thread"),
+        ));
+        let mut listener = Listener::new(&search, console);
+        let results = search.run(None, stop, &mut |record, history| {
+            listener.hear(record, history);
+        })?;
+        let report = Report {
+            search: &search,
+            results: &results,
+        };
+        self.write(&report, console)?;
+        Ok(self.outcome(&report))
+    }
+
+    fn search(&self, asked: SearchConfig, graph: Graph, console: &mut Console) -> Result<Search> {
+        let formats = FormatSpace::new(&graph, &asked.rules).map_err(|error| match error {
+            FormatSpaceError::Config(problems) => {
+                anyhow!("{}", self.config.document().describe(&problems))
+            }
+            other => other.into(),
+        })?;
+        let rows = self.rows(&asked, console)?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = match asked.n_jobs {
+            _ if self.config.is_given("num_workers") => pipeline::threads(self.config),
+            Some(jobs) => jobs.min(cores),
+            None => cores,
+        };
+        let task = Task {
+            graph: Arc::new(graph),
+            formats: Arc::new(formats),
+            rows,
+            compare_to: asked.compare_to,
+        };
+        Ok(Search {
+            train_rows: asked.training.map(|_| self.data.train.clone()),
+            config: asked,
+            task,
+            seed: self.config.whole("seed") as u64,
+            // 0 stands for all cores.
+            threads: if threads == 0 { cores } else { threads },
+        })
+    }
+
+    fn rows(&self, asked: &SearchConfig, console: &mut Console) -> Result<Split> {
+        let split = match asked.split {
+            SplitName::Train => &self.data.train,
+            SplitName::Val => &self.data.val,
+            SplitName::Test => &self.data.test,
+        };
+        let (name, dataset) = (asked.split.name(), &self.data.info.name);
+        if split.is_empty() {
+            anyhow::bail!("dataset {dataset} has no {name} rows to score trials on");
+        }
+        let wanted = asked.num_samples.unwrap_or(split.len());
+        if wanted > split.len() {
+            console.note(&format!("{wanted} rows were asked for, the {name} rows of {dataset} are {}; all of them are used", split.len()));
+        }
+        Ok(split.head(wanted))
+    }
+
+    fn write(&self, report: &Report, console: &mut Console) -> Result<()> {
+        let folder = self.folder.join("search_ckpts");
+        let title = format!(
+            "Search of {} on {}",
+            report.search.task.graph.name, self.data.info.name
+        );
+        let mut files: Vec<(String, Vec<u8>)> = vec![
+            (
+                "log.json".to_owned(),
+                json_text(&report.log())?.into_bytes(),
+            ),
+            (
+                "trials.csv".to_owned(),
+                report.table().to_csv().into_bytes(),
+            ),
+            ("front.svg".to_owned(), report.chart().to_svg().into_bytes()),
+            ("report.html".to_owned(), page(report, &title).into_bytes()),
+        ];
+        let formats = &report.search.task.formats;
+        for record in report.best().into_iter().take(MOST_GRAPHS) {
+            let graph = formats.graph(&report.search.task.graph, &record.point)?;
+            let name = format!("best/trial_{}", record.number);
+            files.push((
+                format!("{name}.toml"),
+                formats.to_toml(&record.point).into_bytes(),
+            ));
+            files.push((format!("{name}.mz"), passes::interface::graph_file(&graph)?));
+        }
+        files.push((
+            "best.json".to_owned(),
+            json_text(&report.best_json())?.into_bytes(),
+        ));
+        for (name, bytes) in files {
+            super::transforming::write(&folder.join(name), &bytes, console)?;
+        }
+        Ok(())
+    }
+
+    fn outcome(&self, report: &Report) -> Outcome {
+        let Results {
+            records,
+            ending,
+            time,
+            ran,
+            ..
+        } = report.results;
+        let ended = match ending {
+            Ending::Done => "done",
+            Ending::Exhausted => "every configuration was tried",
+            Ending::Stopped => "stopped",
+            Ending::TimedOut => "out of time",
+        };
+        let seconds = time.as_secs_f64();
+        let best = report.best();
+        let mut lines = vec![
+            format!(
+                "{}, {ended}, in {seconds:.2} s ({:.0} trials/s)",
+                count(records.len() as u64, "trial"),
+                *ran as f64 / seconds.max(1e-9),
+            ),
+            format!("\nBest trial(s):\n{}", report.best_table().to_text()),
+        ];
+        if let Some((name, shares)) = importances(report.search, report.results)
+            .into_iter()
+            .next()
+        {
+            let share =
+                |(parameter, share): &(String, f64)| format!("{parameter} {:.0}%", 100.0 * share);
+            let shown: Vec<String> = shares.iter().take(5).map(share).collect();
+            lines.push(format!("what {name} depends on: {}", shown.join(", ")));
+        }
+        let folder = self.folder.join("search_ckpts");
+        lines.push(format!(
+            "look at it: {}",
+            folder.join("report.html").display()
+        ));
+        if let Some(first) = best.first() {
+            let graph = folder.join(format!("best/trial_{}.mz", first.number));
+            let (model, dataset) = (&report.search.task.graph.name, &self.data.info.name);
+            lines.push(format!(
+                "use it: ch test {model} {dataset} --load {}",
+                graph.display()
+            ));
+        }
+        let text = lines.join("\n") + "\n";
+        let json = json!({
+            "trials": records.len(),
+            "ending": ended,
+            "seconds": seconds,
+            "best": report.best_json(),
+            "folder": folder,
+        });
+        Outcome { text, json }
+    }
+}
+
+/// Turns finished trials into a progress line.
+struct Listener<'a> {
+    search: &'a Search,
+    console: &'a mut Console,
+    started: Instant,
+    heard: u64,
+    last_line: Instant,
+}
+
+/// Between two plain lines.
+const LINE_EVERY: f64 = 5.0;
+
+impl<'a> Listener<'a> {
+    fn new(search: &'a Search, console: &'a mut Console) -> Self {
+        Self {
+            search,
+            console,
+            started: Instant::now(),
+            heard: 0,
+            last_line: Instant::now(),
+        }
+    }
+
+    fn hear(&mut self, record: &TrialRecord, history: &History) {
+        self.heard += 1;
+        if let Some(note) = &record.note {
+            self.console
+                .note(&format!("trial {} failed: {note}", record.number));
+        }
+        let (started, heard, search) = (self.started, self.heard, self.search);
+        let line = || {
+            progress(
+                search,
+                history,
+                record.number,
+                heard as f64 / started.elapsed().as_secs_f64(),
+            )
+        };
+        self.console.progress(line);
+        if self.last_line.elapsed().as_secs_f64() > LINE_EVERY && !self.console.is_terminal() {
+            self.console.say(&line());
+            self.last_line = Instant::now();
+        }
+    }
+}
+
+fn progress(search: &Search, history: &History, number: u64, rate: f64) -> String {
+    let best = if search.directions().len() == 1 {
+        let value = history.best().map(|trial| trial.values[0]);
+        value.map_or_else(String::new, |value| format!(", best {value:.4}"))
+    } else {
+        format!(", front {}", search::pareto::front(history).len())
+    };
+    format!(
+        "trial {}/{}, {rate:.0} trials/s{best}",
+        number + 1,
+        search.config.n_trials
+    )
+}

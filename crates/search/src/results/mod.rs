@@ -1,0 +1,249 @@
+//! What people and programs look at after a search: rows of trials, the best of them, importances, charts, a page.
+
+mod importance;
+mod page;
+
+pub use importance::importances;
+pub use page::page;
+
+use crate::metrics::{METRICS, Source};
+use crate::runner::{Results, Search, TrialRecord, metrics};
+use crate::{State, pareto};
+use report::{Chart, Mark, Series, Table};
+use serde_json::{Value as Json, json};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The results of a search in all their forms.
+pub struct Report<'a> {
+    /// What was searched.
+    pub search: &'a Search,
+    /// What came of it.
+    pub results: &'a Results,
+}
+
+impl Report<'_> {
+    /// The best trial, or the front when there are several objectives; by number.
+    pub fn best(&self) -> Vec<&TrialRecord> {
+        let numbers: Vec<u64> = if self.search.directions().len() == 1 {
+            self.results
+                .history
+                .best()
+                .map(|trial| trial.number)
+                .into_iter()
+                .collect()
+        } else {
+            pareto::front(&self.results.history)
+                .iter()
+                .map(|trial| trial.number)
+                .collect()
+        };
+        let is_best = |record: &&TrialRecord| numbers.contains(&record.number);
+        self.results.records.iter().filter(is_best).collect()
+    }
+
+    /// `log.json`: a row for every trial.
+    pub fn log(&self) -> Json {
+        self.results
+            .records
+            .iter()
+            .map(|record| self.row(record))
+            .collect()
+    }
+
+    /// `best.json`: the rows of the best trials.
+    pub fn best_json(&self) -> Json {
+        self.best()
+            .into_iter()
+            .map(|record| self.row(record))
+            .collect()
+    }
+
+    fn row(&self, record: &TrialRecord) -> Json {
+        let part = |source: Source| record.scores.as_ref().map(|scores| metrics(scores, source));
+        let seconds = record
+            .finished
+            .duration_since(record.started)
+            .map_or(0.0, |time| time.as_secs_f64());
+        json!({
+            "number": record.number,
+            "values": record.outcome.values,
+            "software_metrics": part(Source::Software),
+            "hardware_metrics": part(Source::Hardware),
+            "scaled_metrics": record.scores.as_ref().map(|scores| self.search.scaled(scores)),
+            "violation": record.outcome.violation,
+            "sampled_config": self.search.task.formats.sampled_config(&record.point),
+            "state": state(record.outcome.state),
+            "note": record.note,
+            "time_begin": unix(record.started),
+            "time_end": unix(record.finished),
+            "duration": seconds,
+        })
+    }
+
+    /// `trials.csv`: numbers, metrics and choices in columns.
+    pub fn table(&self) -> Table {
+        let space = &self.search.task.formats.space;
+        let parameters = space.parameters();
+        let names = ["number", "state"]
+            .into_iter()
+            .chain(METRICS.iter().map(|entry| entry.name));
+        let mut table = Table::new(
+            &names
+                .chain(parameters.iter().map(|p| p.name.as_str()))
+                .collect::<Vec<_>>(),
+        );
+        for record in &self.results.records {
+            let mut cells = vec![
+                record.number.to_string(),
+                state(record.outcome.state).to_owned(),
+            ];
+            match &record.scores {
+                Some(scores) => cells.extend(scores.0.iter().map(ToString::to_string)),
+                None => cells.extend(METRICS.iter().map(|_| String::new())),
+            }
+            cells.extend(
+                (0..parameters.len()).map(|index| match record.point.get(index) {
+                    Some(coordinate) => match space.value(index, coordinate) {
+                        Json::String(text) => text,
+                        other => other.to_string(),
+                    },
+                    None => String::new(),
+                }),
+            );
+            table.push(cells);
+        }
+        table
+    }
+
+    /// The best trials as the original prints them.
+    pub fn best_table(&self) -> Table {
+        let mut table = Table::new(&[
+            "number",
+            "software_metrics",
+            "hardware_metrics",
+            "scaled_metrics",
+        ]);
+        for record in self.best() {
+            let Some(scores) = &record.scores else {
+                continue;
+            };
+            let shown = |pairs: Vec<(String, f64)>| {
+                let pairs: Vec<String> = pairs
+                    .iter()
+                    .map(|(name, value)| format!("'{name}': {}", short(*value)))
+                    .collect();
+                format!("{{{}}}", pairs.join(", "))
+            };
+            let part = |source| {
+                shown(
+                    scores
+                        .of(source)
+                        .map(|(name, value)| (name.to_owned(), value))
+                        .collect(),
+                )
+            };
+            let scaled = self
+                .search
+                .scaled(scores)
+                .into_iter()
+                .map(|(name, value)| (name, value.as_f64().unwrap_or(f64::NAN)));
+            table.push([
+                record.number.to_string(),
+                part(Source::Software),
+                part(Source::Hardware),
+                shown(scaled.collect()),
+            ]);
+        }
+        table
+    }
+
+    /// The first two objectives of all trials, the front joined; of a single objective, its best value so far.
+    pub fn chart(&self) -> Chart {
+        let names = self.search.objective_names();
+        let complete: Vec<&TrialRecord> = self
+            .results
+            .records
+            .iter()
+            .filter(|r| r.outcome.state == State::Complete)
+            .collect();
+        if names.len() < 2 {
+            return self.history_chart(&names[0], &complete);
+        }
+        let place = |record: &&TrialRecord| (record.outcome.values[1], record.outcome.values[0]);
+        let mut front: Vec<(f64, f64)> = self.best().iter().map(place).collect();
+        front.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Chart {
+            title: format!(
+                "{} of {} trials on the front",
+                front.len(),
+                self.results.records.len()
+            ),
+            x_label: names[1].clone(),
+            y_label: names[0].clone(),
+            log_x: false,
+            series: vec![
+                Series {
+                    name: "trials".to_owned(),
+                    mark: Mark::Dots,
+                    points: complete.iter().map(place).collect(),
+                },
+                Series {
+                    name: "front".to_owned(),
+                    mark: Mark::Line,
+                    points: front,
+                },
+            ],
+        }
+    }
+
+    fn history_chart(&self, name: &str, complete: &[&TrialRecord]) -> Chart {
+        let direction = self.search.directions()[0];
+        let mut best = f64::INFINITY;
+        let mut points = Vec::new();
+        for record in complete {
+            let loss = direction.loss(record.outcome.values[0]);
+            best = best.min(loss);
+            points.push((record.number as f64, direction.loss(best)));
+        }
+        let all = complete
+            .iter()
+            .map(|record| (record.number as f64, record.outcome.values[0]));
+        Chart {
+            title: format!("{name} of {} trials", self.results.records.len()),
+            x_label: "trial".to_owned(),
+            y_label: name.to_owned(),
+            log_x: false,
+            series: vec![
+                Series {
+                    name: "trials".to_owned(),
+                    mark: Mark::Dots,
+                    points: all.collect(),
+                },
+                Series {
+                    name: "best so far".to_owned(),
+                    mark: Mark::Line,
+                    points,
+                },
+            ],
+        }
+    }
+}
+
+/// How a trial ended, as Optuna says it.
+pub fn state(state: State) -> &'static str {
+    match state {
+        State::Complete => "COMPLETE",
+        State::Pruned => "PRUNED",
+        State::Failed => "FAIL",
+    }
+}
+
+fn short(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn unix(time: SystemTime) -> f64 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0.0, |since| since.as_secs_f64())
+}
