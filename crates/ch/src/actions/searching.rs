@@ -31,7 +31,7 @@ pub struct Options {
     /// Trials at most, instead of what the file says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     n_trials: Option<u64>,
-    /// Sampler, instead of what the file says: `ch list samplers`
+    /// Sampler, instead of what the file says: `ch list strategies`
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     sampler: Option<String>,
 }

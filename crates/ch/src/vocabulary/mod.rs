@@ -54,10 +54,16 @@ pub static KINDS: &[Kind] = &[
         words: passes,
     },
     Kind {
-        name: "samplers",
-        singular: "sampler",
+        name: "statistics",
+        singular: "statistic",
+        about: "what profile_statistics can measure of weights and activations",
+        words: statistics,
+    },
+    Kind {
+        name: "strategies",
+        singular: "strategy",
         about: "how `ch search` chooses what to try next",
-        words: samplers,
+        words: strategies,
     },
     Kind {
         name: "objectives",
@@ -174,7 +180,15 @@ fn passes() -> Vec<Word> {
     passes::PASSES.iter().map(word).collect()
 }
 
-fn samplers() -> Vec<Word> {
+fn statistics() -> Vec<Word> {
+    let word = |entry: &passes::statistics::StatisticEntry| Word {
+        details: entry.doc.to_owned(),
+        ..plain(entry.name, entry.about)
+    };
+    passes::statistics::STATISTICS.iter().map(word).collect()
+}
+
+fn strategies() -> Vec<Word> {
     let word = |entry: &search::SamplerEntry| Word {
         details: entry.doc.to_owned(),
         ..plain(entry.name, entry.about)
