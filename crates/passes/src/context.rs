@@ -2,7 +2,7 @@
 
 use crate::PassError;
 use data::{Dataset, Split};
-use ir::Graph;
+use ir::{Graph, Tensor};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,8 @@ pub struct Context<'a> {
     pub original: Graph,
     /// What the last quantisation decided for each node, by name.
     pub decisions: BTreeMap<String, Decision>,
+    /// Parameters that a pass replaced by values chosen for their formats, by dotted name.
+    pub replaced: BTreeMap<String, Replaced>,
     /// Files to write when all passes are done.
     pub files: Vec<OutputFile>,
     /// Remarks for the user.
@@ -59,6 +61,15 @@ impl Decision {
     }
 }
 
+/// A parameter that a pass replaced to suit its format.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replaced {
+    /// What it was when the network was exact.
+    pub exact: Tensor,
+    /// What the pass put in its place.
+    pub rounded: Tensor,
+}
+
 /// A file that waits to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFile {
@@ -79,6 +90,7 @@ impl<'a> Context<'a> {
             explain: false,
             original: graph.clone(),
             decisions: BTreeMap::new(),
+            replaced: BTreeMap::new(),
             files: Vec::new(),
             notes: Vec::new(),
         }

@@ -23,7 +23,7 @@ mod program;
 mod rules;
 mod table;
 
-pub use context::{Context, Decision, OutputFile, SplitName};
+pub use context::{Context, Decision, OutputFile, Replaced, SplitName};
 pub use error::PassError;
 pub use observe::observe;
 pub use pass::{Kind, Pass, PassEntry};

@@ -25,6 +25,9 @@ pub static PASSES: &[PassEntry] = &[
     PassEntry::of::<analysis::AddNaturalSparsity>(),
     // transform
     PassEntry::of::<transform::Quantize>(),
+    PassEntry::of::<transform::Calibrate>(),
+    PassEntry::of::<transform::Gptq>(),
+    PassEntry::of::<transform::CorrectBias>(),
     PassEntry::of::<transform::Prune>(),
     PassEntry::of::<transform::RemovePruneWrappers>(),
     PassEntry::of::<transform::FuseBatchNorm>(),

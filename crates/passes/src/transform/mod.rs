@@ -3,13 +3,20 @@
 pub mod prune;
 pub mod quantize;
 
+mod calibrate;
+mod correct_bias;
 mod fuse_batch_norm;
 mod fuse_lora_weights;
+mod gptq;
 mod insert_lora_adapter;
 mod remove_prune_wrappers;
+mod sampling;
 
+pub use calibrate::Calibrate;
+pub use correct_bias::CorrectBias;
 pub use fuse_batch_norm::FuseBatchNorm;
 pub use fuse_lora_weights::FuseLoraWeights;
+pub use gptq::Gptq;
 pub use insert_lora_adapter::InsertLoraAdapter;
 pub use prune::Prune;
 pub use quantize::Quantize;

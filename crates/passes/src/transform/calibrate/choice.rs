@@ -1,0 +1,160 @@
+//! Choosing the point of a format for given values.
+
+use super::point::{moved, position};
+use format::{FieldValue, Format};
+
+/// What makes one position of the point better than another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// The finest steps at which nothing saturates.
+    MinMax,
+    /// The finest steps at which this share of the values does not saturate on either side.
+    Percentile(f64),
+    /// The least sum of squared rounding errors.
+    Mse,
+}
+
+/// Positions tried beyond the finest at which nothing saturates. Heavier tails than 2^16 to 1 are left to saturate less.
+const MOST_CLIPPED_BITS: i64 = 16;
+
+/// Elements rounded at a time.
+const CHUNK: usize = 4096;
+
+impl Method {
+    /// The format with the point that suits the values. It stays when the values are all zero.
+    pub fn choose(self, format: &Format, values: &[f32]) -> Format {
+        let range = match self {
+            Self::Percentile(share) => quantiles(values, share),
+            Self::MinMax | Self::Mse => extremes(values),
+        };
+        let Some(finest) = finest_unsaturated(format, range) else {
+            return format.clone();
+        };
+        if self != Self::Mse {
+            return moved(format, finest).unwrap_or_else(|| format.clone());
+        }
+        // A coarser grid without saturation is a part of a finer one: nothing coarser can be better.
+        let clipped = width(format).min(MOST_CLIPPED_BITS);
+        let candidates = (finest..=finest + clipped).filter_map(|at| moved(format, at));
+        let mut best = (noise(format, values), format.clone());
+        for candidate in candidates {
+            let error = noise(&candidate, values);
+            if error < best.0 {
+                best = (error, candidate);
+            }
+        }
+        best.1
+    }
+}
+
+/// The sum of squared rounding errors.
+pub fn noise(format: &Format, values: &[f32]) -> f64 {
+    let mut rounded = vec![0.0; CHUNK.min(values.len())];
+    let chunks = values.chunks(CHUNK).map(|exact| {
+        let rounded = &mut rounded[..exact.len()];
+        kernels::quantize::quantize(format, exact, &[exact.len()], rounded);
+        let errors = exact.iter().zip(&*rounded).map(|(x, y)| f64::from(x - y));
+        errors.map(|error| error * error).sum::<f64>()
+    });
+    chunks.sum()
+}
+
+/// The least and the largest value; zero is always among them.
+pub fn extremes(values: &[f32]) -> (f32, f32) {
+    let wider = |(least, most): (f32, f32), &x: &f32| (least.min(x), most.max(x));
+    values.iter().fold((0.0, 0.0), wider)
+}
+
+/// The values that this share of all is not below, and not above.
+fn quantiles(values: &[f32], share: f64) -> (f32, f32) {
+    if values.is_empty() {
+        return (0.0, 0.0);
+    }
+    let mut sorted = values.to_vec();
+    let last = sorted.len() - 1;
+    let high = (share * last as f64).ceil() as usize;
+    let mut at = |index: usize| *sorted.select_nth_unstable_by(index, f32::total_cmp).1;
+    (at(last - high).min(0.0), at(high).max(0.0))
+}
+
+fn width(format: &Format) -> i64 {
+    let fields = format.fields();
+    match fields.first() {
+        Some(("width", FieldValue::Int(width))) => *width,
+        _ => 0,
+    }
+}
+
+/// The largest position at which neither end of the range saturates; nothing when the range is empty.
+fn finest_unsaturated(format: &Format, (least, most): (f32, f32)) -> Option<i64> {
+    let (lowest, highest) = format.range();
+    // What is below zero has no place in an unsigned format, wherever its point.
+    let least = if lowest == 0.0 { 0.0 } else { least };
+    let room = |bound: f64, end: f32| (end != 0.0).then(|| (bound / f64::from(end)).log2());
+    let rooms = [room(lowest, least), room(highest, most)];
+    let steps = rooms.into_iter().flatten().reduce(f64::min)?.floor() as i64;
+    let guess = position(format)? + steps;
+    (guess - 2..=guess + 2)
+        .rev()
+        .find(|&at| moved(format, at).is_some_and(|format| holds(&format, least, most)))
+}
+
+fn holds(format: &Format, least: f32, most: f32) -> bool {
+    let mut passes = [1.0, 1.0];
+    format.straight_through(&[least, most], &[2], &mut passes);
+    passes == [1.0, 1.0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(method: Method, spec: &str, values: &[f32]) -> String {
+        let format = Format::parse(spec).unwrap();
+        method.choose(&format, values).to_string()
+    }
+
+    #[test]
+    fn the_finest_steps_that_hold_the_range() {
+        let choose = |spec: &str, values: &[f32]| chosen(Method::MinMax, spec, values);
+        assert_eq!(choose("integer(8, 4)", &[0.3, -0.9]), "integer(8, 7)");
+        assert_eq!(choose("integer(8, 4)", &[0.3, -1.0]), "integer(8, 7)");
+        assert_eq!(choose("integer(8, 4)", &[0.3, 1.0]), "integer(8, 6)");
+        assert_eq!(choose("integer(8, 4)", &[1000.0]), "integer(8, -3)");
+        assert_eq!(choose("integer(8, 4)", &[0.0]), "integer(8, 4)");
+        let unsigned = "integer(8, 4, signed = false)";
+        assert!(choose(unsigned, &[-5.0, 0.99]).starts_with("integer(8, 8,"));
+    }
+
+    #[test]
+    fn a_share_of_outliers_may_saturate() {
+        let mut values: Vec<f32> = (0..1000).map(|k| k as f32 / 1100.0).collect();
+        values[0] = 100.0;
+        let all = chosen(Method::Percentile(1.0), "integer(8, 4)", &values);
+        assert_eq!(all, chosen(Method::MinMax, "integer(8, 4)", &values));
+        assert_eq!(all, "integer(8, 0)");
+        let most = chosen(Method::Percentile(0.998), "integer(8, 4)", &values);
+        assert_eq!(most, "integer(8, 7)");
+    }
+
+    #[test]
+    fn the_least_error_is_never_above_that_of_min_max_or_before() {
+        let random = ir::Random::new(1, "values");
+        for spec in [
+            "integer(3, 1)",
+            "integer(8, 4)",
+            "integer(4, 9, signed = false)",
+            "log(4)",
+            "minifloat_ieee(6, 3)",
+            "minifloat_denorm(6, 3)",
+        ] {
+            let format = Format::parse(spec).unwrap();
+            for scale in [1e-3_f32, 0.2, 1.0, 77.0] {
+                let values: Vec<f32> = (0..500).map(|k| scale * random.normal(k).powi(3)).collect();
+                let error = |method: Method| noise(&method.choose(&format, &values), &values);
+                assert!(error(Method::Mse) <= error(Method::MinMax), "{spec}");
+                assert!(error(Method::Mse) <= noise(&format, &values), "{spec}");
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Where the point of a format stands: the one field whose steps halve or double every value of the format.
+
+use format::{FieldValue, Format, Integer};
+
+/// The field that moves the point; `Err` says why the format has none.
+pub fn field(format: &Format) -> Result<&'static str, &'static str> {
+    match format {
+        Format::Integer(_) => Ok("frac_width"),
+        Format::Log(_) | Format::MinifloatIeee(_) | Format::MinifloatDenorm(_) => {
+            Ok("exponent_bias")
+        }
+        Format::Binary(_) | Format::Ternary(_) => Err("has no point to move"),
+        Format::ScaleInteger(_)
+        | Format::BlockFp(_)
+        | Format::BlockMinifloat(_)
+        | Format::BlockLog(_)
+        | Format::Mxint(_)
+        | Format::Mxfp(_) => Err("its scales follow the data"),
+    }
+}
+
+/// The value of the field.
+pub fn position(format: &Format) -> Option<i64> {
+    let field = field(format).ok()?;
+    let (_, value) = format
+        .fields()
+        .into_iter()
+        .find(|(name, _)| *name == field)?;
+    match value {
+        FieldValue::Int(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// The format with its point elsewhere; nothing if no float would be among its values.
+pub fn moved(format: &Format, position: i64) -> Option<Format> {
+    let field = field(format).ok()?;
+    let with = |(name, value): (&'static str, FieldValue)| {
+        let value = if name == field {
+            FieldValue::Int(position)
+        } else {
+            value
+        };
+        (name.to_owned(), value)
+    };
+    let fields: Vec<(String, FieldValue)> = format.fields().into_iter().map(with).collect();
+    Format::from_fields(format.name(), &fields).ok()
+}
+
+/// The format for numbers that are never negative: one bit more of magnitude.
+pub fn unsigned(format: &Format) -> Format {
+    match format {
+        Format::Integer(integer) => Integer {
+            signed: false,
+            ..*integer
+        }
+        .into(),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_halves_every_value() {
+        let x: Vec<f32> = (-40..40).map(|k| k as f32 * 0.37 + 0.01).collect();
+        for spec in [
+            "integer(8, 4)",
+            "log(6)",
+            "minifloat_ieee(8, 4)",
+            "minifloat_denorm(8, 4)",
+        ] {
+            let format = Format::parse(spec).unwrap();
+            let finer = moved(&format, position(&format).unwrap() + 1).unwrap();
+            let halves: Vec<f32> = x.iter().map(|x| x / 2.0).collect();
+            let (mut y, mut z) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+            format.quantize(&x, &[x.len()], &mut y);
+            finer.quantize(&halves, &[x.len()], &mut z);
+            let doubled: Vec<f32> = z.iter().map(|z| z * 2.0).collect();
+            assert_eq!(y, doubled, "{spec}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The rows that a pass runs the network on to choose formats or weights, and what is looked at: the network up to one
+//! value, and the same network without rounding.
+
+use crate::config::{Key, Problem, Reader};
+use crate::{Context, PassError, Replaced, SplitName, observe};
+use data::{Rows, Split};
+use engine::Port;
+use format::Format;
+use interop::nearest::did_you_mean;
+use ir::ops::dropout::Identity;
+use ir::ops::placeholder::Output;
+use ir::{Graph, Node, NodeId, Tensor, Value};
+use std::sync::Arc;
+
+/// The keys that say which nodes, and which rows.
+pub(super) struct Sampling {
+    num_samples: usize,
+    split: SplitName,
+    nodes: Option<Vec<Key>>,
+}
+
+/// Rows of a split that are used for choosing, for one that is held out.
+const CHOOSING_PER_HELD_OUT: usize = 4;
+
+impl Sampling {
+    /// Reads `num_samples`, `split` and `nodes`.
+    pub fn read(reader: &mut Reader, num_samples: usize) -> Self {
+        Self {
+            num_samples: reader.count("num_samples").unwrap_or(num_samples),
+            split: reader.choice("split", SplitName::WORDS).unwrap_or_default(),
+            nodes: reader.words("nodes"),
+        }
+    }
+
+    /// The rows to look at.
+    pub fn rows(&self, context: &mut Context) -> Result<Split, PassError> {
+        context.rows(self.split, self.num_samples)
+    }
+
+    /// The rows to choose by, and a fourth of their number behind them to judge the choice by.
+    pub fn rows_and_held_out(&self, context: &mut Context) -> Result<(Split, Split), PassError> {
+        let wanted = self.num_samples + self.num_samples / CHOOSING_PER_HELD_OUT;
+        let all = context.rows(self.split, wanted)?;
+        let held_out = all.len() / (CHOOSING_PER_HELD_OUT + 1);
+        let count = all.len() - held_out;
+        let positions: Vec<u32> = (count as u32..all.len() as u32).collect();
+        let (mut values, mut labels) = (Vec::new(), Vec::new());
+        all.gather(&positions, &mut values, &mut labels);
+        let width = all.width();
+        let rows = Rows {
+            values,
+            labels,
+            width,
+        };
+        let last = Split::new(Arc::new(rows), (0..held_out as u32).collect());
+        Ok((all.head(count), last))
+    }
+
+    /// The nodes to look at, in order: those of the list, or all. A name that no node has is a problem.
+    pub fn chosen(&self, graph: &Graph) -> Result<Vec<NodeId>, PassError> {
+        let Some(keys) = &self.nodes else {
+            return Ok(graph.iter().map(|(id, _)| id).collect());
+        };
+        let mut problems = Vec::new();
+        let mut chosen = Vec::new();
+        for key in keys {
+            match graph.find(&key.name) {
+                Some(id) => chosen.push(id),
+                None => problems.push(Problem {
+                    span: key.span.clone(),
+                    message: unknown(&key.name, graph),
+                }),
+            }
+        }
+        chosen.sort_unstable();
+        chosen.dedup();
+        if problems.is_empty() {
+            Ok(chosen)
+        } else {
+            Err(PassError::Config(problems))
+        }
+    }
+}
+
+fn unknown(name: &str, graph: &Graph) -> String {
+    let close = did_you_mean(name, graph.nodes().iter().map(|node| node.name.as_str()));
+    format!("nodes: {} has no node '{name}'{close}", graph.name)
+}
+
+/// Calls `read` with the shape and the values of a value of the network, part after part in the order of the rows.
+pub(super) fn observe_value(
+    graph: &Graph,
+    value: Value,
+    rows: &Split,
+    threads: usize,
+    mut read: impl FnMut(&[usize], &[f32]),
+) -> Result<(), PassError> {
+    let (cut, port) = up_to(graph, value);
+    observe(&cut, &[port], rows, threads, |_, shape, values| {
+        read(shape, values);
+    })
+}
+
+/// Calls `read` with what a data input of a node computes with: masked, and rounded when it has a format.
+pub(super) fn observe_input(
+    graph: &Graph,
+    id: NodeId,
+    port: &str,
+    rows: &Split,
+    threads: usize,
+    read: impl FnMut(&[usize], &[f32]),
+) -> Result<(), PassError> {
+    let (probed, value) = with_probe(graph, id, port);
+    observe_value(&probed, value, rows, threads, read)
+}
+
+/// The same as [`observe_input`], masked but not rounded.
+pub(super) fn observe_unrounded(
+    graph: &Graph,
+    id: NodeId,
+    port: &str,
+    rows: &Split,
+    threads: usize,
+    read: impl FnMut(&[usize], &[f32]),
+) -> Result<(), PassError> {
+    let (mut probed, value) = with_probe(graph, id, port);
+    probed.node_mut(value.node).formats.clear();
+    observe_value(&probed, value, rows, threads, read)
+}
+
+/// An identity before the node that masks and rounds as the node's input does.
+fn with_probe(graph: &Graph, id: NodeId, port: &str) -> (Graph, Value) {
+    let node = graph.node(id);
+    let index = node.data_ports().iter().position(|name| name == port);
+    let source = node.inputs[index.expect("the port is a data input of the node")];
+    let mut probe = Node::new(&graph.fresh_name("probe"), "", Identity {}, &[source]);
+    let own = "data_in_0".to_owned();
+    probe.formats = renamed(node.formats.get(port), &own);
+    probe.masks = renamed(node.masks.get(port), &own);
+    let mut probed = graph.clone();
+    let probe = probed.insert(id, probe);
+    (probed, probe.into())
+}
+
+fn renamed<T: Clone>(item: Option<&T>, port: &str) -> std::collections::BTreeMap<String, T> {
+    let item = item.map(|item| (port.to_owned(), item.clone()));
+    item.into_iter().collect()
+}
+
+/// The network that returns `value` and computes nothing behind it.
+fn up_to(graph: &Graph, value: Value) -> (Graph, Port) {
+    let mut cut = Graph::new(&graph.name);
+    for node in &graph.nodes()[..=value.node.index()] {
+        cut.push(node.clone());
+    }
+    let name = cut.fresh_name("output");
+    let output = cut.push(Node::new(&name, "output", Output {}, &[value]));
+    let port = "data_in_0".to_owned();
+    (cut, Port { node: output, port })
+}
+
+/// The network without formats, and with the parameters that passes replaced to suit formats.
+pub(super) fn exact_twin(graph: &Graph, context: &Context) -> Graph {
+    let mut twin = graph.clone();
+    for index in 0..graph.nodes().len() {
+        let node = twin.node_mut(NodeId(index as u32));
+        node.formats.clear();
+        for (port, ..) in node.param_specs() {
+            let replaced = context.replaced.get(&node.param_path(port));
+            // A parameter that another pass has changed since then is what it is.
+            match (replaced, node.params.get_mut(port)) {
+                (Some(replaced), Some(tensor)) if *tensor == replaced.rounded => {
+                    *tensor = replaced.exact.clone();
+                }
+                _ => {}
+            }
+        }
+    }
+    twin
+}
+
+/// Puts a tensor that suits its format in the place of a parameter, and keeps what it was for [`exact_twin`].
+pub(super) fn replace(node: &mut Node, port: &str, rounded: Tensor, context: &mut Context) {
+    let path = node.param_path(port);
+    let Some(old) = node.params.insert(port.to_owned(), rounded.clone()) else {
+        return;
+    };
+    let earlier = context.replaced.remove(&path);
+    let exact = match earlier {
+        Some(earlier) if earlier.rounded == old => earlier.exact,
+        _ => old,
+    };
+    context.replaced.insert(path, Replaced { exact, rounded });
+}
+
+/// A tensor as its format rounds it; as it is without one.
+pub(super) fn rounded(tensor: &Tensor, format: Option<&Format>) -> Vec<f32> {
+    let mut values = tensor.values().to_vec();
+    if let Some(format) = format {
+        kernels::quantize::quantize(format, tensor.values(), tensor.shape(), &mut values);
+    }
+    values
+}
+
+/// Signal-to-quantisation-noise ratio in decibels, in words when it has no number.
+pub(super) fn decibels(signal: f64, noise: f64) -> String {
+    if noise == 0.0 {
+        "exact".to_owned()
+    } else {
+        format!("{:.2}", 10.0 * (signal / noise).log10())
+    }
+}
