@@ -88,7 +88,11 @@ impl Item {
             Value::List(items) => items.iter().map(Self::to_json).collect(),
             Value::Table(table) => {
                 let entries = table.0.iter();
-                Json::Object(entries.map(|(key, item)| (key.name.clone(), item.to_json())).collect())
+                Json::Object(
+                    entries
+                        .map(|(key, item)| (key.name.clone(), item.to_json()))
+                        .collect(),
+                )
             }
         }
     }

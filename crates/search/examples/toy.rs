@@ -10,10 +10,15 @@ use problems::PROBLEMS;
 use serde_json::json;
 
 fn main() {
-    let n_seeds = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(20);
+    let n_seeds = std::env::args()
+        .nth(1)
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(20);
     for problem in PROBLEMS {
         for sampler in problem.samplers {
-            let scores: Vec<f64> = (0..n_seeds).map(|seed| problem.score(sampler, seed)).collect();
+            let scores: Vec<f64> = (0..n_seeds)
+                .map(|seed| problem.score(sampler, seed))
+                .collect();
             println!(
                 "{}",
                 json!({"problem": problem.name, "sampler": sampler, "scores": scores})

@@ -14,8 +14,8 @@ impl Pass for ReportNodeType {
     const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "opcode, MASE type, operator and value type of every node";
     const DOC: &'static str = "\
-What it does: a row for every node with its torch.fx opcode, its MASE type, its operator and the format of its first data
-input.
+What it does: a row for every node with its torch.fx opcode, its MASE type, its operator and the format of its first
+data input.
 
 Example:
   [passes.report_node_type]

@@ -145,7 +145,11 @@ fn json(item: &Item) -> Json {
         Value::Text(text) if text == "NA" => Json::Null,
         Value::Table(table) => {
             let entries = table.0.iter();
-            Json::Object(entries.map(|(key, item)| (key.name.clone(), json(item))).collect())
+            Json::Object(
+                entries
+                    .map(|(key, item)| (key.name.clone(), json(item)))
+                    .collect(),
+            )
         }
         _ => item.to_json(),
     }

@@ -24,9 +24,8 @@ Differs from MASE: linear with batch_norm1d is folded too, not only convolutions
 Example:
   [passes.fuse_batch_norm]
 
-Config: none. Reads: the graph. Writes: the graph. Limits: fold before quantising: a node with formats is left as it is, and so is one whose
-masks would not hold. What
-training does afterwards differs from training with the batch norm.";
+Config: none. Reads: the graph. Writes: the graph. Limits: fold before quantising: a node with formats is left as it
+is, and so is one whose masks would not hold. What training does afterwards differs from training with the batch norm.";
 
     fn read(_: &mut Reader) -> Self {
         Self

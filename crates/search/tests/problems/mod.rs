@@ -56,7 +56,14 @@ pub const PROBLEMS: &[Problem] = &[
         samplers: ORDERED,
         space: || {
             let mut space = ints(4, 0, 20);
-            space.push(parameter(4, Distribution::Float { low: 1e-4, high: 1.0, log: true }));
+            space.push(parameter(
+                4,
+                Distribution::Float {
+                    low: 1e-4,
+                    high: 1.0,
+                    log: true,
+                },
+            ));
             space
         },
         values: |x| {
@@ -74,8 +81,22 @@ pub const PROBLEMS: &[Problem] = &[
         space: || {
             let mut space: Vec<Parameter> = (0..3).map(|k| parameter(k, choices(5))).collect();
             space.push(parameter(3, int(1, 10)));
-            space.push(parameter(4, Distribution::Float { low: 1e-4, high: 1.0, log: true }));
-            space.push(parameter(5, Distribution::Float { low: -1.0, high: 1.0, log: false }));
+            space.push(parameter(
+                4,
+                Distribution::Float {
+                    low: 1e-4,
+                    high: 1.0,
+                    log: true,
+                },
+            ));
+            space.push(parameter(
+                5,
+                Distribution::Float {
+                    low: -1.0,
+                    high: 1.0,
+                    log: false,
+                },
+            ));
             space
         },
         values: |x| {
@@ -161,11 +182,15 @@ impl Problem {
             objectives,
             seed,
         };
-        let sampler = build_sampler(sampler, &json!({}), setting).expect("the sampler takes the space");
+        let sampler =
+            build_sampler(sampler, &json!({}), setting).expect("the sampler takes the space");
         let directions = vec![Direction::Minimize; objectives];
-        let mut study = Study::new(space, sampler, directions, self.n_trials).expect("there are objectives");
+        let mut study =
+            Study::new(space, sampler, directions, self.n_trials).expect("there are objectives");
         while let Next::Trial { number, point } = study.ask() {
-            study.tell(number, self.outcome(&point)).expect("the trial runs");
+            study
+                .tell(number, self.outcome(&point))
+                .expect("the trial runs");
         }
         study
     }
@@ -196,7 +221,16 @@ fn parameter(index: usize, distribution: Distribution) -> Parameter {
 
 fn floats(count: usize, low: f64, high: f64) -> Vec<Parameter> {
     (0..count)
-        .map(|k| parameter(k, Distribution::Float { low, high, log: false }))
+        .map(|k| {
+            parameter(
+                k,
+                Distribution::Float {
+                    low,
+                    high,
+                    log: false,
+                },
+            )
+        })
         .collect()
 }
 
