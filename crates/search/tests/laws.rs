@@ -91,10 +91,18 @@ fn small() -> Space {
     .unwrap()
 }
 
+/// As mixed, without what is continuous.
+fn discrete() -> Space {
+    let parameters = mixed().parameters().to_vec();
+    let countable = |p: &Parameter| p.distribution.count().is_some();
+    Space::new(parameters.into_iter().filter(countable).collect()).unwrap()
+}
+
 /// The richest of the spaces that a sampler takes.
 fn suitable(entry: &SamplerEntry) -> Space {
     match entry.name {
         "brute_force" | "cmaes" => ordered(),
+        "sensitivity" => discrete(),
         _ => mixed(),
     }
 }
@@ -104,6 +112,7 @@ fn config(entry: &SamplerEntry) -> Value {
     match entry.name {
         "nsgaii" | "nsgaiii" => json!({"population_size": 6}),
         "tpe" => json!({"n_startup_trials": 5}),
+        "sensitivity" => json!({"max_options": 4}),
         _ => json!({}),
     }
 }
@@ -332,7 +341,7 @@ fn refusals_name_what_is_in_the_way() {
     );
     assert_eq!(
         refusal("anneal", json!({}), ordered(), 1),
-        "sampler `anneal` is not known; there are random, qmc, brute_force, tpe, cmaes, nsgaii, nsgaiii"
+        "sampler `anneal` is not known; there are random, qmc, brute_force, tpe, cmaes, sensitivity, nsgaii, nsgaiii"
     );
 }
 

@@ -5,6 +5,7 @@
 
 mod crowding;
 mod hypervolume;
+mod running;
 mod sort;
 mod subset;
 
@@ -12,6 +13,7 @@ use std::collections::HashSet;
 
 pub use crowding::crowding;
 pub use hypervolume::hypervolume;
+pub use running::RunningFront;
 pub use sort::{constrained_ranks, ranks};
 pub use subset::largest_subset;
 

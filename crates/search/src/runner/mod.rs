@@ -4,7 +4,6 @@
 //! given up early, follows from the trials' numbers alone; so the results are the same on any number of threads, and
 //! after a kill.
 
-mod front;
 mod records;
 mod room;
 
@@ -13,10 +12,10 @@ pub use records::{TrialRecord, metrics};
 use crate::config::{Budget, Objective, SearchConfig};
 use crate::evaluate::Task;
 use crate::metrics::{METRICS, Scores};
+use crate::pareto::RunningFront;
 use crate::storage::{Storage, StorageError};
 use crate::{Direction, History, SearchError, Setting, State, Study, build_sampler};
 use data::Split;
-use front::Front;
 use passes::PassError;
 use room::{Room, Shared};
 use serde_json::{Map, Value as Json, json};
@@ -185,7 +184,8 @@ impl Search {
             records: BTreeMap::new(),
             committed: 0,
             elsewhere: BTreeSet::new(),
-            front: Front::default(),
+            front: RunningFront::default(),
+            front_losses: Arc::default(),
             ran: 0,
             error: None,
             is_over: false,

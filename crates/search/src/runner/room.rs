@@ -1,12 +1,12 @@
 //! The workers of a search, and what they share.
 
-use super::front::Front;
 use super::records::{self, TrialRecord};
 use super::{RunError, Search};
 use crate::evaluate::{Evaluation, Evaluator, train_and_score};
 use crate::metrics::Scores;
+use crate::pareto::{self, RunningFront};
 use crate::storage::{Chosen, Storage};
-use crate::{History, Next, Outcome, Point, State, Study, pareto};
+use crate::{History, Next, Outcome, Point, State, Study};
 use passes::PassError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,9 @@ pub(super) struct Shared {
     pub committed: usize,
     /// Trials that other processes run.
     pub elsewhere: BTreeSet<u64>,
-    pub front: Front,
+    pub front: RunningFront,
+    /// The losses of that front.
+    pub front_losses: Arc<Vec<Vec<f64>>>,
     pub ran: u64,
     pub error: Option<RunError>,
     pub is_over: bool,
@@ -161,7 +163,7 @@ impl<'a> Room<'a> {
     fn job(&self, shared: &mut Shared, number: u64, point: Point) -> Job {
         let front = if self.stops_early {
             let horizon = shared.study.horizon(number);
-            shared.front.reach(horizon, shared.study.history())
+            front_below(shared, horizon)
         } else {
             Arc::default()
         };
@@ -246,6 +248,19 @@ impl<'a> Room<'a> {
         self.news.notify_all();
         Ok(())
     }
+}
+
+/// The losses of the front of all trials below a horizon.
+fn front_below(shared: &mut Shared, horizon: u64) -> Arc<Vec<Vec<f64>>> {
+    if shared.front.reach(horizon, shared.study.history()) {
+        let losses = shared
+            .front
+            .members()
+            .iter()
+            .map(|(_, losses)| losses.clone());
+        shared.front_losses = Arc::new(losses.collect());
+    }
+    Arc::clone(&shared.front_losses)
 }
 
 enum Taken {

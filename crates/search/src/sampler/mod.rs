@@ -14,6 +14,7 @@ mod nsgaii;
 mod nsgaiii;
 mod qmc;
 mod random;
+mod sensitivity;
 mod sobol;
 mod tpe;
 
@@ -34,6 +35,8 @@ pub static SAMPLERS: &[SamplerEntry] = &[
     // by a model of what was good
     SamplerEntry::of::<tpe::Tpe>(),
     SamplerEntry::of::<cmaes::Cmaes>(),
+    // by what nodes contribute
+    SamplerEntry::of::<sensitivity::Sensitivity>(),
     // by generations
     SamplerEntry::of::<nsgaii::Nsgaii>(),
     SamplerEntry::of::<nsgaiii::Nsgaiii>(),
