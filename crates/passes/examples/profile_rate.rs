@@ -1,6 +1,7 @@
 //! How fast profiling is: all statistics at the data input of every linear layer of jsc-s, on one and two threads.
 //!
-//! The best of several rounds, network and reports included: `cargo run --release -p passes --example profile_rate`.
+//! The best of several rounds, network and reports included: `cargo run --release -p passes --example profile_rate`, with
+//! a word behind it to measure only the cases whose name has it.
 #![expect(clippy::print_stdout, reason = "an example prints what it measured")]
 
 use data::{Dataset, Info, Rows, Split};
@@ -32,7 +33,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{:30} {:>9} {:>10} {:>10}",
         "", "rows", "1 thread", "2 threads"
     );
-    for (name, config, statistics) in cases {
+    let word = std::env::args().nth(1).unwrap_or_default();
+    let chosen = cases.into_iter().filter(|(name, ..)| name.contains(&word));
+    for (name, config, statistics) in chosen {
         for rows in [10_000, 100_000, 400_000] {
             let data = dataset(rows);
             let program = program(statistics, config, rows)?;

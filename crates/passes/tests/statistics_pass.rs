@@ -371,9 +371,12 @@ fn values_without_rows_of_their_own() {
       back = transpose(turned) { dim0 = 0, dim1 = 1 }
       lines = reshape(back) { shape = [-1, 2] }
       done = relu(lines) { target = \"done\" }
-      return done
+      always = constant { shape = [3, 2], init_std = 1.0 }
+      sum = add(always, always)
+      return done, sum
     }";
-    let graph = Graph::parse(text).unwrap();
+    let mut graph = Graph::parse(text).unwrap();
+    graph.initialize(0);
     let data = dataset(10, 4);
     let profile = |name: &str| {
         let text = format!(
@@ -393,4 +396,9 @@ fn values_without_rows_of_their_own() {
     let found = statistic(&graph, "done", "data_in_0", "range_min_max");
     assert_eq!(found["min"].as_array().unwrap().len(), 2);
     assert_eq!(found["count"], 20);
+    // What no row changes is one sample.
+    let graph = profile("sum").unwrap();
+    let found = statistic(&graph, "sum", "data_in_1", "range_min_max");
+    assert_eq!(found["min"].as_array().unwrap().len(), 3);
+    assert_eq!(found["count"], 2);
 }

@@ -1,6 +1,7 @@
 //! Which values of a sample are taken together.
 
 use super::StatisticError;
+use kernels::gemm::transpose;
 
 /// The axes that a statistic reduces, besides the samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,15 +60,17 @@ impl Groups {
     /// Appends the values of groups `first..last` in whole samples to `out`, group after group.
     pub fn gather(&self, rows: &[f32], first: usize, last: usize, out: &mut Vec<f32>) {
         let width = self.size * self.count();
-        for group in first..last {
-            let elements = &self.elements[group * self.size..(group + 1) * self.size];
-            match elements {
-                [only] => out.extend(rows.iter().skip(*only as usize).step_by(width)),
-                _ => {
-                    for row in rows.chunks_exact(width) {
-                        out.extend(elements.iter().map(|&element| row[element as usize]));
-                    }
-                }
+        if self.size == 1 {
+            // Every element is a group of its own, in their order.
+            let (count, start) = (rows.len() / width, out.len());
+            out.resize(start + count * (last - first), 0.0);
+            let out = &mut out[start..];
+            transpose(count, last - first, &rows[first..], width, out, count);
+            return;
+        }
+        for elements in self.elements.chunks(self.size).take(last).skip(first) {
+            for row in rows.chunks_exact(width) {
+                out.extend(elements.iter().map(|&element| row[element as usize]));
             }
         }
     }

@@ -7,7 +7,7 @@
 use kernels::statistics::{BLOCK, Counts, keep_between};
 
 /// Up to so many values are copied and searched directly.
-const FEW: usize = 1 << 14;
+const FEW: usize = 1 << 12;
 /// Values of a sample, at most.
 const SAMPLE: usize = 1 << 13;
 /// Standard deviations that a rank may lie off its place in the sample.
@@ -62,7 +62,9 @@ impl Search {
     /// The value at a rank, for level `k`.
     fn at(&mut self, k: usize, rank: usize, all: &[f32], magnitudes: bool) -> f32 {
         if let Self::Brackets(brackets) = self {
-            if let Some(value) = brackets[k].at(rank) {
+            let bracket = &mut brackets[k];
+            let found = bracket.at(rank);
+            if let Some(value) = found.or_else(|| bracket.at_ends(rank, all, magnitudes)) {
                 return value;
             }
             *self = Self::Direct(copy(all, magnitudes));
@@ -90,9 +92,16 @@ impl Bracket {
         let margin = DEVIATIONS * (n * level * (1.0 - level)).sqrt() + 2.0;
         let (first, last) = ((place - margin).floor(), (place + margin).ceil());
         let inside = |place: f64| (0.0..n).contains(&place).then(|| sample[place as usize]);
+        Self::between(
+            inside(first).unwrap_or(f32::NEG_INFINITY),
+            inside(last).unwrap_or(f32::INFINITY),
+        )
+    }
+
+    fn between(lower: f32, upper: f32) -> Self {
         Self {
-            lower: inside(first).unwrap_or(f32::NEG_INFINITY),
-            upper: inside(last).unwrap_or(f32::INFINITY),
+            lower,
+            upper,
             counts: Counts::default(),
             kept: Vec::new(),
         }
@@ -100,28 +109,30 @@ impl Bracket {
 
     fn add(&mut self, block: &[f32]) {
         let counts = keep_between(block, self.lower, self.upper, &mut self.kept);
-        self.counts.below += counts.below;
-        self.counts.at_lower += counts.at_lower;
-        self.counts.between += counts.between;
-        self.counts.at_upper += counts.at_upper;
+        self.counts.up_to_lower += counts.up_to_lower;
+        self.counts.below_upper += counts.below_upper;
     }
 
-    /// The value at a rank, if it lies within the bounds.
+    /// The value at a rank, if it lies between the bounds, or if both are one and it is that.
     fn at(&mut self, rank: usize) -> Option<f32> {
         let Counts {
-            at_lower,
-            between,
-            at_upper,
-            ..
+            up_to_lower,
+            below_upper,
         } = self.counts;
-        let place = rank.checked_sub(self.counts.below)?;
-        if place < at_lower {
-            Some(self.lower)
-        } else if place < at_lower + between {
-            Some(nth(&mut self.kept, place - at_lower))
+        if self.lower < self.upper {
+            let is_kept = (up_to_lower..below_upper).contains(&rank);
+            is_kept.then(|| nth(&mut self.kept, rank - up_to_lower))
         } else {
-            (place < at_lower + between + at_upper).then_some(self.upper)
+            let is_bound = (below_upper..up_to_lower).contains(&rank);
+            is_bound.then_some(self.lower)
         }
+    }
+
+    /// The value at a rank, if it is one of the bounds: many values may be equal to it.
+    fn at_ends(&self, rank: usize, all: &[f32], magnitudes: bool) -> Option<f32> {
+        let mut ends = [self.lower, self.upper].map(|end| Self::between(end, end));
+        scan(all, magnitudes, &mut ends);
+        ends.iter_mut().find_map(|end| end.at(rank))
     }
 }
 
@@ -142,10 +153,15 @@ fn scan(values: &[f32], magnitudes: bool, brackets: &mut [Bracket]) {
     }
 }
 
+/// Sorting a sample of this size takes no longer than looking at what it leaves between two bounds.
+fn sample_size(count: usize) -> usize {
+    SAMPLE.min((count as f64).powf(2.0 / 3.0) as usize)
+}
+
 /// A sorted sample. Steps of the golden ratio spread it evenly and in no rhythm with the width of a row.
 fn sample(values: &[f32], magnitudes: bool) -> Vec<f32> {
     let count = values.len();
-    let wanted = SAMPLE.min(count / 16);
+    let wanted = sample_size(count);
     let golden = |k: usize| (k as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let place = |k: usize| ((u128::from(golden(k)) * count as u128) >> 64) as usize;
     let places = (1..=wanted).map(|k| values[place(k)]);
@@ -217,7 +233,7 @@ mod tests {
         let count = 50_000;
         let mut values = vec![1.0; count];
         let golden = |k: u64| k.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        for k in 1..=SAMPLE.min(count / 16) as u64 {
+        for k in 1..=sample_size(count) as u64 {
             let place = (u128::from(golden(k)) * count as u128) >> 64;
             values[place as usize] = -1.0 - k as f32;
         }
