@@ -2,7 +2,7 @@
 //!
 //! A line `…` stands for any number of lines, and `…` in a line for any part of it. In a block marked `console,near`
 //! decimals may differ by a twentieth: training gives other last digits on other processors. A block with `file=NAME` is a
-//! file that the commands of the same page can read. Every page has a folder of its own, empty at the start.
+//! file that the commands of the same page can read. Every page has a folder of its own, empty at the start but for `configs`.
 
 mod support;
 
@@ -99,6 +99,19 @@ fn commands(block: &Block) -> Vec<(&str, &[String])> {
         .collect()
 }
 
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the target folder is writable");
+    for entry in fs::read_dir(from).expect("the folder is there").flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("the target folder is writable");
+        }
+    }
+}
+
 /// The number of commands that were run, and those that printed something else.
 fn run_page(path: &Path) -> (usize, Vec<String>) {
     let page = fs::read_to_string(path).expect("the page is there");
@@ -110,6 +123,7 @@ fn run_page(path: &Path) -> (usize, Vec<String>) {
     let folder = format!("book_{name}_{}", std::process::id());
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     fs::create_dir_all(&folder).expect("the target folder is writable");
+    copy(&root().join("configs"), &folder.join("configs"));
     let (mut n_commands, mut wrong) = (0, Vec::new());
     for block in blocks(&page) {
         if let Some((_, file)) = block.info.split_once("file=") {
