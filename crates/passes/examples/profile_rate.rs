@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     graph.initialize(1);
     let all: Vec<&str> = STATISTICS.iter().map(|entry| entry.name).collect();
     let cases = [
-        ("all statistics", "dims = \"all\"", all.as_slice()),
+        ("all statistics, together", "dims = \"all\"", all.as_slice()),
         ("all statistics, per element", "dims = \"NA\"", &all),
         ("range_min_max", "dims = \"all\"", &["range_min_max"]),
         ("variance_precise", "dims = \"all\"", &["variance_precise"]),
