@@ -41,8 +41,10 @@ pub(crate) fn snapshot(
         OptimizerKind::AdamW { weight_decay } => ("adamw", weight_decay),
         OptimizerKind::Sgd { weight_decay, .. } => ("sgd", weight_decay),
     };
+    // Lightning counts the epoch that was last worked on; between two epochs that is the one that has ended.
+    let is_between = position.batch == 0;
     let training = Training {
-        epoch: position.epoch,
+        epoch: position.epoch.saturating_sub(u64::from(is_between)),
         global_step: position.step,
         optimizer: Some(OptimizerState {
             name: name.to_owned(),
