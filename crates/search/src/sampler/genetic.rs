@@ -12,7 +12,7 @@ use super::fresh::Tried;
 use super::random::RandomSearch;
 use super::{Method, Setting, is_probability};
 use crate::draws::Draws;
-use crate::{Coordinate, History, Point, State, Trial, pareto};
+use crate::{Coordinate, Distribution, History, Point, State, Trial, pareto};
 
 /// Children that repeat an earlier point are made anew so many times.
 const RETRIES: usize = 8;
@@ -27,7 +27,7 @@ pub struct Config {
     pub crossover_prob: f64,
     /// How likely each value comes from the second parent.
     pub swapping_prob: f64,
-    /// How likely each value is drawn anew; one divided by the number of parameters if not given.
+    /// How likely each value is changed; one divided by the number of parameters if not given.
     pub mutation_prob: Option<f64>,
 }
 
@@ -89,9 +89,14 @@ impl Population {
         }
     }
 
+    /// The front of each: Deb's rule, then dominance.
+    fn ranks(&self) -> Vec<usize> {
+        pareto::constrained_ranks(&self.losses, &self.excess)
+    }
+
     /// Indices in fronts, the best first.
     pub(super) fn fronts(&self) -> Vec<Vec<usize>> {
-        let ranks = pareto::constrained_ranks(&self.losses, &self.excess);
+        let ranks = self.ranks();
         let mut fronts = vec![Vec::new(); ranks.iter().max().map_or(0, |rank| rank + 1)];
         for (item, rank) in ranks.into_iter().enumerate() {
             fronts[rank].push(item);
@@ -99,14 +104,14 @@ impl Population {
         fronts.retain(|front| !front.is_empty());
         fronts
     }
+}
 
-    /// Deb's rule for two items.
-    fn dominates(&self, a: usize, b: usize) -> bool {
-        if self.excess[a] > 0.0 || self.excess[b] > 0.0 {
-            return self.excess[a] < self.excess[b];
-        }
-        pareto::dominates(&self.losses[a], &self.losses[b])
-    }
+/// Those who may have children.
+#[derive(Default)]
+struct Parents {
+    numbers: Vec<u64>,
+    /// Which front each belongs to.
+    fronts: Vec<usize>,
 }
 
 /// The common part of the genetic samplers.
@@ -123,7 +128,7 @@ pub(super) struct Genetic<S> {
 #[derive(Default)]
 struct Generation {
     number: u64,
-    parents: Vec<u64>,
+    parents: Parents,
     children: Vec<Point>,
     tried: Tried,
 }
@@ -175,7 +180,7 @@ impl<S: Selection> Genetic<S> {
             *cache = Generation::default();
         }
         while cache.number < wanted {
-            cache.parents = self.parents(&cache.parents, history, cache.number);
+            cache.parents = self.parents(&cache.parents.numbers, history, cache.number);
             cache.children.clear();
             cache.number += 1;
         }
@@ -184,7 +189,7 @@ impl<S: Selection> Genetic<S> {
     }
 
     /// The best of generation `last` and its parents.
-    fn parents(&self, before: &[u64], history: &History, last: u64) -> Vec<u64> {
+    fn parents(&self, before: &[u64], history: &History, last: u64) -> Parents {
         let size = self.config.population_size;
         let new = last * size..(last + 1) * size;
         let is_complete = |n: &u64| history.trials()[*n as usize].state == State::Complete;
@@ -197,22 +202,26 @@ impl<S: Selection> Genetic<S> {
         let survivors = self
             .selection
             .survivors(&candidates, size as usize, &mut draws);
-        survivors
-            .into_iter()
-            .map(|item| candidates.numbers[item])
-            .collect()
+        let fronts = candidates.ranks();
+        Parents {
+            numbers: survivors
+                .iter()
+                .map(|&item| candidates.numbers[item])
+                .collect(),
+            fronts: survivors.iter().map(|&item| fronts[item]).collect(),
+        }
     }
 
     fn child(&self, generation: &Generation, history: &History) -> Point {
         let place = generation.children.len() as u64;
         let mut draws = Draws::new(self.stream.at(generation.number).at(1 + place));
-        let parents = Population::new(history, generation.parents.clone());
-        let mut child = self.make(&parents, history, &mut draws);
+        let parents = &generation.parents;
+        let mut child = self.make(parents, history, &mut draws);
         for _ in 0..RETRIES {
             if !generation.tried.contains(&generation.children, &child) {
                 return child;
             }
-            child = self.make(&parents, history, &mut draws);
+            child = self.make(parents, history, &mut draws);
         }
         if generation.tried.contains(&generation.children, &child) {
             let space = &self.setting.space;
@@ -224,7 +233,7 @@ impl<S: Selection> Genetic<S> {
     }
 
     /// Crossover and mutation; a random point when nobody survived.
-    fn make(&self, parents: &Population, history: &History, draws: &mut Draws) -> Point {
+    fn make(&self, parents: &Parents, history: &History, draws: &mut Draws) -> Point {
         if parents.numbers.is_empty() {
             return super::random::independent(&self.setting.space, draws);
         }
@@ -251,14 +260,26 @@ impl<S: Selection> Genetic<S> {
                 .or(parents[1 - second].get(index));
             match inherited {
                 Some(coordinate) if draws.uniform() >= mutation => coordinate,
-                _ => distribution.at(draws.uniform()),
+                Some(coordinate) => mutated(distribution, coordinate, draws),
+                None => distribution.at(draws.uniform()),
             }
         })
     }
 }
 
-/// The better of two random parents, neither of them `taken` if there is another.
-fn tournament(parents: &Population, taken: Option<usize>, draws: &mut Draws) -> usize {
+/// Another value. Half of the time it is drawn anew; otherwise a number moves by about a tenth of its range, which finds
+/// the fine structure that drawing anew misses.
+fn mutated(distribution: &Distribution, coordinate: Coordinate, draws: &mut Draws) -> Coordinate {
+    let is_number = !matches!(coordinate, Coordinate::Choice(_));
+    if is_number && draws.uniform() < 0.5 {
+        let place = distribution.place(coordinate) + 0.1 * draws.normal();
+        return distribution.at(place.clamp(0.0, 1.0));
+    }
+    distribution.at(draws.uniform())
+}
+
+/// The one of two random parents whose front is better, neither of them `taken` if there is another.
+fn tournament(parents: &Parents, taken: Option<usize>, draws: &mut Draws) -> usize {
     let count = parents.numbers.len();
     let others = taken.filter(|_| count > 1);
     let mut draw = || match others {
@@ -266,5 +287,9 @@ fn tournament(parents: &Population, taken: Option<usize>, draws: &mut Draws) -> 
         None => draws.below(count),
     };
     let (a, b) = (draw(), draw());
-    if parents.dominates(a, b) { a } else { b }
+    if parents.fronts[a] < parents.fronts[b] {
+        a
+    } else {
+        b
+    }
 }

@@ -17,9 +17,9 @@ impl Method for Nsgaii {
 NSGA-II (Deb, Pratap, Agarwal and Meyarivan, 2002). Generations of `population_size` trials (default 50); the first is
 random. Parents are the best of all generations so far: by front, then by crowding distance, so that they spread over the
 front. What satisfies the constraints comes before what does not. A child takes each value from one of two parents
-(`crossover_prob` 0.9, `swapping_prob` 0.5), and each is drawn anew with `mutation_prob` (one over the number of
-parameters). Children that repeat a point of a discrete space are made again. A generation runs at once; it waits for the
-whole one before.";
+(`crossover_prob` 0.9, `swapping_prob` 0.5), and each value is changed with `mutation_prob` (one over the number of
+parameters): drawn anew, or, every other time, a number moves by about a tenth of its range. Children that repeat a point of
+a discrete space are made again. A generation runs at once; it waits for the whole one before.";
     type Config = Config;
 
     fn new(config: Config, setting: Setting) -> Result<Self, SearchError> {

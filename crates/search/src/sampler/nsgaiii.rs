@@ -17,7 +17,7 @@ pub struct Config {
     pub crossover_prob: f64,
     /// How likely each value comes from the second parent.
     pub swapping_prob: f64,
-    /// How likely each value is drawn anew; one divided by the number of parameters if not given.
+    /// How likely each value is changed; one divided by the number of parameters if not given.
     pub mutation_prob: Option<f64>,
     /// Into how many parts each edge of the simplex of reference points is divided.
     pub dividing_parameter: usize,

@@ -144,25 +144,22 @@ impl Cmaes {
         });
         let places: Vec<Vec<f64>> = order
             .into_iter()
-            .map(|at| self.told(&cache.normal, start + at as u64, &trials[at].point))
+            .map(|at| self.told(&trials[at].point))
             .collect();
         cache.normal.update(&self.rates, &places);
         self.keep_margin(&mut cache.normal);
     }
 
-    /// Where a trial was: the place that was drawn for it, or that of its point if it tried another one.
-    fn told(&self, normal: &Normal, number: u64, point: &Point) -> Vec<f64> {
-        let place = self.place(normal, number);
-        if self.point(&place) == *point {
-            return place;
-        }
-        let parameters = self.setting.space.parameters().iter().enumerate();
-        let place_of = |(axis, parameter): (usize, &crate::Parameter)| {
-            point
-                .get(axis)
-                .map_or(0.5, |coordinate| parameter.distribution.place(coordinate))
-        };
-        parameters.map(place_of).collect()
+    /// The place of a point: for an integer the middle of its cell, not what was drawn. Where the draw was within the
+    /// cell says nothing about the result, and learning from it made short searches twice as bad.
+    fn told(&self, point: &Point) -> Vec<f64> {
+        let parameters = self.setting.space.parameters().iter();
+        let places = parameters
+            .zip(point.coordinates())
+            .map(|(parameter, coordinate)| {
+                coordinate.map_or(0.5, |coordinate| parameter.distribution.place(coordinate))
+            });
+        places.collect()
     }
 
     fn keep_margin(&self, normal: &mut Normal) {

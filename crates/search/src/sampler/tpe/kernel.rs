@@ -1,14 +1,20 @@
-//! The kernels of one parameter: the last of them, before any that are pushed, is the flat prior.
+//! The kernels of one parameter: one for each trial, then the flat prior, then any that are pushed.
 //!
 //! Numbers live on the unit axis of their distribution. A kernel is a normal distribution cut off at the ends of the
 //! axis; its width is the distance to the farther neighbor, within limits (Bergstra et al., 2011, with the limits of
 //! Optuna). A choice has a kernel that prefers it.
+//!
+//! The logarithm of a kernel's density is a constant, which is summed over all parameters once, and a part that depends
+//! on the value. The latter is single precision in loops without branches: it is nearly all that TPE computes.
+
+use std::ops::Range;
+use std::rc::Rc;
 
 use crate::draws::Draws;
 use crate::{Coordinate, Distribution, normal};
 
-/// An `Int` with more values than this is modeled as continuous: a cell is then narrower than any kernel.
-const MOST_CELLS: u64 = 128;
+/// An `Int` with more values than this is modeled as continuous: a cell is then about as narrow as a kernel.
+const MOST_CELLS: u64 = 64;
 
 /// Kernels of one parameter.
 pub(super) enum Column {
@@ -20,6 +26,17 @@ pub(super) enum Column {
     Grid(GridColumn),
 }
 
+/// A value, prepared for asking all kernels of a column.
+#[derive(Clone)]
+pub(super) enum Probe {
+    /// The index of a choice.
+    Choice(u32),
+    /// A place on the axis.
+    Place(f32),
+    /// The logarithm of what each different kernel gives the value's cell.
+    Masses(Rc<[f32]>),
+}
+
 impl Column {
     /// A kernel for each value and the prior.
     pub(super) fn new(distribution: &Distribution, values: &[Coordinate]) -> Self {
@@ -27,7 +44,7 @@ impl Column {
             Distribution::Categorical { choices } => {
                 Self::Choice(ChoiceColumn::new(choices.len(), values))
             }
-            Distribution::Int { log, .. } if *log || distribution.count() <= Some(MOST_CELLS) => {
+            Distribution::Int { .. } if distribution.count() <= Some(MOST_CELLS) => {
                 Self::Grid(GridColumn::new(distribution, values))
             }
             _ => Self::Real(RealColumn::new(distribution, values)),
@@ -38,17 +55,11 @@ impl Column {
     pub(super) fn push(&mut self, distribution: &Distribution, value: Coordinate) {
         match self {
             Self::Choice(column) => column.observed.push(index(value)),
-            Self::Real(column) => column.add(Normal {
-                mean: distribution.place(value),
-                deviation: least_deviation(column.mean.len()),
-            }),
+            Self::Real(column) => column.add(narrow(distribution, value, column.mean.len())),
             Self::Grid(column) => {
-                let deviation = least_deviation(column.kernel_of.len());
+                let kernel = narrow(distribution, value, column.kernel_of.len());
                 column.kernel_of.push(column.kernels.len() as u32);
-                column.kernels.push(Normal {
-                    mean: distribution.place(value),
-                    deviation,
-                });
+                column.kernels.push(kernel);
             }
         }
     }
@@ -65,12 +76,69 @@ impl Column {
         }
     }
 
-    /// Adds to each kernel's sum the logarithm of its density at `value`.
-    pub(super) fn add_log_density(&self, value: Coordinate, sums: &mut [f64]) {
+    /// Adds to the sums of some kernels the part of their log densities that does not depend on the value.
+    pub(super) fn add_constants(&self, kernels: Range<usize>, sums: &mut [f32]) {
         match self {
-            Self::Choice(column) => column.add_log_density(index(value), sums),
-            Self::Real(column) => column.add_log_density(column.distribution.place(value), sums),
-            Self::Grid(column) => column.add_log_density(value, sums),
+            Self::Choice(column) => {
+                let (miss, flat) = (column.miss.ln() as f32, -(column.n_choices as f32).ln());
+                for (sum, observed) in sums.iter_mut().zip(&column.observed[kernels]) {
+                    *sum += if *observed == column.n_choices {
+                        flat
+                    } else {
+                        miss
+                    };
+                }
+            }
+            Self::Real(column) => {
+                for (sum, peak) in sums.iter_mut().zip(&column.peak[kernels]) {
+                    *sum += peak;
+                }
+            }
+            Self::Grid(_) => {}
+        }
+    }
+
+    /// The values, prepared; what is costly is computed once for equal ones.
+    pub(super) fn probes(&self, values: impl Iterator<Item = Coordinate>) -> Vec<Probe> {
+        let mut known: Vec<(Coordinate, Probe)> = Vec::new();
+        let mut probe = |value: Coordinate| match self {
+            Self::Choice(_) => Probe::Choice(index(value)),
+            Self::Real(column) => Probe::Place(column.distribution.place(value) as f32),
+            Self::Grid(column) => {
+                if let Some((_, probe)) = known.iter().find(|(other, _)| *other == value) {
+                    return probe.clone();
+                }
+                let probe = Probe::Masses(column.log_masses(value));
+                known.push((value, probe.clone()));
+                probe
+            }
+        };
+        values.map(&mut probe).collect()
+    }
+
+    /// Adds to the sums of some kernels the part of their log densities that depends on the value.
+    pub(super) fn add_log_density(&self, probe: &Probe, kernels: Range<usize>, sums: &mut [f32]) {
+        match (self, probe) {
+            (Self::Choice(column), Probe::Choice(choice)) => {
+                let bonus = (column.hit / column.miss).ln() as f32;
+                for (sum, observed) in sums.iter_mut().zip(&column.observed[kernels]) {
+                    *sum += if observed == choice { bonus } else { 0.0 };
+                }
+            }
+            (Self::Real(column), Probe::Place(place)) => {
+                let means = &column.mean[kernels.clone()];
+                let kernels = means.iter().zip(&column.half_precision[kernels]);
+                for (sum, (mean, half_precision)) in sums.iter_mut().zip(kernels) {
+                    let z = (place - mean) * half_precision;
+                    *sum -= z * z;
+                }
+            }
+            (Self::Grid(column), Probe::Masses(masses)) => {
+                for (sum, kernel) in sums.iter_mut().zip(&column.kernel_of[kernels]) {
+                    *sum += masses[*kernel as usize];
+                }
+            }
+            _ => unreachable!("a probe is made by its column"),
         }
     }
 }
@@ -89,13 +157,10 @@ impl ChoiceColumn {
         let epsilon = 1.0 / (values.len() + 1) as f64;
         let total = 1.0 + epsilon * n_choices as f64;
         let n_choices = n_choices as u32;
+        let observed = values.iter().map(|value| index(*value));
         Self {
             n_choices,
-            observed: values
-                .iter()
-                .map(|v| index(*v))
-                .chain([n_choices])
-                .collect(),
+            observed: observed.chain([n_choices]).collect(),
             hit: (1.0 + epsilon) / total,
             miss: epsilon / total,
         }
@@ -103,73 +168,65 @@ impl ChoiceColumn {
 
     fn draw(&self, kernel: usize, draws: &mut Draws) -> Coordinate {
         let observed = self.observed[kernel];
-        let is_prior = observed == self.n_choices;
-        // The kernel is a flat one of all choices mixed with a sure one.
+        // The kernel is a sure choice mixed with a flat one of all choices; the prior is flat.
         let sure = self.hit - self.miss;
-        if !is_prior && draws.uniform() < sure {
+        if observed != self.n_choices && draws.uniform() < sure {
             return Coordinate::Choice(observed as usize);
         }
         Coordinate::Choice(draws.below(self.n_choices as usize))
     }
-
-    fn add_log_density(&self, choice: u32, sums: &mut [f64]) {
-        let (hit, miss) = (self.hit.ln(), self.miss.ln());
-        let flat = -f64::from(self.n_choices).ln();
-        for (sum, observed) in sums.iter_mut().zip(&self.observed) {
-            let other = if *observed == self.n_choices {
-                flat
-            } else {
-                miss
-            };
-            *sum += if *observed == choice { hit } else { other };
-        }
-    }
 }
 
-/// Kernels as arrays, so that the density is a loop without branches.
+/// Kernels as arrays.
 pub(super) struct RealColumn {
     distribution: Distribution,
-    mean: Vec<f64>,
-    /// One over the deviation.
-    precision: Vec<f64>,
+    mean: Vec<f32>,
+    /// One over the deviation and √2.
+    half_precision: Vec<f32>,
     /// The logarithm of the density at the mean.
-    peak: Vec<f64>,
+    peak: Vec<f32>,
+    /// Whether the ends of the axis cut nothing off the last kernel.
+    was_whole: bool,
 }
 
 impl RealColumn {
     fn new(distribution: &Distribution, values: &[Coordinate]) -> Self {
-        let kernels = normals(distribution, values);
         let mut column = Self {
             distribution: distribution.clone(),
-            mean: Vec::with_capacity(kernels.len()),
-            precision: Vec::with_capacity(kernels.len()),
-            peak: Vec::with_capacity(kernels.len()),
+            mean: Vec::with_capacity(values.len() + 1),
+            half_precision: Vec::with_capacity(values.len() + 1),
+            peak: Vec::with_capacity(values.len() + 1),
+            was_whole: false,
         };
-        for kernel in kernels {
+        for kernel in normals(distribution, values) {
             column.add(kernel);
         }
         column
     }
 
     fn add(&mut self, kernel: Normal) {
-        self.mean.push(kernel.mean);
-        self.precision.push(1.0 / kernel.deviation);
-        self.peak
-            .push(-normal::LN_SQRT_TAU - kernel.deviation.ln() - kernel.log_inside());
+        self.mean.push(kernel.mean as f32);
+        let half_precision = std::f64::consts::FRAC_1_SQRT_2 / kernel.deviation;
+        let half_precision = half_precision as f32;
+        // Most kernels have the least width and are far from the ends: then the peak is that of the one before.
+        let peak = match (self.half_precision.last(), self.peak.last()) {
+            (Some(last), Some(peak))
+                if *last == half_precision && self.was_whole && kernel.is_whole() =>
+            {
+                *peak
+            }
+            _ => kernel.log_peak() as f32,
+        };
+        self.was_whole = kernel.is_whole();
+        self.half_precision.push(half_precision);
+        self.peak.push(peak);
     }
 
     fn normal(&self, kernel: usize) -> Normal {
+        let half_precision = f64::from(self.half_precision[kernel]);
         Normal {
-            mean: self.mean[kernel],
-            deviation: 1.0 / self.precision[kernel],
-        }
-    }
-
-    fn add_log_density(&self, place: f64, sums: &mut [f64]) {
-        let kernels = self.mean.iter().zip(&self.precision).zip(&self.peak);
-        for (sum, ((mean, precision), peak)) in sums.iter_mut().zip(kernels) {
-            let z = (place - mean) * precision;
-            *sum += peak - 0.5 * z * z;
+            mean: f64::from(self.mean[kernel]),
+            deviation: std::f64::consts::FRAC_1_SQRT_2 / half_precision,
         }
     }
 }
@@ -184,15 +241,19 @@ pub(super) struct GridColumn {
 impl GridColumn {
     fn new(distribution: &Distribution, values: &[Coordinate]) -> Self {
         let all = normals(distribution, values);
-        let mut order: Vec<usize> = (0..all.len()).collect();
-        order.sort_by(|&a, &b| all[a].order(&all[b]));
         let mut kernels: Vec<Normal> = Vec::new();
         let mut kernel_of = vec![0; all.len()];
-        for at in order {
-            if kernels.last() != Some(&all[at]) {
+        // In the order of the means equal kernels are near each other: those of one value have at most three widths.
+        for at in ascending(&all) {
+            let known = kernels
+                .iter()
+                .rev()
+                .take(3)
+                .position(|kernel| *kernel == all[at]);
+            if known.is_none() {
                 kernels.push(all[at]);
             }
-            kernel_of[at] = kernels.len() as u32 - 1;
+            kernel_of[at] = (kernels.len() - 1 - known.unwrap_or(0)) as u32;
         }
         Self {
             distribution: distribution.clone(),
@@ -201,16 +262,10 @@ impl GridColumn {
         }
     }
 
-    fn add_log_density(&self, value: Coordinate, sums: &mut [f64]) {
+    fn log_masses(&self, value: Coordinate) -> Rc<[f32]> {
         let (start, end) = self.distribution.cell(value);
-        let masses: Vec<f64> = self
-            .kernels
-            .iter()
-            .map(|kernel| kernel.log_mass(start, end))
-            .collect();
-        for (sum, kernel) in sums.iter_mut().zip(&self.kernel_of) {
-            *sum += masses[*kernel as usize];
-        }
+        let mass = |kernel: &Normal| kernel.log_mass(start, end) as f32;
+        self.kernels.iter().map(mass).collect()
     }
 }
 
@@ -226,9 +281,22 @@ impl Normal {
         (place - self.mean) / self.deviation
     }
 
+    /// The logarithm of the density at the mean.
+    fn log_peak(&self) -> f64 {
+        -normal::LN_SQRT_TAU - self.deviation.ln() - self.log_inside()
+    }
+
     /// The logarithm of the probability that the axis holds.
     fn log_inside(&self) -> f64 {
+        if self.is_whole() {
+            return 0.0;
+        }
         normal::log_mass(self.standard(0.0), self.standard(1.0))
+    }
+
+    /// Whether the ends of the axis are six deviations away or more, where they cut off less than 1e-9.
+    fn is_whole(&self) -> bool {
+        self.mean.min(1.0 - self.mean) > 6.0 * self.deviation
     }
 
     fn log_mass(&self, start: f64, end: f64) -> f64 {
@@ -241,48 +309,62 @@ impl Normal {
         let z = normal::quantile(low + draws.uniform() * (high - low));
         (self.mean + z * self.deviation).clamp(0.0, 1.0)
     }
-
-    fn order(&self, other: &Self) -> std::cmp::Ordering {
-        let by_mean = self.mean.total_cmp(&other.mean);
-        by_mean.then(self.deviation.total_cmp(&other.deviation))
-    }
 }
 
 /// A kernel for each value, and the prior: as wide as the axis, in its middle.
 fn normals(distribution: &Distribution, values: &[Coordinate]) -> Vec<Normal> {
-    let means: Vec<f64> = values
-        .iter()
-        .map(|value| distribution.place(*value))
-        .collect();
-    let mut order: Vec<usize> = (0..means.len()).collect();
-    order.sort_by(|&a, &b| means[a].total_cmp(&means[b]));
     let prior = Normal {
         mean: 0.5,
         deviation: 1.0,
     };
-    let mut kernels = vec![prior; means.len() + 1];
-    let least = least_deviation(means.len() + 1);
+    let mut kernels = vec![prior; values.len() + 1];
+    let means = values.iter().map(|value| distribution.place(*value));
+    for (kernel, mean) in kernels.iter_mut().zip(means) {
+        kernel.mean = mean;
+    }
+    let order = ascending(&kernels[..values.len()]);
+    let least = least_deviation(kernels.len());
     for (place, &at) in order.iter().enumerate() {
-        let deviation = farther_neighbor(&means, &order, place).clamp(least, 1.0);
-        kernels[at] = Normal {
-            mean: means[at],
-            deviation,
-        };
+        let deviation = farther_neighbor(&kernels, &order, place);
+        kernels[at].deviation = deviation.clamp(least, 1.0);
     }
     kernels
 }
 
+/// Indices in the order of the means: sorted as integers, the mean to 2^-40 above the index, which is much faster than
+/// sorting with a comparison.
+fn ascending(kernels: &[Normal]) -> Vec<usize> {
+    const INDEX_BITS: u32 = 23;
+    const STEPS: f64 = 1_099_511_627_776.0;
+    let key =
+        |(at, kernel): (usize, &Normal)| ((kernel.mean * STEPS) as u64) << INDEX_BITS | at as u64;
+    let mut keys: Vec<u64> = kernels.iter().enumerate().map(key).collect();
+    keys.sort_unstable();
+    let index = |key: u64| (key & ((1 << INDEX_BITS) - 1)) as usize;
+    keys.into_iter().map(index).collect()
+}
+
 /// The distance to the farther of the two neighbors; the ends of the axis count only for a value that is alone.
-fn farther_neighbor(means: &[f64], order: &[usize], place: usize) -> f64 {
-    let mean = means[order[place]];
+fn farther_neighbor(kernels: &[Normal], order: &[usize], place: usize) -> f64 {
+    let mean = kernels[order[place]].mean;
     let left = place
         .checked_sub(1)
-        .map(|before| mean - means[order[before]]);
-    let right = order.get(place + 1).map(|&after| means[after] - mean);
+        .map(|before| mean - kernels[order[before]].mean);
+    let right = order
+        .get(place + 1)
+        .map(|&after| kernels[after].mean - mean);
     match (left, right) {
         (Some(left), Some(right)) => left.max(right),
         (Some(gap), None) | (None, Some(gap)) => gap,
         (None, None) => mean.max(1.0 - mean),
+    }
+}
+
+/// A kernel of the least width, to be added to so many.
+fn narrow(distribution: &Distribution, value: Coordinate, n_kernels: usize) -> Normal {
+    Normal {
+        mean: distribution.place(value),
+        deviation: least_deviation(n_kernels + 1),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod group;
 mod kernel;
+mod log_sum;
 mod parzen;
 mod split;
 
@@ -39,7 +40,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             n_startup_trials: 10,
-            n_ei_candidates: 24,
+            n_ei_candidates: 48,
             multivariate: None,
             window: 4,
         }
@@ -64,7 +65,7 @@ impl Method for Tpe {
 TPE (Bergstra, Bardenet, Bengio and Kegl, 2011; multi-objective after Ozaki et al., 2022; details and defaults after
 Watanabe, 2023, and Optuna). After `n_startup_trials` (default 10) random ones, finished trials are split into the best tenth,
 at most 25 for a single objective, and the rest. Both become mixtures of kernels, l and g, one kernel a trial and a flat
-one. Of `n_ei_candidates` (default 24) drawn from l, the one with the largest l/g is tried next.
+one. Of `n_ei_candidates` (default 48) drawn from l, the one with the largest l/g is tried next.
 With several objectives the best are whole fronts and, of the front that does not fit, those with the largest common
 hypervolume. Trials that violate constraints come after all that do not, the least violation first.
 `multivariate` models parameters jointly, all those together that are active under the same condition; if not given it is
