@@ -28,8 +28,8 @@ const VARIANTS: usize = 64;
 pub struct Config {
     /// Random trials before the first estimate.
     pub n_startup_trials: u64,
-    /// Candidates that are drawn for each point.
-    pub n_ei_candidates: usize,
+    /// Candidates that are drawn for each point; if not given, 48 where parameters are modeled jointly, else 24.
+    pub n_ei_candidates: Option<usize>,
     /// Whether parameters are modeled jointly; if not given, for a single objective only.
     pub multivariate: Option<bool>,
     /// How many trials share a horizon, that is, may run at once.
@@ -40,7 +40,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             n_startup_trials: 10,
-            n_ei_candidates: 48,
+            n_ei_candidates: None,
             multivariate: None,
             window: 4,
         }
@@ -52,6 +52,7 @@ pub struct Tpe {
     config: Config,
     setting: Setting,
     groups: Vec<Group>,
+    n_candidates: usize,
     stream: Random,
     startup: RandomSearch,
     cache: Mutex<Window>,
@@ -65,7 +66,7 @@ impl Method for Tpe {
 TPE (Bergstra, Bardenet, Bengio and Kegl, 2011; multi-objective after Ozaki et al., 2022; details and defaults after
 Watanabe, 2023, and Optuna). After `n_startup_trials` (default 10) random ones, finished trials are split into the best tenth,
 at most 25 for a single objective, and the rest. Both become mixtures of kernels, l and g, one kernel a trial and a flat
-one. Of `n_ei_candidates` (default 48) drawn from l, the one with the largest l/g is tried next.
+one. Of `n_ei_candidates` (default 48, or 24 where parameters are modeled one by one) drawn from l, the one with the largest l/g is tried next.
 With several objectives the best are whole fronts and, of the front that does not fit, those with the largest common
 hypervolume. Trials that violate constraints come after all that do not, the least violation first.
 `multivariate` models parameters jointly, all those together that are active under the same condition; if not given it is
@@ -75,7 +76,7 @@ the window among the bad, so that they spread.";
     type Config = Config;
 
     fn new(config: Config, setting: Setting) -> Result<Self, SearchError> {
-        if config.n_ei_candidates == 0 {
+        if config.n_ei_candidates == Some(0) {
             return Err(Self::refuse("n_ei_candidates is 0"));
         }
         if config.window == 0 {
@@ -84,6 +85,9 @@ the window among the bad, so that they spread.";
         let joint = config.multivariate.unwrap_or(setting.objectives == 1);
         Ok(Self {
             groups: group::groups(&setting.space, joint),
+            n_candidates: config
+                .n_ei_candidates
+                .unwrap_or(if joint { 48 } else { 24 }),
             stream: Random::new(setting.seed, Self::NAME),
             startup: RandomSearch::new(super::random::Config::default(), setting.clone())?,
             config,
@@ -177,7 +181,7 @@ impl Tpe {
 
     /// The best candidate; where it repeats a trial, the first variant that does not, and a random point if all do.
     fn choose(&self, window: &Window, draws: &mut Draws) -> Point {
-        let count = self.config.n_ei_candidates;
+        let count = self.n_candidates;
         let ranked: Vec<Candidates> = window
             .models
             .iter()
