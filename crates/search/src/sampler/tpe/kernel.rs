@@ -8,7 +8,7 @@
 //! on the value. The latter is single precision in loops without branches: it is nearly all that TPE computes.
 
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::OnceLock;
 
 use crate::draws::Draws;
 use crate::{Coordinate, Distribution, normal};
@@ -27,14 +27,14 @@ pub(super) enum Column {
 }
 
 /// A value, prepared for asking all kernels of a column.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) enum Probe {
     /// The index of a choice.
     Choice(u32),
     /// A place on the axis.
     Place(f32),
-    /// The logarithm of what each different kernel gives the value's cell.
-    Masses(Rc<[f32]>),
+    /// The index of a cell.
+    Cell(usize),
 }
 
 impl Column {
@@ -58,8 +58,7 @@ impl Column {
             Self::Real(column) => column.add(narrow(distribution, value, column.mean.len())),
             Self::Grid(column) => {
                 let kernel = narrow(distribution, value, column.kernel_of.len());
-                column.kernel_of.push(column.kernels.len() as u32);
-                column.kernels.push(kernel);
+                column.push(kernel);
             }
         }
     }
@@ -98,22 +97,13 @@ impl Column {
         }
     }
 
-    /// The values, prepared; what is costly is computed once for equal ones.
-    pub(super) fn probes(&self, values: impl Iterator<Item = Coordinate>) -> Vec<Probe> {
-        let mut known: Vec<(Coordinate, Probe)> = Vec::new();
-        let mut probe = |value: Coordinate| match self {
+    /// A value, prepared.
+    pub(super) fn probe(&self, value: Coordinate) -> Probe {
+        match self {
             Self::Choice(_) => Probe::Choice(index(value)),
             Self::Real(column) => Probe::Place(column.distribution.place(value) as f32),
-            Self::Grid(column) => {
-                if let Some((_, probe)) = known.iter().find(|(other, _)| *other == value) {
-                    return probe.clone();
-                }
-                let probe = Probe::Masses(column.log_masses(value));
-                known.push((value, probe.clone()));
-                probe
-            }
-        };
-        values.map(&mut probe).collect()
+            Self::Grid(column) => Probe::Cell(column.cell(value)),
+        }
     }
 
     /// Adds to the sums of some kernels the part of their log densities that depends on the value.
@@ -133,7 +123,8 @@ impl Column {
                     *sum -= z * z;
                 }
             }
-            (Self::Grid(column), Probe::Masses(masses)) => {
+            (Self::Grid(column), Probe::Cell(cell)) => {
+                let masses = column.masses(*cell);
                 for (sum, kernel) in sums.iter_mut().zip(&column.kernel_of[kernels]) {
                     *sum += masses[*kernel as usize];
                 }
@@ -236,6 +227,8 @@ pub(super) struct GridColumn {
     distribution: Distribution,
     kernels: Vec<Normal>,
     kernel_of: Vec<u32>,
+    /// For each cell, the logarithm of what each of the different kernels gives it, once it is asked for.
+    masses: Vec<OnceLock<Vec<f32>>>,
 }
 
 impl GridColumn {
@@ -259,14 +252,42 @@ impl GridColumn {
             distribution: distribution.clone(),
             kernels,
             kernel_of,
+            masses: (0..distribution.count().unwrap_or(0))
+                .map(|_| OnceLock::new())
+                .collect(),
         }
     }
 
-    fn log_masses(&self, value: Coordinate) -> Rc<[f32]> {
-        let (start, end) = self.distribution.cell(value);
-        let mass = |kernel: &Normal| kernel.log_mass(start, end) as f32;
-        self.kernels.iter().map(mass).collect()
+    fn push(&mut self, kernel: Normal) {
+        self.kernel_of.push(self.kernels.len() as u32);
+        self.kernels.push(kernel);
+        for (cell, masses) in self.masses.iter_mut().enumerate() {
+            if let Some(masses) = masses.get_mut() {
+                masses.push(log_mass(&self.distribution, cell, &kernel));
+            }
+        }
     }
+
+    fn masses(&self, cell: usize) -> &[f32] {
+        let mass = |kernel| log_mass(&self.distribution, cell, kernel);
+        self.masses[cell].get_or_init(|| self.kernels.iter().map(mass).collect())
+    }
+
+    /// The index of a value's cell.
+    fn cell(&self, value: Coordinate) -> usize {
+        match (&self.distribution, value) {
+            (Distribution::Int { low, step, .. }, Coordinate::Int(value)) => {
+                ((value - low) / step) as usize
+            }
+            _ => unreachable!("the parameter is an integer"),
+        }
+    }
+}
+
+/// The logarithm of what a kernel gives a cell.
+fn log_mass(distribution: &Distribution, cell: usize, kernel: &Normal) -> f32 {
+    let (start, end) = distribution.cell(distribution.nth(cell as u64));
+    kernel.log_mass(start, end) as f32
 }
 
 /// A normal distribution cut off at 0 and 1.

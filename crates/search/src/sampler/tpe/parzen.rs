@@ -75,7 +75,7 @@ impl Parzen {
     pub(super) fn log_density(&self, points: &[Vec<Coordinate>]) -> Vec<f64> {
         let columns = self.columns.iter().enumerate();
         let probes: Vec<Vec<Probe>> = columns
-            .map(|(at, column)| column.probes(points.iter().map(|point| point[at])))
+            .map(|(at, column)| points.iter().map(|point| column.probe(point[at])).collect())
             .collect();
         let mut totals = vec![LogSum::default(); points.len()];
         let mut sums = [0.0; BLOCK];
