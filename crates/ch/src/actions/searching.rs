@@ -9,10 +9,12 @@ use anyhow::{Context, Result, anyhow};
 use data::{Dataset, Split};
 use ir::Graph;
 use passes::SplitName;
-use search::config::SearchConfig;
+use search::config::{Budget, Objective, SearchConfig};
 use search::evaluate::Task;
+use search::metrics::METRICS;
 use search::results::{Report, importances, page};
 use search::runner::{Ending, Results, Search, TrialRecord};
+use search::storage::{Journal, Storage, StudyInfo};
 use search::{FormatSpace, FormatSpaceError, History};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -93,8 +95,9 @@ impl Searching<'_> {
             search.task.rows.len(),
             count(search.threads as u64, "thread"),
         ));
+        let storage = self.storage(&search)?;
         let mut listener = Listener::new(&search, console);
-        let results = search.run(None, stop, &mut |record, history| {
+        let results = search.run(Some(storage), stop, &mut |record, history| {
             listener.hear(record, history);
         })?;
         let report = Report {
@@ -103,6 +106,60 @@ impl Searching<'_> {
         };
         self.write(&report, console)?;
         Ok(self.outcome(&report))
+    }
+
+    /// The journal of this search: a new one, or that of the run to go on with.
+    fn storage(&self, search: &Search) -> Result<Box<dyn Storage>> {
+        let path = self.folder.join(JOURNAL);
+        let info = self.info(search);
+        let is_there = self.config.text("resume").is_some() && path.exists();
+        let journal = if is_there {
+            Journal::open(&path, &info)
+        } else {
+            Journal::create(&path, &info)
+        };
+        Ok(Box::new(journal?))
+    }
+
+    /// What the results of a search follow from.
+    fn info(&self, search: &Search) -> StudyInfo {
+        let asked = &search.config;
+        let objective = |objective: &Objective| {
+            json!([
+                METRICS[objective.metric].name,
+                objective.scale,
+                format!("{:?}", objective.direction)
+            ])
+        };
+        let budget = |budget: &Budget| {
+            json!([
+                METRICS[budget.metric].name,
+                format!("{:?}", budget.side),
+                budget.limit
+            ])
+        };
+        let parameters = search.task.formats.space.parameters().iter();
+        let facts = json!({
+            "seed": search.seed,
+            "sampler": asked.sampler,
+            "sampler_config": asked.sampler_config,
+            "network": format!("{:016x}", passes::interface::graph_hash(&search.task.graph)),
+            "dataset": format!("{:016x}", self.data.info.hash),
+            "split": asked.split.name(),
+            "rows": search.task.rows.len(),
+            "objectives": asked.objectives.iter().map(objective).collect::<Vec<_>>(),
+            "sum_scaled_metrics": asked.sum.map(|direction| format!("{direction:?}")),
+            "budgets": asked.budgets.iter().map(budget).collect::<Vec<_>>(),
+            "training": asked.training.map(|t| json!([t.steps, t.batch_size, t.learning_rate])),
+            "early_stop": asked.early_stop,
+            "space": parameters.map(|p| json!([p.name, format!("{:?}", p.distribution)])).collect::<Vec<_>>(),
+        });
+        StudyInfo {
+            name: search.task.graph.name.clone(),
+            directions: search.directions(),
+            metric_names: search.objective_names(),
+            facts: facts.as_object().cloned().unwrap_or_default(),
+        }
     }
 
     fn search(&self, asked: SearchConfig, graph: Graph, console: &mut Console) -> Result<Search> {

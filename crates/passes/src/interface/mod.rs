@@ -8,5 +8,5 @@ mod save_node_meta_param;
 
 pub use load_mase_graph::LoadMaseGraph;
 pub use load_node_meta_param::LoadNodeMetaParam;
-pub use save_mase_graph::{SaveMaseGraph, graph_file, graph_of, read_graph_file};
+pub use save_mase_graph::{SaveMaseGraph, graph_file, graph_hash, graph_of, read_graph_file};
 pub use save_node_meta_param::SaveNodeMetaParam;

@@ -67,6 +67,25 @@ pub fn graph_file(graph: &Graph) -> Result<Vec<u8>, PassError> {
     checkpoint::encode(&checkpoint).map_err(|problem| PassError::Refused(problem.to_string()))
 }
 
+/// A number that differs, in all likelihood, between graphs that differ in text, weights or masks (FNV-1a, 64 bits).
+pub fn graph_hash(graph: &Graph) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        for &byte in bytes {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    add(graph.to_string().as_bytes());
+    for tensor in models::weights::tensors_of(graph) {
+        add(tensor.name.as_bytes());
+        tensor
+            .values
+            .iter()
+            .for_each(|value| add(&value.to_le_bytes()));
+    }
+    hash
+}
+
 /// The graph of a `.mz` file, from its bytes.
 pub fn read_graph_file(path: &Path, bytes: &[u8]) -> Result<Graph, PassError> {
     let file = checkpoint::decode(bytes, Some(FileKind::Mz))

@@ -2,6 +2,11 @@
 //!
 //! Every storage speaks Optuna's own layout: what is written here is a study that Optuna opens.
 
+mod clock;
+mod journal;
+
+pub use journal::Journal;
+
 use crate::{Direction, Outcome, Parameter};
 use serde_json::{Map, Value as Json};
 use std::time::SystemTime;

@@ -1,0 +1,157 @@
+//! A study in an append-only file, in the layout of Optuna's `JournalFileBackend`.
+//!
+//! A trial is a line when it begins, with its parameters, and a few when it ends. Lines reach the file at once, so
+//! that a killed process loses no finished trial, and the disk several times a second. The number of a trial is its place
+//! among the lines that begin one.
+
+mod lines;
+mod read;
+
+use super::{Chosen, Storage, StorageError, StoredTrial, StudyInfo};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Larger files are refused: 4 GiB.
+const MAX_BYTES: u64 = 1 << 32;
+/// Between two times that the disk is waited for.
+const SYNC_EVERY: Duration = Duration::from_millis(200);
+
+/// A journal, open for appending.
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    worker: String,
+    /// Trials that have their first line.
+    begun: u64,
+    news: Vec<StoredTrial>,
+    last_sync: Instant,
+    is_synced: bool,
+}
+
+impl Journal {
+    /// Makes a journal for a new study; the file must not be there yet.
+    pub fn create(path: &Path, info: &StudyInfo) -> Result<Self, StorageError> {
+        let fail = |source| file_error(path, source);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(fail)?;
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create_new(true)
+            .open(path)
+            .map_err(fail)?;
+        let mut journal = Self::new(path, file)?;
+        let text = lines::study(info, &journal.worker);
+        journal.append(&text)?;
+        journal.sync(true)?;
+        Ok(journal)
+    }
+
+    /// Opens the journal of a study to go on with it. A last line that was cut off is taken away.
+    pub fn open(path: &Path, info: &StudyInfo) -> Result<Self, StorageError> {
+        let fail = |source| file_error(path, source);
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .open(path)
+            .map_err(fail)?;
+        let mut journal = Self::new(path, file)?;
+        let mut bytes = Vec::new();
+        (&journal.file)
+            .take(MAX_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(fail)?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(fail(io::Error::other("is larger than 4 GiB")));
+        }
+        let content =
+            read::read(&bytes, info).map_err(|(line, message)| StorageError::Foreign {
+                place: format!("{}:{line}", path.display()),
+                message,
+            })?;
+        journal.file.set_len(content.whole as u64).map_err(fail)?;
+        journal.begun = content.trials.len() as u64;
+        journal.news = content.finished();
+        if content.whole == 0 {
+            let text = lines::study(info, &journal.worker);
+            journal.append(&text)?;
+        }
+        Ok(journal)
+    }
+
+    fn new(path: &Path, file: File) -> Result<Self, StorageError> {
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(file_error(
+                    path,
+                    io::Error::other("another search is writing it"),
+                ));
+            }
+            Err(TryLockError::Error(source)) => return Err(file_error(path, source)),
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            worker: format!("mase-{}", std::process::id()),
+            begun: 0,
+            news: Vec::new(),
+            last_sync: Instant::now(),
+            is_synced: true,
+        })
+    }
+
+    fn append(&mut self, text: &str) -> Result<(), StorageError> {
+        self.is_synced = false;
+        self.file
+            .write_all(text.as_bytes())
+            .map_err(|source| file_error(&self.path, source))
+    }
+}
+
+fn file_error(path: &Path, source: io::Error) -> StorageError {
+    StorageError::File {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+impl Storage for Journal {
+    fn news(&mut self) -> Result<Vec<StoredTrial>, StorageError> {
+        Ok(std::mem::take(&mut self.news))
+    }
+
+    fn claim(&mut self, number: u64, chosen: &[Chosen]) -> Result<bool, StorageError> {
+        // A trial that was under way when an earlier run stopped has its line already.
+        if number >= self.begun {
+            let line = lines::begin(chosen, SystemTime::now(), &self.worker);
+            self.append(&line)?;
+            self.begun += 1;
+        }
+        Ok(true)
+    }
+
+    fn take_over(&mut self, _number: u64) -> Result<bool, StorageError> {
+        Ok(false)
+    }
+
+    fn finish(&mut self, trial: &StoredTrial) -> Result<(), StorageError> {
+        let text = lines::end(trial, &self.worker);
+        self.append(&text)
+    }
+
+    fn sync(&mut self, now: bool) -> Result<(), StorageError> {
+        if self.is_synced || (!now && self.last_sync.elapsed() < SYNC_EVERY) {
+            return Ok(());
+        }
+        self.file
+            .sync_data()
+            .map_err(|source| file_error(&self.path, source))?;
+        self.last_sync = Instant::now();
+        self.is_synced = true;
+        Ok(())
+    }
+}
