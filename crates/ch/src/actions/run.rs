@@ -96,10 +96,10 @@ pub fn run(args: &Args) -> Result<Reply> {
         let searching = Searching {
             config: &config,
             data: &data,
-            folder: &software,
         };
         let stop = training::watch_for_ctrl_c()?;
-        let outcome = searching.run(asked, graph, &stop, &mut console)?;
+        let search = searching.prepare(asked, graph, &mut console)?;
+        let outcome = searching.run(&search, &software, &stop, &mut console)?;
         console.say(&outcome.text);
         facts["search"] = outcome.json;
     }

@@ -44,18 +44,18 @@ pub fn run(args: &Args) -> Result<Reply> {
     }
     let graph = pipeline::open_graph(&config, Some(&data.info))?;
     let config = config.or_else("model", &graph.name);
+    let searching = Searching {
+        config: &config,
+        data: &data,
+    };
+    let search = searching.prepare(asked, graph, &mut console)?;
     let folder = match config.text("resume") {
         Some("latest") => Folder::resume(&Folder::latest(&config, super::searching::JOURNAL)?)?,
         Some(path) => Folder::resume(Path::new(path))?,
         None => Folder::create(&config)?,
     };
     let stop = watch_for_ctrl_c()?;
-    let searching = Searching {
-        config: &config,
-        data: &data,
-        folder: &folder.software(),
-    };
-    let outcome = searching.run(asked, graph, &stop, &mut console)?;
+    let outcome = searching.run(&search, &folder.software(), &stop, &mut console)?;
     let text = if args.voice.json {
         json_text(&outcome.json)?
     } else {

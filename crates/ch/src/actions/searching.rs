@@ -61,8 +61,6 @@ pub struct Searching<'a> {
     pub config: &'a Config,
     /// Rows to score on.
     pub data: &'a Dataset,
-    /// Where the files go.
-    pub folder: &'a Path,
 }
 
 /// What came out, for people and for programs.
@@ -74,15 +72,14 @@ pub struct Outcome {
 }
 
 impl Searching<'_> {
-    /// Runs all trials and writes the files.
+    /// Runs all trials and writes the files into `folder`.
     pub fn run(
         &self,
-        asked: SearchConfig,
-        graph: Graph,
+        search: &Search,
+        folder: &Path,
         stop: &AtomicBool,
         console: &mut Console,
     ) -> Result<Outcome> {
-        let search = self.search(asked, graph, console)?;
         let size = search.task.formats.space.size();
         console.say(&format!(
             "searching {} with {} over {}, {} rows, {}",
@@ -95,22 +92,22 @@ impl Searching<'_> {
             search.task.rows.len(),
             count(search.threads as u64, "thread"),
         ));
-        let storage = self.storage(&search)?;
-        let mut listener = Listener::new(&search, console);
+        let storage = self.storage(search, folder)?;
+        let mut listener = Listener::new(search, console);
         let results = search.run(Some(storage), stop, &mut |record, history| {
             listener.hear(record, history);
         })?;
         let report = Report {
-            search: &search,
+            search,
             results: &results,
         };
-        self.write(&report, console)?;
-        Ok(self.outcome(&report))
+        self.write(&report, folder, console)?;
+        Ok(self.outcome(&report, folder))
     }
 
     /// The journal of this search: a new one, or that of the run to go on with.
-    fn storage(&self, search: &Search) -> Result<Box<dyn Storage>> {
-        let path = self.folder.join(JOURNAL);
+    fn storage(&self, search: &Search, folder: &Path) -> Result<Box<dyn Storage>> {
+        let path = folder.join(JOURNAL);
         let info = self.info(search);
         let is_there = self.config.text("resume").is_some() && path.exists();
         let journal = if is_there {
@@ -162,7 +159,13 @@ impl Searching<'_> {
         }
     }
 
-    fn search(&self, asked: SearchConfig, graph: Graph, console: &mut Console) -> Result<Search> {
+    /// The search that a file asks for; whatever is wrong with it is found out here, before anything is written.
+    pub fn prepare(
+        &self,
+        asked: SearchConfig,
+        graph: Graph,
+        console: &mut Console,
+    ) -> Result<Search> {
         let formats = FormatSpace::new(&graph, &asked.rules).map_err(|error| match error {
             FormatSpaceError::Config(problems) => {
                 anyhow!("{}", self.config.document().describe(&problems))
@@ -182,14 +185,16 @@ impl Searching<'_> {
             rows,
             compare_to: asked.compare_to,
         };
-        Ok(Search {
+        let search = Search {
             train_rows: asked.training.map(|_| self.data.train.clone()),
             config: asked,
             task,
             seed: self.config.whole("seed") as u64,
             // 0 stands for all cores.
             threads: if threads == 0 { cores } else { threads },
-        })
+        };
+        search.study()?;
+        Ok(search)
     }
 
     fn rows(&self, asked: &SearchConfig, console: &mut Console) -> Result<Split> {
@@ -209,8 +214,8 @@ impl Searching<'_> {
         Ok(split.head(wanted))
     }
 
-    fn write(&self, report: &Report, console: &mut Console) -> Result<()> {
-        let folder = self.folder.join("search_ckpts");
+    fn write(&self, report: &Report, folder: &Path, console: &mut Console) -> Result<()> {
+        let folder = folder.join("search_ckpts");
         let title = format!(
             "Search of {} on {}",
             report.search.task.graph.name, self.data.info.name
@@ -247,7 +252,7 @@ impl Searching<'_> {
         Ok(())
     }
 
-    fn outcome(&self, report: &Report) -> Outcome {
+    fn outcome(&self, report: &Report, folder: &Path) -> Outcome {
         let Results {
             records,
             ending,
@@ -280,7 +285,7 @@ impl Searching<'_> {
             let shown: Vec<String> = shares.iter().take(5).map(share).collect();
             lines.push(format!("what {name} depends on: {}", shown.join(", ")));
         }
-        let folder = self.folder.join("search_ckpts");
+        let folder = folder.join("search_ckpts");
         lines.push(format!(
             "look at it: {}",
             folder.join("report.html").display()

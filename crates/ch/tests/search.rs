@@ -1,0 +1,397 @@
+//! `ch search` as a user drives it: the same results on any number of threads and after a kill, the best by definition, and
+//! mistakes answered with a sentence.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use serde_json::Value as Json;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use support::{ch, words};
+
+/// A folder of its own with a trained network.
+struct Desk(PathBuf);
+
+impl Desk {
+    fn new(name: &str, model: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("search_{name}_{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        let desk = Self(path);
+        let line = format!(
+            "train {model} jsc-sim --max-epochs 1 --batch-size 512 --learning-rate 1e-2 --project net --quiet"
+        );
+        assert!(desk.run(&line).status.success());
+        desk
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ch"));
+        command.args(words(line)).current_dir(&self.0);
+        command
+    }
+
+    fn run(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
+    }
+
+    /// A search with the present config, in a folder called `project`.
+    fn search(&self, project: &str, more: &str) -> String {
+        assert!(self.0.join("s.toml").exists());
+        format!(
+            "search --config s.toml --load mase_output/net/software/training_ckpts/best.ckpt --project {project} --quiet {more}"
+        )
+    }
+
+    fn config(&self, text: &str) {
+        fs::write(self.0.join("s.toml"), text).unwrap();
+    }
+
+    fn read(&self, project: &str, file: &str) -> Json {
+        let path = self.0.join(format!(
+            "mase_output/{project}/software/search_ckpts/{file}"
+        ));
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    }
+
+    /// `log.json` without its times.
+    fn log(&self, project: &str) -> Json {
+        let mut log = self.read(project, "log.json");
+        for row in log.as_array_mut().unwrap() {
+            for time in ["time_begin", "time_end", "duration"] {
+                row.as_object_mut().unwrap().remove(time);
+            }
+        }
+        log
+    }
+
+    fn error(&self, line: &str) -> String {
+        let printed = ch(&words(line), &self.0);
+        assert_eq!(printed.code, Some(2), "{line}: {}", printed.stdout);
+        printed.stderr
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn config(model: &str, sampler: &str, trials: u64, rows: u64) -> String {
+    format!(
+        "model = \"{model}\"\ndataset = \"jsc-sim\"\nseed = 1\n\
+         [search.search_space]\nname = \"graph/quantize/mixed_precision_ptq\"\n[search.search_space.setup]\nby = \"type\"\n\
+         [search.search_space.seed.default.config]\nname = [\"NA\"]\n\
+         [search.search_space.seed.linear.config]\nname = [\"integer\"]\ndata_in_width = [4, 8]\ndata_in_frac_width = [\"NA\"]\n\
+         weight_width = [2, 4, 8]\nweight_frac_width = [\"NA\"]\nbias_width = [2, 4, 8]\nbias_frac_width = [\"NA\"]\n\
+         [search.strategy]\nname = \"optuna\"\n[search.strategy.sw_runner.basic_evaluation]\ndata_loader = \"val_dataloader\"\nnum_samples = {rows}\n\
+         [search.strategy.setup]\nn_trials = {trials}\nsampler = \"{sampler}\"\n\
+         [search.strategy.metrics]\naccuracy.scale = 1.0\naverage_bitwidth.scale = 0.2\n"
+    )
+}
+
+#[test]
+fn every_strategy_is_the_same_on_one_and_two_threads() {
+    let desk = Desk::new("threads", "jsc-toy");
+    for sampler in ["random", "qmc", "tpe", "nsgaii", "nsgaiii", "sensitivity"] {
+        desk.config(&config("jsc-toy", sampler, 70, 2500));
+        for threads in [1, 2] {
+            let output =
+                desk.run(&desk.search(&format!("{sampler}{threads}"), &format!("--cpu {threads}")));
+            assert!(
+                output.status.success(),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+        let (one, two) = (
+            desk.log(&format!("{sampler}1")),
+            desk.log(&format!("{sampler}2")),
+        );
+        assert_eq!(one.as_array().unwrap().len(), 70, "{sampler}");
+        assert_eq!(one, two, "{sampler}");
+    }
+}
+
+#[test]
+fn a_killed_search_goes_on_to_the_same_end() {
+    let desk = Desk::new("kill", "jsc-toy");
+    for sampler in ["random", "nsgaii"] {
+        desk.config(&config("jsc-toy", sampler, 400, 4000));
+        assert!(
+            desk.run(&desk.search(&format!("{sampler}_whole"), "--cpu 2"))
+                .status
+                .success()
+        );
+        let project = format!("{sampler}_killed");
+        let journal = desk.0.join(format!(
+            "mase_output/{project}/software/search_ckpts/study.journal"
+        ));
+        let finished = || {
+            let text = fs::read_to_string(&journal).unwrap_or_default();
+            text.lines()
+                .filter(|line| line.contains("\"op_code\":6"))
+                .count()
+        };
+        let mut kept = 0;
+        for (round, wanted) in [20, 120].into_iter().enumerate() {
+            let more = if round == 0 {
+                "--cpu 2"
+            } else {
+                "--cpu 2 --resume"
+            };
+            let line = desk.search(&project, more);
+            let mut child = desk.command(&line).stdout(Stdio::null()).spawn().unwrap();
+            let start = Instant::now();
+            while finished() < wanted && child.try_wait().unwrap().is_none() {
+                assert!(
+                    start.elapsed() < Duration::from_mins(1),
+                    "the search does not move"
+                );
+                std::thread::yield_now();
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(finished() >= kept, "a finished trial was lost");
+            kept = finished();
+        }
+        assert!(
+            (20..400).contains(&kept),
+            "{kept} trials before the last kill"
+        );
+        let output = desk.run(&desk.search(&project, "--cpu 1 --resume"));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert_eq!(
+            desk.log(&project),
+            desk.log(&format!("{sampler}_whole")),
+            "{sampler}"
+        );
+    }
+}
+
+/// The front of the 18 combinations, by its definition, from `ch transform` and `ch test` for each of them.
+#[test]
+fn brute_force_finds_the_best_by_definition() {
+    let desk = Desk::new("brute", "jsc-tiny");
+    desk.config(&config("jsc-tiny", "brute_force", 1000, 10_000));
+    assert!(desk.run(&desk.search("all", "")).status.success());
+    let log = desk.read("all", "log.json");
+    let rows = log.as_array().unwrap();
+    assert_eq!(rows.len(), 18);
+    let values = |row: &Json| {
+        (
+            row["values"][0].as_f64().unwrap(),
+            row["values"][1].as_f64().unwrap(),
+        )
+    };
+    let is_best = |row: &&Json| {
+        let (accuracy, bits) = values(row);
+        !rows
+            .iter()
+            .map(values)
+            .any(|(a, b)| a >= accuracy && b <= bits && (a, b) != (accuracy, bits))
+    };
+    let expected: Vec<&Json> = rows
+        .iter()
+        .filter(is_best)
+        .map(|row| &row["number"])
+        .collect();
+    let best = desk.read("all", "best.json");
+    let found: Vec<&Json> = best
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| &row["number"])
+        .collect();
+    assert_eq!(found, expected);
+    // What was found is what a test of the written graph gives.
+    let first = &best[0];
+    let graph = format!(
+        "mase_output/all/software/search_ckpts/best/trial_{}.mz",
+        first["number"]
+    );
+    let toml = desk.0.join(graph.replace(".mz", ".toml"));
+    assert!(
+        fs::read_to_string(toml)
+            .unwrap()
+            .contains("[passes.quantize.seq_blocks_2.config]")
+    );
+    let output = desk.run(&format!(
+        "test jsc-tiny jsc-sim --load {graph} --json --quiet"
+    ));
+    let tested: Json = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(tested["test_acc_epoch"].as_f64().unwrap() > 0.2);
+}
+
+#[test]
+fn tpe_and_nsgaii_find_what_brute_force_finds() {
+    let desk = Desk::new("found", "jsc-tiny");
+    let front = |desk: &Desk, project: &str| {
+        let best = desk.read(project, "best.json");
+        let mut values: Vec<String> = best
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["values"].to_string())
+            .collect();
+        values.sort();
+        values
+    };
+    desk.config(&config("jsc-tiny", "brute_force", 60, 512));
+    assert!(desk.run(&desk.search("all", "")).status.success());
+    let expected = front(&desk, "all");
+    for sampler in ["tpe", "nsgaii"] {
+        desk.config(&config("jsc-tiny", sampler, 60, 512));
+        let found = (0..20).filter(|seed| {
+            let project = format!("{sampler}{seed}");
+            assert!(
+                desk.run(&desk.search(&project, &format!("--seed {seed}")))
+                    .status
+                    .success()
+            );
+            front(&desk, &project) == expected
+        });
+        let found = found.count();
+        assert!(found >= 19, "{sampler} found it for {found} of 20 seeds");
+    }
+}
+
+#[test]
+fn budgets_are_kept() {
+    let desk = Desk::new("budget", "jsc-toy");
+    let text = config("jsc-toy", "sensitivity", 120, 1000)
+        .replace("average_bitwidth.scale = 0.2\n", "")
+        + "[search.strategy.budget]\nmax_average_bitwidth = 4.5\n";
+    desk.config(&text);
+    assert!(desk.run(&desk.search("b", "")).status.success());
+    let best = desk.read("b", "best.json");
+    let bits = best[0]["hardware_metrics"]["average_bitwidth"]
+        .as_f64()
+        .unwrap();
+    assert!(bits <= 4.5, "{bits}");
+    assert_eq!(best[0]["violation"], 0.0);
+}
+
+#[test]
+fn trials_can_be_trained() {
+    let desk = Desk::new("trained", "jsc-tiny");
+    let text = config("jsc-tiny", "random", 4, 1000).replace(
+        "name = \"optuna\"\n",
+        "name = \"optuna\"\neval_mode = false\n",
+    ) + "[search.strategy.sw_runner.basic_train]\nmax_steps = 30\nlearning_rate = 1e-3\n";
+    desk.config(&text);
+    for threads in [1, 2] {
+        assert!(
+            desk.run(&desk.search(&format!("t{threads}"), &format!("--cpu {threads}")))
+                .status
+                .success()
+        );
+    }
+    assert_eq!(desk.log("t1"), desk.log("t2"));
+    desk.config(&config("jsc-tiny", "random", 4, 1000));
+    assert!(desk.run(&desk.search("untrained", "")).status.success());
+    assert_ne!(desk.log("t1"), desk.log("untrained"));
+}
+
+#[test]
+fn mistakes_are_answered_with_a_sentence() {
+    let desk = Desk::new("wrong", "jsc-tiny");
+    let good = config("jsc-tiny", "random", 4, 100);
+    let cases = [
+        (
+            good.replace("weight_width = [2, 4, 8]", "weight_width = []"),
+            "weight_width: there are no choices",
+        ),
+        (
+            good.replace("accuracy.scale", "acuracy.scale"),
+            "nothing computes 'acuracy'",
+        ),
+        (
+            good.replace("\"random\"", "\"randon\""),
+            "did you mean 'random'?",
+        ),
+        (
+            good.replace("seed.linear.config", "seed.conv2d.config"),
+            "rule 'conv2d' matches nothing",
+        ),
+        (
+            good.replace("name = [\"integer\"]", "name = [\"NA\"]"),
+            "there is nothing to search",
+        ),
+        (
+            good.replace("data_loader = \"val_dataloader\"", "data_loader = \"vall\""),
+            "'vall' is not one of",
+        ),
+        (
+            good.replace(
+                "[search.strategy.metrics]",
+                "[search.strategy.budget]\nmin_speed = 3\n[search.strategy.metrics]",
+            ),
+            "nothing computes 'speed'",
+        ),
+    ];
+    for (text, expected) in cases {
+        desk.config(&text);
+        let error = desk.error(&desk.search("x", ""));
+        assert!(
+            error.starts_with("error: ") && error.contains(expected),
+            "{error}"
+        );
+    }
+    assert!(
+        !desk.0.join("mase_output/x").exists(),
+        "a mistake leaves no folder"
+    );
+}
+
+#[test]
+fn a_journal_that_is_broken_or_foreign_is_refused() {
+    let desk = Desk::new("journal", "jsc-tiny");
+    desk.config(&config("jsc-tiny", "random", 6, 100));
+    assert!(desk.run(&desk.search("j", "")).status.success());
+    let path = desk
+        .0
+        .join("mase_output/j/software/search_ckpts/study.journal");
+    let good = fs::read_to_string(&path).unwrap();
+    fs::write(&path, good.replacen("\"op_code\":4", "\"op_code\":", 1)).unwrap();
+    let error = desk.error(&desk.search("j", "--resume"));
+    assert!(
+        error.contains("study.journal:4: is not a line of a journal"),
+        "{error}"
+    );
+    fs::write(&path, &good).unwrap();
+    let error = desk.error(&desk.search("j", "--resume --seed 9"));
+    assert!(
+        error.contains("was made with seed = 1, now it is 9"),
+        "{error}"
+    );
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        good,
+        "a refused journal is left alone"
+    );
+}
+
+#[test]
+fn the_strategies_are_listed() {
+    let text = ch(&words("list strategies"), &std::env::temp_dir()).stdout;
+    for name in [
+        "random",
+        "qmc",
+        "brute_force",
+        "tpe",
+        "cmaes",
+        "sensitivity",
+        "nsgaii",
+        "nsgaiii",
+    ] {
+        assert!(text.lines().any(|line| line.starts_with(name)), "{name}");
+    }
+}
