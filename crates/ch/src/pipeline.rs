@@ -115,7 +115,9 @@ pub fn open_graph(config: &Config, info: Option<&data::Info>) -> Result<Graph> {
 }
 
 fn check_model(config: &Config, graph: &Graph, path: &Path) -> Result<()> {
-    let Some(model) = config.text("model").filter(|model| !source::is_path(model)) else {
+    // A network of the user's own is in no table: its name is the one in the file.
+    let is_other = |model: &&str| !source::is_path(model) && *model != graph.name;
+    let Some(model) = config.text("model").filter(is_other) else {
         return Ok(());
     };
     let asked = models::find(model)?.name;
