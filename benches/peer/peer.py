@@ -9,6 +9,8 @@ Reads requests from standard input, one a line, and answers each with CPU and wa
   quality NET FOLDER EPOCHS BATCH LR SEED
                                      trains on FOLDER/{train,val,test}_{x,y}.npy; answers test accuracy and loss of the
                                      epoch with the lowest validation loss
+  search NET ROWS SAMPLER TRIALS     a trial of Optuna: widths for every linear layer, scored on ROWS rows
+  profile NET ROWS vectorised|online an observation of every linear layer's input with seven statistics, for one row
 """
 import sys
 import time
@@ -307,8 +309,117 @@ def quality(name, folder, epochs, batch, lr, seed):
     print(*answer, flush=True)
 
 
+class WidthLinear(nn.Linear):
+    """A linear layer whose operands are rounded to chosen widths, half of the bits behind the point."""
+    widths = (8, 8, 8)
+
+    def forward(self, x):
+        a, w, b = self.widths
+        return F.linear(integer(x, a, a // 2), integer(self.weight, w, w // 2), integer(self.bias, b, b // 2))
+
+
+def with_widths(module):
+    """The module with every linear layer replaced."""
+    layers = []
+    for layer in module:
+        if isinstance(layer, nn.Linear):
+            replaced = WidthLinear(layer.in_features, layer.out_features)
+            replaced.load_state_dict(layer.state_dict())
+            layer = replaced
+        layers.append(layer)
+    return nn.Sequential(*layers)
+
+
+def search(name, count, sampler, trials):
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    module = with_widths(MODULES[name]()).eval()
+    linears = [layer for layer in module if isinstance(layer, WidthLinear)]
+    weights = [layer.weight.numel() for layer in linears]
+    x, y = rows(count, (16,), 5)
+
+    def objective(trial):
+        for k, layer in enumerate(linears):
+            layer.widths = (
+                trial.suggest_categorical(f"{k}/data_in_width", [4, 8]),
+                trial.suggest_categorical(f"{k}/weight_width", [2, 4, 8]),
+                trial.suggest_categorical(f"{k}/bias_width", [2, 4, 8]),
+            )
+        with torch.no_grad():
+            logits = module(x)
+            accuracy = (logits.argmax(1) == y).float().mean().item()
+            F.cross_entropy(logits, y).item()
+        bits = sum(layer.widths[1] * n for layer, n in zip(linears, weights)) / sum(weights)
+        return accuracy, bits
+
+    samplers = {"random": optuna.samplers.RandomSampler, "tpe": optuna.samplers.TPESampler}
+    study = optuna.create_study(directions=["maximize", "minimize"], sampler=samplers[sampler](seed=0))
+    study.optimize(objective, n_trials=10)
+    cpu, wall = time.process_time(), time.perf_counter()
+    study.optimize(objective, n_trials=trials)
+    print((time.process_time() - cpu) / trials, (time.perf_counter() - wall) / trials, flush=True)
+
+
+def profile(name, count, mode):
+    module = MODULES[name]().eval()
+    x, _ = rows(count, (16,), 5)
+    cpu, wall = time.process_time(), time.perf_counter()
+    with torch.no_grad():
+        (profile_vectorised if mode == "vectorised" else profile_online)(module, x)
+    print((time.process_time() - cpu) / count, (time.perf_counter() - wall) / count, flush=True)
+
+
+def hooked(module, see):
+    for k, layer in enumerate(module):
+        if isinstance(layer, nn.Linear):
+            layer.register_forward_pre_hook(lambda _, inputs, k=k: see(k, inputs[0]))
+
+
+def profile_vectorised(module, x):
+    """All inputs kept, then NumPy in double precision: as fast as this gets in Python."""
+    seen = {}
+    hooked(module, lambda k, values: seen.setdefault(k, []).append(values))
+    for batch in x.split(1024):
+        module(batch)
+    for parts in seen.values():
+        data = torch.cat(parts).numpy().astype(np.float64)
+        mean, deviation = data.mean(), data.std(ddof=1)
+        data.var(ddof=1), np.abs(data).mean(), mean - 3 * deviation, mean + 3 * deviation
+        data.min(), data.max(), np.quantile(data, [0.025, 0.975])
+
+
+def profile_online(module, x):
+    """Statistics that are fed sample by sample, batch after batch, as an object with an update method each is."""
+    seen = {}
+
+    def see(k, values):
+        state = seen.setdefault(k, {"kept": None, "count": 0, "mean": 0.0, "m2": 0.0, "low": None, "high": None, "abs": 0.0})
+        state["kept"] = values if state["kept"] is None else torch.cat([state["kept"], values])
+        for sample in values:
+            state["count"] += 1
+            delta = sample - state["mean"]
+            state["mean"] = state["mean"] + delta / state["count"]
+            state["m2"] = state["m2"] + delta * (sample - state["mean"])
+            low, high = sample.min(), sample.max()
+            state["low"] = low if state["low"] is None else torch.minimum(state["low"], low)
+            state["high"] = high if state["high"] is None else torch.maximum(state["high"], high)
+            state["abs"] = state["abs"] + (sample.abs() - state["abs"]) / state["count"]
+
+    hooked(module, see)
+    for batch in x.split(512):
+        module(batch)
+    for state in seen.values():
+        data = state["kept"].numpy()
+        data.var(ddof=1), np.quantile(data, [0.025, 0.975])
+
+
 for line in sys.stdin:
     match line.split():
+        case ["search", name, count, sampler, trials]:
+            search(name, int(count), sampler, int(trials))
+        case ["profile", name, count, mode]:
+            profile(name, int(count), mode)
         case ["fit", name, mode, count, epochs]:
             fit(name, mode, int(count), int(epochs))
         case ["quality", name, folder, epochs, batch, lr, seed]:

@@ -1,6 +1,6 @@
 //! Benchmarks against PyTorch: both sides take turns in one run, and each line ends in a ratio.
 //!
-//! `cargo run --release -p benches -- training|evaluation|fitting|quality|quantizers|scaling`
+//! `cargo run --release -p benches -- training|evaluation|fitting|quality|quantizers|scaling|searching|passes`
 //!
 //! CPU seconds are compared, because they do not depend on what else the machine does; the best of several turns
 //! counts. Wall seconds stand beside them. The Python side is set up on first use by `peer/setup.sh`.
@@ -10,10 +10,12 @@
 mod clock;
 mod evaluation;
 mod fitting;
+mod passing;
 mod peer;
 mod quality;
 mod quantizers;
 mod scaling;
+mod searching;
 mod table;
 mod training;
 mod workload;
@@ -30,11 +32,15 @@ fn main() -> Result<()> {
             "quality" => quality::run()?,
             "quantizers" => quantizers::run()?,
             "scaling" => scaling::run()?,
+            "searching" => searching::run()?,
+            "passes" => passing::run()?,
             other => bail!("no benchmark called '{other}'"),
         }
     }
     if names.is_empty() {
-        bail!("name a benchmark: training, evaluation, fitting, quality, quantizers, scaling");
+        bail!(
+            "name a benchmark: training, evaluation, fitting, quality, quantizers, scaling, searching, passes"
+        );
     }
     Ok(())
 }

@@ -6,21 +6,19 @@ use std::sync::Arc;
 /// The values that cross one cut for one block of rows, value after value.
 pub(super) type Crossing = Arc<Vec<Vec<f32>>>;
 
-/// A block of rows and the variants of all segments before the cut.
-type Key = (usize, Vec<u32>);
-
 /// Crossings by what made them, up to a number of bytes; the oldest go first.
 pub(super) struct Activations {
-    kept: HashMap<Key, Crossing>,
-    order: VecDeque<Key>,
+    /// By block of rows, then by the variants of all segments before the cut.
+    kept: Vec<HashMap<Vec<u32>, Crossing>>,
+    order: VecDeque<(usize, Vec<u32>)>,
     bytes: usize,
     most_bytes: usize,
 }
 
 impl Activations {
-    pub fn new(most_bytes: usize) -> Self {
+    pub fn new(blocks: usize, most_bytes: usize) -> Self {
         Self {
-            kept: HashMap::new(),
+            kept: vec![HashMap::new(); blocks],
             order: VecDeque::new(),
             bytes: 0,
             most_bytes,
@@ -29,14 +27,10 @@ impl Activations {
 
     /// The longest beginning of `variants` that is kept for a block: its length and what crossed behind it.
     pub fn longest(&self, block: usize, variants: &[u32]) -> Option<(usize, Crossing)> {
-        let mut key = (block, variants.to_vec());
-        while !key.1.is_empty() {
-            if let Some(crossing) = self.kept.get(&key) {
-                return Some((key.1.len(), Arc::clone(crossing)));
-            }
-            key.1.pop();
-        }
-        None
+        let kept = &self.kept[block];
+        (1..=variants.len())
+            .rev()
+            .find_map(|length| Some((length, Arc::clone(kept.get(&variants[..length])?))))
     }
 
     pub fn keep(&mut self, block: usize, variants: &[u32], crossing: &Crossing) {
@@ -45,18 +39,18 @@ impl Activations {
             return;
         }
         while self.bytes + size > self.most_bytes {
-            let Some(oldest) = self.order.pop_front() else {
+            let Some((block, oldest)) = self.order.pop_front() else {
                 break;
             };
-            self.bytes -= self.kept.remove(&oldest).map_or(0, |old| bytes(&old));
+            self.bytes -= self.kept[block]
+                .remove(&oldest)
+                .map_or(0, |old| bytes(&old));
         }
-        let key = (block, variants.to_vec());
-        if self
-            .kept
-            .insert(key.clone(), Arc::clone(crossing))
-            .is_none()
-        {
-            self.order.push_back(key);
+        let is_new = self.kept[block]
+            .insert(variants.to_vec(), Arc::clone(crossing))
+            .is_none();
+        if is_new {
+            self.order.push_back((block, variants.to_vec()));
             self.bytes += size;
         }
     }
@@ -76,7 +70,7 @@ mod tests {
     #[test]
     fn the_longest_beginning_is_found_and_the_oldest_goes_first() {
         let crossing = |value: f32| Arc::new(vec![vec![value; 10]]);
-        let mut kept = Activations::new(100);
+        let mut kept = Activations::new(2, 100);
         kept.keep(0, &[1], &crossing(1.0));
         kept.keep(0, &[1, 2], &crossing(2.0));
         assert_eq!(kept.longest(0, &[1, 2, 3]), Some((2, crossing(2.0))));

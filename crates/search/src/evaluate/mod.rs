@@ -94,8 +94,10 @@ pub struct Evaluator {
     /// By searched node: the choices met so far, their formats and costs.
     choices: Vec<HashMap<NodeChoice, u32>>,
     variants: Vec<Vec<Variant>>,
-    /// By segment, choices of its searched nodes, and rows.
-    plans: HashMap<(usize, Vec<u32>, usize), (State, Plan)>,
+    /// By segment, combination of its searched nodes' variants, and rows.
+    plans: HashMap<(usize, u32, usize), (State, Plan)>,
+    /// The labels of every block.
+    labels: Vec<Vec<u32>>,
     /// By segment: the combinations of its searched nodes' variants.
     combinations: Vec<HashMap<Vec<u32>, u32>>,
     kept: Activations,
@@ -113,6 +115,11 @@ impl Evaluator {
         let searched: Vec<NodeId> = task.formats.nodes.iter().map(|node| node.id).collect();
         let segments = cut(&verified, &searched);
         let others = Costs::of_others(&task.graph, &verified, &searched);
+        let label = |&row: &u32| task.rows.labels()[row as usize];
+        let blocks = task.rows.indices().chunks(BLOCK);
+        let labels: Vec<Vec<u32>> = blocks
+            .map(|rows| rows.iter().map(label).collect())
+            .collect();
         Ok(Self {
             others,
             pool: Pool::new(1),
@@ -120,7 +127,8 @@ impl Evaluator {
             variants: searched.iter().map(|_| Vec::new()).collect(),
             plans: HashMap::new(),
             combinations: vec![HashMap::new(); segments.len()],
-            kept: Activations::new(KEPT_BYTES),
+            kept: Activations::new(labels.len(), KEPT_BYTES),
+            labels,
             segments,
             task,
         })
@@ -213,11 +221,8 @@ impl Evaluator {
 
     /// The number of what the searched nodes of a segment are under these variants.
     fn combination(&mut self, segment: usize, variants: &[u32]) -> u32 {
-        let own: Vec<u32> = self.segments[segment]
-            .searched
-            .iter()
-            .map(|&node| variants[node])
-            .collect();
+        let searched = &self.segments[segment].searched;
+        let own: Vec<u32> = searched.iter().map(|&node| variants[node]).collect();
         let known = &mut self.combinations[segment];
         let next = known.len() as u32;
         *known.entry(own).or_insert(next)
@@ -236,12 +241,8 @@ impl Evaluator {
             Some((length, crossing)) => (length, Some(crossing)),
             None => (0, None),
         };
-        let labels: Vec<u32> = indices
-            .iter()
-            .map(|&row| self.task.rows.labels()[row as usize])
-            .collect();
         loop {
-            let key = self.planned(at, variants, indices.len())?;
+            let key = self.planned(at, names[at], variants, indices.len())?;
             let (state, plan) = self.plans.get_mut(&key).expect("it was planned");
             run(
                 plan,
@@ -252,7 +253,7 @@ impl Evaluator {
                 indices,
             )?;
             if at == last {
-                let score = plan.cross_entropy(&labels, &self.pool)?;
+                let score = plan.cross_entropy(&self.labels[block], &self.pool)?;
                 return Ok((score.loss, score.correct));
             }
             let count = self.segments[at + 1].input_count();
@@ -263,19 +264,16 @@ impl Evaluator {
         }
     }
 
-    /// Makes sure that a segment has a plan for these variants.
+    /// Makes sure that a segment has a plan for these variants, whose combination has the number `name`.
     fn planned(
         &mut self,
         segment: usize,
+        name: u32,
         variants: &[u32],
         rows: usize,
-    ) -> Result<(usize, Vec<u32>, usize), PassError> {
+    ) -> Result<(usize, u32, usize), PassError> {
+        let key = (segment, name, rows);
         let searched = &self.segments[segment].searched;
-        let key = (
-            segment,
-            searched.iter().map(|&node| variants[node]).collect(),
-            rows,
-        );
         if !self.plans.contains_key(&key) {
             let formats = searched
                 .iter()
@@ -288,7 +286,7 @@ impl Evaluator {
             let verified = verify(&graph)?;
             let state = State::new(&verified)?;
             let plan = compile(&verified, &state, PlanOptions::eval(rows))?;
-            self.plans.insert(key.clone(), (state, plan));
+            self.plans.insert(key, (state, plan));
         }
         Ok(key)
     }

@@ -1,0 +1,178 @@
+//! Trials of a search against PyTorch with Optuna: the same space, rows and metrics on both sides.
+
+use crate::clock::{Spent, time};
+use crate::peer::Peer;
+use crate::table::{print, times};
+use anyhow::{Result, anyhow};
+use data::{Rows, Split};
+use ir::Random;
+use passes::config::Table;
+use search::config::SearchConfig;
+use search::evaluate::{Evaluator, Task};
+use search::runner::Search;
+use search::{FormatSpace, Setting, build_sampler};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+const TURNS: usize = 3;
+const PEER_TRIALS: usize = 100;
+
+/// Prints trials per second of both sides, and what a sampler adds to a trial.
+pub fn run() -> Result<()> {
+    let mut peer = Peer::start(1)?;
+    let cases = [
+        ("jsc-tiny", 512, 10_000),
+        ("jsc-toy", 512, 3000),
+        ("jsc-s", 16_384, 300),
+    ];
+    let mut lines = Vec::new();
+    for (name, rows, trials) in cases {
+        lines.push(line(&mut peer, name, rows, trials)?);
+    }
+    println!("scored trials, random sampler, 1 thread: per CPU second, best of {TURNS} turns");
+    print(
+        &["network", "rows", "ours", "PyTorch + Optuna", "ratio"],
+        &lines,
+    );
+    println!(
+        "whole searches of 1000 trials on 2 threads, journal aside: trials per second of the clock"
+    );
+    print(&["network", "rows", "strategy", "trials/s"], &whole()?);
+    println!(
+        "what proposing a point adds to a trial after 1000 trials of jsc-s (15 parameters, 2 objectives), CPU milliseconds"
+    );
+    print(&["strategy", "ms"], &proposing()?);
+    Ok(())
+}
+
+/// Scores points that a sampler draws, one after the other; nothing is remembered of a point's score.
+fn line(peer: &mut Peer, name: &str, rows: usize, trials: usize) -> Result<Vec<String>> {
+    let search = search(name, rows, "random", trials as u64)?;
+    let space = &search.task.formats.space;
+    let setting = Setting {
+        space: Arc::clone(space),
+        objectives: 2,
+        seed: 0,
+    };
+    let sampler = build_sampler("random", &serde_json::json!({}), setting)?;
+    let history = search::History::new(search.directions());
+    let points: u64 = space
+        .size()
+        .map_or(u64::MAX, |size| size.min(u128::from(u64::MAX)) as u64);
+    let (mut own, mut other) = (FOREVER, FOREVER);
+    for _ in 0..TURNS {
+        let mut evaluator = Evaluator::new(search.task.clone())?;
+        let mut failed = None;
+        let spent = time(|| {
+            for number in 0..trials as u64 {
+                let point = sampler.sample(&history, number % points);
+                failed = failed
+                    .take()
+                    .or(evaluator.evaluate(&point, |_| false).err());
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        own = own.best(spent.per(trials));
+        other = other.best(peer.ask(&format!("search {name} {rows} random {PEER_TRIALS}"))?);
+    }
+    Ok(vec![
+        name.to_owned(),
+        rows.to_string(),
+        format!("{:.0}", 1.0 / own.cpu),
+        format!("{:.1}", 1.0 / other.cpu),
+        times(other.cpu / own.cpu),
+    ])
+}
+
+const FOREVER: Spent = Spent {
+    wall: f64::MAX,
+    cpu: f64::MAX,
+};
+
+fn whole() -> Result<Vec<Vec<String>>> {
+    let mut lines = Vec::new();
+    for (name, rows) in [("jsc-toy", 512), ("jsc-s", 16_384)] {
+        for strategy in ["random", "tpe", "nsgaii", "sensitivity"] {
+            let mut search = search(name, rows, strategy, 1000)?;
+            search.threads = 2;
+            let results = search.run(None, &AtomicBool::new(false), &mut |_, _| {})?;
+            let rate = results.ran as f64 / results.time.as_secs_f64();
+            lines.push(vec![
+                name.to_owned(),
+                rows.to_string(),
+                strategy.to_owned(),
+                format!("{rate:.0}"),
+            ]);
+        }
+    }
+    Ok(lines)
+}
+
+/// The time of whole searches on four rows, where scoring costs next to nothing, with that of random search taken off.
+fn proposing() -> Result<Vec<Vec<String>>> {
+    let spent = |strategy: &str, trials: u64| -> Result<f64> {
+        let search = search("jsc-s", 4, strategy, trials)?;
+        let mut outcome = None;
+        let spent =
+            time(|| outcome = Some(search.run(None, &AtomicBool::new(false), &mut |_, _| {})));
+        outcome.transpose()?;
+        Ok(spent.cpu)
+    };
+    let last_hundred = |strategy: &str| {
+        Ok::<_, anyhow::Error>((spent(strategy, 1050)? - spent(strategy, 950)?) / 100.0)
+    };
+    let scoring = last_hundred("random")?;
+    ["tpe", "nsgaii", "nsgaiii", "sensitivity"]
+        .map(|strategy| {
+            Ok(vec![
+                strategy.to_owned(),
+                format!("{:.3}", 1e3 * (last_hundred(strategy)? - scoring).max(0.0)),
+            ])
+        })
+        .into_iter()
+        .collect()
+}
+
+/// The search of the example file for a network, on random rows.
+fn search(name: &str, rows: usize, sampler: &str, trials: u64) -> Result<Search> {
+    let mut graph = models::build(name, &models::ModelInfo::default())?;
+    graph.initialize(0);
+    let text = format!(
+        "[search_space.setup]\nby = \"type\"\n[search_space.seed.default.config]\nname = [\"NA\"]\n\
+         [search_space.seed.linear.config]\nname = [\"integer\"]\ndata_in_width = [4, 8]\nweight_width = [2, 4, 8]\nbias_width = [2, 4, 8]\n\
+         [strategy]\nname = \"{sampler}\"\n[strategy.setup]\nn_trials = {trials}\n[strategy.metrics]\naccuracy.scale = 1.0\naverage_bitwidth.scale = 0.2\n"
+    );
+    let table = Table::parse(&text).map_err(|problem| anyhow!("{problem:?}"))?;
+    let config = SearchConfig::read(&table).map_err(|problems| anyhow!("{problems:?}"))?;
+    let formats = FormatSpace::new(&graph, &config.rules)?;
+    Ok(Search {
+        config,
+        task: Task {
+            graph: Arc::new(graph),
+            formats: Arc::new(formats),
+            rows: random_rows(rows),
+            compare_to: 32.0,
+        },
+        train_rows: None,
+        seed: 0,
+        threads: 1,
+    })
+}
+
+fn random_rows(count: usize) -> Split {
+    let random = Random::new(1, "searching");
+    let values = (0..count * 16).map(|k| random.normal(k as u64)).collect();
+    let labels = (0..count)
+        .map(|k| (random.at(1).bits(k as u64) % 5) as u32)
+        .collect();
+    Split::new(
+        Arc::new(Rows {
+            values,
+            labels,
+            width: 16,
+        }),
+        (0..count as u32).collect(),
+    )
+}
