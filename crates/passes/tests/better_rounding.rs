@@ -376,14 +376,13 @@ fn folded_batch_norms_leave_the_outputs_as_they_were() {
 }
 
 #[test]
-fn names_that_no_node_has_are_problems() {
+fn names_that_a_pass_cannot_use_are_problems() {
     for pass in ["calibrate", "gptq", "correct_bias"] {
-        let passes = format!(
-            "{}[{pass}]\nnodes = [\"module_list_22\"]\n",
-            quantize(&["linear"], 8)
-        );
+        let rules = quantize(&["linear"], 8);
+        let passes = format!("{rules}[{pass}]\nnodes = [\"module_list_22\", \"module_list_1\"]\n");
         let error = try_run(&mut model("jsc-s"), &jets(), &passes).unwrap_err();
         let text = format!("{error:?}");
         assert!(text.contains("has no node 'module_list_22'"), "{text}");
+        assert!(text.contains("module_list_1 (relu) is not"), "{text}");
     }
 }

@@ -40,7 +40,10 @@ correction, and the means agree only as far as that rounding has none of its own
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let chosen = self.sampling.chosen(graph)?;
+        let is_layer = |node: &Node| Layout::of(node).is_some();
+        let chosen = self
+            .sampling
+            .chosen(graph, is_layer, "linear, conv1d or conv2d")?;
         let rows = self.sampling.rows(context)?;
         let twin = exact_twin(graph, context);
         let mut table = Table::new(&[

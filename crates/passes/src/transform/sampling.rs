@@ -56,21 +56,35 @@ impl Sampling {
         Ok((all.head(count), last))
     }
 
-    /// The nodes to look at, in order: those of the list, or all. A name that no node has is a problem.
-    pub fn chosen(&self, graph: &Graph) -> Result<Vec<NodeId>, PassError> {
+    /// The nodes to work on, in order: those of the list, or all that the pass takes. A name that no node has, or one of
+    /// a node that the pass does not take, is a problem; `kind` says what it takes.
+    pub fn chosen(
+        &self,
+        graph: &Graph,
+        takes: impl Fn(&Node) -> bool,
+        kind: &str,
+    ) -> Result<Vec<NodeId>, PassError> {
         let Some(keys) = &self.nodes else {
-            return Ok(graph.iter().map(|(id, _)| id).collect());
+            let all = graph.iter().filter(|(_, node)| takes(node));
+            return Ok(all.map(|(id, _)| id).collect());
         };
         let mut problems = Vec::new();
         let mut chosen = Vec::new();
         for key in keys {
-            match graph.find(&key.name) {
-                Some(id) => chosen.push(id),
-                None => problems.push(Problem {
-                    span: key.span.clone(),
-                    message: unknown(&key.name, graph),
-                }),
-            }
+            let message = match graph.find(&key.name) {
+                Some(id) if takes(graph.node(id)) => {
+                    chosen.push(id);
+                    continue;
+                }
+                Some(id) => format!(
+                    "nodes: {} ({}) is not {kind}",
+                    key.name,
+                    graph.node(id).op.name()
+                ),
+                None => unknown(&key.name, graph),
+            };
+            let span = key.span.clone();
+            problems.push(Problem { span, message });
         }
         chosen.sort_unstable();
         chosen.dedup();

@@ -59,10 +59,12 @@ pub fn noise(format: &Format, values: &[f32]) -> f64 {
     chunks.sum()
 }
 
-/// The least and the largest value; zero is always among them.
+/// The least and the largest value.
 pub fn extremes(values: &[f32]) -> (f32, f32) {
     let wider = |(least, most): (f32, f32), &x: &f32| (least.min(x), most.max(x));
-    values.iter().fold((0.0, 0.0), wider)
+    values
+        .iter()
+        .fold((f32::INFINITY, f32::NEG_INFINITY), wider)
 }
 
 /// The values that this share of all is not below, and not above.
@@ -74,7 +76,7 @@ fn quantiles(values: &[f32], share: f64) -> (f32, f32) {
     let last = sorted.len() - 1;
     let high = (share * last as f64).ceil() as usize;
     let mut at = |index: usize| *sorted.select_nth_unstable_by(index, f32::total_cmp).1;
-    (at(last - high).min(0.0), at(high).max(0.0))
+    (at(last - high), at(high))
 }
 
 fn width(format: &Format) -> i64 {
@@ -85,11 +87,12 @@ fn width(format: &Format) -> i64 {
     }
 }
 
-/// The largest position at which neither end of the range saturates; nothing when the range is empty.
+/// The largest position at which neither end of the range saturates; nothing when all is zero.
 fn finest_unsaturated(format: &Format, (least, most): (f32, f32)) -> Option<i64> {
     let (lowest, highest) = format.range();
     // What is below zero has no place in an unsigned format, wherever its point.
-    let least = if lowest == 0.0 { 0.0 } else { least };
+    let least = if lowest == 0.0 { 0.0 } else { least.min(0.0) };
+    let most = most.max(0.0);
     let room = |bound: f64, end: f32| (end != 0.0).then(|| (bound / f64::from(end)).log2());
     let rooms = [room(lowest, least), room(highest, most)];
     let steps = rooms.into_iter().flatten().reduce(f64::min)?.floor() as i64;

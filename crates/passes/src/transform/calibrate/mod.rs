@@ -80,7 +80,8 @@ num_samples times its elements.";
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let chosen = self.sampling.chosen(graph)?;
+        let is_quantized = |node: &Node| !node.formats.is_empty();
+        let chosen = self.sampling.chosen(graph, is_quantized, "quantised")?;
         let rows = match self.sampling.rows(context) {
             Err(PassError::NoData) => None,
             rows => Some(rows?),

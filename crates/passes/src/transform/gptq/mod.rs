@@ -63,7 +63,10 @@ for good: quantise and calibrate before. The time grows with the cube of a layer
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let chosen = self.sampling.chosen(graph)?;
+        let is_layer = |node: &Node| Layer::of(&node.op).is_some();
+        let chosen = self
+            .sampling
+            .chosen(graph, is_layer, "linear, conv1d or conv2d")?;
         let (rows, held_out) = self.sampling.rows_and_held_out(context)?;
         let mut table = Rounded::default();
         for id in chosen {
