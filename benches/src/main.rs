@@ -1,12 +1,13 @@
 //! Benchmarks against PyTorch: both sides take turns in one run, and each line ends in a ratio.
 //!
-//! `cargo run --release -p benches -- training|evaluation|fitting|quality|quantizers|scaling|searching|passes`
+//! `cargo run --release -p benches -- training|evaluation|fitting|quality|quantizers|scaling|searching|passes|ablation`
 //!
 //! CPU seconds are compared, because they do not depend on what else the machine does; the best of several turns
 //! counts. Wall seconds stand beside them. The Python side is set up on first use by `peer/setup.sh`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a program that prints its results")]
 
+mod ablation;
 mod clock;
 mod evaluation;
 mod fitting;
@@ -26,6 +27,7 @@ fn main() -> Result<()> {
     let names: Vec<String> = std::env::args().skip(1).collect();
     for name in &names {
         match name.as_str() {
+            "ablation" => ablation::run()?,
             "training" => training::run()?,
             "evaluation" => evaluation::run()?,
             "fitting" => fitting::run()?,
@@ -39,7 +41,7 @@ fn main() -> Result<()> {
     }
     if names.is_empty() {
         bail!(
-            "name a benchmark: training, evaluation, fitting, quality, quantizers, scaling, searching, passes"
+            "name a benchmark: training, evaluation, fitting, quality, quantizers, scaling, searching, passes, ablation"
         );
     }
     Ok(())

@@ -1,0 +1,248 @@
+//! Test accuracy after rounding to few bits, by what is done against the loss: one line for each addition.
+//!
+//! Inputs and weights of linear, convolution and batch norm layers have the bits of the column, biases 16. Everything is
+//! chosen on training rows, the epoch of a training by validation rows, and the accuracy is that on test rows. Needs MNIST
+//! in `$MASE_DATA` for LeNet-5; without it that table is left out with a word.
+
+use crate::table::print;
+use anyhow::{Result, anyhow};
+use data::{Dataset, OpenOptions};
+use engine::{Network, OptimizerKind};
+use ir::Graph;
+use passes::config::Table;
+use passes::{Context, Program};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use train::{Cosine, FitConfig, evaluate, fit, load_weights};
+
+/// A network, its data and its training.
+struct Case {
+    network: &'static str,
+    dataset: &'static str,
+    layers: &'static [&'static str],
+    batch_size: usize,
+    /// Epochs and learning rate of the float network.
+    training: (u64, f64),
+    /// Epochs and learning rate with rounding.
+    retraining: (u64, f64),
+}
+
+const CASES: [Case; 2] = [
+    Case {
+        network: "jsc-s",
+        dataset: "jsc-sim",
+        layers: &["linear", "batch_norm1d"],
+        batch_size: 256,
+        training: (20, 1e-3),
+        retraining: (5, 1e-3),
+    },
+    Case {
+        network: "lenet5",
+        dataset: "mnist",
+        layers: &["linear", "conv2d"],
+        batch_size: 64,
+        training: (4, 1e-3),
+        retraining: (2, 3e-4),
+    },
+];
+
+const BITS: [u32; 4] = [8, 6, 4, 3];
+const SEEDS: u64 = 3;
+/// Rows that formats, weights and biases are chosen by.
+const SAMPLES: usize = 4096;
+
+/// A name, passes, and whether the result is trained.
+type Method = (&'static str, &'static [&'static str], bool);
+
+/// What is done, line by line.
+const METHODS: [Method; 11] = [
+    ("plain rounding", &[QUANTIZE], false),
+    ("calibrated, min_max", &[QUANTIZE, MIN_MAX], false),
+    (
+        "calibrated, percentile 0.999",
+        &[QUANTIZE, PERCENTILE],
+        false,
+    ),
+    (
+        "calibrated, mse in the float network",
+        &[QUANTIZE, FLOAT],
+        false,
+    ),
+    ("calibrated, mse", &[QUANTIZE, MSE], false),
+    ("+ unsigned inputs", &[QUANTIZE, UNSIGNED], false),
+    ("+ fold", &[FOLD, QUANTIZE, UNSIGNED], false),
+    (
+        "+ bias correction",
+        &[FOLD, QUANTIZE, UNSIGNED, CORRECT],
+        false,
+    ),
+    ("+ GPTQ", &[FOLD, QUANTIZE, UNSIGNED, GPTQ, CORRECT], false),
+    (
+        "+ GPTQ, largest inputs first",
+        &[FOLD, QUANTIZE, UNSIGNED, ACT_ORDER, CORRECT],
+        false,
+    ),
+    (
+        "quantisation-aware training",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        true,
+    ),
+];
+const FOLD: &str = "fuse_batch_norm = {}";
+/// Stands for the rules of the case.
+const QUANTIZE: &str = "quantize";
+const MIN_MAX: &str = "calibrate = { method = \"min_max\", SAMPLES }";
+const PERCENTILE: &str = "calibrate = { method = \"percentile\", SAMPLES }";
+const FLOAT: &str = "calibrate = { observe = \"float\", SAMPLES }";
+const MSE: &str = "calibrate = { SAMPLES }";
+const UNSIGNED: &str = "calibrate = { unsigned = true, SAMPLES }";
+const GPTQ: &str = "gptq = { SAMPLES }";
+const ACT_ORDER: &str = "gptq = { act_order = true, SAMPLES }";
+const CORRECT: &str = "correct_bias = { SAMPLES }";
+
+/// Prints a table for each network.
+pub fn run() -> Result<()> {
+    let folder = std::env::temp_dir().join(format!("mase-ablation-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    for case in &CASES {
+        match data::open(case.dataset, &OpenOptions::default()) {
+            Ok(data) => case.run(&data, &folder)?,
+            Err(error) => println!("left out: {} on {}: {error}", case.network, case.dataset),
+        }
+    }
+    Ok(std::fs::remove_dir_all(&folder)?)
+}
+
+impl Case {
+    fn run(&self, data: &Dataset, folder: &Path) -> Result<()> {
+        let mut float = Vec::new();
+        let mut cells = vec![vec![Vec::new(); BITS.len()]; METHODS.len()];
+        let mut fastest = Duration::MAX;
+        for seed in 0..SEEDS {
+            let trained = self.trained(data, seed, folder)?;
+            float.push(accuracy(&trained, data)?);
+            for (cells, method) in cells.iter_mut().zip(METHODS) {
+                for (cell, bits) in cells.iter_mut().zip(BITS) {
+                    let (graph, gptq) = self.quantized(&trained, data, method.1, bits)?;
+                    fastest = gptq.map_or(fastest, |time| time.min(fastest));
+                    let graph = if method.2 {
+                        self.fit(graph, data, seed, self.retraining, folder)?
+                    } else {
+                        graph
+                    };
+                    cell.push(accuracy(&graph, data)?);
+                }
+            }
+        }
+        println!(
+            "{} on {}: test accuracy in percent, mean of {SEEDS} seeds (largest − smallest); float {}",
+            self.network,
+            self.dataset,
+            spread(&float)
+        );
+        let line = |(method, cells): (&Method, &Vec<Vec<f64>>)| {
+            let name = method.0.to_owned();
+            let cells = cells.iter().map(|cell| spread(cell));
+            [name].into_iter().chain(cells).collect()
+        };
+        let rows: Vec<Vec<String>> = METHODS.iter().zip(&cells).map(line).collect();
+        print(&["", "8 bits", "6 bits", "4 bits", "3 bits"], &rows);
+        println!(
+            "gptq on {SAMPLES} rows: {:.1} ms at best\n",
+            fastest.as_secs_f64() * 1e3
+        );
+        Ok(())
+    }
+
+    fn trained(&self, data: &Dataset, seed: u64, folder: &Path) -> Result<Graph> {
+        let info = models::ModelInfo {
+            input: Some(data.info.sample_shape.clone()),
+            classes: Some(data.info.classes.len()),
+        };
+        let mut graph = models::build(self.network, &info)?;
+        graph.initialize(seed);
+        self.fit(graph, data, seed, self.training, folder)
+    }
+
+    /// The graph of the epoch with the lowest validation loss.
+    fn fit(
+        &self,
+        graph: Graph,
+        data: &Dataset,
+        seed: u64,
+        (max_epochs, learning_rate): (u64, f64),
+        folder: &Path,
+    ) -> Result<Graph> {
+        let mut network = Network::new(graph, 1)?;
+        let config = FitConfig {
+            batch_size: self.batch_size,
+            max_epochs,
+            max_steps: None,
+            optimizer: OptimizerKind::Adam { weight_decay: 0.0 },
+            learning_rate,
+            schedule: Cosine {
+                t_max: max_epochs,
+                eta_min: 1e-6,
+            },
+            accumulate: 1,
+            seed,
+            shuffle: true,
+            log_every: 1000,
+            folder: folder.join("run"),
+            tensorboard: false,
+            resume: false,
+            hyper_parameters: serde_json::Map::new(),
+        };
+        let stop = AtomicBool::new(false);
+        let outcome = fit(&mut network, data, &config, &stop, &mut |_| {})?;
+        let best = interop::checkpoint::read(&outcome.best, None)?;
+        load_weights(&mut network, &best.tensors)?;
+        Ok(network.to_graph())
+    }
+
+    /// The graph after the passes of a method, and how long gptq took.
+    fn quantized(
+        &self,
+        trained: &Graph,
+        data: &Dataset,
+        passes: &[&str],
+        bits: u32,
+    ) -> Result<(Graph, Option<Duration>)> {
+        let samples = format!("num_samples = {SAMPLES}");
+        let pass = |line: &&str| match *line {
+            QUANTIZE => self.rules(bits),
+            line => line.replace("SAMPLES", &samples),
+        };
+        let text: Vec<String> = passes.iter().map(pass).collect();
+        let table = Table::parse(&text.join("\n")).map_err(|error| anyhow!(error.message))?;
+        let program = Program::read(&table).map_err(|problems| anyhow!("{problems:?}"))?;
+        let mut graph = trained.clone();
+        let mut context = Context::new(&graph, Some(data));
+        let reports = program.run(&mut graph, &mut context, |_, _, _| {})?;
+        let gptq = reports.iter().find(|step| step.key == "gptq");
+        Ok((graph, gptq.map(|step| step.time)))
+    }
+
+    fn rules(&self, bits: u32) -> String {
+        let rule = |layer: &&str| {
+            let fields = format!("data_in_width = {bits}, weight_width = {bits}, bias_width = 16");
+            format!("{layer} = {{ name = \"integer\", {fields} }}")
+        };
+        let rules: Vec<String> = self.layers.iter().map(rule).collect();
+        format!("quantize = {{ by = \"type\", {} }}", rules.join(", "))
+    }
+}
+
+fn accuracy(graph: &Graph, data: &Dataset) -> Result<f64> {
+    let mut network = Network::new(graph.clone(), 1)?;
+    let score = evaluate(&mut network, &data.test)?;
+    Ok(100.0 * score.correct as f64 / score.count as f64)
+}
+
+fn spread(values: &[f64]) -> String {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    format!("{mean:.2} ({:.2})", most - least)
+}
