@@ -31,10 +31,8 @@ pub enum PassError {
         split: &'static str,
     },
     /// The rows do not fit the network.
-    #[error("rows of {dataset} have {got} values, but the network takes {expected}")]
+    #[error("rows have {got} values, but the network takes {expected}")]
     Width {
-        /// The dataset.
-        dataset: String,
         /// Values of a row.
         got: usize,
         /// What the network takes.

@@ -3,7 +3,7 @@
 use crate::PassError;
 use data::Split;
 use engine::{Input, Network, PlanOptions, Port};
-use ir::Graph;
+use ir::{Graph, Verified, verify};
 
 /// Rows at a time. It is fixed, so that sums over batches do not depend on the threads.
 const ROWS: usize = 1024;
@@ -17,6 +17,7 @@ pub fn observe(
     threads: usize,
     mut read: impl FnMut(usize, &[usize], &[f32]),
 ) -> Result<(), PassError> {
+    check_width(&verify(graph)?, rows)?;
     let mut network = Network::new(graph.clone(), threads)?;
     for indices in rows.indices().chunks(ROWS) {
         let options = PlanOptions {
@@ -30,4 +31,20 @@ pub fn observe(
         network.run(options, &[input])?.for_each_observed(&mut read);
     }
     Ok(())
+}
+
+/// Whether rows have the values that a network of one input takes.
+pub(crate) fn check_width(verified: &Verified, rows: &Split) -> Result<(), PassError> {
+    let [input] = verified.placeholders()[..] else {
+        return Ok(());
+    };
+    let sizes = verified.ty(input.into()).shape.bind(1);
+    let expected = sizes.map_or(0, |sizes| sizes.iter().product());
+    if expected == rows.width() {
+        return Ok(());
+    }
+    Err(PassError::Width {
+        got: rows.width(),
+        expected,
+    })
 }

@@ -1,13 +1,14 @@
 //! Laws over the table of passes: what holds for one holds for all, and for those that come later.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use data::{Dataset, OpenOptions};
+use data::{Dataset, Info, OpenOptions, Rows, Split};
 use format::Format;
 use ir::Graph;
 use passes::config::{Item, Table};
 use passes::{Context, Kind, PASSES, PassEntry, Program};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 fn model(name: &str) -> Graph {
     let mut graph = models::build(name, &models::ModelInfo::default()).unwrap();
@@ -141,6 +142,56 @@ fn every_example_runs_and_analyses_change_nothing_but_statistics() {
             assert_eq!(changed, graph, "{} changes the graph", entry.name);
         }
     }
+}
+
+/// Jets of 8 features instead of 16.
+fn narrow_rows() -> Dataset {
+    let rows = Rows {
+        values: vec![0.5; 800],
+        labels: vec![0; 100],
+        width: 8,
+    };
+    let train = Split::new(Arc::new(rows), (0..100).collect());
+    Dataset {
+        info: Info {
+            name: "narrow".to_owned(),
+            sample_shape: vec![8],
+            classes: vec!["any".to_owned()],
+            features: Vec::new(),
+            source: "the test".to_owned(),
+            hash: 0,
+        },
+        val: train.clone(),
+        test: train.clone(),
+        train,
+    }
+}
+
+#[test]
+fn a_pass_that_runs_the_network_refuses_rows_that_do_not_fit() {
+    let data = narrow_rows();
+    let mut refusing = Vec::new();
+    for entry in PASSES {
+        let mut graph = model("jsc-toy");
+        let program = Program::read(&passes(&with_what_it_needs(entry)))
+            .unwrap_or_else(|problems| panic!("{problems:?}"));
+        let mut context = Context::new(&graph, Some(&data));
+        if let Err(error) = program.run(&mut graph, &mut context, |_, _, _| {}) {
+            let message = "rows have 8 values, but the network takes 16";
+            assert_eq!(error.to_string(), format!("{}: {message}", entry.name));
+            refusing.push(entry.name);
+        }
+    }
+    let running = [
+        "profile_statistics",
+        "check_quantization",
+        "add_natural_sparsity",
+        "calibrate",
+        "gptq",
+        "correct_bias",
+        "prune",
+    ];
+    assert_eq!(refusing, running);
 }
 
 #[test]

@@ -341,7 +341,7 @@ fn data_that_does_not_fit_is_named() {
     );
     assert_eq!(
         refusal(ORIGINAL, Some(&dataset(40, 8))),
-        "profile_statistics: rows of noise have 8 values, but the network takes 16"
+        "profile_statistics: rows have 8 values, but the network takes 16"
     );
 }
 

@@ -4,6 +4,7 @@
 //! the same on any number of threads, and profiles merge without rounding, so the results have the same bits.
 
 use super::{Found, at_port};
+use crate::observe::check_width;
 use crate::statistics::{Profile, Statistic, StatisticError};
 use crate::{Context, PassError};
 use data::Split;
@@ -35,7 +36,7 @@ pub(super) fn profile(
     rows: &Split,
     context: &Context,
 ) -> Result<Vec<Found>, PassError> {
-    check_width(verified, rows, context)?;
+    check_width(verified, rows)?;
     let watched = Watched::new(verified, ports, statistics)?;
     let pool = Pool::new(context.threads);
     let profiles = watched.collect(rows, &pool)?;
@@ -241,22 +242,4 @@ fn sample(shape: &Shape) -> Option<(Vec<usize>, bool)> {
         sizes.insert(0, first.factor);
     }
     Some((sizes, false))
-}
-
-fn check_width(verified: &Verified, rows: &Split, context: &Context) -> Result<(), PassError> {
-    let [input] = verified.placeholders()[..] else {
-        return Ok(());
-    };
-    let sizes = verified.ty(input.into()).shape.bind(1);
-    let expected = sizes.map_or(0, |sizes| sizes.iter().product());
-    if expected == rows.width() {
-        return Ok(());
-    }
-    Err(PassError::Width {
-        dataset: context
-            .data
-            .map_or_else(String::new, |data| data.info.name.clone()),
-        got: rows.width(),
-        expected,
-    })
 }
