@@ -58,6 +58,12 @@ fn is_graph_file(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "mz")
 }
 
+/// Whether a network has the weights it starts from, because nobody gives others.
+pub fn starts_fresh(config: &Config) -> bool {
+    let model = config.text("model").map(Path::new);
+    config.text("load_name").is_none() && !model.is_some_and(is_graph_file)
+}
+
 const DATASET_HINT: &str = "name one of `ch data list`, for example jsc-sim";
 const MODEL_HINT: &str = "name one of `ch list models`, or a file in the text form (.mg)";
 

@@ -9,11 +9,15 @@ use std::path::Path;
 /// Text forms are small; more than this is another file by mistake.
 const MAX_FILE: u64 = 1 << 26;
 
-/// A model by name, or a graph from a file: what looks like a path is one.
+/// A model by name, or a graph from a file: what looks like a path is one. A `.mz` file brings its weights along.
 pub fn load(model: &str, info: &ModelInfo) -> Result<Graph> {
     let path = Path::new(model);
     if !is_path(model) {
         return Ok(models::build(model, info)?);
+    }
+    if has_extension(path, "mz") {
+        let file = interop::checkpoint::read(path, None)?;
+        return Ok(passes::interface::graph_of(path, &file)?);
     }
     let text = read(path).with_context(|| model.to_owned())?;
     let errors = match Graph::parse(&text) {
@@ -25,10 +29,13 @@ pub fn load(model: &str, info: &ModelInfo) -> Result<Graph> {
 
 /// Whether a model is named by a path.
 pub fn is_path(model: &str) -> bool {
-    Path::new(model)
-        .extension()
-        .is_some_and(|extension| extension == "mg")
-        || model.contains(['/', '\\'])
+    let path = Path::new(model);
+    has_extension(path, "mg") || has_extension(path, "mz") || model.contains(['/', '\\'])
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == wanted)
 }
 
 /// A graph that obeys the rules, or every violation.

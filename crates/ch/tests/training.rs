@@ -510,3 +510,31 @@ fn a_full_disk_is_an_error_with_the_file_and_the_last_checkpoint_stays() {
     );
     assert!(read() == before, "a checkpoint was damaged");
 }
+
+#[test]
+fn a_quantised_network_learns_and_keeps_its_formats() {
+    let desk = Desk::new("quantised");
+    let config =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/examples/jsc_toy_by_type.toml");
+    let graph = desk.json(&format!(
+        "transform --config {} --project q",
+        config.display()
+    ))["graph"]
+        .clone();
+    let line = "train jsc-toy jsc-sim --max-epochs 1 --learning-rate 1e-2 --project t --load";
+    desk.json(&format!("{line} {}", graph.as_str().unwrap()));
+    let trained = "mase_output/t/software/training_ckpts/best.mz";
+    let shown = desk.json(&format!("show {trained}"));
+    assert!(
+        shown.to_string().contains("integer"),
+        "the formats are in the file"
+    );
+    let by_load = desk.json(&format!("test jsc-toy jsc-sim --load {trained}"));
+    assert!(by_load["test_acc_epoch"].as_f64() > Some(0.4));
+    assert_eq!(by_load, desk.json(&format!("test {trained} jsc-sim")));
+    let error = desk.error(&format!("test jsc-tiny jsc-sim --load {trained}"), 2);
+    assert!(
+        error.contains("holds the graph of jsc-toy, not of jsc-tiny"),
+        "{error}"
+    );
+}

@@ -42,7 +42,7 @@ const ROWS: usize = 256;
 pub fn run(args: &Args) -> Result<Reply> {
     let config = Config::resolve(&args.given)?;
     let mut console = pipeline::begin(&config, Action::Use, args.voice)?;
-    if config.text("load_name").is_none() {
+    if pipeline::starts_fresh(&config) {
         console.note("no --load given: these are the outputs of starting weights");
     }
     let samples = samples(&config, args, &mut console)?;

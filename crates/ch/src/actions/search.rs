@@ -38,7 +38,7 @@ pub fn run(args: &Args) -> Result<Reply> {
     let asked = args.options.read(&config)?;
     let mut console = pipeline::begin(&config, Action::Search, args.voice)?;
     let data = pipeline::open_data(&config, &mut console)?;
-    if config.text("load_name").is_none() {
+    if pipeline::starts_fresh(&config) {
         console
             .note("no --load given: the network has starting weights, so accuracies say nothing");
     }

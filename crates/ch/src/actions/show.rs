@@ -14,8 +14,8 @@ mod text;
 /// Arguments of `ch show`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A model of `ch list models`, or a file in the text form (`.mg`)
-    #[arg(value_name = "MODEL|FILE.mg")]
+    /// A model of `ch list models`, or a graph from a file (`.mg`, `.mz`)
+    #[arg(value_name = "MODEL|FILE")]
     model: String,
     /// Rows in a batch, for shapes and costs
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]

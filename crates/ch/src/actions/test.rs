@@ -29,7 +29,7 @@ pub const COLUMNS: &[Column] = &[
 pub fn run(args: &Args) -> Result<Reply> {
     let config = Config::resolve(&args.given)?;
     let mut console = pipeline::begin(&config, Action::Use, args.voice)?;
-    if config.text("load_name").is_none() {
+    if pipeline::starts_fresh(&config) {
         console.note("no --load given: these are the scores of starting weights");
     }
     let data = pipeline::open_data(&config, &mut console)?;

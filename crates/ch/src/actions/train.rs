@@ -3,13 +3,14 @@
 use super::sweep;
 use super::training::{Training, count};
 use crate::config::{Action, Config, Given};
-use crate::console::Voice;
+use crate::console::{Console, Voice};
 use crate::output::Folder;
 use crate::{Reply, pipeline};
 use anyhow::{Context, Result, bail};
 use data::Dataset;
+use ir::Graph;
 use serde_json::Value as Json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use train::{Ending, Outcome};
@@ -59,16 +60,31 @@ pub fn run(args: &Args) -> Result<Reply> {
         folder: &folder.software(),
     };
     let stop = watch_for_ctrl_c()?;
-    let (outcome, facts) = training.fit(graph, &stop, &mut console)?;
+    let (outcome, facts) = training.fit(graph.clone(), &stop, &mut console)?;
+    let tested = keep_graph(graph, &outcome, &mut console)?;
     let text = if args.voice.json {
         super::json_text(&facts)?
     } else {
-        describe(&config, &folder, &outcome, &facts)
+        describe(&config, &folder, &outcome, &facts, &tested)
     };
     Ok(Reply {
         text,
         is_good: outcome.ending != Ending::Diverged,
     })
+}
+
+/// What to test: the best checkpoint, or, when the graph has formats or masks of its own, a file beside it that holds the
+/// graph too.
+fn keep_graph(mut graph: Graph, outcome: &Outcome, console: &mut Console) -> Result<PathBuf> {
+    let is_plain = |node: &ir::Node| node.formats.is_empty() && node.masks.is_empty();
+    if graph.nodes().iter().all(is_plain) || !outcome.best.exists() {
+        return Ok(outcome.best.clone());
+    }
+    let weights = interop::checkpoint::read(&outcome.best, None)?;
+    models::weights::load_into(&mut graph, &weights.tensors)?;
+    let path = outcome.best.with_extension("mz");
+    super::transforming::write(&path, &passes::interface::graph_file(&graph)?, console)?;
+    Ok(path)
 }
 
 /// A flag that Ctrl-C sets.
@@ -101,7 +117,13 @@ fn resume(config: &Config, path: &Path) -> Result<(Config, Option<Folder>)> {
 }
 
 /// The result for people.
-fn describe(config: &Config, folder: &Folder, outcome: &Outcome, facts: &Json) -> String {
+fn describe(
+    config: &Config,
+    folder: &Folder,
+    outcome: &Outcome,
+    facts: &Json,
+    tested: &Path,
+) -> String {
     let steps = count(outcome.steps, "step");
     let head = match outcome.ending {
         Ending::Done => format!(
@@ -126,7 +148,7 @@ fn describe(config: &Config, folder: &Folder, outcome: &Outcome, facts: &Json) -
             "test it: ch test {} {} --load {}\n",
             config.text("model").unwrap_or_default(),
             config.text("dataset").unwrap_or_default(),
-            outcome.best.display()
+            tested.display()
         ),
         _ => String::new(),
     };

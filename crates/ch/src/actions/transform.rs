@@ -39,7 +39,7 @@ pub fn run(args: &Args) -> Result<Reply> {
         Some(_) => Some(pipeline::open_data(&config, &mut console)?),
         None => None,
     };
-    if config.text("load_name").is_none() {
+    if pipeline::starts_fresh(&config) {
         console.note("no --load given: these are starting weights");
     }
     let graph = pipeline::open_graph(&config, data.as_ref().map(|data| &data.info))?;

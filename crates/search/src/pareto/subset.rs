@@ -1,25 +1,50 @@
 //! Which few items of a front stand best for all of it.
 
 use super::hypervolume;
+use std::cmp::Ordering;
 
 /// `count` of the items whose common hypervolume is large, in ascending order of their indices.
 ///
 /// Taking the item that adds most, one after the other, reaches at least 1 - 1/e of the best possible (Guerreiro,
 /// Fonseca and Paquete, 2016). What an item adds can only shrink as others are taken, so what it added earlier is a
-/// bound that spares most of the computing.
+/// bound that spares most of the computing. Repetitions add nothing; they come last, in their order, as does everything
+/// else once nothing adds to the volume any more.
 pub fn largest_subset(losses: &[Vec<f64>], count: usize, reference: &[f64]) -> Vec<usize> {
-    let mut left: Vec<usize> = (0..losses.len()).collect();
+    let mut left = first_of_equals(losses);
     let mut bounds = vec![f64::INFINITY; losses.len()];
     let (mut taken, mut chosen, mut volume) = (Vec::new(), Vec::new(), 0.0);
     while taken.len() < count && !left.is_empty() {
         let place = best(&left, &mut bounds, losses, &mut chosen, volume, reference);
         let item = left.remove(place);
+        if bounds[item] <= 0.0 {
+            break;
+        }
         chosen.push(losses[item].clone());
         volume += bounds[item];
         taken.push(item);
     }
+    let missing = count.saturating_sub(taken.len());
+    let others: Vec<usize> = (0..losses.len())
+        .filter(|item| !taken.contains(item))
+        .take(missing)
+        .collect();
+    taken.extend(others);
     taken.sort_unstable();
     taken
+}
+
+/// The first index of every different item.
+fn first_of_equals(losses: &[Vec<f64>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..losses.len()).collect();
+    let compare = |&a: &usize, &b: &usize| {
+        let pairs = losses[a].iter().zip(&losses[b]);
+        let axes = pairs.map(|(a, b)| a.total_cmp(b));
+        axes.fold(Ordering::Equal, Ordering::then)
+    };
+    order.sort_by(compare);
+    order.dedup_by(|b, a| compare(a, b) == Ordering::Equal);
+    order.sort_unstable();
+    order
 }
 
 /// The place in `left` of the item that adds most to `chosen`; the first of equal ones. Tightens the bounds it meets.
@@ -61,6 +86,11 @@ mod tests {
         assert_eq!(largest_subset(&line, 1, &[9.0, 9.0]), [4]);
         let twice = vec![vec![0.0, 1.0], vec![0.0, 1.0], vec![1.0, 0.0]];
         assert_eq!(largest_subset(&twice, 2, &[2.0, 2.0]), [0, 2]);
+        assert_eq!(largest_subset(&twice, 3, &[2.0, 2.0]), [0, 1, 2]);
+        assert_eq!(
+            largest_subset(&[vec![1.0, 1.0], vec![1.0, 1.0]], 2, &[1.0, 1.0]),
+            [0, 1]
+        );
     }
 
     #[test]
