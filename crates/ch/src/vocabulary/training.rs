@@ -54,6 +54,42 @@ pub static FILES: &[(&str, &str)] = &[
         "tensorboard/version_0: the same metrics as event files, for `tensorboard --logdir`",
     ),
     (
+        "best.mz",
+        "training_ckpts/best.mz: the best weights with their graph, when it has formats or masks of its own",
+    ),
+    (
+        "graph.mz",
+        "transform/transformed_ckpt/graph.mz: the graph after all passes, with weights, formats, masks and statistics",
+    ),
+    (
+        "quantize_table.csv",
+        "transform/quantize: every node before and after quantising, and why it is as it is",
+    ),
+    (
+        "quantize_histogram.csv",
+        "transform/quantize: how many nodes of every type were changed",
+    ),
+    (
+        "study.journal",
+        "search_ckpts/study.journal: every trial of a search as it happened; Optuna opens it, --resume goes on from it",
+    ),
+    (
+        "log.json",
+        "search_ckpts/log.json: a row for every trial of a search; trials.csv has the same in columns",
+    ),
+    (
+        "best.json",
+        "search_ckpts/best.json: the best trial, or the front; best/ has each as TOML and as a graph",
+    ),
+    (
+        "front.svg",
+        "search_ckpts/front.svg: the trials and their front as a chart",
+    ),
+    (
+        "report.html",
+        "search_ckpts/report.html: a page with the front, the history and the importances, for any browser, offline",
+    ),
+    (
         "sweep.csv",
         "the table of a sweep for spreadsheets; sweep.md is the same in Markdown",
     ),
