@@ -25,14 +25,11 @@ pub fn begin(config: &Config, action: Action, voice: Voice) -> Result<Console> {
 }
 
 fn check_names(config: &Config, action: Action) -> Result<()> {
-    // A `.mz` file brings its own graph, and passes may need no rows.
+    // A `.mz` file brings its own graph, whose name need not be in the table, and passes may need no rows.
+    let load = config.path("load_name");
+    let brings_graph = load.is_some_and(|path| is_graph_file(&path));
     let model = match config.text("model") {
-        None if config
-            .path("load_name")
-            .is_some_and(|path| is_graph_file(&path)) =>
-        {
-            None
-        }
+        None if brings_graph => None,
         _ => Some(config.required("model", MODEL_HINT)?),
     };
     let dataset = match config.text("dataset") {
@@ -45,7 +42,7 @@ fn check_names(config: &Config, action: Action) -> Result<()> {
     {
         bail!("'{model}' is a dataset and '{dataset}' a model; the model comes first");
     }
-    if let Some(model) = model.filter(|model| !source::is_path(model)) {
+    if let Some(model) = model.filter(|model| !brings_graph && !source::is_path(model)) {
         models::find(model)?;
     }
     if let Some(dataset) = dataset.filter(|dataset| !is_array(dataset)) {

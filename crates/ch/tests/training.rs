@@ -439,32 +439,6 @@ fn a_run_says_what_made_it() {
 }
 
 #[test]
-fn every_config_that_comes_with_the_program_runs() {
-    let desk = Desk::new("configs");
-    let files = files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs"));
-    assert!(files.len() > 2);
-    for path in files {
-        let result = desk.json(&format!("run {} --max-epochs 1", path.display()));
-        assert!(
-            result["test"]["rows"].as_u64() > Some(0),
-            "{}",
-            path.display()
-        );
-    }
-}
-
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = entries.partition(|path| path.is_dir());
-    files
-        .into_iter()
-        .chain(folders.iter().flat_map(|folder| files_below(folder)))
-        .collect()
-}
-
-#[test]
 fn a_log_that_cannot_be_written_is_named_once() {
     let desk = Desk::new("unwritable");
     desk.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");

@@ -42,7 +42,13 @@ impl Options {
         for word in self.print_after.iter().chain(&self.stop_after) {
             if !program.has(word) {
                 let close = did_you_mean(word, program.keys());
-                bail!("the file has no pass '{word}'{close}");
+                let keys: Vec<&str> = program.keys().collect();
+                let hint = if close.is_empty() {
+                    format!("; it has {}", keys.join(", "))
+                } else {
+                    close
+                };
+                bail!("the file has no pass '{word}'{hint}");
             }
         }
         if let Some(word) = &self.stop_after {
