@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 mod elements;
 mod header;
+mod texts;
 
 /// Larger files are refused: 16 GiB.
 pub const MAX_BYTES: u64 = 1 << 34;
@@ -104,6 +105,39 @@ pub fn write(path: &Path, shape: &[usize], values: &[f32]) -> Result<(), NpyErro
         path: path.to_owned(),
         problem: error.into(),
     })
+}
+
+/// An array of texts in C order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Texts {
+    /// The axes.
+    pub shape: Vec<usize>,
+    /// The elements, the last axis fastest.
+    pub values: Vec<String>,
+}
+
+/// The array of texts (`<U5`, `|S5`) that the bytes of a file are; `None` for an array of numbers.
+pub fn decode_texts(bytes: &[u8]) -> Result<Option<Texts>, Problem> {
+    let (header, data) = header::parse(bytes)?;
+    let Some(kind) = texts::Kind::parse(&header.descr) else {
+        return Ok(None);
+    };
+    let n_elements = header
+        .shape
+        .iter()
+        .try_fold(1_usize, |n, &size| n.checked_mul(size));
+    let expected = n_elements.and_then(|n| n.checked_mul(kind.size()));
+    if expected != Some(data.len()) || kind.size() == 0 {
+        return Err(Problem::Length {
+            shape: header.shape,
+            expected: expected.map_or_else(|| "more".to_owned(), |n| n.to_string()),
+            got: data.len(),
+        });
+    }
+    Ok(Some(Texts {
+        values: kind.texts(data)?,
+        shape: header.shape,
+    }))
 }
 
 /// The array that the bytes of a file are.

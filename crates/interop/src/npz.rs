@@ -1,7 +1,7 @@
 //! NumPy's `.npz` archives of arrays, and the table that two of them make.
 
 use crate::archive::Archive;
-use crate::npy::{self, Array};
+use crate::npy::{self, Array, Texts};
 use crate::table::{Labels, Table, TableError, TableProblem, column};
 use std::io::Read;
 use std::path::Path;
@@ -33,13 +33,19 @@ pub fn parse(bytes: &[u8], label: &str) -> Result<(Table, Vec<usize>), TableProb
         .collect();
     names.sort_unstable();
     column(&names, label)?;
-    let mut array = |name: &str| -> Result<Array, TableProblem> {
-        let wrong = |message: String| TableProblem::place(format!("array '{name}'"), message);
+    let mut content = |name: &str| -> Result<Vec<u8>, TableProblem> {
         let bytes = archive.read(&format!("{name}{ENDING}"));
-        let bytes = bytes.map_err(|problem| wrong(problem.to_string()))?;
-        npy::decode(&bytes).map_err(|problem| wrong(problem.to_string()))
+        bytes.map_err(|problem| wrong(name, &problem))
     };
-    let (classes, labels) = labels(label, &array(label)?)?;
+    let label_bytes = content(label)?;
+    let texts = npy::decode_texts(&label_bytes).map_err(|problem| wrong(label, &problem))?;
+    let mut array = |name: &str| -> Result<Array, TableProblem> {
+        npy::decode(&content(name)?).map_err(|problem| wrong(name, &problem))
+    };
+    let (classes, labels) = match texts {
+        Some(texts) => text_labels(label, &texts)?,
+        None => labels(label, &array(label)?)?,
+    };
     let (name, features) = features(&names, label, labels.len(), &mut array)?;
     let sample_shape = features.shape[1..].to_vec();
     let width: usize = sample_shape.iter().product();
@@ -69,19 +75,36 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, TableProblem> {
     Ok(bytes)
 }
 
+fn wrong(name: &str, problem: &impl ToString) -> TableProblem {
+    TableProblem::place(format!("array '{name}'"), problem.to_string())
+}
+
+/// Labels that are texts; those that occur are the classes.
+fn text_labels(name: &str, texts: &Texts) -> Result<(Vec<String>, Vec<u32>), TableProblem> {
+    check_labels(name, &texts.shape)?;
+    let mut labels = Labels::default();
+    for text in &texts.values {
+        labels.push(text).map_err(|message| wrong(name, &message))?;
+    }
+    Ok(labels.finish())
+}
+
+/// One label for each row, and at least one row.
+fn check_labels(name: &str, shape: &[usize]) -> Result<(), TableProblem> {
+    match shape {
+        [0] | [0, 1] => Err(TableProblem::NoRows),
+        [_] | [_, 1] => Ok(()),
+        _ => {
+            let message = format!("has shape {shape:?}; one label for each row was expected");
+            Err(wrong(name, &message))
+        }
+    }
+}
+
 /// Labels of one axis of whole numbers; the numbers that occur are the classes.
 fn labels(name: &str, array: &Array) -> Result<(Vec<String>, Vec<u32>), TableProblem> {
     let place = || format!("array '{name}'");
-    let (&[_] | &[_, 1]) = array.shape.as_slice() else {
-        let message = format!(
-            "has shape {:?}; one label for each row was expected",
-            array.shape
-        );
-        return Err(TableProblem::place(place(), message));
-    };
-    if array.values.is_empty() {
-        return Err(TableProblem::NoRows);
-    }
+    check_labels(name, &array.shape)?;
     let mut labels = Labels::default();
     for (row, value) in (1..).zip(&array.values) {
         if value.fract() != 0.0 {

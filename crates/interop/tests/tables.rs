@@ -61,6 +61,7 @@ fn samples() -> Vec<(u8, Vec<u8>)> {
             b"@relation r\n@attribute x real\n@attribute y {a, b}\n@data\n1,a\n2,'b'\n".to_vec(),
         ),
         (2, fixture("table.npz")),
+        (2, fixture("text_labels.npz")),
         (3, fixture("jets.h5")),
         (3, fixture("jets_v110.h5")),
         (4, b"\0\0\x08\x02\0\0\0\x02\0\0\0\x03abcdef".to_vec()),
@@ -115,4 +116,12 @@ fn findings_do_not_panic() {
             read(*kind, bytes);
         }
     }
+}
+
+#[test]
+fn labels_of_an_archive_may_be_texts() {
+    let (table, shape) = npz::parse(&fixture("text_labels.npz"), "y").unwrap();
+    assert_eq!(table.classes, ["gluon", "quark", "w", "ü"]);
+    assert_eq!(table.labels, [0, 1, 2, 3, 0, 1, 2, 3]);
+    assert_eq!(shape, [2]);
 }
