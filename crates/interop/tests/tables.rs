@@ -61,10 +61,10 @@ fn samples() -> Vec<(u8, Vec<u8>)> {
             b"@relation r\n@attribute x real\n@attribute y {a, b}\n@data\n1,a\n2,'b'\n".to_vec(),
         ),
         (2, fixture("table.npz")),
-        (2, fixture("text_labels.npz")),
         (3, fixture("jets.h5")),
         (3, fixture("jets_v110.h5")),
         (4, b"\0\0\x08\x02\0\0\0\x02\0\0\0\x03abcdef".to_vec()),
+        (2, fixture("text_labels.npz")),
     ]
 }
 
