@@ -21,8 +21,66 @@ const BROKEN_OFF: [i32; 3] = [18, 28, 56];
 /// And when the server does not go on from the middle: no ranges, or a range outside of the file.
 const NO_RESUME: [i32; 3] = [22, 33, 36];
 
-/// Fetches `url` to `target` and compares it with what was published.
+/// Where `OpenML` describes its datasets; a description names the file.
+const OPENML: &str = "https://api.openml.org/api/v1/json/data/";
+/// Descriptions are small; more than this is something else.
+const MAX_DESCRIPTION: u64 = 1 << 24;
+
+/// Fetches `url` to `target` and compares it with what was published. `openml:42468` is the file of that dataset of
+/// `OpenML`'s.
 pub(crate) fn fetch(
+    url: &str,
+    target: &Path,
+    published: Option<&str>,
+    options: &OpenOptions,
+) -> Result<(), DataError> {
+    match url.strip_prefix("openml:") {
+        Some(id) => {
+            let url = described(&format!("{OPENML}{id}"), target, options)?;
+            fetch_file(&url, target, published, options)
+        }
+        None => fetch_file(url, target, published, options),
+    }
+}
+
+/// The address of the file that a description at `url` names.
+fn described(url: &str, target: &Path, options: &OpenOptions) -> Result<String, DataError> {
+    let description = beside(target, "description.json");
+    // A part of an earlier description is of no use.
+    let _ = fs::remove_file(&description);
+    fetch_file(
+        url,
+        &description,
+        None,
+        &OpenOptions {
+            notice: None,
+            progress: None,
+            ..options.clone()
+        },
+    )?;
+    let found = address(&description);
+    let _ = fs::remove_file(&description);
+    found.map_err(|message| DataError::Download {
+        url: url.to_owned(),
+        message,
+    })
+}
+
+fn address(description: &Path) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let file = File::open(description).map_err(|error| error.to_string())?;
+    file.take(MAX_DESCRIPTION)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    let json: serde_json::Value = serde_json::from_slice(&bytes)
+        .map_err(|error| format!("is not a description of a dataset: {error}"))?;
+    let url = json["data_set_description"]["url"].as_str();
+    let url = url.filter(|url| url.starts_with("https://") || url.starts_with("http://"));
+    url.map(str::to_owned)
+        .ok_or_else(|| "the description names no file".to_owned())
+}
+
+fn fetch_file(
     url: &str,
     target: &Path,
     published: Option<&str>,

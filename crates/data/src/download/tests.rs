@@ -186,3 +186,54 @@ fn a_wrong_file_is_discarded_and_a_missing_one_named() {
     );
     fs::remove_dir_all(target.parent().unwrap()).unwrap();
 }
+
+/// Answers one request with a text.
+fn say(text: String) -> (String, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/42468", listener.local_addr().unwrap());
+    let answer = move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        asked(&stream);
+        let length = text.len();
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{text}"
+        )
+        .unwrap();
+    };
+    (url, thread::spawn(answer))
+}
+
+#[test]
+fn a_description_leads_to_the_file_it_names() {
+    if !has_curl() {
+        return;
+    }
+    let target = target("described");
+    let (file, server) = serve(vec![Answer::Whole]);
+    let (url, description) = say(format!(
+        "{{\"data_set_description\": {{\"id\": \"42468\", \"url\": \"{file}\"}}}}"
+    ));
+    let found = described(&url, &target, &OpenOptions::default()).unwrap();
+    description.join().unwrap();
+    assert_eq!(found, file);
+    fetch_file(&found, &target, None, &OpenOptions::default()).unwrap();
+    server.join().unwrap();
+    assert!(fs::read(&target).unwrap() == content());
+    for (text, expected) in [
+        ("<html>", "is not a description"),
+        ("{}", "names no file"),
+        (
+            "{\"data_set_description\": {\"url\": \"file:///etc/passwd\"}}",
+            "names no file",
+        ),
+    ] {
+        let (url, description) = say(text.to_owned());
+        let error = described(&url, &target, &OpenOptions::default()).unwrap_err();
+        description.join().unwrap();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    let left: Vec<_> = fs::read_dir(target.parent().unwrap()).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    fs::remove_dir_all(target.parent().unwrap()).unwrap();
+}

@@ -22,14 +22,18 @@ const fn local(names: &'static [&'static str]) -> FileEntry {
     }
 }
 
-/// The table that `OpenML` publishes.
-pub(crate) const TABLE: &[FileEntry] = &[local(&[
-    "hls4ml_lhc_jets_hlf.arff",
-    "hls4ml_lhc_jets_hlf.arff.gz",
-    "hls4ml_lhc_jets_hlf.parquet",
-    "hls4ml_lhc_jets_hlf.pq",
-    "dataset_42468.pq",
-])];
+/// The table that `OpenML` publishes, with no checksum that could be compared.
+pub(crate) const TABLE: &[FileEntry] = &[FileEntry {
+    names: &[
+        "hls4ml_lhc_jets_hlf.arff",
+        "hls4ml_lhc_jets_hlf.arff.gz",
+        "hls4ml_lhc_jets_hlf.parquet",
+        "hls4ml_lhc_jets_hlf.pq",
+        "dataset_42468.pq",
+    ],
+    url: Some("openml:42468"),
+    sha256: None,
+}];
 /// The tutorial's arrays.
 pub(crate) const ARRAYS: &[FileEntry] = &[
     local(&["X_train_val.npy"]),
