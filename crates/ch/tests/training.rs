@@ -503,7 +503,10 @@ fn a_quantised_network_learns_and_keeps_its_formats() {
     let by_load = desk.json(&format!("test jsc-toy jsc-sim --load {trained}"));
     assert!(by_load["test_acc_epoch"].as_f64() > Some(0.4));
     assert_eq!(by_load, desk.json(&format!("test {trained} jsc-sim")));
-    let error = desk.error(&format!("test jsc-tiny jsc-sim --quiet --load {trained}"), 2);
+    let error = desk.error(
+        &format!("test jsc-tiny jsc-sim --quiet --load {trained}"),
+        2,
+    );
     assert!(
         error.contains("holds the graph of jsc-toy, not of jsc-tiny"),
         "{error}"
