@@ -34,12 +34,22 @@ fn numbers(json: &Json) -> Vec<f64> {
     values.map(|value| value.as_f64().unwrap()).collect()
 }
 
-fn quantize(graph: &mut Graph, op: &str, rule: &str) -> Result<(), RunError> {
-    let config = format!("[quantize]\nby = \"type\"\n[quantize.{op}.config]\n{rule}");
+/// Gives the operators of `[(op, keys)]` their formats.
+fn quantize(graph: &mut Graph, rules: &[(&str, String)]) -> Result<(), RunError> {
+    let rules = rules
+        .iter()
+        .map(|(op, keys)| format!("[quantize.{op}.config]\n{keys}\n"));
+    let config = format!("[quantize]\nby = \"type\"\n{}", rules.collect::<String>());
     let table = Table::parse(&config).unwrap();
     let program = Program::read(&table).unwrap_or_else(|problems| panic!("{config}\n{problems:?}"));
     let mut context = Context::new(graph, None);
     program.run(graph, &mut context, |_, _, _| {}).map(drop)
+}
+
+fn tensor(json: &Json) -> Tensor {
+    let (shape, values) = (numbers(&json["shape"]), numbers(&json["values"]));
+    let shape = shape.iter().map(|&axis| axis as usize).collect();
+    Tensor::new(shape, values.iter().map(|&value| value as f32).collect()).unwrap()
 }
 
 impl Case {
@@ -50,22 +60,22 @@ impl Case {
     /// The graph with its parameters, after the pass.
     fn graph(&self) -> Graph {
         let mut graph = Graph::parse(self.text("graph")).unwrap();
-        let node = graph.find("y").unwrap();
-        for (port, tensor) in self.line["params"].as_object().unwrap() {
-            let shape = numbers(&tensor["shape"]);
-            let values = numbers(&tensor["values"]);
-            let tensor = Tensor::new(
-                shape.iter().map(|&axis| axis as usize).collect(),
-                values.iter().map(|&value| value as f32).collect(),
-            );
-            let params = &mut graph.node_mut(node).params;
-            params.insert(port.clone(), tensor.unwrap());
+        for (name, params) in self.line["params"].as_object().unwrap() {
+            let node = graph.find(name).unwrap();
+            for (port, values) in params.as_object().unwrap() {
+                let params = &mut graph.node_mut(node).params;
+                params.insert(port.clone(), tensor(values));
+            }
         }
-        let rule = self.line["rule"].as_object().unwrap().iter();
-        let rule: Vec<String> = rule
-            .map(|(key, value)| format!("{key} = {value}"))
+        let rules = self.line["rules"].as_object().unwrap().iter();
+        let rules: Vec<(&str, String)> = rules
+            .map(|(op, keys)| {
+                let keys = keys.as_object().unwrap().iter();
+                let keys = keys.map(|(key, value)| format!("{key} = {value}"));
+                (op.as_str(), keys.collect::<Vec<_>>().join("\n"))
+            })
             .collect();
-        quantize(&mut graph, self.text("op"), &rule.join("\n")).unwrap();
+        quantize(&mut graph, &rules).unwrap();
         graph
     }
 
@@ -121,8 +131,7 @@ impl Case {
         let mut problems = Vec::new();
         let mut compare = |what: &str, got: &[f64], tolerance: f64| {
             if let Some(difference) = difference(&expected, got, tolerance) {
-                let (op, rule) = (self.text("op"), &self.line["rule"]);
-                problems.push(format!("{op} {what} {rule}: {difference}\n{graph}"));
+                problems.push(format!("{what}: {difference}\n{graph}"));
             }
         };
         let tolerance = match check {
@@ -195,7 +204,8 @@ fn every_operator_that_can_be_quantized_has_a_case() {
     for name in WITHOUT {
         let mut graph = Graph::parse(text).unwrap();
         graph.initialize(0);
-        let error = quantize(&mut graph, name, "name = \"integer\"\ndata_in_width = 8");
+        let keys = "name = \"integer\"\ndata_in_width = 8".to_owned();
+        let error = quantize(&mut graph, &[(name, keys)]);
         assert!(error.is_err(), "{name} was given a format");
     }
 }
