@@ -99,6 +99,26 @@ fn every_config_that_comes_with_the_program_runs() {
     }
 }
 
+/// Profiling leaves nothing to compare; quantising does.
+#[test]
+fn a_run_compares_only_what_passes_changed() {
+    let desk = Desk::new("compares");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/examples");
+    for (file, is_compared) in [
+        ("jsc_tiny_statistics.toml", false),
+        ("jsc_toy_by_name.toml", true),
+    ] {
+        let path = examples.join(file);
+        let result = desk.json(&format!("run {} --max-epochs 1", path.display()));
+        assert_eq!(result["compare"].is_object(), is_compared, "{file}");
+        assert_eq!(
+            result["test_after_passes"].is_object(),
+            is_compared,
+            "{file}"
+        );
+    }
+}
+
 /// There is an example for every number format, and it quantises with that format.
 #[test]
 fn every_format_has_an_example() {
