@@ -4,6 +4,7 @@
 use crate::calendar;
 use crate::config::Config;
 use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value as Json};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -98,6 +99,24 @@ impl Folder {
     pub fn software(&self) -> PathBuf {
         self.path.join("software")
     }
+}
+
+/// Adds facts to the `run.json` of a run, beside what earlier actions in the same folder have said.
+pub fn record(software: &Path, facts: &Json) -> Result<()> {
+    let path = software.join("run.json");
+    let known = fs::read_to_string(&path)
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok());
+    let mut all = match known {
+        Some(Json::Object(all)) => all,
+        _ => Map::new(),
+    };
+    for (key, value) in facts.as_object().into_iter().flatten() {
+        all.insert(key.clone(), value.clone());
+    }
+    let text = serde_json::to_string_pretty(&all)? + "\n";
+    interop::write_file(&path, text.as_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// The first run has the plain name.

@@ -111,7 +111,7 @@ fn names(line: &str) -> Vec<String> {
 #[test]
 fn every_listed_name_is_explained() {
     let kinds = names("list --json");
-    assert_eq!(kinds.len(), 16);
+    assert_eq!(kinds.len(), 17);
     for kind in kinds {
         for name in names(&format!("list {kind} --json")) {
             let meanings = json(&format!("explain {name} --json"));
@@ -122,6 +122,19 @@ fn every_listed_name_is_explained() {
             );
         }
     }
+}
+
+#[test]
+fn every_command_is_listed() {
+    let help = run("--help").stdout;
+    let (_, commands) = help
+        .split_once("Commands:\n")
+        .expect("the help lists commands");
+    let commands = commands.lines().take_while(|line| !line.is_empty());
+    let in_help: Vec<&str> = commands
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(names("list commands --json"), in_help);
 }
 
 #[test]

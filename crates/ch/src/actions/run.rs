@@ -3,7 +3,7 @@
 use super::searching::{self, Searching};
 use super::test::{scores_json, scores_table};
 use super::training::Training;
-use super::transforming::{Options, Transforming};
+use super::transforming::{Options, Transforming, graph_path};
 use super::{json_text, train as training};
 use crate::config::{Action, Config, Given};
 use crate::console::{Console, Voice};
@@ -13,9 +13,11 @@ use anyhow::{Result, bail};
 use data::Dataset;
 use engine::Score;
 use ir::Graph;
+use passes::Program;
 use passes::compare::Compare;
+use search::config::SearchConfig;
 use serde_json::{Value as Json, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use train::Ending;
 
 /// Arguments of `ch run`.
@@ -39,14 +41,10 @@ const COMPARED: usize = 512;
 pub fn run(args: &Args) -> Result<Reply> {
     let mut given = args.given.clone();
     if let Some(other) = given.config.replace(args.file.clone()) {
-        bail!(
-            "two files given, {} and {}; name one",
-            args.file.display(),
-            other.display()
-        );
+        let (file, other) = (args.file.display(), other.display());
+        bail!("two files given, {file} and {other}; name one");
     }
     let config = Config::resolve(&given)?;
-    // Passes are read before anything is trained: a mistake in the file must not cost a training.
     let program = match config.document().section("passes") {
         Some(_) => Some(args.options.program(&config)?),
         None => None,
@@ -57,127 +55,206 @@ pub fn run(args: &Args) -> Result<Reply> {
     };
     let mut console = pipeline::begin(&config, Action::Run, args.voice)?;
     let data = pipeline::open_data(&config, &mut console)?;
-    training::check_batch(&config, &data)?;
-    if data.test.is_empty() {
-        bail!("dataset {} has no test rows", data.info.name);
-    }
-    let folder = Folder::create(&config)?;
-    let software = folder.software();
-    let mut facts = json!({ "folder": folder.path });
-    let Some(graph) = trained(&config, &data, &folder, &mut console, &mut facts)? else {
-        return finish(args, &facts, false);
+    let graph = pipeline::open_graph(&config, Some(&data.info))?;
+    let mut flow = Flow {
+        config: &config,
+        data: &data,
+        options: &args.options,
+        console: &mut console,
+        facts: json!({}),
+        results: String::new(),
+        is_good: true,
     };
-    facts["test"] = test(&config, &graph, &data, "test", &mut console)?;
-    let mut is_good = true;
-    if let Some(program) = program {
-        let transforming = Transforming {
-            config: &config,
-            data: Some(&data),
-            folder: Some(&software),
-            options: &args.options,
-        };
-        let outcome = transforming.apply(&program, graph.clone(), &mut console)?;
-        is_good &= outcome.is_good();
-        facts["passes"] = outcome.passes_json();
-        facts["graph"] = json!(super::transforming::graph_path(&software));
-        if computes_otherwise(&graph, &outcome.graph) {
-            facts["compare"] = compare(&graph, &outcome.graph, &data, &mut console)?;
-            facts["test_after_passes"] = test(
-                &config,
-                &outcome.graph,
-                &data,
-                "test after the passes",
-                &mut console,
-            )?;
-        }
+    flow.check(&graph, program.as_ref(), asked.as_ref())?;
+    let folder = open_folder(&config)?;
+    flow.facts["folder"] = json!(folder.path);
+    flow.all(graph, &folder, program.as_ref(), asked)?;
+    let text = if args.voice.json {
+        json_text(&flow.facts)?
+    } else if args.voice.quiet {
+        flow.results
+    } else {
+        String::new()
+    };
+    let is_good = flow.is_good;
+    Ok(Reply { text, is_good })
+}
+
+/// A new folder, or that of the run to go on with.
+fn open_folder(config: &Config) -> Result<Folder> {
+    match config.text("resume") {
+        Some("latest") => Folder::resume(&Folder::latest(config, "training_ckpts/last.ckpt")?),
+        Some(path) => Folder::resume(Path::new(path)),
+        None => Folder::create(config),
     }
-    if let Some(asked) = asked {
-        console.say("== search");
+}
+
+/// The parts of a run, and what they have found so far.
+struct Flow<'a> {
+    config: &'a Config,
+    data: &'a Dataset,
+    options: &'a Options,
+    console: &'a mut Console,
+    /// For programs.
+    facts: Json,
+    /// For people who asked for results alone.
+    results: String,
+    is_good: bool,
+}
+
+impl Flow<'_> {
+    /// A mistake in the file must not cost a training: what does not fit the graph is found out before it.
+    fn check(
+        &mut self,
+        graph: &Graph,
+        program: Option<&Program>,
+        asked: Option<&SearchConfig>,
+    ) -> Result<()> {
+        training::check_batch(self.config, self.data)?;
+        if self.data.test.is_empty() {
+            bail!("dataset {} has no test rows", self.data.info.name);
+        }
+        if let Some(program) = program {
+            transforming(self).check(program, graph)?;
+        }
+        if let Some(asked) = asked {
+            let searching = Searching {
+                config: self.config,
+                data: self.data,
+            };
+            searching.prepare(asked.clone(), graph.clone(), self.console)?;
+        }
+        Ok(())
+    }
+
+    /// Everything the file asks for, in its order.
+    fn all(
+        &mut self,
+        graph: Graph,
+        folder: &Folder,
+        program: Option<&Program>,
+        asked: Option<SearchConfig>,
+    ) -> Result<()> {
+        let software = folder.software();
+        let Some(graph) = self.trained(graph, &software)? else {
+            self.is_good = false;
+            return Ok(());
+        };
+        self.facts["test"] = self.test(&graph, "test")?;
+        if let Some(program) = program {
+            self.passes(&graph, program, &software)?;
+        }
+        if let Some(asked) = asked {
+            self.search(graph, asked, &software)?;
+        }
+        self.console
+            .say(&format!("all files are in {}", folder.path.display()));
+        Ok(())
+    }
+
+    /// The graph with trained weights: those of --load, or of a training; nothing when the training did not end well.
+    fn trained(&mut self, graph: Graph, software: &Path) -> Result<Option<Graph>> {
+        if !pipeline::starts_fresh(self.config) {
+            return Ok(Some(graph));
+        }
+        self.console.say("== train");
+        let stop = training::watch_for_ctrl_c()?;
+        let one = Training {
+            config: self.config,
+            data: self.data,
+            folder: software,
+        };
+        let (outcome, trained) = one.fit(graph, &stop, self.console)?;
+        self.facts["train"] = trained;
+        if outcome.ending != Ending::Done {
+            self.console
+                .note("the training did not end, so nothing is done with its network");
+            return Ok(None);
+        }
+        self.console
+            .say(&format!("best.ckpt: {}\n", outcome.best.display()));
+        let best = self
+            .config
+            .with(&[("load_name", outcome.best.display().to_string())])?;
+        Ok(Some(pipeline::open_graph(&best, Some(&self.data.info))?))
+    }
+
+    fn test(&mut self, graph: &Graph, title: &str) -> Result<Json> {
+        let mut network = pipeline::open_network(self.config, graph.clone())?;
+        let score: Score = train::evaluate(&mut network, &self.data.test)?;
+        self.tell(&format!("== {title}\n{}", scores_table(score)));
+        Ok(scores_json(score))
+    }
+
+    /// Runs the passes, and compares and tests what came out when it computes otherwise.
+    fn passes(&mut self, graph: &Graph, program: &Program, software: &Path) -> Result<()> {
+        let transforming = transforming(self);
+        let mut outcome = transforming.apply(program, graph.clone(), self.console);
+        transforming.write(&outcome, software, self.console)?;
+        if let Some(failure) = outcome.failure.take() {
+            return Err(failure);
+        }
+        self.results += &outcome.reports();
+        self.is_good &= outcome.is_good();
+        self.facts["passes"] = outcome.passes_json();
+        self.facts["graph"] = json!(graph_path(software));
+        if computes_otherwise(graph, &outcome.graph) {
+            self.facts["compare"] = self.compare(graph, &outcome.graph)?;
+            self.facts["test_after_passes"] = self.test(&outcome.graph, "test after the passes")?;
+        }
+        Ok(())
+    }
+
+    fn compare(&mut self, before: &Graph, after: &Graph) -> Result<Json> {
+        let compare = Compare {
+            a: ("the trained network", before),
+            b: ("the network after the passes", after),
+            rows: &self.data.test.head(COMPARED),
+            threads: 1,
+        };
+        let report = compare.report()?;
+        self.tell(&format!("== compare\n{}", report.to_text()));
+        Ok(report.to_json())
+    }
+
+    fn search(&mut self, graph: Graph, asked: SearchConfig, software: &Path) -> Result<()> {
+        self.console.say("== search");
         let searching = Searching {
-            config: &config,
-            data: &data,
+            config: self.config,
+            data: self.data,
         };
         let stop = training::watch_for_ctrl_c()?;
-        let search = searching.prepare(asked, graph, &mut console)?;
-        let outcome = searching.run(&search, &software, &stop, &mut console)?;
-        console.say(&outcome.text);
-        facts["search"] = outcome.json;
+        let search = searching.prepare(asked, graph, self.console)?;
+        let outcome = searching.run(&search, software, &stop, self.console)?;
+        self.tell(&outcome.text);
+        self.facts["search"] = outcome.json;
+        Ok(())
     }
-    console.say(&format!("all files are in {}", folder.path.display()));
-    finish(args, &facts, is_good)
+
+    /// Says a result now, and keeps it for the end.
+    fn tell(&mut self, text: &str) {
+        self.console.say(text);
+        self.results += text;
+        self.results.push('\n');
+    }
+}
+
+fn transforming<'a>(flow: &Flow<'a>) -> Transforming<'a> {
+    Transforming {
+        config: flow.config,
+        data: Some(flow.data),
+        options: flow.options,
+    }
 }
 
 /// Whether a graph computes something else after the passes; statistics that they left do not.
 fn computes_otherwise(before: &Graph, after: &Graph) -> bool {
-    let mut bare = after.clone();
-    if before.nodes().len() == after.nodes().len() {
-        for (id, node) in before.iter() {
-            bare.node_mut(id).statistics.clone_from(&node.statistics);
+    let without_statistics = |graph: &Graph| {
+        let mut graph = graph.clone();
+        for index in 0..graph.nodes().len() {
+            graph.node_mut(ir::NodeId(index as u32)).statistics.clear();
         }
-    }
-    bare != *before
-}
-
-/// The graph with trained weights: those of --load, or of a training; nothing when the training did not end well.
-fn trained(
-    config: &Config,
-    data: &Dataset,
-    folder: &Folder,
-    console: &mut Console,
-    facts: &mut Json,
-) -> Result<Option<Graph>> {
-    let graph = pipeline::open_graph(config, Some(&data.info))?;
-    if config.text("load_name").is_some() {
-        return Ok(Some(graph));
-    }
-    console.say("== train");
-    let stop = training::watch_for_ctrl_c()?;
-    let one = Training {
-        config,
-        data,
-        folder: &folder.software(),
+        graph
     };
-    let (outcome, trained) = one.fit(graph, &stop, console)?;
-    facts["train"] = trained;
-    if outcome.ending != Ending::Done {
-        console.note("the training did not end, so nothing is done with its network");
-        return Ok(None);
-    }
-    console.say(&format!("best.ckpt: {}\n", outcome.best.display()));
-    let best = config.with(&[("load_name", outcome.best.display().to_string())])?;
-    Ok(Some(pipeline::open_graph(&best, Some(&data.info))?))
-}
-
-fn test(
-    config: &Config,
-    graph: &Graph,
-    data: &Dataset,
-    title: &str,
-    console: &mut Console,
-) -> Result<Json> {
-    let mut network = pipeline::open_network(config, graph.clone())?;
-    let score: Score = train::evaluate(&mut network, &data.test)?;
-    console.say(&format!("== {title}\n{}", scores_table(score)));
-    Ok(scores_json(score))
-}
-
-fn compare(before: &Graph, after: &Graph, data: &Dataset, console: &mut Console) -> Result<Json> {
-    let compare = Compare {
-        a: ("the trained network", before),
-        b: ("the network after the passes", after),
-        rows: &data.test.head(COMPARED),
-        threads: 1,
-    };
-    let report = compare.report()?;
-    console.say(&format!("== compare\n{}", report.to_text()));
-    Ok(report.to_json())
-}
-
-fn finish(args: &Args, facts: &Json, is_good: bool) -> Result<Reply> {
-    let text = if args.voice.json {
-        json_text(facts)?
-    } else {
-        String::new()
-    };
-    Ok(Reply { text, is_good })
+    without_statistics(before) != without_statistics(after)
 }

@@ -15,6 +15,9 @@ pub struct Args {
     given: Given,
     #[command(flatten)]
     options: Options,
+    /// Run all passes in memory and show what they do, but write nothing
+    #[arg(long, help_heading = "Passes")]
+    dry_run: bool,
     #[command(flatten)]
     voice: Voice,
 }
@@ -33,6 +36,9 @@ pub fn run(args: &Args) -> Result<Reply> {
             }
         }
     }
+    if config.text("resume").is_some() {
+        bail!("ch transform has nothing to go on with; leave --resume out");
+    }
     let program = args.options.program(&config)?;
     let mut console = pipeline::begin(&config, Action::Transform, args.voice)?;
     let data = match config.text("dataset") {
@@ -44,21 +50,34 @@ pub fn run(args: &Args) -> Result<Reply> {
     }
     let graph = pipeline::open_graph(&config, data.as_ref().map(|data| &data.info))?;
     let config = config.or_else("model", &graph.name);
-    let folder = if args.options.dry_run {
-        None
-    } else {
-        Some(Folder::create(&config)?)
-    };
-    let software = folder.as_ref().map(Folder::software);
     let transforming = Transforming {
         config: &config,
         data: data.as_ref(),
-        folder: software.as_deref(),
         options: &args.options,
     };
-    let outcome = transforming.apply(&program, graph, &mut console)?;
+    let mut outcome = transforming.apply(&program, graph, &mut console);
+    let is_worth_writing = outcome.failure.is_none() || !outcome.steps.is_empty();
+    let folder = if args.dry_run || !is_worth_writing {
+        None
+    } else {
+        let folder = Folder::create(&config)?;
+        transforming.write(&outcome, &folder.software(), &mut console)?;
+        Some(folder)
+    };
+    if let Some(failure) = outcome.failure.take() {
+        if let Some(folder) = folder {
+            let place = folder.software().join("transform");
+            console.note(&format!(
+                "the reports of the passes before it are in {}",
+                place.display()
+            ));
+        }
+        return Err(failure);
+    }
     let text = if args.voice.json {
         json_text(&outcome.to_json(folder.as_ref()))?
+    } else if args.voice.quiet {
+        outcome.reports() + &outcome.closing(&config, folder.as_ref())
     } else {
         outcome.closing(&config, folder.as_ref())
     };

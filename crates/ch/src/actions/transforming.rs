@@ -1,10 +1,9 @@
 //! Passes over one network with their files: reports as text, Markdown, CSV and JSON, and the graph that came out.
 
-use super::json_text;
 use crate::config::Config;
 use crate::console::Console;
 use crate::output::Folder;
-use crate::{calendar, pipeline};
+use crate::{calendar, output, pipeline};
 use anyhow::{Context as _, Result, anyhow, bail};
 use data::Dataset;
 use interop::nearest::did_you_mean;
@@ -22,9 +21,6 @@ pub struct Options {
     /// Leave out what comes after this pass
     #[arg(long, value_name = "PASS", help_heading = "Passes")]
     pub stop_after: Option<String>,
-    /// Run all passes in memory and show what they do, but write nothing
-    #[arg(long, help_heading = "Passes")]
-    pub dry_run: bool,
     /// Show the formulas of costs with their numbers
     #[arg(long, help_heading = "Passes")]
     pub explain: bool,
@@ -64,39 +60,54 @@ pub struct Transforming<'a> {
     pub config: &'a Config,
     /// Rows to run the network on.
     pub data: Option<&'a Dataset>,
-    /// Where the files go; nowhere in a dry run.
-    pub folder: Option<&'a Path>,
     /// What was typed.
     pub options: &'a Options,
 }
 
 /// What came out.
 pub struct Outcome {
-    /// The graph after the last pass.
+    /// The graph after the last pass that was done.
     pub graph: Graph,
     /// What each pass had to say.
     pub steps: Vec<StepReport>,
+    /// Why the pass after those could not be done.
+    pub failure: Option<anyhow::Error>,
+    files: Vec<OutputFile>,
+    started: String,
 }
 
 impl Transforming<'_> {
-    /// Runs the passes and writes the files when all are done.
-    pub fn apply(&self, program: &Program, graph: Graph, console: &mut Console) -> Result<Outcome> {
+    /// Runs the passes; nothing is written yet.
+    pub fn apply(&self, program: &Program, graph: Graph, console: &mut Console) -> Outcome {
         let started = calendar::now();
         let mut graph = graph;
         let mut context = Context::new(&graph, self.data);
         context.seed = self.config.whole("seed") as u64;
         context.threads = pipeline::threads(self.config);
         context.explain = self.options.explain;
-        let steps = program
-            .run(&mut graph, &mut context, |step, graph, context| {
-                self.tell(step, graph, context, console);
-            })
-            .map_err(|error| self.explain(error))?;
-        let outcome = Outcome { graph, steps };
-        if let Some(folder) = self.folder {
-            self.write(folder, &outcome, context.files, &started, console)?;
+        let mut steps = Vec::new();
+        let ended = program.run(&mut graph, &mut context, |step, graph, context| {
+            self.tell(step, graph, context, console);
+            steps.push(step.clone());
+        });
+        Outcome {
+            graph,
+            steps,
+            failure: ended.err().map(|error| explain(self.config, error)),
+            files: context.files,
+            started,
         }
-        Ok(outcome)
+    }
+
+    /// Finds out before a long training what does not fit the graph: runs the passes in memory as far as they need no rows.
+    pub fn check(&self, program: &Program, graph: &Graph) -> Result<()> {
+        let mut graph = graph.clone();
+        let mut context = Context::new(&graph, None);
+        match program.run(&mut graph, &mut context, |_, _, _| {}) {
+            Err(error @ RunError::Config { .. }) => Err(explain(self.config, error)),
+            // Whatever else is wrong may be right with trained weights and rows.
+            _ => Ok(()),
+        }
     }
 
     fn tell(&self, step: &StepReport, graph: &Graph, context: &mut Context, console: &mut Console) {
@@ -113,52 +124,39 @@ impl Transforming<'_> {
         console.say("");
     }
 
-    /// An error with its place in the file.
-    fn explain(&self, error: RunError) -> anyhow::Error {
-        match &error {
-            RunError::Config { problems, .. } => {
-                anyhow!("{}", self.config.document().describe(problems))
-            }
-            RunError::Pass { .. } | RunError::Unsound { .. } => error.into(),
-        }
-    }
-
-    /// Reports first, the graph after them, and `run.json` at the end: what is cut short does not look complete.
-    fn write(
-        &self,
-        folder: &Path,
-        outcome: &Outcome,
-        files: Vec<OutputFile>,
-        started: &str,
-        console: &mut Console,
-    ) -> Result<()> {
-        let transform = folder.join("transform");
+    /// Writes what the passes left: reports first, the graph after them, and `run.json` at the end, so that what is cut
+    /// short does not look complete. Behind a pass that failed there are only the reports of those before it.
+    pub fn write(&self, outcome: &Outcome, software: &Path, console: &mut Console) -> Result<()> {
+        let transform = software.join("transform");
         let mut all: Vec<OutputFile> = outcome.steps.iter().flat_map(report_files).collect();
-        for file in files {
+        for file in &outcome.files {
             all.retain(|known| known.path != file.path);
-            all.push(file);
+            all.push(file.clone());
         }
-        all.push(OutputFile {
-            path: "transformed_ckpt/graph.mz".into(),
-            bytes: passes::interface::graph_file(&outcome.graph)?,
-        });
         for file in all {
             write(&transform.join(&file.path), &file.bytes, console)?;
         }
+        if outcome.failure.is_some() {
+            return Ok(());
+        }
+        let graph = passes::interface::graph_file(&outcome.graph)?;
+        write(&graph_path(software), &graph, console)?;
         let facts = json!({
             "config": self.config.effective(),
             "version": env!("CARGO_PKG_VERSION"),
             "machine": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
             "seed": self.config.whole("seed"),
-            "started": started,
-            "ended": calendar::now(),
-            "passes": outcome.passes_json(),
+            "transform": { "started": outcome.started, "ended": calendar::now(), "passes": outcome.passes_json() },
         });
-        write(
-            &transform.join("run.json"),
-            json_text(&facts)?.as_bytes(),
-            console,
-        )
+        output::record(software, &facts)
+    }
+}
+
+/// An error with its place in the file.
+fn explain(config: &Config, error: RunError) -> anyhow::Error {
+    match &error {
+        RunError::Config { problems, .. } => anyhow!("{}", config.document().describe(problems)),
+        RunError::Pass { .. } | RunError::Unsound { .. } => error.into(),
     }
 }
 
@@ -218,6 +216,12 @@ impl Outcome {
             "passes": self.passes_json(),
             "graph": folder.map(|folder| graph_path(&folder.software())),
         })
+    }
+
+    /// What the passes said, for people.
+    pub fn reports(&self) -> String {
+        let one = |step: &StepReport| format!("== {}\n{}\n", step.key, step.report.to_text());
+        self.steps.iter().map(one).collect()
     }
 
     /// The result for people, behind what the passes said.

@@ -85,8 +85,27 @@ impl Config {
             file: file.values,
             manual: given.values.clone(),
         };
+        let config = config.with_names_in_place();
         config.check()?;
         Ok(config)
+    }
+
+    /// `ch test jsc-sim --load graph.mz`: the file brings the model, so that a lone name is the dataset's.
+    fn with_names_in_place(mut self) -> Self {
+        let brings_graph = self
+            .path("load_name")
+            .is_some_and(|path| path.extension().is_some_and(|e| e == "mz"));
+        let lone = self
+            .manual
+            .get("model")
+            .filter(|_| self.text("dataset").is_none())
+            .cloned();
+        let is_dataset = |name: &String| data::DATASETS.iter().any(|entry| entry.name == name);
+        if let Some(name) = lone.filter(|name| brings_graph && is_dataset(name)) {
+            self.manual.remove("model");
+            self.manual.insert("dataset", name);
+        }
+        self
     }
 
     /// These settings on top of those an earlier run used, as [`Config::effective`] wrote them.

@@ -7,6 +7,7 @@ use ir::{FxOp, MaseType, Op};
 
 mod details;
 mod ports;
+mod reports;
 mod training;
 
 /// A kind of names.
@@ -35,6 +36,12 @@ pub struct Word {
 
 /// Every kind, in reading order.
 pub static KINDS: &[Kind] = &[
+    Kind {
+        name: "commands",
+        singular: "command",
+        about: "what `ch` can do",
+        words: || table(reports::COMMANDS.iter().copied()),
+    },
     Kind {
         name: "ops",
         singular: "operator",
@@ -236,6 +243,11 @@ fn columns() -> Vec<Word> {
     for column in all {
         if !words.iter().any(|word| word.name == column.heading) {
             words.push(plain(column.heading, column.about));
+        }
+    }
+    for &(heading, about) in reports::COLUMNS {
+        if !words.iter().any(|word| word.name == heading) {
+            words.push(plain(heading, about));
         }
     }
     words

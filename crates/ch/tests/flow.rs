@@ -1,0 +1,152 @@
+//! `ch transform` and `ch run` when something goes wrong, is resumed, or only results are wanted.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use serde_json::Value as Json;
+use std::fs;
+use std::path::PathBuf;
+use support::{Printed, ch, words};
+
+struct Desk(PathBuf);
+
+impl Desk {
+    fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("flow_{name}_{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn run(&self, line: &str) -> Printed {
+        ch(&words(line), &self.0)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.join(name), text).unwrap();
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.0.join(path).exists()
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const QUANTIZE: &str = "[passes.quantize]\n[passes.quantize.linear.config]\nname = \"integer\"\ndata_in_width = 8\nweight_width = 8\n";
+
+#[test]
+fn a_pass_that_fails_leaves_reports_but_nothing_that_looks_complete() {
+    let desk = Desk::new("failing");
+    let head = "model = \"jsc-tiny\"\nproject = \"p\"\n";
+    desk.write(
+        "late.toml",
+        &format!("{head}[passes.count_flops]\n[passes.load_mase_graph]\nload_dir = \"nowhere\"\n"),
+    );
+    let printed = desk.run("transform --config late.toml");
+    assert_eq!(printed.code, Some(2));
+    assert!(
+        printed.stderr.contains("load_mase_graph"),
+        "{}",
+        printed.stderr
+    );
+    assert!(desk.has("mase_output/p/software/transform/count_flops.txt"));
+    assert!(!desk.has("mase_output/p/software/transform/transformed_ckpt"));
+    assert!(!desk.has("mase_output/p/software/run.json"));
+    desk.write(
+        "early.toml",
+        &format!(
+            "{head}project_dir = \"other\"\n[passes.load_mase_graph]\nload_dir = \"nowhere\"\n"
+        ),
+    );
+    assert_eq!(desk.run("transform --config early.toml").code, Some(2));
+    assert!(
+        !desk.has("other"),
+        "nothing was done, so there is no folder"
+    );
+}
+
+#[test]
+fn mistakes_in_a_file_cost_no_training() {
+    let desk = Desk::new("mistakes");
+    let head = "model = \"jsc-tiny\"\ndataset = \"jsc-sim\"\nproject = \"p\"\nmax_epochs = 1\n";
+    desk.write(
+        "a.toml",
+        &format!(
+            "{head}{}",
+            QUANTIZE.replace("quantize.linear", "quantize.conv2d")
+        ),
+    );
+    let search = "[search.search_space.setup]\nby = \"name\"\n[search.search_space.seed.seq_blocks_77.config]\nname = [\"integer\"]\nweight_width = [4, 8]\n\
+                  [search.strategy.metrics]\naccuracy.scale = 1.0\n";
+    desk.write("b.toml", &format!("{head}{search}"));
+    for (file, expected) in [
+        ("a.toml", "rule 'conv2d' matches nothing"),
+        ("b.toml", "rule 'seq_blocks_77' matches nothing"),
+    ] {
+        let printed = desk.run(&format!("run {file}"));
+        assert_eq!(printed.code, Some(2), "{file}");
+        assert!(printed.stderr.contains(expected), "{}", printed.stderr);
+        assert!(!printed.stdout.contains("train_loss"), "{file} was trained");
+        assert!(!desk.has("mase_output"), "{file}");
+    }
+}
+
+#[test]
+fn a_run_goes_on_in_its_folder_and_quiet_leaves_the_results() {
+    let desk = Desk::new("resume");
+    desk.write("r.toml", &format!("model = \"jsc-tiny\"\ndataset = \"jsc-sim\"\nproject = \"p\"\nlearning_rate = 1e-2\n{QUANTIZE}"));
+    let first = desk.run("run r.toml --max-epochs 1 --quiet");
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    for part in [
+        "== test\n",
+        "== quantize\n",
+        "== compare\n",
+        "== test after the passes\n",
+    ] {
+        assert!(first.stdout.contains(part), "{part} in {}", first.stdout);
+    }
+    let again = desk.run("run r.toml --max-epochs 2 --resume --json --quiet");
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    let facts: Json = serde_json::from_str(&again.stdout).unwrap();
+    assert_eq!(facts["train"]["epochs"], 2);
+    assert!(!desk.has("mase_output/p_2"));
+    let whole = desk.run("run r.toml --max-epochs 2 --project whole --json --quiet");
+    let whole: Json = serde_json::from_str(&whole.stdout).unwrap();
+    assert_eq!(
+        facts["train"]["weights_hash"],
+        whole["train"]["weights_hash"]
+    );
+    let recorded: Json = serde_json::from_str(
+        &fs::read_to_string(desk.0.join("mase_output/p/software/run.json")).unwrap(),
+    )
+    .unwrap();
+    assert!(
+        recorded["weights_hash"].is_string() && recorded["transform"]["passes"].is_array(),
+        "{recorded}"
+    );
+}
+
+#[test]
+fn a_lone_name_beside_a_graph_is_the_dataset() {
+    let desk = Desk::new("names");
+    desk.write(
+        "q.toml",
+        &format!("model = \"jsc-tiny\"\nproject = \"p\"\n{QUANTIZE}"),
+    );
+    assert_eq!(desk.run("transform --config q.toml").code, Some(0));
+    let graph = "mase_output/p/software/transform/transformed_ckpt/graph.mz";
+    let printed = desk.run(&format!("test jsc-sim --load {graph} --quiet"));
+    assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+    let refused = desk.run("transform --config q.toml --resume");
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("nothing to go on with"),
+        "{}",
+        refused.stderr
+    );
+}
