@@ -4,7 +4,7 @@ use super::json_text;
 use crate::source::{load, verify};
 use crate::table::Column;
 use anyhow::bail;
-use ir::{Graph, Node, NodeId, Verified};
+use ir::{Graph, NodeId, Verified};
 use models::ModelInfo;
 use passes::cost::{self, NodeCost};
 
@@ -112,17 +112,4 @@ fn total(rows: &[Row]) -> NodeCost {
         total += row.cost;
     }
     total
-}
-
-/// Formats in the order of the ports: data, parameters, results.
-fn formats(node: &Node) -> impl Iterator<Item = (&String, &format::Format)> {
-    let place = |port: &str| match port {
-        port if port.starts_with("data_in") => 0,
-        "weight" => 1,
-        port if port.starts_with("data_out") => 3,
-        _ => 2,
-    };
-    let mut formats: Vec<_> = node.formats.iter().collect();
-    formats.sort_by_key(|(port, _)| place(port));
-    formats.into_iter()
 }

@@ -1,6 +1,6 @@
 //! A network for tools.
 
-use super::{Row, formats, total};
+use super::{Row, total};
 use ir::Verified;
 use passes::cost::{self, NodeCost};
 use serde_json::{Map, Value as Json, json};
@@ -25,7 +25,8 @@ pub fn print(verified: &Verified, batch: usize, rows: &[Row]) -> Json {
 
 fn node(verified: &Verified, batch: usize, row: &Row) -> Json {
     let node = verified.graph().node(row.id);
-    let formats: Map<String, Json> = formats(node)
+    let formats: Map<String, Json> = cost::formats(node)
+        .into_iter()
         .map(|(port, format)| (port.clone(), format.to_string().into()))
         .collect();
     json!({

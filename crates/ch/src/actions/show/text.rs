@@ -1,6 +1,6 @@
 //! A network for people.
 
-use super::{COLUMNS, PARAMETER_COLUMNS, Row, formats, total};
+use super::{COLUMNS, PARAMETER_COLUMNS, Row, total};
 use crate::number::shortest;
 use crate::table;
 use ir::{Graph, Node, Tensor, Verified};
@@ -38,7 +38,9 @@ fn cells(node: &Node, row: &Row) -> Vec<String> {
         .iter()
         .map(|shape| format!("{shape:?}"))
         .collect();
-    let formats = formats(node).map(|(port, format)| format!("{port} {format}"));
+    let formats = cost::formats(node)
+        .into_iter()
+        .map(|(port, format)| format!("{port} {format}"));
     vec![
         node.name.clone(),
         node.fx_op().to_string(),
