@@ -93,6 +93,11 @@ pub enum EngineError {
     /// Gradients were asked of a plan made without them.
     #[error("this plan was compiled without gradients")]
     NoGradients,
+    /// The plan does not keep its inputs.
+    #[error(
+        "the plan does not keep its inputs: observe data_out_0 of every placeholder to run it again on the same rows"
+    )]
+    InputsNotKept,
     /// A port to observe that does not exist.
     #[error("cannot observe {node}.{port}: no such port")]
     UnknownPort {

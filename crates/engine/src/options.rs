@@ -91,6 +91,15 @@ impl PlanOptions {
         }
     }
 
+    /// Whether every placeholder is observed, so that its rows stay where they are.
+    pub(crate) fn keeps_inputs(&self, verified: &Verified) -> bool {
+        let is_observed = |id: NodeId| {
+            let mut ports = self.observe.iter();
+            ports.any(|port| port.node == id && port.port == "data_out_0")
+        };
+        verified.placeholders().into_iter().all(is_observed)
+    }
+
     /// Every observed port must exist.
     pub(crate) fn check_ports(&self, verified: &Verified) -> Result<(), EngineError> {
         let graph = verified.graph();

@@ -35,6 +35,7 @@ pub struct Plan {
     /// Gradients of the whole batch, when there is more than one shard.
     total_grads: Vec<f32>,
     noise: Random,
+    keeps_inputs: bool,
 }
 
 /// Compiles a verified graph for a batch.
@@ -76,6 +77,7 @@ pub fn compile(
         prepared_for: 0,
         total_grads: vec![0.0; if shards.len() > 1 { trained } else { 0 }],
         noise: Random::new(0, "dropout"),
+        keeps_inputs: options.keeps_inputs(verified),
         shards,
         options,
     })
@@ -113,6 +115,21 @@ impl Plan {
         pool: &Pool,
     ) -> Result<(), EngineError> {
         self.load(inputs)?;
+        self.run_forward(state, pool);
+        Ok(())
+    }
+
+    /// Runs the graph once more on the inputs of the last [`Plan::forward`], which a plan keeps when it observes
+    /// `data_out_0` of every placeholder.
+    pub fn forward_again(&mut self, state: &mut State, pool: &Pool) -> Result<(), EngineError> {
+        if !self.keeps_inputs {
+            return Err(EngineError::InputsNotKept);
+        }
+        self.run_forward(state, pool);
+        Ok(())
+    }
+
+    fn run_forward(&mut self, state: &mut State, pool: &Pool) {
         self.prepare(state);
         let noise = self.noise;
         let prepared = &self.prepared;
@@ -145,7 +162,6 @@ impl Plan {
                 }
             }
         }
-        Ok(())
     }
 
     /// Runs the graph backward from gradients of its results, which [`Plan::cross_entropy`] or

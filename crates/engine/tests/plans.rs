@@ -413,3 +413,34 @@ fn micro_batches_add_up_to_one_batch() {
         "{whole:?} {parts:?}"
     );
 }
+
+#[test]
+fn a_plan_that_keeps_its_inputs_runs_again_to_the_same_bits() {
+    let mut graph = Graph::parse(
+        "graph \"kept\" {\n x: f32[N, 6] = placeholder\n a = relu(x) { target = \"a\", inplace = true }\n b = linear(a: integer(8, 4)) { target = \"b\", \
+         in_features = 6, out_features = 6 }\n c = batch_norm1d(b) { target = \"c\", num_features = 6 }\n d = relu(c) { target = \"d\" }\n return d\n}",
+    )
+    .unwrap();
+    graph.initialize(1);
+    let verified = verify(&graph).unwrap();
+    let mut state = State::new(&verified).unwrap();
+    let x: Vec<f32> = (0..60).map(|k| (k as f32 * 0.37).sin() * 3.0).collect();
+    let pool = Pool::new(1);
+    let mut options = PlanOptions::eval(10);
+    let mut plain = compile(&verified, &state, options.clone()).unwrap();
+    plain.forward(&mut state, &[Input::F32(&x)], &pool).unwrap();
+    assert_eq!(
+        plain.forward_again(&mut state, &pool),
+        Err(EngineError::InputsNotKept)
+    );
+    options.observe.push(Port {
+        node: verified.placeholders()[0],
+        port: "data_out_0".to_owned(),
+    });
+    let mut kept = compile(&verified, &state, options).unwrap();
+    kept.forward(&mut state, &[Input::F32(&x)], &pool).unwrap();
+    for _ in 0..3 {
+        kept.forward_again(&mut state, &pool).unwrap();
+        assert_eq!(kept.output(0), plain.output(0));
+    }
+}
