@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// What passes read and leave besides the graph.
 pub struct Context<'a> {
+    /// The key of the running pass in its file, `quantize_2`: the folder of what the pass writes.
+    pub key: String,
     /// The rows that a network can be run on.
     pub data: Option<&'a Dataset>,
     /// Rows of a batch, for shapes and costs.
@@ -83,6 +85,7 @@ impl<'a> Context<'a> {
     /// A context for passes over `graph`.
     pub fn new(graph: &Graph, data: Option<&'a Dataset>) -> Self {
         Self {
+            key: String::new(),
             data,
             batch_size: 8,
             threads: 1,

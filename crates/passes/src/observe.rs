@@ -6,7 +6,7 @@ use engine::{Input, Network, PlanOptions, Port};
 use ir::{Graph, Verified, verify};
 
 /// Rows at a time. It is fixed, so that sums over batches do not depend on the threads.
-const ROWS: usize = 1024;
+pub(crate) const ROWS: usize = 1024;
 
 /// Calls `read` with the values at every port, batch after batch: the index of the port, the shape of the part, its
 /// values. The graph is only looked at.
@@ -17,20 +17,55 @@ pub fn observe(
     threads: usize,
     mut read: impl FnMut(usize, &[usize], &[f32]),
 ) -> Result<(), PassError> {
-    check_width(&verify(graph)?, rows)?;
-    let mut network = Network::new(graph.clone(), threads)?;
+    let mut observer = Observer::new(graph, ports.to_vec(), rows, threads)?;
     for indices in rows.indices().chunks(ROWS) {
+        observer.read(indices, &mut read)?;
+    }
+    Ok(())
+}
+
+/// A graph that is watched at some ports.
+pub(crate) struct Observer<'a> {
+    network: Network,
+    ports: Vec<Port>,
+    rows: &'a Split,
+}
+
+impl<'a> Observer<'a> {
+    /// Watches `ports` of a graph that will run on some of these rows.
+    pub fn new(
+        graph: &Graph,
+        ports: Vec<Port>,
+        rows: &'a Split,
+        threads: usize,
+    ) -> Result<Self, PassError> {
+        check_width(&verify(graph)?, rows)?;
+        let network = Network::new(graph.clone(), threads)?;
+        Ok(Self {
+            network,
+            ports,
+            rows,
+        })
+    }
+
+    /// Runs one batch and shows what is at the ports.
+    pub fn read(
+        &mut self,
+        indices: &[u32],
+        read: impl FnMut(usize, &[usize], &[f32]),
+    ) -> Result<(), PassError> {
         let options = PlanOptions {
-            observe: ports.to_vec(),
+            observe: self.ports.clone(),
             ..PlanOptions::eval(indices.len())
         };
         let input = Input::Gather {
-            values: rows.rows(),
+            values: self.rows.rows(),
             indices,
         };
-        network.run(options, &[input])?.for_each_observed(&mut read);
+        let run = self.network.run(options, &[input])?;
+        run.for_each_observed(read);
+        Ok(())
     }
-    Ok(())
 }
 
 /// Whether rows have the values that a network of one input takes.

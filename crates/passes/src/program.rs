@@ -3,8 +3,8 @@
 use crate::config::{Problem, Reader, Span, Table};
 use crate::pass::Configured;
 use crate::table::find;
-use crate::{Context, PassEntry, PassError, PassReport};
-use ir::{Graph, VerifyError, verify};
+use crate::{Context, Kind, PassEntry, PassError, PassReport};
+use ir::{Graph, Node, NodeId, VerifyError, verify};
 use std::time::{Duration, Instant};
 
 /// Passes with their configs, ready to run.
@@ -143,6 +143,7 @@ impl Step {
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<StepReport, RunError> {
         let started = Instant::now();
         let mut changed = graph.clone();
+        context.key.clone_from(&self.key);
         let report = self
             .pass
             .run(&mut changed, context)
@@ -151,6 +152,9 @@ impl Step {
             pass: self.key.clone(),
             source,
         })?;
+        if self.entry.kind == Kind::Transform {
+            drop_stale_statistics(graph, &mut changed);
+        }
         *graph = changed;
         Ok(StepReport {
             key: self.key.clone(),
@@ -170,5 +174,24 @@ impl Step {
                 source: Box::new(source),
             },
         }
+    }
+}
+
+/// Forgets what was found of parameters that a pass has replaced, and of the results of their nodes.
+fn drop_stale_statistics(before: &Graph, after: &mut Graph) {
+    for index in 0..after.nodes().len() {
+        let node = after.node_mut(NodeId(index as u32));
+        let old = before.nodes().iter().find(|old| old.name == node.name);
+        let Some(old) = old.filter(|_| !node.statistics.is_empty()) else {
+            continue;
+        };
+        let is_whole = old.op == node.op && old.params == node.params;
+        let is_stale = |port: &str, node: &Node| {
+            let is_result = port.starts_with("data_out_");
+            (is_result && !is_whole) || old.params.get(port) != node.params.get(port)
+        };
+        let mut statistics = std::mem::take(&mut node.statistics);
+        statistics.retain(|port, _| !is_stale(port, node));
+        node.statistics = statistics;
     }
 }

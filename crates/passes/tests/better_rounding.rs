@@ -386,3 +386,18 @@ fn names_that_a_pass_cannot_use_are_problems() {
         assert!(text.contains("module_list_1 (relu) is not"), "{text}");
     }
 }
+
+#[test]
+fn gptq_refuses_inputs_whose_squares_are_not_finite() {
+    for wrong in [1e30, f32::INFINITY, f32::NAN] {
+        let mut graph = model("jsc-toy");
+        let mut data = noise(&graph, 64);
+        let mut rows = data.train.rows().to_vec();
+        rows[17] = wrong;
+        data = dataset(vec![16], rows);
+        let layer = "[quantize]\nby = \"type\"\n[quantize.linear.config]\nname = \"integer\"\nweight_width = 8\n";
+        let config = format!("{layer}[gptq]\nnum_samples = 32\n");
+        let error = try_run(&mut graph, &data, &config).unwrap_err().to_string();
+        assert!(error.contains("(linear): data_in_0: its values"), "{error}");
+    }
+}

@@ -437,6 +437,24 @@ fn permanent_means_the_same_results() {
     assert!(before.iter().any(|v| *v != 0.0));
 }
 
+/// A format that has no zero would make something else of the zeros that a mask becomes.
+#[test]
+fn a_format_without_zero_keeps_its_mask() {
+    let data = jets();
+    let mut graph = model("jsc-s");
+    let config = rule("activation", 0.5, "local", "elementwise", "l1-norm");
+    run(&mut graph, Some(&data), 0, &config);
+    let bipolar = format::Format::parse("binary(8, bipolar = true)").unwrap();
+    let is_linear = |(_, node): &(NodeId, &ir::Node)| node.op.name() == "linear";
+    let id = graph.iter().filter(is_linear).nth(1).unwrap().0;
+    let formats = &mut graph.node_mut(id).formats;
+    formats.insert("weight".to_owned(), bipolar);
+    let before = outputs(&graph, &data);
+    let reports = run(&mut graph, None, 0, "[remove_prune_wrappers]\n");
+    assert_eq!(reports[0].report.facts["kept"], 1);
+    assert_eq!(outputs(&graph, &data), before);
+}
+
 #[test]
 fn natural_zeros_are_counted_where_a_relu_makes_them() {
     let data = jets();

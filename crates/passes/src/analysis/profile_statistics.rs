@@ -66,7 +66,7 @@ weight_statistics, activation_statistics, a table for each statistic (ch list st
 32; split, train, val or test, default train; profile_output_activation, whether results are profiled as well, default false.
 
 Reads: parameters and buffers; rows of the dataset. Writes: statistics, nothing else of the graph; the values that record
-keeps go to profile_statistics/<node>.<port>.npy.
+keeps go to KEY/<node>.<port>.npy, with KEY the pass's key in the file.
 
 Limits: a value that does not have the rows of the batch outermost is refused.";
 
@@ -220,7 +220,7 @@ fn read_statistics(reader: &mut Reader) -> Vec<Statistic> {
 fn leave_file(graph: &Graph, context: &mut Context, found: &mut Found) {
     if let Some(bytes) = found.npy.take() {
         let node = &graph.node(found.port.node).name;
-        let path = format!("profile_statistics/{node}.{}.npy", found.port.port);
+        let path = format!("{}/{node}.{}.npy", context.key, found.port.port);
         context.write(&path, bytes);
         found.fields.shift_insert(0, "data".to_owned(), path.into());
     }

@@ -1,5 +1,6 @@
 //! Makes pruning permanent: the masks go, what they masked stays out of every result.
 
+use super::sampling::rounded;
 use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
 use format::Format;
@@ -21,8 +22,8 @@ impl Pass for RemovePruneWrappers {
     const DOC: &'static str = "\
 What it does: drops the masks of parameters, which keep their zeros, and the masks of inputs. Results stay what they were: an
 input that a mask keeps from a layer everywhere in a sample becomes zeros in the layer's weight. A mask that no weight can
-stand for (single places of a picture, inputs of an operator without a weight, blocks that share a scale) is kept, and the
-table says so.
+stand for (single places of a picture, inputs of an operator without a weight, blocks that share a scale, formats without
+a zero) is kept, and the table says so.
 
 Differs from MASE: there the masks of activations are forgotten, and results change.
 
@@ -67,8 +68,12 @@ Config: none. Reads: the graph. Writes: masks and weights. Limits: training may 
 
 /// Moves the mask of an input into the weight that meets it; `false`, with nothing changed, where that would change results.
 fn fold(node: &mut Node, port: &str, mask: &Tensor) -> bool {
-    let is_alone = |port: &str| node.formats.get(port).is_none_or(Format::rounds_alone);
-    if port != "data_in_0" || !is_alone(port) || !is_alone("weight") {
+    let is_safe = |port: &str| {
+        let format = node.formats.get(port);
+        let keeps_zero = rounded(&Tensor::filled(vec![1], 0.0), format) == [0.0];
+        format.is_none_or(Format::rounds_alone) && keeps_zero
+    };
+    if port != "data_in_0" || !is_safe(port) || !is_safe("weight") {
         return false;
     }
     let Some((columns, inner, groups)) = columns(node, mask) else {

@@ -21,6 +21,11 @@ impl Square {
         &self.values[i * self.size..][..self.size]
     }
 
+    /// Whether every entry is a number.
+    pub fn is_finite(&self) -> bool {
+        self.values.iter().all(|value| value.is_finite())
+    }
+
     /// The entries from the upper left to the lower right.
     pub fn diagonal(&self) -> Vec<f64> {
         (0..self.size).map(|i| self.row(i)[i]).collect()

@@ -132,9 +132,16 @@ impl Task<'_> {
                     sums.add(shape, values);
                 })?;
             }
-            hessians.push(sums.finish());
+            let sums = sums.finish();
+            if !sums.iter().all(Square::is_finite) {
+                let why = "data_in_0: its values or the sums of their squares are not finite";
+                return Err(PassError::node(node, why));
+            }
+            hessians.push(sums);
         }
-        let outcome = self.outcome(&grid, &hessians[0], &hessians[1]);
+        let outcome = self
+            .outcome(&grid, &hessians[0], &hessians[1])
+            .ok_or_else(|| PassError::node(node, "data_in_0: no damping makes H invertible"))?;
         let weights = Tensor::new(self.weight.shape().to_vec(), outcome.weights.clone());
         let kept = weights.map(|weights| rounded(&weights, Some(self.format)));
         if kept.as_ref() != Some(&outcome.weights) {
@@ -144,7 +151,7 @@ impl Task<'_> {
         Ok(outcome)
     }
 
-    fn outcome(&self, grid: &Grid, hessians: &[Square], held_out: &[Square]) -> Outcome {
+    fn outcome(&self, grid: &Grid, hessians: &[Square], held_out: &[Square]) -> Option<Outcome> {
         let nearest = rounded(self.weight, Some(self.format));
         let per_group = self.weight.values().len() / self.layer.groups();
         let rows = per_group / self.layer.columns();
@@ -164,7 +171,7 @@ impl Task<'_> {
             };
             let mut chosen = solve(&problem, |column, wanted, out| {
                 grid.round(group * rows, column, wanted, out);
-            });
+            })?;
             keep_better(&mut chosen, nearest, &problem);
             for (which, weights) in [nearest, &chosen].into_iter().enumerate() {
                 let sum = |h: &Square| losses(exact, weights, h).iter().sum::<f64>();
@@ -175,7 +182,7 @@ impl Task<'_> {
         }
         let channels = (rows * hessians.len()).max(1) as f64;
         outcome.mse = outcome.mse.map(|mse| mse / channels);
-        outcome
+        Some(outcome)
     }
 }
 

@@ -22,12 +22,15 @@ pub struct Problem<'a> {
 /// Columns after which the later ones are brought up to date.
 const BLOCK: usize = 64;
 
-/// The rounded weights, row by row. `round` gives the grid's nearest values of a column.
-pub fn solve(problem: &Problem, round: impl Fn(usize, &[f64], &mut [f32])) -> Vec<f32> {
+/// How often the damping grows, tenfold, from 1e-9: far beyond the size of any H.
+const MOST_DAMPINGS: usize = 40;
+
+/// The rounded weights, row by row; nothing if H has no factor. `round` gives the grid's nearest values of a column.
+pub fn solve(problem: &Problem, round: impl Fn(usize, &[f64], &mut [f32])) -> Option<Vec<f32>> {
     let n = problem.hessian.size;
     let rows = problem.weights.len() / n;
     let order = problem.order();
-    let u = problem.factor(&order);
+    let u = problem.factor(&order)?;
     // Column by column, so that what is done to a column is done to neighbours.
     let column = |&c: &usize| (0..rows).map(move |row| f64::from(problem.weights[row * n + c]));
     let mut free: Vec<f64> = order.iter().flat_map(column).collect();
@@ -57,7 +60,7 @@ pub fn solve(problem: &Problem, round: impl Fn(usize, &[f64], &mut [f32])) -> Ve
             }
         }
     }
-    result
+    Some(result)
 }
 
 /// What each row loses by other weights: d·H·dᵀ, twice the mean squared error of its output.
@@ -86,24 +89,46 @@ impl Problem<'_> {
         order
     }
 
-    /// U of the damped H. H may miss being positive definite by the rounding of its sums: then the damping grows.
-    fn factor(&self, order: &[usize]) -> Square {
+    /// U of the damped H. H may miss being positive definite by the rounding of its sums: then the damping grows, until
+    /// it outweighs all other elements. An H that is not finite has no factor.
+    fn factor(&self, order: &[usize]) -> Option<Square> {
         let ordered = self.hessian.permuted(order);
         let diagonal = ordered.diagonal();
         let n = ordered.size;
         let mean = diagonal.iter().sum::<f64>() / n.max(1) as f64;
         let unit = if mean > 0.0 { mean } else { 1.0 };
         let mut damping = self.damping * unit;
-        loop {
+        for _ in 0..MOST_DAMPINGS {
             let mut damped = ordered.clone();
             for (i, &own) in diagonal.iter().enumerate() {
                 // A column that no input reaches has no say in the others.
                 damped.values[i * n + i] = if own == 0.0 { unit } else { own } + damping;
             }
             if let Some(u) = inverse_factor(&damped) {
-                return u;
+                return Some(u);
             }
             damping = 10.0 * damping.max(1e-9 * unit);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_finite_has_no_solution() {
+        for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut hessian = Square::zero(2);
+            hessian.values = vec![1.0, wrong, wrong, 1.0];
+            let problem = Problem {
+                weights: &[0.5, 0.25],
+                hessian: &hessian,
+                damping: 0.01,
+                act_order: false,
+            };
+            assert_eq!(solve(&problem, |_, _, out| out.fill(0.0)), None, "{wrong}");
         }
     }
 }

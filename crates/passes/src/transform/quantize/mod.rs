@@ -47,7 +47,7 @@ Config: by; KEY.config with name, {data_in,weight,bias,data_out}_{field of the f
 own, floor, bypass. Several inputs: data_in holds for all, but matmul, bmm and attention take weight for what stands on the
 right. Blocks of data skip the first axis unless told otherwise. The data input of relu is unsigned unless told otherwise.
 
-Reads: the graph. Writes: formats; quantize/quantize_table.csv and quantize/quantize_histogram.csv.
+Reads: the graph. Writes: formats; KEY/quantize_table.csv and KEY/quantize_histogram.csv, with KEY the pass's key in the file.
 
 Limits: a rule that chooses nothing is an error. The default leaves helpers that compute nothing alone (flatten, cat …).";
 
@@ -65,7 +65,8 @@ Limits: a rule that chooses nothing is an error. The default leaves helpers that
         let before = graph.clone();
         context.decisions = self.apply(graph)?;
         let report = PassReport::default().with_table("rules", self.matches(&before));
-        Ok(summary::append(report, &before, graph, context, "quantize"))
+        let folder = context.key.clone();
+        Ok(summary::append(report, &before, graph, context, folder))
     }
 }
 

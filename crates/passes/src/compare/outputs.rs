@@ -1,0 +1,98 @@
+//! What two graphs return.
+
+use super::Compare;
+use super::distance::Distance;
+use crate::PassReport;
+use ir::NodeId;
+use report::Table;
+
+/// What the graphs return for the same rows.
+pub struct Outputs {
+    /// The output of the first graph.
+    pub a: NodeId,
+    /// The output of the second graph.
+    pub b: NodeId,
+    /// Nothing when the two have other shapes.
+    pub distance: Option<Distance>,
+    rows: usize,
+    agreeing: usize,
+    shown: Table,
+}
+
+/// Rows that are shown.
+const SHOWN: usize = 5;
+
+impl Outputs {
+    /// Nothing seen yet.
+    pub fn new([a, b]: [NodeId; 2], distance: Option<Distance>) -> Self {
+        Self {
+            a,
+            b,
+            distance,
+            rows: 0,
+            agreeing: 0,
+            shown: Table::new(&["Row", "A", "B"]),
+        }
+    }
+
+    /// Adds what the graphs return for some rows.
+    pub fn add(&mut self, a: &[f32], b: &[f32], rows: usize) {
+        let first = self.rows;
+        self.rows += rows;
+        let width = a.len() / rows.max(1);
+        let Some(distance) = self.distance.as_mut().filter(|_| width > 0) else {
+            return;
+        };
+        distance.add(a, b);
+        let pairs = || a.chunks_exact(width).zip(b.chunks_exact(width));
+        self.agreeing += pairs().filter(|(a, b)| argmax(a) == argmax(b)).count();
+        for ((a, b), row) in pairs().zip(first..SHOWN) {
+            self.shown.push([row.to_string(), shown(a), shown(b)]);
+        }
+    }
+
+    /// Adds what was seen to a report.
+    pub fn append(self, report: PassReport, compare: &Compare) -> PassReport {
+        let report = report.with_fact("rows", self.rows);
+        let names = format!("A is {}, B is {}", compare.a.0, compare.b.0);
+        let Some(distance) = self.distance else {
+            let differ = "the graphs return arrays of different shapes";
+            return report
+                .with_text(format!("{names}\n{differ}"))
+                .with_fact("exact", false);
+        };
+        let agreement = self.agreeing as f64 / self.rows.max(1) as f64;
+        let unit = if distance.is_zero() { "" } else { " dB" };
+        report
+            .with_table("outputs", self.shown)
+            .with_text(format!(
+                "{names}\noutputs of {} rows: SQNR {}{unit}, largest difference {:.6}, same largest class in {} ({:.2}%)",
+                self.rows,
+                distance.sqnr_text(),
+                distance.largest,
+                self.agreeing,
+                100.0 * agreement
+            ))
+            .with_fact("exact", distance.is_zero())
+            .with_fact("sqnr_db", distance.sqnr())
+            .with_fact("agreement", agreement)
+            .with_fact("largest_difference", distance.largest)
+    }
+}
+
+fn shown(values: &[f32]) -> String {
+    let texts: Vec<String> = values.iter().map(|v| format!("{v:.4}")).collect();
+    texts.join(" ")
+}
+
+/// The first of the largest, as a classifier answers.
+fn argmax(values: &[f32]) -> usize {
+    let better = |best: usize, index: usize| {
+        if values[index] > values[best] {
+            index
+        } else {
+            best
+        }
+    };
+    (1..values.len()).fold(0, better)
+}

@@ -1,0 +1,86 @@
+//! Comparisons tell apart what differs, and give programs plain numbers.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use data::OpenOptions;
+use ir::Graph;
+use passes::PassReport;
+use passes::compare::Compare;
+use serde_json::Value as Json;
+
+fn model(name: &str) -> Graph {
+    let mut graph = models::build(name, &models::ModelInfo::default()).unwrap();
+    graph.initialize(3);
+    graph
+}
+
+fn compare(a: &Graph, b: &Graph, rows: usize) -> PassReport {
+    let data = data::open("jsc-sim", &OpenOptions::default()).unwrap();
+    let compare = Compare {
+        a: ("a", a),
+        b: ("b", b),
+        rows: &data.train.head(rows),
+        threads: 1,
+    };
+    compare.report().unwrap()
+}
+
+#[test]
+fn nodes_of_other_shapes_are_not_equal() {
+    let report = compare(&model("jsc-tiny"), &model("jsc-toy"), 50);
+    let text = report.to_text();
+    assert!(!text.contains("equal to the bit"), "{text}");
+    let nodes = report.facts["node_errors"].as_array().unwrap();
+    let apart = nodes.iter().find(|node| node["exact"] == false).unwrap();
+    assert_eq!(report.facts["first_difference"], apart["node"]);
+    assert!(nodes.iter().any(|node| node["largest_error"].is_null()));
+    let (_, table) = report.tables().next().unwrap();
+    assert!(table.rows.iter().any(|row| row[5] == "-"), "{text}");
+}
+
+#[test]
+fn a_network_equals_itself_over_more_than_a_batch() {
+    let graph = model("jsc-toy");
+    let report = compare(&graph, &graph, 2500);
+    assert!(report.to_text().contains("equal to the bit"));
+    assert_eq!(report.facts["rows"], 2500);
+    assert_eq!(report.facts["exact"], true);
+    assert_eq!(report.facts["sqnr_db"], Json::Null);
+    assert_eq!(report.facts["agreement"], 1.0);
+    assert_eq!(report.facts["first_difference"], Json::Null);
+}
+
+#[test]
+fn what_is_not_finite_is_not_equal() {
+    let (a, mut b) = (model("jsc-toy"), model("jsc-toy"));
+    let is_linear = |(_, node): &(ir::NodeId, &ir::Node)| node.op.name() == "linear";
+    let id = b.iter().rfind(is_linear).unwrap().0;
+    let weight = b.node_mut(id).params.get_mut("weight").unwrap();
+    weight.values_mut().fill(f32::MAX);
+    let report = compare(&a, &b, 50);
+    assert_eq!(report.facts["first_difference"], b.node(id).name.as_str());
+    assert_eq!(report.facts["exact"], false);
+    assert_eq!(report.facts["largest_difference"], Json::Null);
+}
+
+#[test]
+fn programs_get_plain_numbers() {
+    let (a, mut b) = (model("jsc-toy"), model("jsc-toy"));
+    let id = b.find("seq_blocks_2").unwrap();
+    let format = format::Format::parse("integer(8, 4)").unwrap();
+    b.node_mut(id)
+        .formats
+        .insert("data_in_0".to_owned(), format);
+    let report = compare(&a, &b, 50);
+    assert!(report.facts["sqnr_db"].as_f64().unwrap() > 0.0);
+    for node in report.facts["node_errors"].as_array().unwrap() {
+        let is_number = |key: &str| node[key].is_number() || node[key].is_null();
+        for key in ["sqnr_db", "cosine", "largest_error", "saturated"] {
+            assert!(is_number(key), "{node}");
+        }
+        assert_eq!(node["sqnr_db"].is_null(), node["exact"] == true, "{node}");
+        assert_eq!(
+            node["saturated"].is_number(),
+            node["node"] == "seq_blocks_2"
+        );
+    }
+}
