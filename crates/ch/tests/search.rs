@@ -185,17 +185,21 @@ fn brute_force_finds_the_best_by_definition() {
     let log = desk.read("all", "log.json");
     let rows = log.as_array().unwrap();
     assert_eq!(rows.len(), 18);
+    let rows: Vec<&Json> = rows
+        .iter()
+        .filter(|row| row["state"] == "COMPLETE")
+        .collect();
     let values = |row: &Json| {
         (
             row["values"][0].as_f64().unwrap(),
             row["values"][1].as_f64().unwrap(),
         )
     };
-    let is_best = |row: &&Json| {
+    let is_best = |row: &&&Json| {
         let (accuracy, bits) = values(row);
         !rows
             .iter()
-            .map(values)
+            .map(|row| values(row))
             .any(|(a, b)| a >= accuracy && b <= bits && (a, b) != (accuracy, bits))
     };
     let expected: Vec<&Json> = rows
@@ -280,6 +284,91 @@ fn budgets_are_kept() {
 }
 
 #[test]
+fn a_budget_that_nothing_keeps_is_said() {
+    let desk = Desk::new("impossible", "jsc-tiny");
+    let budget = "[search.strategy.budget]\nmax_average_bitwidth = 1\n";
+    let two = config("jsc-tiny", "brute_force", 60, 100);
+    let one = two.replace("average_bitwidth.scale = 0.2\n", "");
+    for (project, text) in [("two", two), ("one", one)] {
+        desk.config(&(text + budget));
+        let output = desk.run(&desk.search(project, ""));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{text}");
+        assert!(
+            text.contains("no trial keeps the budget; nearest: trial "),
+            "{text}"
+        );
+        assert!(text.contains("average_bitwidth 2 (at most 1)"), "{text}");
+        assert!(!text.contains("use it: "), "{text}");
+        assert_eq!(desk.read(project, "best.json"), Json::Array(Vec::new()));
+    }
+}
+
+/// Of the front, the trial that the last line names is the most accurate.
+#[test]
+fn the_most_accurate_of_the_front_is_suggested() {
+    let desk = Desk::new("suggested", "jsc-tiny");
+    desk.config(&config("jsc-tiny", "brute_force", 60, 2000));
+    let output = desk.run(&desk.search("f", ""));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let best = desk.read("f", "best.json");
+    let accuracy = |row: &Json| row["values"][0].as_f64().unwrap();
+    let rows = best.as_array().unwrap();
+    let most = rows.iter().map(accuracy).fold(0.0, f64::max);
+    let is_suggested = |row: &&Json| text.contains(&format!("best/trial_{}.mz\n", row["number"]));
+    let suggested: Vec<f64> = rows.iter().filter(is_suggested).map(accuracy).collect();
+    assert_eq!(suggested, [most], "{text}");
+    assert_ne!(accuracy(&rows[0]), most, "the first would do by chance");
+}
+
+#[test]
+fn a_folder_without_a_search_cannot_be_resumed() {
+    let desk = Desk::new("resumed", "jsc-tiny");
+    desk.config(&config("jsc-tiny", "random", 4, 100));
+    let error = desk.error(&desk.search("x", "--resume=mase_output/net"));
+    assert!(
+        error.contains("mase_output/net has no search to go on with"),
+        "{error}"
+    );
+    assert!(
+        !desk
+            .0
+            .join("mase_output/net/software/search_ckpts")
+            .exists()
+    );
+}
+
+#[test]
+fn a_space_beyond_counting_is_said_to_be_one() {
+    let desk = Desk::new("huge", "jsc-toy");
+    let widths: Vec<String> = (2..=32).map(|width| width.to_string()).collect();
+    let fields = ["data_in", "weight", "bias", "data_out"].map(|operand| {
+        let widths = widths.join(", ");
+        format!("{operand}_width = [{widths}]\n{operand}_frac_width = [{widths}]\n")
+    });
+    let keys = |layer: &str| {
+        format!(
+            "[search.search_space.seed.{layer}.config]\nname = [\"integer\"]\n{}",
+            fields.concat()
+        )
+    };
+    let text = config("jsc-toy", "random", 2, 100);
+    let start = text.find("[search.search_space.seed.linear").unwrap();
+    let end = text.find("[search.strategy]").unwrap();
+    let layers = ["linear", "batch_norm1d", "relu"].map(keys);
+    let text = format!("{}{}{}", &text[..start], layers.concat(), &text[end..]);
+    desk.config(&text);
+    let line = desk.search("h", "").replace(" --quiet", "");
+    let output = desk.run(&line);
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(
+        said.contains("over more than 10^38 configurations"),
+        "{said}"
+    );
+}
+
+#[test]
 fn trials_can_be_trained() {
     let desk = Desk::new("trained", "jsc-tiny");
     let text = config("jsc-tiny", "random", 4, 1000).replace(
@@ -295,6 +384,28 @@ fn trials_can_be_trained() {
         );
     }
     assert_eq!(desk.log("t1"), desk.log("t2"));
+    // A graph that was written has the weights that its trial was scored with.
+    desk.config(
+        &text
+            .replace("val_dataloader", "test_dataloader")
+            .replace("num_samples = 1000", "num_samples = 1000000"),
+    );
+    assert!(desk.run(&desk.search("tested", "")).status.success());
+    for row in desk.read("tested", "best.json").as_array().unwrap() {
+        let graph = format!(
+            "mase_output/tested/software/search_ckpts/best/trial_{}.mz",
+            row["number"]
+        );
+        let output = desk.run(&format!(
+            "test jsc-tiny jsc-sim --load {graph} --json --quiet"
+        ));
+        let tested: Json = serde_json::from_slice(&output.stdout).unwrap();
+        let accuracy = |json: &Json| json.as_f64().unwrap() as f32;
+        assert_eq!(
+            accuracy(&tested["test_acc_epoch"]),
+            accuracy(&row["values"][0])
+        );
+    }
     desk.config(&config("jsc-tiny", "random", 4, 1000));
     assert!(desk.run(&desk.search("untrained", "")).status.success());
     assert_ne!(desk.log("t1"), desk.log("untrained"));

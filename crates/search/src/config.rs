@@ -22,7 +22,7 @@ pub struct SearchConfig {
     pub n_trials: u64,
     /// No new trial is begun after this long.
     pub timeout: Option<Duration>,
-    /// Threads; none given: as many as the run has.
+    /// Threads; none given: one for each core.
     pub n_jobs: Option<usize>,
     /// The rows that trials are scored on.
     pub split: SplitName,
@@ -80,6 +80,9 @@ impl Budget {
             Side::AtMost => value - self.limit,
             Side::AtLeast => self.limit - value,
         };
+        if over.is_nan() {
+            return f64::INFINITY;
+        }
         over.max(0.0) / self.limit.abs().max(f64::MIN_POSITIVE)
     }
 }
@@ -152,9 +155,11 @@ fn read_space(reader: &mut Reader) -> Rules<Choices> {
 fn read_strategy(reader: &mut Reader, rules: Rules<Choices>) -> SearchConfig {
     let named = sampler_named(reader, "name");
     let eval_mode = reader.flag("eval_mode").unwrap_or(true);
-    let software = reader.table("sw_runner", read_software).unwrap_or_default();
+    let software = reader.table("sw_runner", |runner| read_software(runner, !eval_mode));
+    let software = software.unwrap_or_default();
     let compare_to = reader.table("hw_runner", read_hardware).flatten();
-    let setup = reader.table("setup", read_setup).unwrap_or_default();
+    let setup = reader.table("setup", |setup| read_setup(setup, named));
+    let setup = setup.unwrap_or_default();
     let objectives = reader.table("metrics", read_metrics).unwrap_or_default();
     if objectives.is_empty() {
         reader.missing(
@@ -200,8 +205,10 @@ fn sampler_named(reader: &mut Reader, key: &'static str) -> Option<&'static str>
         return None;
     };
     let found = SAMPLERS.iter().find(|entry| entry.name == name);
-    if found.is_none() && !(key == "name" && name == "optuna") {
-        let names: Vec<&str> = SAMPLERS.iter().map(|entry| entry.name).collect();
+    let optuna = (key == "name").then_some("optuna");
+    if found.is_none() && optuna != Some(name.as_str()) {
+        let samplers = SAMPLERS.iter().map(|entry| entry.name);
+        let names: Vec<&str> = optuna.into_iter().chain(samplers).collect();
         let close = did_you_mean(name, names.iter().copied());
         let message = format!("{key}: '{name}' is not one of {}{close}", names.join(", "));
         reader.problem(item.span.clone(), message);
@@ -209,28 +216,41 @@ fn sampler_named(reader: &mut Reader, key: &'static str) -> Option<&'static str>
     found.map(|entry| entry.name)
 }
 
-#[derive(Default)]
 struct Software {
     split: SplitName,
     num_samples: Option<usize>,
     training: Option<TrialTraining>,
 }
 
-fn read_software(reader: &mut Reader) -> Software {
-    let mut software = Software {
-        split: SplitName::Val,
-        ..Software::default()
-    };
+/// Trials are scored on rows that training has not seen.
+impl Default for Software {
+    fn default() -> Self {
+        Self {
+            split: SplitName::Val,
+            num_samples: None,
+            training: None,
+        }
+    }
+}
+
+fn read_software(reader: &mut Reader, is_trained: bool) -> Software {
+    let mut software = Software::default();
     reader.table("basic_evaluation", |evaluation| {
         software.split = evaluation
             .choice("data_loader", SplitName::WORDS)
             .unwrap_or(SplitName::Val);
         software.num_samples = evaluation.count("num_samples");
     });
-    software.training = reader.table("basic_train", |train| TrialTraining {
-        steps: train.count("max_steps").unwrap_or(100) as u64,
-        batch_size: train.count("batch_size").unwrap_or(256),
-        learning_rate: train.number("learning_rate", 0.0..=1e3).unwrap_or(1e-3),
+    software.training = reader.table("basic_train", |train| {
+        if !is_trained {
+            let message = "basic_train is given, but trials are not trained; set eval_mode = false in [search.strategy]";
+            train.problem(train.span(), message);
+        }
+        TrialTraining {
+            steps: train.count("max_steps").unwrap_or(100) as u64,
+            batch_size: train.count("batch_size").unwrap_or(256),
+            learning_rate: train.number("learning_rate", 0.0..=1e3).unwrap_or(1e-3),
+        }
     });
     software
 }
@@ -257,11 +277,26 @@ struct Setup {
     early_stop: Option<bool>,
 }
 
-fn read_setup(reader: &mut Reader) -> Setup {
+/// `named` is the sampler that the strategy itself names.
+fn read_setup(reader: &mut Reader, named: Option<&'static str>) -> Setup {
     reader.ignore(&["model_parallel", "runner_style"]);
     let jobs = reader.whole("n_jobs", -1..=4096);
+    let sampler = sampler_named(reader, "sampler");
+    if let (Some(named), Some(sampler)) = (named, sampler)
+        && named != sampler
+    {
+        let message =
+            format!("sampler: '{sampler}' contradicts name = \"{named}\" above; keep one");
+        contradiction(reader, "sampler", message);
+    }
+    let is_sum = reader.flag("sum_scaled_metrics").unwrap_or(false);
+    let direction = reader.choice("direction", DIRECTIONS);
+    if direction.is_some() && !is_sum {
+        let message = "direction: it is that of a sum; set sum_scaled_metrics = true, or give each metric its own direction";
+        contradiction(reader, "direction", message.to_owned());
+    }
     Setup {
-        sampler: sampler_named(reader, "sampler"),
+        sampler,
         n_trials: reader.count("n_trials").map(|n| n as u64),
         // Optuna's −1: all cores, as when nothing is said.
         n_jobs: jobs
@@ -270,10 +305,18 @@ fn read_setup(reader: &mut Reader) -> Setup {
         timeout: reader
             .number("timeout", 0.0..=1e9)
             .map(Duration::from_secs_f64),
-        is_sum: reader.flag("sum_scaled_metrics").unwrap_or(false),
-        direction: reader.choice("direction", DIRECTIONS),
+        is_sum,
+        direction,
         early_stop: reader.flag("early_stop"),
     }
+}
+
+/// Reports a key whose value does not go with another.
+fn contradiction(reader: &mut Reader, key: &'static str, message: String) {
+    let span = reader
+        .item(key)
+        .map_or_else(|| reader.span(), |item| item.span.clone());
+    reader.problem(span, message);
 }
 
 fn read_metrics(reader: &mut Reader) -> Vec<Objective> {

@@ -66,6 +66,17 @@ impl Scores {
         position(name).map(|index| self.0[index])
     }
 
+    /// The same with nothing known of the answers: metrics that need rows are not numbers.
+    #[must_use]
+    pub fn without_answers(mut self) -> Self {
+        for (entry, value) in METRICS.iter().zip(&mut self.0) {
+            if entry.source == Software {
+                *value = f64::NAN;
+            }
+        }
+        self
+    }
+
     /// The metrics of one source with their values.
     pub fn of(&self, source: Source) -> impl Iterator<Item = (&'static str, f64)> {
         METRICS

@@ -85,12 +85,14 @@ fn check(model: &str, rules: &str, width: usize, classes: u32, count: usize) {
         rows: rows.clone(),
         compare_to: 32.0,
     };
+    let mut forgetful = Evaluator::with_memory(task.clone(), 0).unwrap();
     let mut evaluator = Evaluator::new(task).unwrap();
     for point in points(&formats, 12) {
         let changed = formats.graph(&graph, &point).unwrap();
         let (loss, accuracy) = whole(&changed, &rows);
         for _ in 0..2 {
             let evaluation = evaluator.evaluate(&point, |_| false).unwrap();
+            assert_eq!(forgetful.evaluate(&point, |_| false).unwrap(), evaluation);
             let Evaluation::Complete(scores) = evaluation else {
                 panic!("nothing was hopeless")
             };

@@ -1,7 +1,7 @@
 //! `ch search --config FILE`: searches over number formats.
 
 use super::json_text;
-use super::searching::{Options, Searching};
+use super::searching::{JOURNAL, Options, Searching};
 use super::train::watch_for_ctrl_c;
 use crate::config::{Action, Config, Given};
 use crate::console::Voice;
@@ -50,8 +50,8 @@ pub fn run(args: &Args) -> Result<Reply> {
     };
     let search = searching.prepare(asked, graph, &mut console)?;
     let folder = match config.text("resume") {
-        Some("latest") => Folder::resume(&Folder::latest(&config, super::searching::JOURNAL)?)?,
-        Some(path) => Folder::resume(Path::new(path))?,
+        Some("latest") => Folder::resume(&Folder::latest(&config, JOURNAL)?)?,
+        Some(path) => resumed(Path::new(path))?,
         None => Folder::create(&config)?,
     };
     let stop = watch_for_ctrl_c()?;
@@ -62,4 +62,16 @@ pub fn run(args: &Args) -> Result<Reply> {
         outcome.text
     };
     Ok(text.into())
+}
+
+/// The folder of an earlier search.
+fn resumed(path: &Path) -> Result<Folder> {
+    let software = path.join("software");
+    if software.is_dir() && !software.join(JOURNAL).is_file() {
+        bail!(
+            "{} has no search to go on with: there is no software/{JOURNAL}",
+            path.display()
+        );
+    }
+    Folder::resume(path)
 }

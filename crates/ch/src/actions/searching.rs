@@ -85,10 +85,12 @@ impl Searching<'_> {
             "searching {} with {} over {}, {} rows, {}",
             search.objective_names().join(", "),
             search.config.sampler,
-            size.map_or_else(
-                || "a continuous space".to_owned(),
-                |n| format!("{n} configurations")
-            ),
+            match size {
+                None => "a continuous space".to_owned(),
+                // Counting ends at 2^128.
+                Some(u128::MAX) => "more than 10^38 configurations".to_owned(),
+                Some(n) => format!("{n} configurations"),
+            },
             search.task.rows.len(),
             count(search.threads as u64, "thread"),
         ));
@@ -233,8 +235,8 @@ impl Searching<'_> {
             ("report.html".to_owned(), page(report, &title).into_bytes()),
         ];
         let formats = &report.search.task.formats;
-        for record in report.best().into_iter().take(MOST_GRAPHS) {
-            let graph = formats.graph(&report.search.task.graph, &record.point)?;
+        for record in report.best_spread(MOST_GRAPHS) {
+            let graph = report.search.graph(&record.point)?;
             let name = format!("best/trial_{}", record.number);
             files.push((
                 format!("{name}.toml"),
@@ -267,15 +269,23 @@ impl Searching<'_> {
             Ending::TimedOut => "out of time",
         };
         let seconds = time.as_secs_f64();
-        let best = report.best();
-        let mut lines = vec![
-            format!(
-                "{}, {ended}, in {seconds:.2} s ({:.0} trials/s)",
-                count(records.len() as u64, "trial"),
-                *ran as f64 / seconds.max(1e-9),
-            ),
-            format!("\nBest trial(s):\n{}", report.best_table().to_text()),
-        ];
+        let mut lines = vec![format!(
+            "{}, {ended}, in {seconds:.2} s ({:.0} trials/s)",
+            count(records.len() as u64, "trial"),
+            *ran as f64 / seconds.max(1e-9),
+        )];
+        let nearest = report.nearest();
+        match nearest {
+            Some(record) => lines.push(format!(
+                "no trial keeps the budget; nearest: trial {}, {}",
+                record.number,
+                report.excess(record)
+            )),
+            None => lines.push(format!(
+                "\nBest trial(s):\n{}",
+                report.best_table().to_text()
+            )),
+        }
         if let Some((name, shares)) = importances(report.search, report.results)
             .into_iter()
             .next()
@@ -290,8 +300,9 @@ impl Searching<'_> {
             "look at it: {}",
             folder.join("report.html").display()
         ));
-        if let Some(first) = best.first() {
-            let graph = folder.join(format!("best/trial_{}.mz", first.number));
+        // Of a front, the best in the first objective.
+        if let Some(best) = report.best_spread(MOST_GRAPHS).first() {
+            let graph = folder.join(format!("best/trial_{}.mz", best.number));
             let (model, dataset) = (&report.search.task.graph.name, &self.data.info.name);
             lines.push(format!(
                 "use it: ch test {model} {dataset} --load {}",
@@ -304,6 +315,7 @@ impl Searching<'_> {
             "ending": ended,
             "seconds": seconds,
             "best": report.best_json(),
+            "nearest": nearest.map(|record| report.row(record)),
             "folder": folder,
         });
         Outcome { text, json }
@@ -358,7 +370,8 @@ impl<'a> Listener<'a> {
 
 fn progress(search: &Search, history: &History, number: u64, rate: f64) -> String {
     let best = if search.directions().len() == 1 {
-        let value = history.best().map(|trial| trial.values[0]);
+        let best = history.best().filter(|trial| trial.is_feasible());
+        let value = best.map(|trial| trial.values[0]);
         value.map_or_else(String::new, |value| format!(", best {value:.4}"))
     } else {
         format!(", front {}", search::pareto::front(history).len())

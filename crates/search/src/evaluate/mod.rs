@@ -7,6 +7,7 @@
 
 mod activations;
 mod hardware;
+mod recent;
 mod segments;
 mod trained;
 
@@ -20,15 +21,18 @@ use format::Format;
 use hardware::Costs;
 use ir::{Graph, NodeId, verify};
 use passes::PassError;
+use recent::Recent;
 use segments::{Segment, cut};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-pub(crate) use trained::train_and_score;
+pub(crate) use trained::{score, train};
 
 /// Rows of a block.
 const BLOCK: usize = 1024;
-/// Bytes of activations that one evaluator keeps.
+/// Bytes of activations, and of plans, that one evaluator keeps.
 const KEPT_BYTES: usize = 256 << 20;
+/// Bytes of a plan besides its arena and its parameters, about.
+const PLAN_BYTES: usize = 32 << 10;
 
 /// What is evaluated.
 #[derive(Clone)]
@@ -57,23 +61,44 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// The highest accuracy that is still possible.
-    pub fn most_accuracy(&self) -> f64 {
-        (self.correct + self.rows - self.seen) as f64 / self.rows as f64
+    /// The lowest and the highest accuracy that are still possible.
+    pub fn accuracy(&self) -> (f64, f64) {
+        let share = |correct: usize| correct as f64 / self.rows as f64;
+        (
+            share(self.correct),
+            share(self.correct + self.rows - self.seen),
+        )
     }
 
-    /// The lowest loss that is still possible: cross-entropy is never negative.
-    pub fn least_loss(&self) -> f64 {
-        self.loss / self.rows as f64
+    /// The lowest and the highest loss that are still possible: cross-entropy is never negative, and has no upper end.
+    pub fn loss(&self) -> (f64, f64) {
+        let least = self.loss / self.rows as f64;
+        let is_done = self.seen == self.rows;
+        (least, if is_done { least } else { f64::INFINITY })
     }
 
-    /// The scores that cannot be beaten any more, costs as given.
-    fn bound(&self, costs: &[f64; COUNT]) -> Scores {
-        let mut scores = *costs;
-        scores[0] = self.most_accuracy();
-        scores[1] = self.least_loss();
-        Scores(scores)
+    /// Between which the scores will lie, costs as given.
+    fn bounds(&self, costs: &[f64; COUNT]) -> Bounds {
+        let (accuracy, loss) = (self.accuracy(), self.loss());
+        let with = |accuracy, loss| {
+            let mut scores = *costs;
+            (scores[0], scores[1]) = (accuracy, loss);
+            Scores(scores)
+        };
+        Bounds {
+            least: with(accuracy.0, loss.0),
+            most: with(accuracy.1, loss.1),
+        }
     }
+}
+
+/// Between which the scores of a point lie that was not seen to the end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// No metric can be below these.
+    pub least: Scores,
+    /// No metric can be above these.
+    pub most: Scores,
 }
 
 /// What came of a point.
@@ -81,8 +106,8 @@ impl Partial {
 pub enum Evaluation {
     /// All rows were seen.
     Complete(Scores),
-    /// It was given up; no metric can be better than these.
-    Abandoned(Scores),
+    /// It was given up; this is what was known by then.
+    Abandoned(Bounds),
 }
 
 /// Scores points on one thread.
@@ -95,7 +120,7 @@ pub struct Evaluator {
     choices: Vec<HashMap<NodeChoice, u32>>,
     variants: Vec<Vec<Variant>>,
     /// By segment, combination of its searched nodes' variants, and rows.
-    plans: HashMap<(usize, u32, usize), (State, Plan)>,
+    plans: Recent<(usize, u32, usize), (State, Plan)>,
     /// The labels of every block.
     labels: Vec<Vec<u32>>,
     /// By segment: the combinations of its searched nodes' variants.
@@ -111,6 +136,11 @@ struct Variant {
 impl Evaluator {
     /// An evaluator; fails when the graph cannot be run.
     pub fn new(task: Task) -> Result<Self, PassError> {
+        Self::with_memory(task, KEPT_BYTES)
+    }
+
+    /// An evaluator that keeps about so many bytes of activations, and as many of plans.
+    pub fn with_memory(task: Task, most_bytes: usize) -> Result<Self, PassError> {
         let verified = verify(&task.graph)?;
         let searched: Vec<NodeId> = task.formats.nodes.iter().map(|node| node.id).collect();
         let segments = cut(&verified, &searched);
@@ -125,21 +155,21 @@ impl Evaluator {
             pool: Pool::new(1),
             choices: vec![HashMap::new(); searched.len()],
             variants: searched.iter().map(|_| Vec::new()).collect(),
-            plans: HashMap::new(),
+            plans: Recent::new(most_bytes),
             combinations: vec![HashMap::new(); segments.len()],
-            kept: Activations::new(labels.len(), KEPT_BYTES),
+            kept: Activations::new(labels.len(), most_bytes),
             labels,
             segments,
             task,
         })
     }
 
-    /// Scores a point. After every block of rows `is_hopeless` is shown scores that the point cannot beat any more; when
-    /// it says so, the point is given up.
+    /// Scores a point. After every block of rows `is_hopeless` is shown between which scores the point will end; when it
+    /// says so, the point is given up.
     pub fn evaluate(
         &mut self,
         point: &Point,
-        mut is_hopeless: impl FnMut(&Scores) -> bool,
+        mut is_hopeless: impl FnMut(&Bounds) -> bool,
     ) -> Result<Evaluation, PassError> {
         let variants = self.variants_of(point)?;
         let costs = self.costs(&variants);
@@ -160,13 +190,13 @@ impl Evaluator {
             partial.correct += correct;
             partial.seen += indices.len();
             if partial.seen < rows {
-                let bound = partial.bound(&costs);
-                if is_hopeless(&bound) {
-                    return Ok(Evaluation::Abandoned(bound));
+                let bounds = partial.bounds(&costs);
+                if is_hopeless(&bounds) {
+                    return Ok(Evaluation::Abandoned(bounds));
                 }
             }
         }
-        Ok(Evaluation::Complete(partial.bound(&costs)))
+        Ok(Evaluation::Complete(partial.bounds(&costs).least))
     }
 
     /// What a point costs; metrics of the answers are left at 0.
@@ -274,7 +304,7 @@ impl Evaluator {
     ) -> Result<(usize, u32, usize), PassError> {
         let key = (segment, name, rows);
         let searched = &self.segments[segment].searched;
-        if !self.plans.contains_key(&key) {
+        if !self.plans.contains(&key) {
             let formats = searched
                 .iter()
                 .map(|&node| {
@@ -286,7 +316,9 @@ impl Evaluator {
             let verified = verify(&graph)?;
             let state = State::new(&verified)?;
             let plan = compile(&verified, &state, PlanOptions::eval(rows))?;
-            self.plans.insert(key, (state, plan));
+            let elements = plan.arena_len() + 2 * state.trained_len();
+            let bytes = PLAN_BYTES + elements * size_of::<f32>();
+            self.plans.insert(key, (state, plan), bytes);
         }
         Ok(key)
     }

@@ -1,6 +1,5 @@
 //! Scoring a configuration after some training with its formats.
 
-use super::Task;
 use crate::config::TrialTraining;
 use data::Split;
 use engine::{Input, Network, Optimizer, OptimizerKind};
@@ -10,15 +9,14 @@ use passes::PassError;
 /// Rows of a block when scoring.
 const BLOCK: usize = 1024;
 
-/// Trains a graph for some steps; mean loss and share of right answers on the rows of the task. The batches follow from the
-/// seed alone, so that every trial learns from the same rows.
-pub(crate) fn train_and_score(
-    task: &Task,
+/// Trains a graph for some steps. The batches follow from the seed alone, so that every trial learns from the same rows,
+/// and a configuration that is trained again gets the same weights.
+pub(crate) fn train(
     graph: Graph,
     rows: &Split,
     training: TrialTraining,
     seed: u64,
-) -> Result<(f64, f64), PassError> {
+) -> Result<Network, PassError> {
     let mut network = Network::new(graph, 1)?;
     network.seed(seed);
     let kind = OptimizerKind::Adam { weight_decay: 0.0 };
@@ -39,10 +37,11 @@ pub(crate) fn train_and_score(
         };
         network.train_step(&[input], &labels, size, &mut optimizer)?;
     }
-    score(&mut network, &task.rows)
+    Ok(network)
 }
 
-fn score(network: &mut Network, rows: &Split) -> Result<(f64, f64), PassError> {
+/// Mean loss and share of right answers on some rows.
+pub(crate) fn score(network: &mut Network, rows: &Split) -> Result<(f64, f64), PassError> {
     let (mut loss, mut correct) = (0.0, 0);
     for indices in rows.indices().chunks(BLOCK) {
         let labels: Vec<u32> = indices

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 pub use crowding::crowding;
 pub use hypervolume::hypervolume;
-pub use running::RunningFront;
+pub use running::{Fronts, RunningFront};
 pub use sort::{constrained_ranks, ranks};
 pub use subset::largest_subset;
 

@@ -8,8 +8,19 @@ use crate::State;
 use crate::runner::{Results, Search};
 use std::collections::BTreeMap;
 
-/// For each objective: its name, and every parameter with its share, largest first.
+/// With fewer complete trials every parameter seems to explain everything.
+const LEAST_TRIALS: usize = 10;
+
+/// For each objective: its name, and every parameter with its share, largest first. Nothing when too few trials are
+/// complete.
 pub fn importances(search: &Search, results: &Results) -> Vec<(String, Vec<(String, f64)>)> {
+    let complete = results
+        .records
+        .iter()
+        .filter(|record| record.outcome.state == State::Complete);
+    if complete.count() < LEAST_TRIALS {
+        return Vec::new();
+    }
     let names = search.objective_names();
     let per_objective = |(objective, name): (usize, String)| {
         let parameters = search.task.formats.space.parameters().iter().enumerate();

@@ -6,9 +6,10 @@ mod page;
 pub use importance::importances;
 pub use page::page;
 
+use crate::config::{Budget, Side};
 use crate::metrics::{METRICS, Source};
 use crate::runner::{Results, Search, TrialRecord, metrics};
-use crate::{State, pareto};
+use crate::{State, Trial, pareto};
 use report::{Chart, Mark, Series, Table};
 use serde_json::{Value as Json, json};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -22,23 +23,53 @@ pub struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// The best trial, or the front when there are several objectives; by number.
+    /// The best trial, or the front when there are several objectives, among those that keep the budget; by number.
     pub fn best(&self) -> Vec<&TrialRecord> {
-        let numbers: Vec<u64> = if self.search.directions().len() == 1 {
-            self.results
-                .history
-                .best()
-                .map(|trial| trial.number)
-                .into_iter()
-                .collect()
+        let history = &self.results.history;
+        let trials: Vec<&Trial> = if self.search.directions().len() == 1 {
+            let best = history.best().filter(|trial| trial.is_feasible());
+            best.into_iter().collect()
         } else {
-            pareto::front(&self.results.history)
-                .iter()
-                .map(|trial| trial.number)
-                .collect()
+            pareto::front(history)
         };
-        let is_best = |record: &&TrialRecord| numbers.contains(&record.number);
+        let is_best =
+            |record: &&TrialRecord| trials.iter().any(|trial| trial.number == record.number);
         self.results.records.iter().filter(is_best).collect()
+    }
+
+    /// At most `most` of the best trials, spread evenly over them from the best value of the first objective on.
+    pub fn best_spread(&self, most: usize) -> Vec<&TrialRecord> {
+        let direction = self.search.directions()[0];
+        let loss = |record: &TrialRecord| direction.loss(record.outcome.values[0]);
+        let mut best = self.best();
+        best.sort_by(|a, b| loss(a).total_cmp(&loss(b)));
+        let (count, kept) = (best.len(), best.len().min(most));
+        let last = kept.saturating_sub(1).max(1);
+        (0..kept).map(|k| best[k * (count - 1) / last]).collect()
+    }
+
+    /// The complete trial that violates the budget least, when none keeps it.
+    pub fn nearest(&self) -> Option<&TrialRecord> {
+        let history = &self.results.history;
+        let nearest = history.best().filter(|trial| !trial.is_feasible())?;
+        let mut records = self.results.records.iter();
+        records.find(|record| record.number == nearest.number)
+    }
+
+    /// What the nearest trial has where it exceeds the budget: `average_bitwidth 2.5 (at most 2)`.
+    pub fn excess(&self, record: &TrialRecord) -> String {
+        let shown = |budget: &Budget| {
+            let value = record.scores?.0[budget.metric];
+            let side = match budget.side {
+                Side::AtMost => "at most",
+                Side::AtLeast => "at least",
+            };
+            let (name, limit) = (METRICS[budget.metric].name, budget.limit);
+            (budget.excess(value) > 0.0)
+                .then(|| format!("{name} {} ({side} {})", short(value), short(limit)))
+        };
+        let budgets = self.search.config.budgets.iter();
+        budgets.filter_map(shown).collect::<Vec<_>>().join(", ")
     }
 
     /// `log.json`: a row for every trial.
@@ -58,7 +89,8 @@ impl Report<'_> {
             .collect()
     }
 
-    fn row(&self, record: &TrialRecord) -> Json {
+    /// The row of one trial, as `log.json` has it.
+    pub fn row(&self, record: &TrialRecord) -> Json {
         let part = |source: Source| record.scores.as_ref().map(|scores| metrics(scores, source));
         let seconds = record
             .finished
@@ -66,7 +98,7 @@ impl Report<'_> {
             .map_or(0.0, |time| time.as_secs_f64());
         json!({
             "number": record.number,
-            "values": record.outcome.values,
+            "values": (record.outcome.state != State::Pruned).then_some(&record.outcome.values),
             "software_metrics": part(Source::Software),
             "hardware_metrics": part(Source::Hardware),
             "scaled_metrics": record.scores.as_ref().map(|scores| self.search.scaled(scores)),
@@ -98,7 +130,7 @@ impl Report<'_> {
                 state(record.outcome.state).to_owned(),
             ];
             match &record.scores {
-                Some(scores) => cells.extend(scores.0.iter().map(ToString::to_string)),
+                Some(scores) => cells.extend(scores.0.into_iter().map(measured)),
                 None => cells.extend(METRICS.iter().map(|_| String::new())),
             }
             cells.extend(
@@ -235,6 +267,15 @@ pub fn state(state: State) -> &'static str {
         State::Complete => "COMPLETE",
         State::Pruned => "PRUNED",
         State::Failed => "FAIL",
+    }
+}
+
+/// A metric as it stands in a column: nothing when there is no number.
+fn measured(value: f64) -> String {
+    if value.is_finite() {
+        value.to_string()
+    } else {
+        String::new()
     }
 }
 

@@ -10,12 +10,16 @@ mod room;
 pub use records::{TrialRecord, metrics};
 
 use crate::config::{Budget, Objective, SearchConfig};
-use crate::evaluate::Task;
+use crate::evaluate::{self, Bounds, Task};
 use crate::metrics::{METRICS, Scores};
-use crate::pareto::RunningFront;
+use crate::pareto::Fronts;
 use crate::storage::{Storage, StorageError};
-use crate::{Direction, History, SearchError, Setting, State, Study, build_sampler};
+use crate::{
+    Direction, History, Outcome, Point, SearchError, Setting, State, Study, build_sampler,
+};
 use data::Split;
+use engine::Network;
+use ir::Graph;
 use passes::PassError;
 use room::{Room, Shared};
 use serde_json::{Map, Value as Json, json};
@@ -168,6 +172,55 @@ impl Search {
         (!self.config.budgets.is_empty()).then(|| self.config.budgets.iter().map(excess).sum())
     }
 
+    /// What comes of scores; why it failed when the objectives or the violation are not finite numbers.
+    fn outcome(&self, scores: &Scores, state: State) -> Result<Outcome, String> {
+        let (values, violation) = (self.values(scores), self.violation(scores));
+        let names = self.objective_names();
+        let named = names.iter().map(String::as_str).zip(values.iter().copied());
+        let mut all = named.chain(violation.map(|violation| ("the budget's violation", violation)));
+        if let Some((name, value)) = all.find(|(_, value)| !value.is_finite()) {
+            return Err(format!("{name} is {value}, not a finite number"));
+        }
+        Ok(Outcome {
+            values,
+            violation,
+            state,
+        })
+    }
+
+    /// The best scores that a point can still have: of every metric the end that its objective likes better.
+    fn best_within(&self, bounds: &Bounds) -> Scores {
+        let mut best = bounds.least;
+        for (metric, entry) in METRICS.iter().enumerate() {
+            let mut objectives = self.config.objectives.iter();
+            let objective = objectives.find(|objective| objective.metric == metric);
+            let likes_more = objective.map_or(entry.direction == Direction::Maximize, |found| {
+                (found.direction == Direction::Maximize) == (found.scale > 0.0)
+            });
+            if likes_more {
+                best.0[metric] = bounds.most.0[metric];
+            }
+        }
+        best
+    }
+
+    /// The network of a point with the formats it chooses and, if trials are trained, the weights that its trial had.
+    pub fn graph(&self, point: &Point) -> Result<Graph, PassError> {
+        match self.config.training {
+            None => self.task.formats.graph(&self.task.graph, point),
+            Some(_) => Ok(self.trained(point)?.to_graph()),
+        }
+    }
+
+    /// The network of a point, trained as its trial is.
+    fn trained(&self, point: &Point) -> Result<Network, PassError> {
+        let graph = self.task.formats.graph(&self.task.graph, point)?;
+        let (Some(rows), Some(training)) = (&self.train_rows, self.config.training) else {
+            return Err(PassError::NoData);
+        };
+        evaluate::train(graph, rows, training, self.seed)
+    }
+
     /// Runs all trials. `listen` hears of every trial in the order of the numbers.
     pub fn run(
         &self,
@@ -184,8 +237,7 @@ impl Search {
             records: BTreeMap::new(),
             committed: 0,
             elsewhere: BTreeSet::new(),
-            front: RunningFront::default(),
-            front_losses: Arc::default(),
+            fronts: Fronts::default(),
             ran: 0,
             error: None,
             is_over: false,

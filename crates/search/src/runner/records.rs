@@ -3,7 +3,7 @@
 use super::Search;
 use crate::metrics::{METRICS, MetricEntry, Scores, Source};
 use crate::storage::StoredTrial;
-use crate::{Outcome, Point};
+use crate::{Outcome, Point, State};
 use serde_json::{Map, Value as Json, json};
 use std::time::SystemTime;
 
@@ -16,7 +16,8 @@ pub struct TrialRecord {
     pub point: Point,
     /// The values of the objectives, and how it ended.
     pub outcome: Outcome,
-    /// All metrics; of a trial that was given up, what it could not have beaten; none when it failed.
+    /// All metrics; those that were not measured, of a trial that was given up, are not numbers; none when it could not be
+    /// run.
     pub scores: Option<Scores>,
     /// Why it failed.
     pub note: Option<String>,
@@ -58,6 +59,17 @@ impl Search {
     }
 }
 
+/// A kept trial that is said to be complete but lacks a value has failed: what is not a number is kept as nothing.
+pub(super) fn mend(stored: &mut StoredTrial, objectives: usize) {
+    let count = stored.outcome.values.len();
+    let may_be_empty = stored.outcome.state != State::Complete;
+    if count != objectives && !(may_be_empty && count == 0) {
+        let note = format!("it is kept with {count} values for {objectives} objectives");
+        stored.attributes.insert("note".to_owned(), note.into());
+        stored.outcome = Outcome::failed();
+    }
+}
+
 /// What is known of a kept trial.
 pub(super) fn record(stored: StoredTrial, point: Point) -> TrialRecord {
     let metric = |entry: &MetricEntry| {
@@ -66,7 +78,9 @@ pub(super) fn record(stored: StoredTrial, point: Point) -> TrialRecord {
         } else {
             HARDWARE
         };
-        stored.attributes.get(group)?.get(entry.name)?.as_f64()
+        // What is not a number has no other form in JSON than null.
+        let value = stored.attributes.get(group)?.get(entry.name)?;
+        Some(value.as_f64().unwrap_or(f64::NAN))
     };
     let all: Option<Vec<f64>> = METRICS.iter().map(metric).collect();
     TrialRecord {

@@ -2,9 +2,9 @@
 
 use super::records::{self, TrialRecord};
 use super::{RunError, Search};
-use crate::evaluate::{Evaluation, Evaluator, train_and_score};
+use crate::evaluate::{Evaluation, Evaluator, score};
 use crate::metrics::Scores;
-use crate::pareto::{self, RunningFront};
+use crate::pareto::{self, Fronts};
 use crate::storage::{Chosen, Storage};
 use crate::{History, Next, Outcome, Point, State, Study};
 use passes::PassError;
@@ -25,9 +25,7 @@ pub(super) struct Shared {
     pub committed: usize,
     /// Trials that other processes run.
     pub elsewhere: BTreeSet<u64>,
-    pub front: RunningFront,
-    /// The losses of that front.
-    pub front_losses: Arc<Vec<Vec<f64>>>,
+    pub fronts: Fronts,
     pub ran: u64,
     pub error: Option<RunError>,
     pub is_over: bool,
@@ -163,7 +161,7 @@ impl<'a> Room<'a> {
     fn job(&self, shared: &mut Shared, number: u64, point: Point) -> Job {
         let front = if self.stops_early {
             let horizon = shared.study.horizon(number);
-            front_below(shared, horizon)
+            shared.fronts.below(horizon, shared.study.history())
         } else {
             Arc::default()
         };
@@ -179,14 +177,21 @@ impl<'a> Room<'a> {
             None => self.score(evaluator, &job),
             Some(_) => self.train(evaluator, &job.point).map(Evaluation::Complete),
         };
-        let (outcome, scores, note) = match scored {
+        let search = self.search;
+        let (outcome, scores) = match scored {
             Ok(Evaluation::Complete(scores)) => {
-                (self.outcome(&scores, State::Complete), Some(scores), None)
+                (search.outcome(&scores, State::Complete), Some(scores))
             }
-            Ok(Evaluation::Abandoned(scores)) => {
-                (self.outcome(&scores, State::Pruned), Some(scores), None)
+            Ok(Evaluation::Abandoned(bounds)) => {
+                let best = search.best_within(&bounds);
+                let known = best.without_answers();
+                (search.outcome(&best, State::Pruned), Some(known))
             }
-            Err(error) => (Outcome::failed(), None, Some(error.to_string())),
+            Err(error) => (Err(error.to_string()), None),
+        };
+        let (outcome, note) = match outcome {
+            Ok(outcome) => (outcome, None),
+            Err(note) => (Outcome::failed(), Some(note)),
         };
         TrialRecord {
             number: job.number,
@@ -201,8 +206,8 @@ impl<'a> Room<'a> {
 
     fn score(&self, evaluator: &mut Evaluator, job: &Job) -> Result<Evaluation, PassError> {
         let directions = self.search.directions();
-        evaluator.evaluate(&job.point, |bound| {
-            let values = self.search.values(bound);
+        evaluator.evaluate(&job.point, |bounds| {
+            let values = self.search.values(&self.search.best_within(bounds));
             let losses: Vec<f64> = directions
                 .iter()
                 .zip(values)
@@ -217,21 +222,9 @@ impl<'a> Room<'a> {
     fn train(&self, evaluator: &mut Evaluator, point: &Point) -> Result<Scores, PassError> {
         let search = self.search;
         let mut scores = evaluator.cost(point)?;
-        let graph = search.task.formats.graph(&search.task.graph, point)?;
-        let (Some(rows), Some(training)) = (&search.train_rows, search.config.training) else {
-            return Err(PassError::NoData);
-        };
-        let (loss, accuracy) = train_and_score(&search.task, graph, rows, training, search.seed)?;
+        let (loss, accuracy) = score(&mut search.trained(point)?, &search.task.rows)?;
         (scores.0[0], scores.0[1]) = (accuracy, loss);
         Ok(scores)
-    }
-
-    fn outcome(&self, scores: &Scores, state: State) -> Outcome {
-        Outcome {
-            values: self.search.values(scores),
-            violation: self.search.violation(scores),
-            state,
-        }
     }
 
     fn finish(&self, record: TrialRecord) -> Result<(), RunError> {
@@ -248,19 +241,6 @@ impl<'a> Room<'a> {
         self.news.notify_all();
         Ok(())
     }
-}
-
-/// The losses of the front of all trials below a horizon.
-fn front_below(shared: &mut Shared, horizon: u64) -> Arc<Vec<Vec<f64>>> {
-    if shared.front.reach(horizon, shared.study.history()) {
-        let losses = shared
-            .front
-            .members()
-            .iter()
-            .map(|(_, losses)| losses.clone());
-        shared.front_losses = Arc::new(losses.collect());
-    }
-    Arc::clone(&shared.front_losses)
 }
 
 enum Taken {
@@ -289,7 +269,8 @@ fn take_news(shared: &mut Shared) -> Result<(), RunError> {
     let Some(storage) = &mut shared.storage else {
         return Ok(());
     };
-    for stored in storage.news()? {
+    for mut stored in storage.news()? {
+        records::mend(&mut stored, shared.study.history().directions().len());
         let point = shared.study.space().point(&stored.parameters)?;
         let number = stored.number;
         if shared.elsewhere.remove(&number) {

@@ -1,0 +1,377 @@
+//! Searches from their config on: what is given up, what fails, what comes back from a journal, what is best.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use data::{Rows, Split};
+use engine::{Input, Network, PlanOptions};
+use ir::{Graph, Random};
+use passes::SplitName;
+use passes::config::Table;
+use search::config::SearchConfig;
+use search::evaluate::Task;
+use search::results::{Report, importances};
+use search::runner::{Results, Search, TrialRecord};
+use search::storage::{Journal, Storage, StudyInfo};
+use search::{FormatSpace, State};
+use serde_json::Value as Json;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+const SPACE: &str = "[search_space.setup]\nby = \"type\"\n[search_space.seed.linear.config]\nname = [\"integer\"]\n\
+     data_in_width = [2, 3, 4, 8]\nweight_width = [2, 3, 4, 8]\nbias_width = [4, 8]\n";
+
+fn read(text: &str) -> Result<SearchConfig, Vec<String>> {
+    let table = Table::parse(text).unwrap();
+    let messages = |problems: Vec<passes::config::Problem>| {
+        let line = |problem: passes::config::Problem| {
+            format!("{}: {}", &text[problem.span], problem.message)
+        };
+        problems.into_iter().map(line).collect()
+    };
+    SearchConfig::read(&table).map_err(messages)
+}
+
+fn strategy(metrics: &str, more: &str) -> String {
+    format!("{SPACE}[strategy]\nname = \"random\"\n{more}[strategy.metrics]\n{metrics}\n")
+}
+
+fn network() -> Graph {
+    let mut graph = models::build("jsc-toy", &models::ModelInfo::default()).unwrap();
+    graph.initialize(1);
+    graph
+}
+
+/// Random rows with the labels that the network gives them in float, so that coarse formats cost accuracy.
+fn rows(count: usize) -> Split {
+    let random = Random::new(7, "rows");
+    let values: Vec<f32> = (0..count * 16).map(|k| random.normal(k as u64)).collect();
+    let mut network = Network::new(network(), 1).unwrap();
+    let plan = network.run(PlanOptions::eval(count), &[Input::F32(&values)]);
+    let label = |answer: &[f32]| {
+        let best = (0..5).max_by(|&a, &b| answer[a].total_cmp(&answer[b]));
+        best.unwrap() as u32
+    };
+    let rows = Rows {
+        labels: plan.unwrap().output(0).chunks(5).map(label).collect(),
+        values,
+        width: 16,
+    };
+    Split::new(Arc::new(rows), (0..count as u32).collect())
+}
+
+fn search(text: &str, graph: Graph, count: usize) -> Search {
+    let config = read(text).unwrap();
+    let formats = FormatSpace::new(&graph, &config.rules).unwrap();
+    let task = Task {
+        graph: Arc::new(graph),
+        formats: Arc::new(formats),
+        rows: rows(count),
+        compare_to: 32.0,
+    };
+    Search {
+        train_rows: config.training.map(|_| rows(count)),
+        config,
+        task,
+        seed: 5,
+        threads: 1,
+    }
+}
+
+fn run(search: &Search, storage: Option<Box<dyn Storage>>) -> Results {
+    let stop = AtomicBool::new(false);
+    search.run(storage, &stop, &mut |_, _| ()).unwrap()
+}
+
+fn best(search: &Search, results: &Results) -> Vec<u64> {
+    let report = Report { search, results };
+    report.best().iter().map(|record| record.number).collect()
+}
+
+/// Which trials are best does not depend on whether hopeless ones are seen to their end.
+#[test]
+fn giving_up_never_loses_a_best_trial() {
+    let mut given_up = 0;
+    for metrics in [
+        "accuracy = {}\naverage_bitwidth = {}",
+        "accuracy.direction = \"minimize\"\naverage_bitwidth = {}",
+        "accuracy.scale = -1.0\nbitops = {}",
+        "loss.direction = \"maximize\"\naverage_bitwidth = {}",
+        "loss = { scale = -2.0, direction = \"minimize\" }",
+        "accuracy = { scale = -1.0, direction = \"minimize\" }\nbitops = {}",
+    ] {
+        let with = |early: bool| {
+            let setup = format!("[strategy.setup]\nn_trials = 150\nearly_stop = {early}\n");
+            let search = search(&strategy(metrics, &setup), network(), 4000);
+            let results = run(&search, None);
+            let pruned = |record: &&TrialRecord| record.outcome.state == State::Pruned;
+            (
+                best(&search, &results),
+                results.records.iter().filter(pruned).count(),
+            )
+        };
+        let (early, late) = (with(true), with(false));
+        assert_eq!(early.0, late.0, "{metrics}");
+        assert_eq!(late.1, 0);
+        given_up += early.1;
+    }
+    assert!(given_up > 100, "{given_up} trials were given up");
+}
+
+#[test]
+fn a_trial_that_was_given_up_shows_no_answers() {
+    let setup = "[strategy.setup]\nn_trials = 150\nearly_stop = true\n";
+    let search = search(
+        &strategy("accuracy = {}\naverage_bitwidth = {}", setup),
+        network(),
+        4000,
+    );
+    let results = run(&search, None);
+    let report = Report {
+        search: &search,
+        results: &results,
+    };
+    let log = report.log();
+    let mut rows = log.as_array().unwrap().iter();
+    let row = rows.find(|row| row["state"] == "PRUNED").unwrap();
+    assert_eq!(row["software_metrics"]["accuracy"], Json::Null);
+    assert_eq!(row["scaled_metrics"]["accuracy"], Json::Null);
+    assert_eq!(row["values"], Json::Null);
+    assert!(row["hardware_metrics"]["average_bitwidth"].is_f64());
+    let csv = report.table().to_csv();
+    let mut lines = csv.lines();
+    assert!(lines.any(|line| line.contains(",PRUNED,,,")), "{csv}");
+}
+
+fn journal(name: &str) -> PathBuf {
+    let name = format!("runner_{name}_{}.journal", std::process::id());
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+fn info(search: &Search) -> StudyInfo {
+    StudyInfo {
+        name: "study".to_owned(),
+        directions: search.directions(),
+        metric_names: search.objective_names(),
+        facts: serde_json::Map::new(),
+    }
+}
+
+/// Floats overflow over a huge weight, integers end it: some trials have a loss, others none.
+#[test]
+fn a_trial_without_a_number_fails_and_the_study_goes_on() {
+    let mut graph = network();
+    let (id, node) = graph
+        .iter()
+        .find(|(_, node)| node.op.name() == "linear")
+        .unwrap();
+    let mut weight = node.params["weight"].clone();
+    weight.values_mut()[0] = f32::MAX;
+    graph
+        .node_mut(id)
+        .params
+        .insert("weight".to_owned(), weight);
+    let text = |trials: u64| {
+        let setup = format!("[strategy.setup]\nn_trials = {trials}\n");
+        strategy("loss = {}\naverage_bitwidth = {}", &setup)
+            .replace("name = [\"integer\"]", "name = [\"integer\", \"NA\"]")
+    };
+    let first = search(&text(20), graph.clone(), 300);
+    let path = journal("nan");
+    let storage = Journal::create(&path, &info(&first)).unwrap();
+    let results = run(&first, Some(Box::new(storage)));
+    let failed = |record: &&TrialRecord| record.outcome.state == State::Failed;
+    let count = results.records.iter().filter(failed).count();
+    assert!((1..20).contains(&count), "{count} of 20 failed");
+    let note = results.records.iter().find(failed).unwrap().note.clone();
+    assert!(note.unwrap().starts_with("loss is "));
+
+    let log = |search: &Search, results: &Results| {
+        let mut log = Report { search, results }.log();
+        for row in log.as_array_mut().unwrap() {
+            for time in ["time_begin", "time_end", "duration"] {
+                row.as_object_mut().unwrap().remove(time);
+            }
+        }
+        log
+    };
+    let longer = search(&text(30), graph.clone(), 300);
+    let resumed = run(
+        &longer,
+        Some(Box::new(Journal::open(&path, &info(&longer)).unwrap())),
+    );
+    assert_eq!(resumed.ran, 10);
+    assert_eq!(log(&longer, &resumed), log(&longer, &run(&longer, None)));
+    std::fs::remove_file(path).unwrap();
+}
+
+/// A complete trial whose value is null, as journals of others may have it.
+#[test]
+fn a_kept_value_that_is_null_is_a_failed_trial() {
+    let text = |trials: u64| {
+        let setup = format!("[strategy.setup]\nn_trials = {trials}\n");
+        strategy("accuracy = {}", &setup)
+    };
+    let first = search(&text(4), network(), 100);
+    let path = journal("null");
+    run(
+        &first,
+        Some(Box::new(Journal::create(&path, &info(&first)).unwrap())),
+    );
+    let kept = std::fs::read_to_string(&path).unwrap();
+    let nulled: Vec<String> = kept
+        .lines()
+        .map(|line| {
+            let mut line: Json = serde_json::from_str(line).unwrap();
+            if line["op_code"] == 6 && line["trial_id"] == 2 {
+                line["values"] = serde_json::json!([null]);
+            }
+            line.to_string() + "\n"
+        })
+        .collect();
+    std::fs::write(&path, nulled.concat()).unwrap();
+    let longer = search(&text(6), network(), 100);
+    let results = run(
+        &longer,
+        Some(Box::new(Journal::open(&path, &info(&longer)).unwrap())),
+    );
+    let states: Vec<State> = results.records.iter().map(|r| r.outcome.state).collect();
+    assert_eq!(states.len(), 6);
+    for (number, state) in states.into_iter().enumerate() {
+        assert_eq!(state == State::Failed, number == 2);
+    }
+    std::fs::remove_file(path).unwrap();
+}
+
+/// The graph of a trained trial scores what the trial scored.
+#[test]
+fn a_trained_trial_can_be_had_again() {
+    let more = "eval_mode = false\n[strategy.sw_runner.basic_train]\nmax_steps = 20\nlearning_rate = 1e-2\n\
+         [strategy.setup]\nn_trials = 3\n";
+    let search = search(&strategy("accuracy = {}", more), network(), 600);
+    for record in run(&search, None).records {
+        let graph = search.graph(&record.point).unwrap();
+        let untrained = search.task.formats.graph(&search.task.graph, &record.point);
+        assert_ne!(graph, untrained.unwrap());
+        let mut network = Network::new(graph, 1).unwrap();
+        let rows = &search.task.rows;
+        let input = Input::Gather {
+            values: rows.rows(),
+            indices: rows.indices(),
+        };
+        let score = network.evaluate(&[input], rows.labels(), rows.len());
+        let accuracy = score.unwrap().correct as f64 / rows.len() as f64;
+        assert_eq!(record.scores.unwrap().get("accuracy"), Some(accuracy));
+    }
+}
+
+#[test]
+fn a_budget_that_nothing_keeps_leaves_no_best() {
+    for metrics in ["accuracy = {}", "accuracy = {}\nbitops = {}"] {
+        let more = "[strategy.budget]\nmax_average_bitwidth = 1.5\n";
+        let setup = "[strategy.setup]\nn_trials = 40\nearly_stop = false\n";
+        let search = search(&strategy(metrics, &format!("{more}{setup}")), network(), 50);
+        let results = run(&search, None);
+        let report = Report {
+            search: &search,
+            results: &results,
+        };
+        assert_eq!(report.best().len(), 0);
+        let nearest = report.nearest().unwrap();
+        let violation = |record: &TrialRecord| record.outcome.violation.unwrap();
+        let least = results
+            .records
+            .iter()
+            .map(violation)
+            .fold(f64::MAX, f64::min);
+        assert_eq!(violation(nearest), least);
+        assert!(report.excess(nearest).ends_with("(at most 1.5)"));
+    }
+}
+
+#[test]
+fn the_best_are_spread_from_the_best_of_the_first_objective() {
+    let setup = "[strategy.setup]\nn_trials = 200\n";
+    let metrics = "accuracy = {}\nbitops = {}\nloss = {}";
+    let search = search(&strategy(metrics, setup), network(), 600);
+    let results = run(&search, None);
+    let report = Report {
+        search: &search,
+        results: &results,
+    };
+    let all = report.best();
+    assert!(all.len() > 5, "{} are on the front", all.len());
+    let accuracy = |record: &&TrialRecord| record.outcome.values[0];
+    let most = all.iter().map(accuracy).fold(0.0, f64::max);
+    let least = all.iter().map(accuracy).fold(1.0, f64::min);
+    for kept in [2, 5, all.len(), 10_000] {
+        let spread = report.best_spread(kept);
+        assert_eq!(spread.len(), kept.min(all.len()));
+        assert_eq!(accuracy(&spread[0]), most);
+        assert_eq!(accuracy(&spread[spread.len() - 1]), least);
+    }
+    assert_eq!(accuracy(&report.best_spread(1)[0]), most);
+}
+
+#[test]
+fn few_trials_say_nothing_of_importances() {
+    for (trials, objectives) in [(9, 0), (10, 1)] {
+        let setup = format!("[strategy.setup]\nn_trials = {trials}\n");
+        let search = search(&strategy("accuracy = {}", &setup), network(), 50);
+        let shares = importances(&search, &run(&search, None));
+        assert_eq!(shares.len(), objectives, "{trials} trials");
+    }
+}
+
+#[test]
+fn trials_are_scored_on_validation_rows_unless_told_otherwise() {
+    for more in [
+        "",
+        "[strategy.sw_runner]\n",
+        "[strategy.sw_runner.basic_evaluation]\n",
+    ] {
+        let config = read(&strategy("accuracy = {}", more)).unwrap();
+        assert_eq!(config.split, SplitName::Val);
+    }
+}
+
+#[test]
+fn keys_that_contradict_each_other_are_problems() {
+    let cases = [
+        (
+            "[strategy.setup]\nsampler = \"tpe\"\n",
+            "\"tpe\": sampler: 'tpe' contradicts name = \"random\"",
+        ),
+        (
+            "[strategy.setup]\ndirection = \"minimize\"\n",
+            "\"minimize\": direction: it is that of a sum",
+        ),
+        (
+            "eval_mode = true\n[strategy.sw_runner.basic_train]\nmax_steps = 3\n",
+            "basic_train is given, but trials are not trained",
+        ),
+        (
+            "[strategy.sw_runner.basic_train]\nmax_steps = 3\n",
+            "basic_train is given, but trials are not trained",
+        ),
+    ];
+    for (more, expected) in cases {
+        let problems = read(&strategy("accuracy = {}", more)).unwrap_err();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains(expected), "{problems:?}");
+    }
+    let same = "[strategy.setup]\nsampler = \"random\"\nsum_scaled_metrics = true\ndirection = \"minimize\"\n";
+    assert!(read(&strategy("accuracy = {}", same)).is_ok());
+}
+
+#[test]
+fn optuna_is_suggested() {
+    let text = strategy("accuracy = {}", "").replace("\"random\"", "\"optunaa\"");
+    let problems = read(&text).unwrap_err();
+    assert!(problems[0].contains("not one of optuna, "), "{problems:?}");
+    assert!(
+        problems[0].ends_with("did you mean 'optuna'?"),
+        "{problems:?}"
+    );
+}
