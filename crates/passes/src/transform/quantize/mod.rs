@@ -2,7 +2,9 @@
 
 mod node_rule;
 
-pub use node_rule::{Entry, NodeRule, Operand, OperandFormat, formats, operand_of};
+pub use node_rule::{
+    Entry, NodeRule, Operand, OperandFormat, field_value, formats, is_na, operand_of,
+};
 
 use crate::analysis::summary;
 use crate::config::Reader;
@@ -172,12 +174,12 @@ impl Quantize {
 }
 
 /// Inputs, outputs and stored tensors: what stands at their ports is rounded by those who read it.
-fn has_nothing_to_round(op: &Op) -> bool {
+pub fn has_nothing_to_round(op: &Op) -> bool {
     matches!(op, Op::Placeholder(_) | Op::Output(_) | Op::Constant(_))
 }
 
 /// Whether an operator hands its elements on as they are.
-fn moves_only(node: &Node) -> bool {
+pub fn moves_only(node: &Node) -> bool {
     node.mase_type() == MaseType::ImplicitFunc
         || matches!(node.op, Op::Dropout(_) | Op::Identity(_))
 }

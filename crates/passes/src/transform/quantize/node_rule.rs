@@ -309,11 +309,13 @@ fn is_na_word(word: &str) -> bool {
     word == "NA" || word == "None"
 }
 
-fn is_na(value: &FieldValue) -> bool {
+/// Whether a value is `"NA"`: as if its key were not given.
+pub fn is_na(value: &FieldValue) -> bool {
     matches!(value, FieldValue::Text(word) if is_na_word(word))
 }
 
-fn field_value(item: &Item) -> Option<FieldValue> {
+/// The value that an item is; none when no field of a format could have it.
+pub fn field_value(item: &Item) -> Option<FieldValue> {
     Some(match &item.value {
         Value::Text(text) => FieldValue::Text(text.clone()),
         Value::Int(number) => FieldValue::Int(*number),

@@ -3,90 +3,22 @@
 //! A key with one choice is fixed and no parameter. A key that only some of the named formats have is active only under
 //! those names: `weight_exponent_width` under `minifloat_ieee`, not under `integer`.
 
+mod check;
+mod choices;
+
+pub use choices::{Choice, Choices};
+
 use crate::{Condition, Coordinate, Distribution, Parameter, Point, SearchError, Space};
+use choices::{applies, operand_field};
 use format::{FieldValue, Format};
-use ir::{Graph, NodeId, Op, verify};
+use ir::{Graph, Node, NodeId, Op, verify};
 use passes::PassError;
-use passes::config::{Item, Key, Problem, Reader, Value};
-use passes::transform::quantize::{self, NodeRule, Operand};
-use passes::{By, Rules};
+use passes::config::{Key, Problem};
+use passes::transform::quantize::{self, NodeRule};
+use passes::{By, Rule, Rules};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The choices that a config gives for some nodes: every key with a list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Choices {
-    /// In the order of the file.
-    pub keys: Vec<(Key, Vec<FieldValue>)>,
-}
-
-impl Choices {
-    /// Reads `KEY = [choice, …]`; a single value is a list of one.
-    pub fn read(reader: &mut Reader) -> Self {
-        let mut keys = Vec::new();
-        for (key, item) in reader.rest() {
-            let items = match &item.value {
-                Value::List(items) if !is_block_size(&key.name, items) => items.as_slice(),
-                _ => std::slice::from_ref(item),
-            };
-            let choices: Vec<FieldValue> = items.iter().filter_map(field_value).collect();
-            if choices.len() != items.len() {
-                let message = format!(
-                    "{}: a choice must be a number, a word, true or false, or a list of whole numbers",
-                    key.name
-                );
-                reader.problem(item.span.clone(), message);
-            } else if choices.is_empty() {
-                reader.problem(
-                    item.span.clone(),
-                    format!("{}: there are no choices", key.name),
-                );
-            } else {
-                keys.push((key.clone(), choices));
-            }
-        }
-        if keys.iter().all(|(key, _)| key.name != "name") {
-            reader.missing(
-                "name",
-                "list the formats to choose from, for example name = [\"integer\"]",
-            );
-        }
-        Self { keys }
-    }
-
-    /// Whether nothing can be chosen but to leave nodes alone.
-    fn is_nothing(&self) -> bool {
-        let name = self.keys.iter().find(|(key, _)| key.name == "name");
-        name.is_some_and(|(_, choices)| choices.iter().all(is_na))
-    }
-}
-
-/// `block_size = [1, 16]` is one choice, `[[1, 16], [1, 32]]` are two.
-fn is_block_size(key: &str, items: &[Item]) -> bool {
-    key.ends_with("block_size") && items.iter().all(|item| matches!(item.value, Value::Int(_)))
-}
-
-fn is_na(value: &FieldValue) -> bool {
-    matches!(value, FieldValue::Text(word) if word == "NA" || word == "None")
-}
-
-fn field_value(item: &Item) -> Option<FieldValue> {
-    Some(match &item.value {
-        Value::Text(text) => FieldValue::Text(text.clone()),
-        Value::Int(number) => FieldValue::Int(*number),
-        Value::Float(number) => FieldValue::Float(*number),
-        Value::Bool(flag) => FieldValue::Bool(*flag),
-        Value::List(items) => {
-            let whole = |item: &Item| match item.value {
-                Value::Int(number) => Some(number),
-                _ => None,
-            };
-            FieldValue::List(items.iter().map(whole).collect::<Option<_>>()?)
-        }
-        Value::Table(_) => return None,
-    })
-}
 
 /// What is searched: a space, and what its points mean for the nodes of a graph.
 #[derive(Clone, Debug)]
@@ -121,24 +53,17 @@ pub type NodeChoice = Vec<Option<usize>>;
 impl FormatSpace {
     /// The space of the nodes of a graph that the rules choose.
     pub fn new(graph: &Graph, rules: &Rules<Choices>) -> Result<Self, FormatSpaceError> {
-        let problems = unknown(graph, rules);
+        let chosen = chosen(graph, rules);
+        let mut problems = unknown(graph, rules);
+        problems.extend(impossible(&chosen));
         if !problems.is_empty() {
             return Err(FormatSpaceError::Config(problems));
         }
         let mut parameters = Vec::new();
         let mut nodes = Vec::new();
-        for (id, node) in graph.iter() {
-            let Some(rule) = rules.find(node) else {
-                continue;
-            };
-            let is_edge = matches!(
-                node.op,
-                Op::Placeholder(_) | Op::Output(_) | Op::Constant(_)
-            );
-            if is_edge || rule.value.is_nothing() {
-                continue;
-            }
-            nodes.push(searched_node(id, &node.name, &rule.value, &mut parameters));
+        for (id, rule) in chosen {
+            let name = &graph.node(id).name;
+            nodes.push(searched_node(id, name, &rule.value, &mut parameters));
         }
         if nodes.is_empty() {
             return Err(FormatSpaceError::Nothing);
@@ -177,12 +102,18 @@ impl FormatSpace {
                 entries.push((key.key.clone(), value.clone()));
             }
         }
-        let name = entries
-            .iter()
-            .find(|(key, _)| key.name == "name")
-            .map(|(_, value)| value.clone());
         // A fixed key of another format than the chosen one is as inactive as a parameter would be.
-        entries.retain(|(key, _)| applies(&key.name, name.as_ref()));
+        let names: Vec<(Key, FieldValue)> = entries
+            .iter()
+            .filter(|(key, _)| choices::is_name(&key.name))
+            .cloned()
+            .collect();
+        let get = |wanted: &str| names.iter().find(|(key, _)| key.name == wanted);
+        entries.retain(|(key, _)| {
+            let own = operand_field(&key.name).and_then(|(word, _)| get(&format!("{word}_name")));
+            let decider = own.or_else(|| get("name"));
+            applies(&key.name, decider.map(|(_, value)| value))
+        });
         entries
     }
 
@@ -267,6 +198,36 @@ pub enum FormatSpaceError {
     Space(#[from] SearchError),
 }
 
+/// The nodes whose formats are searched, each with its rule.
+fn chosen<'a>(graph: &Graph, rules: &'a Rules<Choices>) -> Vec<(NodeId, &'a Rule<Choices>)> {
+    let is_default = |rule: &Rule<Choices>| {
+        let default = rules.default.as_ref();
+        default.is_some_and(|default| std::ptr::eq(default, rule))
+    };
+    let searched = |(id, node): (NodeId, &Node)| {
+        let rule = rules.find(node)?;
+        // As quantising does: the default leaves alone what only moves its elements.
+        let is_left_alone = quantize::has_nothing_to_round(&node.op)
+            || (is_default(rule) && quantize::moves_only(node));
+        (!is_left_alone && !rule.value.is_nothing()).then_some((id, rule))
+    };
+    graph.iter().filter_map(searched).collect()
+}
+
+/// Problems of choices that can never be made, once for each rule.
+fn impossible(chosen: &[(NodeId, &Rule<Choices>)]) -> Vec<Problem> {
+    let mut checked: Vec<&Rule<Choices>> = Vec::new();
+    for (_, rule) in chosen {
+        if !checked.iter().any(|known| std::ptr::eq(*known, *rule)) {
+            checked.push(rule);
+        }
+    }
+    let rules = checked.into_iter();
+    rules
+        .flat_map(|rule| check::problems(&rule.value))
+        .collect()
+}
+
 /// Problems of rules that choose nothing. A file may hold rules by type and rules by name beside each other, of which
 /// `by` picks one sort; the others are not looked at.
 fn unknown(graph: &Graph, rules: &Rules<Choices>) -> Vec<Problem> {
@@ -293,39 +254,34 @@ fn searched_node(
     choices: &Choices,
     parameters: &mut Vec<Parameter>,
 ) -> SearchedNode {
-    let names = choices.keys.iter().find(|(key, _)| key.name == "name");
-    let names: &[FieldValue] = names.map_or(&[], |(_, names)| names);
     let parameter_name = |key: &str| format!("{name}/config/{key}");
     let mut keys = Vec::new();
-    // The name comes first: conditions refer to it.
-    let ordered = choices
+    // Names come first: conditions refer to them.
+    let (names, others): (Vec<_>, Vec<_>) = choices
         .keys
         .iter()
-        .filter(|(key, _)| key.name == "name")
-        .chain(choices.keys.iter().filter(|(key, _)| key.name != "name"));
-    for (key, choices) in ordered {
-        let parameter = (choices.len() > 1).then(|| {
-            let active: Vec<Json> = names
-                .iter()
-                .filter(|name| applies(&key.name, Some(name)))
-                .map(json)
-                .collect();
-            let is_gated = key.name != "name" && names.len() > 1 && active.len() < names.len();
+        .partition(|(key, _)| choices::is_name(&key.name));
+    for (key, values) in names.into_iter().chain(others) {
+        let deciding = choices.get(&choices.decider(&key.name)).unwrap_or_default();
+        if !deciding
+            .iter()
+            .any(|name| applies(&key.name, Some(&name.value)))
+        {
+            continue;
+        }
+        let parameter = (values.len() > 1).then(|| {
             parameters.push(Parameter {
                 name: parameter_name(&key.name),
                 distribution: Distribution::Categorical {
-                    choices: choices.iter().map(json).collect(),
+                    choices: values.iter().map(|choice| json(&choice.value)).collect(),
                 },
-                condition: is_gated.then(|| Condition {
-                    parameter: parameter_name("name"),
-                    choices: active,
-                }),
+                condition: condition(choices, &key.name, parameter_name),
             });
             parameters.len() - 1
         });
         keys.push(SearchedKey {
             key: key.clone(),
-            choices: choices.clone(),
+            choices: values.iter().map(|choice| choice.value.clone()).collect(),
             parameter,
         });
     }
@@ -336,26 +292,23 @@ fn searched_node(
     }
 }
 
-/// Whether a key has a meaning under the format called `name`.
-fn applies(key: &str, name: Option<&FieldValue>) -> bool {
-    if ["name", "bypass"].contains(&key) {
-        return true;
-    }
-    let Some(FieldValue::Text(name)) = name else {
-        return true;
-    };
-    let Some(entry) = Format::TABLE
+/// When a key is active: under the names of formats that have it, if not under all.
+fn condition(
+    choices: &Choices,
+    key: &str,
+    parameter_name: impl Fn(&str) -> String,
+) -> Option<Condition> {
+    let decider = choices.decider(key);
+    let names = choices.get(&decider).unwrap_or_default();
+    let active: Vec<Json> = names
         .iter()
-        .find(|entry| entry.name == name || entry.aliases.contains(&name.as_str()))
-    else {
-        // `NA` has no fields; an unknown name is reported when it is tried.
-        return name != "NA" && name != "None";
-    };
-    let field = Operand::WORDS
-        .iter()
-        .find_map(|(word, _)| key.strip_prefix(word)?.strip_prefix('_'));
-    field.is_none_or(|field| {
-        ["name", "floor"].contains(&field) || entry.fields.iter().any(|known| known.name == field)
+        .filter(|name| applies(key, Some(&name.value)))
+        .map(|name| json(&name.value))
+        .collect();
+    let is_gated = names.len() > 1 && active.len() < names.len();
+    is_gated.then(|| Condition {
+        parameter: parameter_name(&decider),
+        choices: active,
     })
 }
 

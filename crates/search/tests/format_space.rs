@@ -1,0 +1,163 @@
+//! Spaces of formats: what is wrong with one is said before the first trial, with its place, and nothing is searched that
+//! makes no difference.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use ir::Graph;
+use passes::Rules;
+use passes::config::{Problem, Reader, Table};
+use search::{Choices, FormatSpace, FormatSpaceError};
+
+fn network(model: &str) -> Graph {
+    let info = models::ModelInfo::default();
+    let mut graph = models::build(model, &info).unwrap();
+    graph.initialize(1);
+    graph
+}
+
+/// The space of a rule for linear layers; its problems, each behind what stands at its place.
+fn linear(keys: &str) -> Result<FormatSpace, Vec<String>> {
+    space(
+        "jsc-tiny",
+        &format!("by = \"type\"\n[linear.config]\n{keys}"),
+    )
+}
+
+fn space(model: &str, text: &str) -> Result<FormatSpace, Vec<String>> {
+    let table = Table::parse(text).unwrap();
+    let mut reader = Reader::new(&table, 0..0);
+    let rules = Rules::read(&mut reader, Choices::read);
+    let shown = |problems: Vec<Problem>| -> Vec<String> {
+        let line = |problem: Problem| format!("{} | {}", &text[problem.span], problem.message);
+        problems.into_iter().map(line).collect()
+    };
+    let problems = reader.finish();
+    if !problems.is_empty() {
+        return Err(shown(problems));
+    }
+    FormatSpace::new(&network(model), &rules).map_err(|error| match error {
+        FormatSpaceError::Config(problems) => shown(problems),
+        other => vec![other.to_string()],
+    })
+}
+
+#[test]
+fn what_can_never_work_is_said_with_its_place() {
+    let cases: &[(&str, &[&str])] = &[
+        // Misspelt fields, of the format and of the key as a whole.
+        (
+            "name = [\"integer\"]\nweight_width = [4, 8]\nweight_frac_widht = [2, 3]",
+            &["weight_frac_widht | ", "did you mean 'weight_frac_width'?"],
+        ),
+        (
+            "name = [\"integer\"]\nweight_width = [4]\nwieght_width = [4, 8]",
+            &[
+                "wieght_width | unknown key 'wieght_width'",
+                "did you mean 'weight_width'?",
+            ],
+        ),
+        (
+            "name = [\"integer\"]\nweight_width = [4, 8]\nweight_exponent_width = [2, 3]",
+            &[
+                "weight_exponent_width | weight_exponent_width: integer does not have 'exponent_width'",
+            ],
+        ),
+        // Values out of range.
+        (
+            "name = [\"integer\"]\nweight_width = [0, 4]\nweight_frac_width = [1, 2]",
+            &["0 | weight_width: "],
+        ),
+        (
+            "name = [\"integer\"]\nweight_width = [4, 65]",
+            &["65 | weight_width: "],
+        ),
+        (
+            "name = [\"integer\"]\nweight_width = [4, true]",
+            &["true | weight_width: "],
+        ),
+        // Formats that lack a field, and formats that do not exist.
+        (
+            "name = [\"integer\", \"minifloat_ieee\"]\nweight_width = [4, 8]",
+            &["\"minifloat_ieee\" | name: ", "exponent_width"],
+        ),
+        (
+            "name = [\"integer\", \"intger\"]\nweight_width = [4, 8]\nbias_width = [4]",
+            &["\"intger\" | name: ", "integer"],
+        ),
+        (
+            "name = [\"integer\"]\nweight_name = [\"intger\"]\nweight_width = [4, 8]",
+            &["\"intger\" | weight_name: "],
+        ),
+        ("name = [\"integer\"]", &["\"integer\" | name: "]),
+        // A choice that is there twice.
+        (
+            "name = [\"integer\"]\nweight_width = [4, 8, 4]",
+            &["4 | weight_width: choice 4 is there twice"],
+        ),
+    ];
+    for (keys, expected) in cases {
+        let problems = linear(keys).unwrap_err();
+        assert_eq!(problems.len(), 1, "{keys}\n{problems:?}");
+        for part in *expected {
+            assert!(problems[0].contains(part), "{keys}\n{problems:?}");
+        }
+        assert!(problems[0].starts_with(expected[0]), "{keys}\n{problems:?}");
+    }
+    let both = linear("name = [\"integer\"]\nweight_width = [0, 65]").unwrap_err();
+    assert_eq!(both.len(), 2, "{both:?}");
+}
+
+#[test]
+fn an_operand_with_a_format_of_its_own_has_its_fields() {
+    let sizes = [
+        // The exponent belongs to one of two names of the weight: 2 + 2·3.
+        (
+            "name = [\"integer\"]\nweight_name = [\"integer\", \"minifloat_ieee\"]\nweight_width = [4, 8]\nweight_exponent_width = [1, 2, 3]",
+            8,
+        ),
+        // The weight's own format has it whatever the others have.
+        (
+            "name = [\"integer\"]\ndata_in_width = [4, 8]\nweight_name = [\"minifloat_ieee\"]\nweight_width = [6, 8]\nweight_exponent_width = [2, 3]",
+            8,
+        ),
+        // Nothing is searched for an operand that is left alone.
+        (
+            "name = [\"integer\"]\ndata_in_width = [4, 8]\nweight_name = [\"NA\"]\nweight_width = [4, 6, 8]",
+            2,
+        ),
+        // Without a name for all: only the weight is rounded.
+        (
+            "name = [\"NA\"]\nweight_name = [\"integer\"]\nweight_width = [4, 6, 8]\nbias_width = [4, 8]",
+            3,
+        ),
+    ];
+    let graph = network("jsc-tiny");
+    for (keys, size) in sizes {
+        let formats = linear(keys).unwrap();
+        assert_eq!(formats.space.size(), Some(size), "{keys}");
+        let mut seen = Vec::new();
+        for index in 0..size {
+            let point = formats.space.nth(index).unwrap();
+            let changed = formats.graph(&graph, &point).unwrap();
+            assert!(!seen.contains(&changed), "{keys}: two points are the same");
+            seen.push(changed);
+        }
+    }
+}
+
+/// The default chooses what quantising by default chooses: not what only moves its elements.
+#[test]
+fn the_default_leaves_alone_what_only_moves() {
+    let rule = "[default.config]\nname = [\"integer\"]\ndata_in_width = [4, 8]\n";
+    let formats = space("lenet5", &format!("by = \"type\"\n{rule}")).unwrap();
+    let graph = network("lenet5");
+    let searched = |op: &str| {
+        let mut nodes = formats.nodes.iter();
+        nodes.any(|node| graph.node(node.id).op.name() == op)
+    };
+    assert!(graph.nodes().iter().any(|node| node.op.name() == "flatten"));
+    assert!(searched("linear") && searched("relu"));
+    assert!(!searched("flatten"));
+    let named = "[flatten.config]\nname = [\"integer\"]\ndata_in_width = [4, 8]\n";
+    let formats = space("lenet5", &format!("by = \"type\"\n{named}")).unwrap();
+    assert_eq!(formats.nodes.len(), 1, "a rule of its own chooses it");
+}
