@@ -259,7 +259,12 @@ impl<'a> Reader<'a> {
         };
         if !range.contains(&number) {
             let (least, most) = (range.start(), range.end());
-            let message = format!("{key}: {number} is not within {least} and {most}");
+            let bounds = if *most == f64::MAX {
+                format!("a number of at least {least}")
+            } else {
+                format!("within {least} and {most}")
+            };
+            let message = format!("{key}: {number} is not {bounds}");
             self.problem(item.span.clone(), message);
             return None;
         }

@@ -93,6 +93,14 @@ impl Program {
                 pass,
             });
         }
+        if table.0.is_empty() {
+            let message =
+                "there are no passes; give tables such as [passes.report_graph]".to_owned();
+            problems.push(Problem {
+                span: 0..0,
+                message,
+            });
+        }
         if problems.is_empty() {
             Ok(Self { steps })
         } else {

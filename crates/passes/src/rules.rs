@@ -135,17 +135,38 @@ impl<T> Rules<T> {
         }
     }
 
-    /// A problem for every rule that chooses no node of the graph.
+    /// A problem for every rule that chooses no node of the graph, or none that earlier rules leave.
     pub fn unused(&self, graph: &Graph) -> Vec<Problem> {
         let is_unused =
             |rule: &&Rule<T>| !graph.nodes().iter().any(|node| self.chooses(rule, node));
-        let unused = self.rules.iter().filter(is_unused);
-        unused
-            .map(|rule| Problem {
-                span: rule.key.span.clone(),
-                message: self.unused_message(&rule.key.name, graph),
-            })
-            .collect()
+        let problem = |rule: &Rule<T>| {
+            let message = if is_unused(&rule) {
+                self.unused_message(&rule.key.name, graph)
+            } else {
+                self.hidden_message(rule, graph)?
+            };
+            let span = rule.key.span.clone();
+            Some(Problem { span, message })
+        };
+        self.rules.iter().filter_map(problem).collect()
+    }
+
+    /// What to say of a rule whose nodes are all chosen by earlier rules.
+    fn hidden_message(&self, rule: &Rule<T>, graph: &Graph) -> Option<String> {
+        let mut chosen = graph
+            .nodes()
+            .iter()
+            .filter(|node| self.chooses(rule, node))
+            .filter_map(|node| self.find(node));
+        let first = chosen.next()?;
+        let is_own = |found: &Rule<T>| found.key.span == rule.key.span;
+        if is_own(first) || chosen.any(is_own) {
+            return None;
+        }
+        let (name, first) = (&rule.key.name, &first.key.name);
+        Some(format!(
+            "rule '{name}' is never used: rule '{first}' comes first"
+        ))
     }
 
     fn unused_message(&self, key: &str, graph: &Graph) -> String {

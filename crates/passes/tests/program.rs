@@ -80,7 +80,9 @@ fn statistics_of_a_parameter_go_with_it() {
         (lora, "[fuse_lora_weights]\n"),
     ] {
         let mut graph = model("jsc-toy");
-        run(&mut graph, &data, before);
+        if !before.is_empty() {
+            run(&mut graph, &data, before);
+        }
         give_adapters_weights(&mut graph);
         run(&mut graph, &data, profile);
         let profiled = graph.clone();
@@ -124,4 +126,85 @@ fn give_adapters_weights(graph: &mut Graph) {
         let weight = graph.node_mut(id).params.get_mut("weight").unwrap();
         *weight = Tensor::filled(weight.shape().to_vec(), 0.25);
     }
+}
+
+/// The problems of a config, at reading or, with the graph, at running.
+fn problems(passes: &str) -> Vec<String> {
+    let table = Table::parse(passes).unwrap();
+    let found = match Program::read(&table) {
+        Err(problems) => problems,
+        Ok(program) => {
+            let mut graph = model("jsc-toy");
+            let mut context = Context::new(&graph, None);
+            match program.run(&mut graph, &mut context, |_, _, _| {}) {
+                Err(passes::RunError::Config { problems, .. }) => problems,
+                Err(error) => panic!("{error}"),
+                Ok(_) => Vec::new(),
+            }
+        }
+    };
+    let at = |problem: passes::config::Problem| {
+        format!("{}: {}", &passes[problem.span], problem.message)
+    };
+    found.into_iter().map(at).collect()
+}
+
+#[test]
+fn every_mistake_in_a_rule_is_reported_where_it_stands() {
+    let rule = |keys: &str| format!("[quantize.linear.config]\n{keys}\n");
+    let bypass = problems(&rule(
+        "name = \"integer\"\nbypass = \"yes\"\nfloor = 1\nweight_width = 8",
+    ));
+    assert_eq!(bypass.len(), 2, "{bypass:?}");
+    assert!(bypass[0].starts_with("bypass: bypass: "), "{bypass:?}");
+    assert!(bypass[1].starts_with("floor: floor: "), "{bypass:?}");
+    let own_name = problems(&rule(
+        "name = \"integer\"\nweight_name = 3\nweight_width = 8",
+    ));
+    assert!(
+        own_name[0].starts_with("weight_name: weight_name: 3 is not a word"),
+        "{own_name:?}"
+    );
+    let unknown = problems(&rule(
+        "name = \"intger\"\nweight_width = 8\nbias_width = 8\nwieght_width = 8",
+    ));
+    assert_eq!(unknown.len(), 2, "{unknown:?}");
+    assert!(
+        unknown
+            .iter()
+            .any(|p| p.starts_with("name: name: unknown format 'intger'; did you mean 'integer'")),
+        "{unknown:?}"
+    );
+    assert!(
+        unknown
+            .iter()
+            .any(|p| p.starts_with("wieght_width: unknown key")),
+        "{unknown:?}"
+    );
+}
+
+#[test]
+fn a_rule_that_others_leave_nothing_is_a_mistake() {
+    let rule =
+        |key: &str| format!("[quantize.\"{key}\".config]\nname = \"integer\"\nweight_width = 8\n");
+    let config = format!(
+        "[quantize]\nby = \"regex_name\"\n{}{}",
+        rule("seq_blocks_.*"),
+        rule("seq_blocks_2")
+    );
+    let found = problems(&config);
+    let message = "rule 'seq_blocks_2' is never used: rule 'seq_blocks_.*' comes first";
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].ends_with(message), "{found:?}");
+}
+
+#[test]
+fn nothing_to_do_is_a_mistake() {
+    assert_eq!(problems("").len(), 1);
+    assert!(problems("[profile_statistics]\n")[0].contains("what to profile is missing"));
+    let sigma = "[profile_statistics]\ntarget_weight_nodes = [\"linear\"]\n[profile_statistics.weight_statistics]\nrange_n_sigma = { num_sigma = -1 }\n";
+    assert_eq!(
+        problems(sigma),
+        ["-1: num_sigma: -1 is not a number of at least 0"]
+    );
 }

@@ -59,15 +59,18 @@ Limits: scale and shift of a batch norm are checked as the network computes them
                 grids.extend(activations(graph, &rows, context.threads)?);
                 let differing = with_decoded_weights(graph, &rows, context.threads)?;
                 is_good &= differing == 0;
-                texts.push(format!(
-                    "outputs of {} rows with the decoded weights in place: {}",
-                    rows.len(),
-                    if differing == 0 {
-                        "equal to the bit".to_owned()
-                    } else {
-                        format!("{differing} differ")
-                    }
-                ));
+                let has_formats = graph.nodes().iter().any(|node| !node.formats.is_empty());
+                texts.extend(has_formats.then(|| {
+                    format!(
+                        "outputs of {} rows with the decoded weights in place: {}",
+                        rows.len(),
+                        if differing == 0 {
+                            "equal to the bit".to_owned()
+                        } else {
+                            format!("{differing} differ")
+                        }
+                    )
+                }));
             }
             Err(PassError::NoData) => {
                 texts.push("no dataset: activations were not looked at".to_owned());

@@ -80,6 +80,11 @@ Limits: a value that does not have the rows of the batch outermost is refused.";
             "target_activation_nodes",
             "activation_statistics",
         );
+        if weights.nodes.rules.is_empty() && activations.nodes.rules.is_empty() {
+            let hint =
+                "give target_weight_nodes with [….weight_statistics], or the same of activations";
+            reader.missing("what to profile", hint);
+        }
         Self {
             weights,
             activations,

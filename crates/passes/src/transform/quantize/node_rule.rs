@@ -90,19 +90,34 @@ impl NodeRule {
     /// The rule that keys and values are; `span` is where they stand as a whole.
     pub fn of(entries: &[Entry], span: &Span) -> Result<Self, Vec<(Span, String)>> {
         let get = |name: &str| entries.iter().find(|(key, _)| key.name == name);
+        let mut problems = wrong_kinds(entries);
         if let Some((_, FieldValue::Bool(true))) = get("bypass") {
-            return Ok(Self::Bypass);
+            problems.extend(unknown_keys(entries));
+            return if problems.is_empty() {
+                Ok(Self::Bypass)
+            } else {
+                Err(problems)
+            };
         }
         let Some((name_key, name)) = get("name") else {
             return Err(vec![(span.clone(), "name is missing; give a format of `ch list formats`, or \"NA\" to leave nodes alone".to_owned())]);
         };
+        problems.extend(unknown_keys(entries));
         let FieldValue::Text(name) = name else {
-            return Err(vec![(
-                name_key.span.clone(),
-                format!("name: {name} is not a word"),
-            )]);
+            return Err(problems);
         };
-        let mut problems = unknown_keys(entries);
+        let named = entries.iter().filter(|(key, _)| is_name(&key.name));
+        for (key, value) in named {
+            if let FieldValue::Text(word) = value
+                && !is_na_word(word)
+                && entry(word).is_none()
+            {
+                let names = Format::TABLE.iter().map(|entry| entry.name.to_owned());
+                let close = super::nearest_key(word, &names.collect::<Vec<_>>());
+                let message = format!("{}: unknown format '{word}'{close}", key.name);
+                problems.push((key.span.clone(), message));
+            }
+        }
         let mut operands = BTreeMap::new();
         for (word, operand) in Operand::WORDS {
             let own: Vec<&Entry> = entries
@@ -115,7 +130,8 @@ impl NodeRule {
                 _ => name,
             };
             let all_na = own.iter().all(|(_, value)| is_na(value));
-            if is_na_word(name) || own.is_empty() || all_na {
+            // A name that is no format has been reported where it stands.
+            if is_na_word(name) || entry(name).is_none() || own.is_empty() || all_na {
                 continue;
             }
             match OperandFormat::of(word, name, &own, get("floor").map(|(_, value)| value)) {
@@ -147,6 +163,30 @@ impl NodeRule {
         }
         Ok(Self::Formats(operands))
     }
+}
+
+/// Whether a key holds the name of a format.
+fn is_name(key: &str) -> bool {
+    let of_operand = |(word, _): &(&str, Operand)| key.strip_prefix(word) == Some("_name");
+    key == "name" || Operand::WORDS.iter().any(of_operand)
+}
+
+/// Keys of a rule whose values are of another kind than theirs.
+fn wrong_kinds(entries: &[Entry]) -> Vec<(Span, String)> {
+    let problem = |(key, value): &Entry| {
+        let is_flag = ["bypass", "floor"].contains(&key.name.as_str());
+        let wanted = match value {
+            _ if is_na(value) => return None,
+            FieldValue::Bool(_) if is_flag => return None,
+            FieldValue::Text(_) if is_name(&key.name) => return None,
+            _ if is_flag => "true or false",
+            _ if is_name(&key.name) => "a word",
+            _ => return None,
+        };
+        let message = format!("{}: {value} is not {wanted}", key.name);
+        Some((key.span.clone(), message))
+    };
+    entries.iter().filter_map(problem).collect()
 }
 
 fn first_field(name: &str) -> &'static str {
