@@ -41,7 +41,8 @@ Example:
 
 Config: num_samples, default 64; split, train, val or test. Reads: the graph, rows of the dataset (without a dataset only
 weights are looked at). Writes: nothing. Fails (exit code 1) when a value is off its grid.
-Limits: scale and shift of a batch norm are checked as the network computes them.";
+Limits: scale and shift of a batch norm are not looked at. A result is seen as it was rounded, so its error and saturation
+read zero.";
 
     fn read(reader: &mut Reader) -> Self {
         Self {
