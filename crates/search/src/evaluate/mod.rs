@@ -16,10 +16,10 @@ use crate::format_space::{FormatSpace, NodeChoice};
 use crate::metrics::{COUNT, Scores};
 use activations::{Activations, Crossing};
 use data::Split;
-use engine::{Input, Plan, PlanOptions, Pool, State, compile};
+use engine::{Input, Plan, PlanOptions, Pool, Port, State, compile};
 use format::Format;
 use hardware::Costs;
-use ir::{Graph, NodeId, verify};
+use ir::{Graph, NodeId, Verified, verify};
 use passes::PassError;
 use recent::Recent;
 use segments::{Segment, cut};
@@ -120,12 +120,20 @@ pub struct Evaluator {
     choices: Vec<HashMap<NodeChoice, u32>>,
     variants: Vec<Vec<Variant>>,
     /// By segment, combination of its searched nodes' variants, and rows.
-    plans: Recent<(usize, u32, usize), (State, Plan)>,
+    plans: Recent<(usize, u32, usize), Compiled>,
     /// The labels of every block.
     labels: Vec<Vec<u32>>,
     /// By segment: the combinations of its searched nodes' variants.
     combinations: Vec<HashMap<Vec<u32>, u32>>,
     kept: Activations,
+}
+
+/// A segment with the formats of one combination.
+struct Compiled {
+    state: State,
+    plan: Plan,
+    /// The rows that the plan holds from its last run; running on them again needs no copy.
+    holds: Option<Crossing>,
 }
 
 struct Variant {
@@ -273,15 +281,13 @@ impl Evaluator {
         };
         loop {
             let key = self.planned(at, names[at], variants, indices.len())?;
-            let (state, plan) = self.plans.get_mut(&key).expect("it was planned");
-            run(
-                plan,
-                state,
-                &self.pool,
-                crossing.as_ref(),
-                self.task.rows.rows(),
+            let compiled = self.plans.get_mut(&key).expect("it was planned");
+            let rows = Input::Gather {
+                values: self.task.rows.rows(),
                 indices,
-            )?;
+            };
+            compiled.run(crossing.as_ref(), rows, &self.pool)?;
+            let plan = &mut compiled.plan;
             if at == last {
                 let score = plan.cross_entropy(&self.labels[block], &self.pool)?;
                 return Ok((score.loss, score.correct));
@@ -315,36 +321,54 @@ impl Evaluator {
             let graph = self.segments[segment].graph(&self.task.graph, &formats);
             let verified = verify(&graph)?;
             let state = State::new(&verified)?;
-            let plan = compile(&verified, &state, PlanOptions::eval(rows))?;
+            let plan = compile(&verified, &state, keeping_inputs(&verified, rows))?;
             let elements = plan.arena_len() + 2 * state.trained_len();
             let bytes = PLAN_BYTES + elements * size_of::<f32>();
-            self.plans.insert(key, (state, plan), bytes);
+            let compiled = Compiled {
+                state,
+                plan,
+                holds: None,
+            };
+            self.plans.insert(key, compiled, bytes);
         }
         Ok(key)
     }
 }
 
-fn run(
-    plan: &mut Plan,
-    state: &mut State,
-    pool: &Pool,
-    crossing: Option<&Crossing>,
-    rows: &[f32],
-    indices: &[u32],
-) -> Result<(), PassError> {
-    match crossing {
-        None => plan.forward(
-            state,
-            &[Input::Gather {
-                values: rows,
-                indices,
-            }],
-            pool,
-        )?,
-        Some(values) => {
-            let inputs: Vec<Input> = values.iter().map(|values| Input::F32(values)).collect();
-            plan.forward(state, &inputs, pool)?;
-        }
+/// Options under which a plan keeps its inputs.
+fn keeping_inputs(verified: &Verified, rows: usize) -> PlanOptions {
+    let port = |node| Port {
+        node,
+        port: "data_out_0".to_owned(),
+    };
+    PlanOptions {
+        observe: verified.placeholders().into_iter().map(port).collect(),
+        ..PlanOptions::eval(rows)
     }
-    Ok(())
+}
+
+impl Compiled {
+    /// Runs on what crossed the cut before, or on rows of the dataset.
+    fn run(
+        &mut self,
+        crossing: Option<&Crossing>,
+        rows: Input,
+        pool: &Pool,
+    ) -> Result<(), PassError> {
+        let Some(crossing) = crossing else {
+            self.holds = None;
+            return Ok(self.plan.forward(&mut self.state, &[rows], pool)?);
+        };
+        if self
+            .holds
+            .as_ref()
+            .is_some_and(|held| Arc::ptr_eq(held, crossing))
+        {
+            return Ok(self.plan.forward_again(&mut self.state, pool)?);
+        }
+        let inputs: Vec<Input> = crossing.iter().map(|values| Input::F32(values)).collect();
+        self.plan.forward(&mut self.state, &inputs, pool)?;
+        self.holds = Some(Arc::clone(crossing));
+        Ok(())
+    }
 }
