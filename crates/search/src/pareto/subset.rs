@@ -65,7 +65,9 @@ fn best(
             break;
         }
         chosen.push(losses[item].clone());
-        bounds[item] = hypervolume(chosen, reference) - volume;
+        let added = hypervolume(chosen, reference) - volume;
+        // Nothing adds to what is infinite already.
+        bounds[item] = if added.is_nan() { 0.0 } else { added };
         chosen.pop();
         if bounds[item] > most || (bounds[item] == most && place < best) {
             (best, most) = (place, bounds[item]);
@@ -91,6 +93,12 @@ mod tests {
             largest_subset(&[vec![1.0, 1.0], vec![1.0, 1.0]], 2, &[1.0, 1.0]),
             [0, 1]
         );
+        let infinite = [
+            vec![0.0, 1.0],
+            vec![f64::NEG_INFINITY, 2.0],
+            vec![f64::NEG_INFINITY, 0.0],
+        ];
+        assert_eq!(largest_subset(&infinite, 2, &[9.0, 9.0]).len(), 2);
     }
 
     #[test]
