@@ -33,6 +33,14 @@ pub enum SearchError {
         /// The value.
         value: Value,
     },
+    /// A trial that was run elsewhere and does not fit the space.
+    #[error("trial {number}, which another program ran: {source}")]
+    ForeignTrial {
+        /// The trial.
+        number: u64,
+        /// What does not fit.
+        source: Box<SearchError>,
+    },
     /// No sampler is called that.
     #[error("sampler `{name}` is not known; there are {}", known.join(", "))]
     UnknownSampler {

@@ -177,6 +177,21 @@ impl Study {
         self.tell(number, outcome)
     }
 
+    /// Takes in a trial that was handed out here and run elsewhere, perhaps at another point.
+    pub fn adopt(
+        &mut self,
+        number: u64,
+        point: Point,
+        outcome: Outcome,
+    ) -> Result<(), SearchError> {
+        self.note(&point);
+        match self.running.get_mut(&number) {
+            Some(own) => *own = point,
+            None => return Err(SearchError::NotRunning { number }),
+        }
+        self.tell(number, outcome)
+    }
+
     fn finished(&self, number: u64) -> Option<&Trial> {
         let committed = self.history.trials().get(number as usize);
         committed.or_else(|| self.waiting.get(&number))

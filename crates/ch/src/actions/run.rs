@@ -121,6 +121,7 @@ impl Flow<'_> {
             let searching = Searching {
                 config: self.config,
                 data: self.data,
+                storage: None,
             };
             searching.prepare(asked.clone(), graph.clone(), self.console)?;
         }
@@ -222,6 +223,7 @@ impl Flow<'_> {
         let searching = Searching {
             config: self.config,
             data: self.data,
+            storage: None,
         };
         let stop = training::watch_for_ctrl_c()?;
         let search = searching.prepare(asked, graph, self.console)?;

@@ -47,6 +47,7 @@ pub fn run(args: &Args) -> Result<Reply> {
     let searching = Searching {
         config: &config,
         data: &data,
+        storage: args.options.storage.as_deref(),
     };
     let search = searching.prepare(asked, graph, &mut console)?;
     let folder = match config.text("resume") {

@@ -36,6 +36,9 @@ pub struct Options {
     /// Sampler, instead of what the file says: `ch list strategies`
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     sampler: Option<String>,
+    /// Where trials are kept: a journal, or postgresql://user@host:port/database, which workers on many machines share
+    #[arg(long, value_name = "ADDRESS", help_heading = "Search")]
+    pub storage: Option<String>,
 }
 
 impl Options {
@@ -61,6 +64,8 @@ pub struct Searching<'a> {
     pub config: &'a Config,
     /// Rows to score on.
     pub data: &'a Dataset,
+    /// Where trials are kept, if not in the folder.
+    pub storage: Option<&'a str>,
 }
 
 /// What came out, for people and for programs.
@@ -107,10 +112,13 @@ impl Searching<'_> {
         Ok(self.outcome(&report, folder))
     }
 
-    /// The journal of this search: a new one, or that of the run to go on with.
+    /// The storage that was named, or the journal of this search: a new one, or that of the run to go on with.
     fn storage(&self, search: &Search, folder: &Path) -> Result<Box<dyn Storage>> {
         let path = folder.join(JOURNAL);
         let info = self.info(search);
+        if let Some(address) = self.storage {
+            return Ok(search::storage::open(address, &info)?);
+        }
         let is_there = self.config.text("resume").is_some() && path.exists();
         let journal = if is_there {
             Journal::open(&path, &info)

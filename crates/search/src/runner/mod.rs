@@ -237,6 +237,7 @@ impl Search {
             records: BTreeMap::new(),
             committed: 0,
             elsewhere: BTreeSet::new(),
+            heard: started,
             fronts: Fronts::default(),
             ran: 0,
             error: None,

@@ -5,8 +5,8 @@ use super::{RunError, Search};
 use crate::evaluate::{Evaluation, Evaluator, score};
 use crate::metrics::Scores;
 use crate::pareto::{self, Fronts};
-use crate::storage::{Chosen, Storage};
-use crate::{History, Next, Outcome, Point, State, Study};
+use crate::storage::{Chosen, Storage, StoredTrial};
+use crate::{History, Next, Outcome, Point, SearchError, Space, State, Study};
 use passes::PassError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +25,8 @@ pub(super) struct Shared {
     pub committed: usize,
     /// Trials that other processes run.
     pub elsewhere: BTreeSet<u64>,
+    /// When others were last listened to.
+    pub heard: Instant,
     pub fronts: Fronts,
     pub ran: u64,
     pub error: Option<RunError>,
@@ -99,7 +101,10 @@ impl<'a> Room<'a> {
                 shared.is_over = true;
                 return None;
             }
-            match self.try_next(shared) {
+            // A worker that never has to wait listens to the others as well.
+            let is_time = !shared.elsewhere.is_empty() && shared.heard.elapsed() > POLL;
+            let heard = if is_time { take_news(shared) } else { Ok(()) };
+            match heard.and_then(|()| self.try_next(shared)) {
                 Ok(Taken::Job(job)) => return Some(job),
                 Ok(Taken::Nothing) => return None,
                 Ok(Taken::Later) => {}
@@ -269,22 +274,33 @@ fn take_news(shared: &mut Shared) -> Result<(), RunError> {
     let Some(storage) = &mut shared.storage else {
         return Ok(());
     };
+    shared.heard = Instant::now();
     for mut stored in storage.news()? {
         records::mend(&mut stored, shared.study.history().directions().len());
-        let point = shared.study.space().point(&stored.parameters)?;
-        let number = stored.number;
+        let (number, point) = (stored.number, point_of(shared.study.space(), &stored)?);
+        let outcome = stored.outcome.clone();
         if shared.elsewhere.remove(&number) {
-            shared.study.tell(number, stored.outcome.clone())?;
+            shared.study.adopt(number, point.clone(), outcome)?;
         } else {
-            shared
-                .study
-                .restore(number, point.clone(), stored.outcome.clone())?;
+            shared.study.restore(number, point.clone(), outcome)?;
         }
         shared
             .records
             .insert(number, records::record(stored, point));
     }
     Ok(())
+}
+
+/// What a kept trial has tried. Other programs share studies, and their trials can fail before everything is chosen.
+fn point_of(space: &Space, stored: &StoredTrial) -> Result<Point, SearchError> {
+    match space.point(&stored.parameters) {
+        Err(_) if stored.outcome.values.is_empty() => Ok(space.nearest(&stored.parameters)),
+        Err(source) => Err(SearchError::ForeignTrial {
+            number: stored.number,
+            source: Box::new(source),
+        }),
+        point => point,
+    }
 }
 
 /// Tells the listener of every trial that the history has newly reached.

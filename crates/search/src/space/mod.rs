@@ -176,6 +176,14 @@ impl Space {
             None => Ok(point),
         }
     }
+
+    /// A point with those of the values that fit, and the middle where nothing is known: what stands for a trial that
+    /// failed before it had chosen everything.
+    pub fn nearest(&self, named: &Map<String, Value>) -> Point {
+        self.build(|index, distribution| {
+            coordinate(&self.parameters[index], named).unwrap_or_else(|_| distribution.at(0.5))
+        })
+    }
 }
 
 fn gate(parameters: &[Parameter], condition: &Condition) -> Gate {
@@ -271,6 +279,14 @@ pub(crate) mod tests {
             let point = space.nth(index).unwrap();
             assert_eq!(space.point(&space.named(&point)).unwrap(), point);
         }
+        let nearest = |value: Value| space.named(&space.nearest(value.as_object().unwrap()));
+        let middle = json!({"format": "b", "width": 6, "block": "y", "free": "1"});
+        assert_eq!(Value::Object(nearest(json!({}))), middle);
+        let partly = json!({"format": "a", "width": 2, "free": "1"});
+        assert_eq!(
+            Value::Object(nearest(json!({"format": "a", "width": 2, "free": 7}))),
+            partly
+        );
         let refused = |value: Value| {
             space
                 .point(value.as_object().unwrap())

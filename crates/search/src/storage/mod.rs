@@ -4,8 +4,13 @@
 
 mod clock;
 mod journal;
+mod layout;
+#[cfg(feature = "postgres")]
+mod postgres;
 
 pub use journal::Journal;
+#[cfg(feature = "postgres")]
+pub use postgres::Postgres;
 
 use crate::{Direction, Outcome, Parameter};
 use serde_json::{Map, Value as Json};
@@ -72,7 +77,7 @@ pub enum StorageError {
     },
     /// The database does not answer, or answers with an error.
     #[error(
-        "{place}: {message}; finished trials are safe there, go on with --resume when it is back"
+        "{place}: {message}; finished trials are safe there, give the same command again when it is back"
     )]
     Connection {
         /// The database, without its password.
@@ -80,6 +85,47 @@ pub enum StorageError {
         /// What it says.
         message: String,
     },
+    /// This program was built without PostgreSQL.
+    #[error(
+        "{place}: this program was built without PostgreSQL; build it with `cargo build --release -p ch --features postgres`"
+    )]
+    NotBuilt {
+        /// What kind of database was asked for, without the rest of its address.
+        place: String,
+    },
+}
+
+/// Opens a storage by its address: `postgresql://…`, or a journal, which is made if it is not there.
+pub fn open(address: &str, info: &StudyInfo) -> Result<Box<dyn Storage>, StorageError> {
+    match address.split_once("://") {
+        Some((scheme, _)) if scheme.starts_with("postgres") => shared(address, info),
+        Some((scheme, _)) => Err(StorageError::Foreign {
+            place: "--storage".to_owned(),
+            message: format!("knows postgresql:// and files, not {scheme}://"),
+        }),
+        None => {
+            let path = std::path::Path::new(address);
+            let journal = if path.exists() {
+                Journal::open(path, info)
+            } else {
+                Journal::create(path, info)
+            };
+            Ok(Box::new(journal?))
+        }
+    }
+}
+
+#[cfg(feature = "postgres")]
+fn shared(address: &str, info: &StudyInfo) -> Result<Box<dyn Storage>, StorageError> {
+    Ok(Box::new(Postgres::create_or_join(address, info)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn shared(address: &str, _info: &StudyInfo) -> Result<Box<dyn Storage>, StorageError> {
+    let scheme = address.split("://").next().unwrap_or_default();
+    Err(StorageError::NotBuilt {
+        place: format!("{scheme}://…"),
+    })
 }
 
 /// A place for the trials of one study. Numbers are claimed, so that several workers can share a study.

@@ -1,8 +1,12 @@
 //! The lines of a journal as Optuna writes them: one JSON object each, `op_code` first.
 
+use crate::State;
 use crate::storage::clock::to_iso;
+use crate::storage::layout::{
+    CONSTRAINTS, FACTS, METRIC_NAMES, direction_number, distribution, internal, numbers, result,
+    state_number,
+};
 use crate::storage::{Chosen, StoredTrial, StudyInfo};
-use crate::{Direction, Distribution, State};
 use serde_json::{Map, Value as Json, json};
 use std::time::SystemTime;
 
@@ -19,33 +23,19 @@ pub(super) mod op {
     pub const TRIAL_SYSTEM_ATTR: u64 = 9;
 }
 
-/// Where Optuna keeps what objectives are called, and how far constraints are violated.
-pub(super) const METRIC_NAMES: &str = "study:metric_names";
-pub(super) const CONSTRAINTS: &str = "constraints";
-/// Where our own facts about a study are.
-pub(super) const FACTS: &str = "mase";
-
-/// The lines that make a study.
-pub(super) fn study(info: &StudyInfo, worker: &str) -> String {
+/// The lines that make a study: that it is there, our facts about it, what its objectives are called.
+pub(super) fn study(info: &StudyInfo, worker: &str) -> [String; 3] {
     let directions: Vec<u8> = info
         .directions
         .iter()
         .map(|direction| direction_number(*direction))
         .collect();
-    let lines = [
+    [
         json!({ "op_code": op::CREATE_STUDY, "worker_id": worker, "study_name": info.name, "directions": directions }),
         json!({ "op_code": op::STUDY_USER_ATTR, "worker_id": worker, "study_id": 0, "user_attr": { FACTS: info.facts } }),
         json!({ "op_code": op::STUDY_SYSTEM_ATTR, "worker_id": worker, "study_id": 0, "system_attr": { METRIC_NAMES: info.metric_names } }),
-    ];
-    lines.iter().map(|line| line.to_string() + "\n").collect()
-}
-
-/// Optuna's number of a direction.
-pub(super) fn direction_number(direction: Direction) -> u8 {
-    match direction {
-        Direction::Minimize => 1,
-        Direction::Maximize => 2,
-    }
+    ]
+    .map(|line| line.to_string() + "\n")
 }
 
 /// The line that begins a trial, with all its parameters.
@@ -53,10 +43,8 @@ pub(super) fn begin(chosen: &[Chosen], started: SystemTime, worker: &str) -> Str
     let mut params = Map::new();
     let mut distributions = Map::new();
     for Chosen { parameter, value } in chosen {
-        params.insert(
-            parameter.name.clone(),
-            internal(&parameter.distribution, value),
-        );
+        let number = internal(&parameter.distribution, value);
+        params.insert(parameter.name.clone(), json!(number));
         distributions.insert(
             parameter.name.clone(),
             distribution(&parameter.distribution).into(),
@@ -84,71 +72,40 @@ pub(super) fn end(trial: &StoredTrial, worker: &str) -> String {
             "user_attr": { name: value },
         })
     };
-    let mut lines: Vec<Json> = trial.attributes.iter().map(attribute).collect();
+    let lines = trial.attributes.iter().map(attribute);
+    let mut text: String = lines.map(|line| line.to_string() + "\n").collect();
+    // Values need not be finite, which only Python's JSON can say.
+    let number = trial.number;
     if let Some(violation) = trial.outcome.violation {
-        lines.push(json!({
-            "op_code": op::TRIAL_SYSTEM_ATTR,
-            "worker_id": worker,
-            "trial_id": trial.number,
-            "system_attr": { CONSTRAINTS: [violation] },
-        }));
+        let list = numbers(&[violation]);
+        let line = format!(
+            r#"{{"op_code":{},"worker_id":"{worker}","trial_id":{number},"system_attr":{{"{CONSTRAINTS}":{list}}}}}"#,
+            op::TRIAL_SYSTEM_ATTR
+        );
+        text.extend([&line, "\n"]);
     }
-    lines.push(json!({
-        "op_code": op::TRIAL_STATE_VALUES,
-        "worker_id": worker,
-        "trial_id": trial.number,
-        "state": state_number(trial.outcome.state),
-        "values": if trial.outcome.values.is_empty() { Json::Null } else { json!(trial.outcome.values) },
-        "datetime_complete": to_iso(trial.finished),
-    }));
-    lines.iter().map(|line| line.to_string() + "\n").collect()
+    let (ended, values) = result(&trial.outcome);
+    text + &state(number, ended, values, trial.finished, worker)
 }
 
-/// Optuna's number of a state; 0 is a trial under way.
-fn state_number(state: State) -> u8 {
-    match state {
-        State::Complete => 1,
-        State::Pruned => 2,
-        State::Failed => 3,
-    }
-}
-
-/// A value as Optuna keeps it: the index of a choice, or the number itself as a float.
-fn internal(distribution: &Distribution, value: &Json) -> Json {
-    match distribution {
-        Distribution::Categorical { choices } => {
-            choices.iter().position(|choice| choice == value).into()
-        }
-        _ => json!(value.as_f64()),
-    }
-}
-
-/// A distribution as the text that Optuna keeps.
-fn distribution(distribution: &Distribution) -> String {
-    let json = match distribution {
-        Distribution::Categorical { choices } => {
-            let choices: Vec<Json> = choices.iter().map(plain).collect();
-            json!({ "name": "CategoricalDistribution", "attributes": { "choices": choices } })
-        }
-        Distribution::Int {
-            low,
-            high,
-            step,
-            log,
-        } => {
-            json!({ "name": "IntDistribution", "attributes": { "log": log, "step": step, "low": low, "high": high } })
-        }
-        Distribution::Float { low, high, log } => {
-            json!({ "name": "FloatDistribution", "attributes": { "step": null, "low": low, "high": high, "log": log } })
-        }
+/// The line with the result of a trial.
+pub(super) fn state(
+    number: u64,
+    state: State,
+    values: &[f64],
+    finished: SystemTime,
+    worker: &str,
+) -> String {
+    let list = if values.is_empty() {
+        "null".to_owned()
+    } else {
+        numbers(values)
     };
-    json.to_string()
-}
-
-/// Optuna's choices are single values; a list, such as a block size, is kept as its text.
-fn plain(choice: &Json) -> Json {
-    match choice {
-        Json::Array(_) | Json::Object(_) => choice.to_string().into(),
-        single => single.clone(),
-    }
+    let line = format!(
+        r#"{{"op_code":{},"worker_id":"{worker}","trial_id":{number},"state":{},"values":{list},"datetime_complete":"{}"}}"#,
+        op::TRIAL_STATE_VALUES,
+        state_number(state),
+        to_iso(finished)
+    );
+    line + "\n"
 }

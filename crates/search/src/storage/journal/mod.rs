@@ -2,12 +2,16 @@
 //!
 //! A trial is a line when it begins, with its parameters, and a few when it ends. Lines reach the file at once, so
 //! that a killed process loses no finished trial, and the disk several times a second. The number of a trial is its place
-//! among the lines that begin one.
+//! among the lines that begin one. One program writes at a time: other searches are refused by a lock, and what another
+//! program appends meanwhile is noticed before anything is written behind it.
 
 mod lines;
 mod read;
 
 use super::{Chosen, Storage, StorageError, StoredTrial, StudyInfo};
+use crate::State;
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -18,13 +22,20 @@ const MAX_BYTES: u64 = 1 << 32;
 /// Between two times that the disk is waited for.
 const SYNC_EVERY: Duration = Duration::from_millis(200);
 
+/// How our own workers are called, before the number of the process.
+const WORKER: &str = "mase-";
+
 /// A journal, open for appending.
 pub struct Journal {
     path: PathBuf,
     file: File,
     worker: String,
+    /// Bytes that are ours or were read.
+    length: u64,
     /// Trials that have their first line.
     begun: u64,
+    /// Parameters of those that an earlier run has begun and not ended.
+    left: BTreeMap<u64, Map<String, Json>>,
     news: Vec<StoredTrial>,
     last_sync: Instant,
     is_synced: bool,
@@ -44,8 +55,7 @@ impl Journal {
             .open(path)
             .map_err(fail)?;
         let mut journal = Self::new(path, file)?;
-        let text = lines::study(info, &journal.worker);
-        journal.append(&text)?;
+        journal.append(&lines::study(info, &journal.worker).concat())?;
         journal.sync(true)?;
         Ok(journal)
     }
@@ -73,13 +83,36 @@ impl Journal {
                 message,
             })?;
         journal.file.set_len(content.whole as u64).map_err(fail)?;
-        journal.begun = content.trials.len() as u64;
-        journal.news = content.finished();
-        if content.whole == 0 {
-            let text = lines::study(info, &journal.worker);
-            journal.append(&text)?;
-        }
+        journal.go_on(content, info)?;
         Ok(journal)
+    }
+
+    /// Takes in what was read, and writes what an earlier run did not come to write.
+    fn go_on(&mut self, mut content: read::Content, info: &StudyInfo) -> Result<(), StorageError> {
+        self.length = content.whole as u64;
+        let study = lines::study(info, &self.worker);
+        let missing = study.into_iter().zip(content.has).filter(|(_, has)| !has);
+        let mut text: String = missing.map(|(line, _)| line).collect();
+        for (number, draft) in content.trials.iter_mut().enumerate() {
+            if draft.is_finished() {
+                continue;
+            }
+            let number = number as u64;
+            if draft.worker.starts_with(WORKER) {
+                self.left.insert(number, draft.parameters.clone());
+                continue;
+            }
+            // Another program has left it behind, at a point of its own.
+            let now = SystemTime::now();
+            draft.fail(now);
+            text += &lines::state(number, State::Failed, &[], now, &self.worker);
+        }
+        self.begun = content.trials.len() as u64;
+        self.news = content.finished();
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.append(&text)
     }
 
     fn new(path: &Path, file: File) -> Result<Self, StorageError> {
@@ -96,19 +129,48 @@ impl Journal {
         Ok(Self {
             path: path.to_owned(),
             file,
-            worker: format!("mase-{}", std::process::id()),
+            worker: format!("{WORKER}{}", std::process::id()),
+            length: 0,
             begun: 0,
+            left: BTreeMap::new(),
             news: Vec::new(),
             last_sync: Instant::now(),
             is_synced: true,
         })
     }
 
+    /// A trial that an earlier run has begun is the one to run again.
+    fn left_behind(&mut self, number: u64, chosen: &[Chosen]) -> Result<(), StorageError> {
+        let pairs = chosen.iter();
+        let now: Map<String, Json> = pairs
+            .map(|chosen| (chosen.parameter.name.clone(), chosen.value.clone()))
+            .collect();
+        match self.left.remove(&number) {
+            Some(then) if then != now => Err(StorageError::Foreign {
+                place: self.path.display().to_string(),
+                message: format!(
+                    "trial {number} was begun as {}, now it would be {}; another version of this program made the study",
+                    Json::Object(then),
+                    Json::Object(now)
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     fn append(&mut self, text: &str) -> Result<(), StorageError> {
+        let fail = |source| file_error(&self.path, source);
+        let length = self.file.metadata().map_err(fail)?.len();
+        if length != self.length {
+            let message = format!(
+                "another program has changed it, from {} to {length} bytes",
+                self.length
+            );
+            return Err(fail(io::Error::other(message)));
+        }
         self.is_synced = false;
-        self.file
-            .write_all(text.as_bytes())
-            .map_err(|source| file_error(&self.path, source))
+        self.length += text.len() as u64;
+        self.file.write_all(text.as_bytes()).map_err(fail)
     }
 }
 
@@ -126,11 +188,12 @@ impl Storage for Journal {
 
     fn claim(&mut self, number: u64, chosen: &[Chosen]) -> Result<bool, StorageError> {
         // A trial that was under way when an earlier run stopped has its line already.
-        if number >= self.begun {
-            let line = lines::begin(chosen, SystemTime::now(), &self.worker);
-            self.append(&line)?;
-            self.begun += 1;
+        if number < self.begun {
+            return self.left_behind(number, chosen).map(|()| true);
         }
+        let line = lines::begin(chosen, SystemTime::now(), &self.worker);
+        self.append(&line)?;
+        self.begun += 1;
         Ok(true)
     }
 

@@ -1,7 +1,10 @@
 //! Reading a journal: strict, bounded, and with the line of whatever is wrong.
 
-use super::lines::{CONSTRAINTS, FACTS, direction_number, op};
+use super::lines::op;
 use crate::storage::clock::from_iso;
+use crate::storage::layout::{
+    FACTS, METRIC_NAMES, compare_facts, direction_number, external, number, parse, violation,
+};
 use crate::storage::{StoredTrial, StudyInfo};
 use crate::{Outcome, State};
 use serde_json::{Map, Value as Json};
@@ -10,8 +13,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// What a journal holds.
 #[derive(Debug, Default)]
 pub(super) struct Content {
-    /// Whether there is a study.
-    has_study: bool,
+    /// Which of the lines that make a study are there.
+    pub has: [bool; 3],
     /// Trials in the order of their numbers.
     pub trials: Vec<Draft>,
     /// Bytes up to the end of the last whole line.
@@ -21,9 +24,12 @@ pub(super) struct Content {
 /// A trial as far as the lines tell.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
-    parameters: Map<String, Json>,
+    pub parameters: Map<String, Json>,
     attributes: Map<String, Json>,
-    violation: Option<f64>,
+    /// What Optuna keeps beside: constraints.
+    system: Map<String, Json>,
+    /// Who began it.
+    pub worker: String,
     started: SystemTime,
     result: Option<(State, Vec<f64>, SystemTime)>,
 }
@@ -48,11 +54,14 @@ pub(super) fn read(bytes: &[u8], info: &StudyInfo) -> Result<Content, Wrong> {
         if line.is_empty() {
             continue;
         }
-        let json: Json = serde_json::from_slice(line)
-            .map_err(|error| (index + 1, format!("is not a line of a journal: {error}")))?;
+        let wrong = |error: &dyn std::fmt::Display| {
+            (index + 1, format!("is not a line of a journal: {error}"))
+        };
+        let text = std::str::from_utf8(line).map_err(|error| wrong(&error))?;
+        let json = parse(text).map_err(|error| wrong(&error))?;
         content.apply(&json, info).map_err(|why| (index + 1, why))?;
     }
-    if !content.has_study && content.whole > 0 {
+    if !content.has[0] && content.whole > 0 {
         return Err((1, "has no study".to_owned()));
     }
     Ok(content)
@@ -63,36 +72,36 @@ impl Content {
         let code = line["op_code"].as_u64().ok_or("has no op_code")?;
         match code {
             op::CREATE_STUDY => self.study(line, info),
-            op::STUDY_USER_ATTR => compare_facts(&line["user_attr"], info),
-            op::STUDY_SYSTEM_ATTR | op::TRIAL_INTERMEDIATE_VALUE => Ok(()),
+            op::STUDY_USER_ATTR => match line["user_attr"][FACTS].as_object() {
+                Some(facts) => {
+                    self.has[1] = true;
+                    compare_facts(facts, info)
+                }
+                None => Ok(()),
+            },
+            op::STUDY_SYSTEM_ATTR => {
+                self.has[2] |= line["system_attr"].get(METRIC_NAMES).is_some();
+                Ok(())
+            }
+            op::TRIAL_INTERMEDIATE_VALUE => Ok(()),
             op::CREATE_TRIAL => self.begin(line),
             op::TRIAL_PARAM => {
                 let name = line["param_name"]
                     .as_str()
                     .ok_or("has no param_name")?
                     .to_owned();
-                let value = external(&line["distribution"], &line["param_value_internal"])?;
+                let value = chosen(&line["distribution"], &line["param_value_internal"])?;
                 self.trial(line)?.parameters.insert(name, value);
                 Ok(())
             }
             op::TRIAL_USER_ATTR => {
-                let more = line["user_attr"]
-                    .as_object()
-                    .ok_or("has no user_attr")?
-                    .clone();
+                let more = attributes(line, "user_attr")?;
                 self.trial(line)?.attributes.extend(more);
                 Ok(())
             }
             op::TRIAL_SYSTEM_ATTR => {
-                if let Some(values) = line["system_attr"][CONSTRAINTS].as_array() {
-                    self.trial(line)?.violation = Some(
-                        values
-                            .iter()
-                            .filter_map(Json::as_f64)
-                            .map(|v| v.max(0.0))
-                            .sum(),
-                    );
-                }
+                let more = attributes(line, "system_attr")?;
+                self.trial(line)?.system.extend(more);
                 Ok(())
             }
             op::TRIAL_STATE_VALUES => self.end(line),
@@ -101,7 +110,7 @@ impl Content {
     }
 
     fn study(&mut self, line: &Json, info: &StudyInfo) -> Result<(), String> {
-        if std::mem::replace(&mut self.has_study, true) {
+        if std::mem::replace(&mut self.has[0], true) {
             return Err("begins a second study; a journal of ours holds one".to_owned());
         }
         let name = line["study_name"].as_str().unwrap_or_default();
@@ -124,17 +133,21 @@ impl Content {
     }
 
     fn begin(&mut self, line: &Json) -> Result<(), String> {
-        if !self.has_study || line["study_id"] != 0 {
+        if !self.has[0] || line["study_id"] != 0 {
             return Err("begins a trial of a study that is not there".to_owned());
         }
         let mut parameters = Map::new();
         for (name, value) in line["params"].as_object().into_iter().flatten() {
-            parameters.insert(name.clone(), external(&line["distributions"][name], value)?);
+            parameters.insert(name.clone(), chosen(&line["distributions"][name], value)?);
         }
         let mut draft = Draft {
             parameters,
             attributes: line["user_attrs"].as_object().cloned().unwrap_or_default(),
-            violation: None,
+            system: line["system_attrs"]
+                .as_object()
+                .cloned()
+                .unwrap_or_default(),
+            worker: line["worker_id"].as_str().unwrap_or_default().to_owned(),
             started: moment(&line["datetime_start"]),
             result: None,
         };
@@ -176,6 +189,16 @@ impl Content {
 }
 
 impl Draft {
+    /// Whether it has a result.
+    pub fn is_finished(&self) -> bool {
+        self.result.is_some()
+    }
+
+    /// Writes it off.
+    pub fn fail(&mut self, now: SystemTime) {
+        self.result.get_or_insert((State::Failed, Vec::new(), now));
+    }
+
     fn stored(&self, number: u64) -> Option<StoredTrial> {
         let (state, values, finished) = self.result.clone()?;
         Some(StoredTrial {
@@ -183,39 +206,17 @@ impl Draft {
             parameters: self.parameters.clone(),
             outcome: Outcome {
                 values,
-                violation: self.violation,
+                violation: violation(
+                    self.system
+                        .iter()
+                        .map(|(name, value)| (name.as_str(), value)),
+                ),
                 state,
             },
             attributes: self.attributes.clone(),
             started: self.started,
             finished,
         })
-    }
-}
-
-/// A study that was made with other facts would not go on as it began.
-fn compare_facts(attributes: &Json, info: &StudyInfo) -> Result<(), String> {
-    let Some(facts) = attributes[FACTS].as_object() else {
-        return Ok(());
-    };
-    let keys = facts.keys().chain(info.facts.keys());
-    let differing = keys
-        .clone()
-        .find(|key| facts.get(*key) != info.facts.get(*key));
-    match differing {
-        None => Ok(()),
-        Some(key) => {
-            let shown = |facts: &Map<String, Json>| {
-                facts
-                    .get(key)
-                    .map_or_else(|| "nothing".to_owned(), ToString::to_string)
-            };
-            Err(format!(
-                "was made with {key} = {}, now it is {}; search in a new folder instead",
-                shown(facts),
-                shown(&info.facts)
-            ))
-        }
     }
 }
 
@@ -229,9 +230,13 @@ fn finished(state: &Json) -> Option<State> {
 }
 
 fn values(line: &Json) -> Vec<f64> {
+    // A whole trial of one objective has its value by itself.
+    if let Some(value) = line.get("value").and_then(number) {
+        return vec![value];
+    }
     let list = line["values"].as_array();
     list.map_or_else(Vec::new, |values| {
-        values.iter().filter_map(Json::as_f64).collect()
+        values.iter().filter_map(number).collect()
     })
 }
 
@@ -239,36 +244,17 @@ fn moment(json: &Json) -> SystemTime {
     json.as_str().and_then(from_iso).unwrap_or(UNIX_EPOCH)
 }
 
-/// A value as users wrote it, from a distribution's text and the number that Optuna keeps.
-fn external(distribution: &Json, value: &Json) -> Result<Json, String> {
+fn chosen(distribution: &Json, value: &Json) -> Result<Json, String> {
     let text = distribution
         .as_str()
         .ok_or("has a parameter without a distribution")?;
-    let parsed: Json = serde_json::from_str(text)
-        .map_err(|error| format!("has a broken distribution: {error}"))?;
-    let number = value.as_f64().ok_or("has a parameter without a value")?;
-    match parsed["name"].as_str() {
-        Some("CategoricalDistribution") => {
-            let choice = parsed["attributes"]["choices"].get(number as usize);
-            let choice = choice.ok_or_else(|| {
-                format!(
-                    "chooses number {number} of {}",
-                    parsed["attributes"]["choices"]
-                )
-            })?;
-            Ok(listed(choice))
-        }
-        Some("IntDistribution") => Ok((number as i64).into()),
-        Some("FloatDistribution") => Ok(number.into()),
-        other => Err(format!("has a distribution of an unknown kind, {other:?}")),
-    }
+    external(
+        text,
+        value.as_f64().ok_or("has a parameter without a value")?,
+    )
 }
 
-/// Lists were written as their text.
-fn listed(choice: &Json) -> Json {
-    let list = choice
-        .as_str()
-        .filter(|text| text.starts_with('['))
-        .and_then(|text| serde_json::from_str(text).ok());
-    list.unwrap_or_else(|| choice.clone())
+fn attributes(line: &Json, key: &str) -> Result<Map<String, Json>, String> {
+    let attributes = line[key].as_object().cloned();
+    attributes.ok_or_else(|| format!("has no {key}"))
 }
