@@ -109,3 +109,37 @@ fn metadata(graph: &Graph) -> serde_json::Value {
     let linear = graph.find("seq_blocks_2").unwrap();
     serde_json::to_value(ir::common(&verified, linear, 8)).unwrap()
 }
+
+#[test]
+fn what_saturates_at_results_and_inputs_is_seen() {
+    let data = data::open("jsc-sim", &data::OpenOptions::default()).unwrap();
+    let mut graph = model("jsc-tiny");
+    let passes = "[quantize]\n[quantize.linear.config]\nname = \"integer\"\ndata_in_width = 8\nweight_width = 8\n\
+                  data_out_width = 3\ndata_out_frac_width = 2\n[quantize.relu.config]\nname = \"integer\"\ndata_in_width = 8\n\
+                  data_in_frac_width = 4\n[check_quantization]\n";
+    let program = Program::read(&Table::parse(passes).unwrap())
+        .unwrap_or_else(|problems| panic!("{problems:?}"));
+    let mut context = Context::new(&graph, Some(&data));
+    let reports = program.run(&mut graph, &mut context, |_, _, _| {}).unwrap();
+    let report = &reports[1].report;
+    assert!(report.is_good, "{}", report.to_text());
+    let (_, table) = report.tables().next().unwrap();
+    let cell = |node: &str, port: &str, column: usize| {
+        let row = table
+            .rows
+            .iter()
+            .find(|row| row[0] == node && row[1] == port)
+            .unwrap();
+        row[column].trim_end_matches('%').parse::<f64>().unwrap()
+    };
+    // Three bits reach from -1 to 0.75, and the layer's results do not.
+    assert!(
+        cell("seq_blocks_2", "data_out_0", 6) > 1.0 && cell("seq_blocks_2", "data_out_0", 7) > 0.25
+    );
+    // Half of what relu reads is negative, and dropped; what is left fits.
+    assert!(
+        cell("seq_blocks_1", "data_in_0", 6) < 5.0,
+        "{}",
+        table.to_text()
+    );
+}

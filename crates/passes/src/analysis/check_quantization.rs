@@ -1,8 +1,9 @@
 //! Proof that what is quantised lies on its grid, in the values that the engine really uses.
 //!
-//! A data input is watched through a probe: an identity beside the node with the same format on its input, so that what is
-//! seen is what the engine rounds. A result with a format is watched where it is. Weights are proved by running the network
-//! once more with the decoded codes in their place and no weight format: every result must be the same to the bit.
+//! A data input is watched through a probe: an identity beside the node with the same format on its input, so that what
+//! is seen is what the engine rounds. Behind a result with a format the identity takes the rounding over. Weights are
+//! proved by running the network once more with the decoded codes in their place and no weight format: every result must
+//! be the same to the bit.
 
 use crate::config::Reader;
 use crate::observe::observe;
@@ -41,8 +42,8 @@ Example:
 
 Config: num_samples, default 64; split, train, val or test. Reads: the graph, rows of the dataset (without a dataset only
 weights are looked at). Writes: nothing. Fails (exit code 1) when a value is off its grid.
-Limits: scale and shift of a batch norm are not looked at. A result is seen as it was rounded, so its error and saturation
-read zero.";
+Limits: scale and shift of a batch norm are not looked at. Negative inputs of relu count neither as errors nor as saturated,
+because it drops them.";
 
     fn read(reader: &mut Reader) -> Self {
         Self {
@@ -104,6 +105,8 @@ struct Grid {
     astray: usize,
     saturated: usize,
     largest_error: f32,
+    /// Whether negative values are no loss, because the operator drops them anyway.
+    drops_negative: bool,
     codes: BTreeSet<u64>,
     first: Vec<String>,
 }
@@ -118,6 +121,7 @@ impl Grid {
             astray: 0,
             saturated: 0,
             largest_error: 0.0,
+            drops_negative: matches!(node.op, Op::Relu(_)) && port == "data_in_0",
             codes: BTreeSet::new(),
             first: Vec::new(),
         }
@@ -130,10 +134,15 @@ impl Grid {
         let mut inside = vec![1.0; exact.len()];
         self.format.straight_through(exact, shape, &mut inside);
         self.elements += exact.len();
-        self.saturated += inside.iter().filter(|&&g| g == 0.0).count();
+        let pairs = inside.iter().zip(exact);
+        self.saturated += pairs
+            .filter(|&(&inside, &x)| inside == 0.0 && !(self.drops_negative && x < 0.0))
+            .count();
         for (index, (&used, &grid)) in used.iter().zip(&decoded).enumerate() {
             self.astray += usize::from(used != grid);
-            self.largest_error = self.largest_error.max((exact[index] - used).abs());
+            if !(self.drops_negative && exact[index] < 0.0) {
+                self.largest_error = self.largest_error.max((exact[index] - used).abs());
+            }
             self.codes.insert(codes.get(index));
         }
         let width = codes.width as usize;
@@ -199,16 +208,26 @@ fn is_batch_norm(op: &Op) -> bool {
 fn activations(graph: &Graph, rows: &Split, threads: usize) -> Result<Vec<Grid>, PassError> {
     let mut probed = graph.clone();
     let mut grids = Vec::new();
-    let mut ports: Vec<Port> = Vec::new();
-    for (id, node) in graph.iter() {
+    let mut probes = Vec::new();
+    for node in graph.nodes() {
         for (port, format) in &node.formats {
-            let Some((exact, used)) = probe(&mut probed, id, port, format) else {
-                continue;
-            };
-            grids.push(Grid::new(node, port, format));
-            ports.extend([exact, used]);
+            if let Some(name) = probe(&mut probed, &node.name, port, format) {
+                grids.push(Grid::new(node, port, format));
+                probes.push(name);
+            }
         }
     }
+    // Probes are inserted among the nodes, so that only their names stay the same.
+    let ports: Vec<Port> = probes
+        .iter()
+        .filter_map(|name| probed.find(name))
+        .flat_map(|node| {
+            ["data_in_0", "data_out_0"].map(|port| Port {
+                node,
+                port: port.to_owned(),
+            })
+        })
+        .collect();
     let mut exact: Vec<(Vec<usize>, Vec<f32>)> = Vec::new();
     observe(&probed, &ports, rows, threads, |index, shape, values| {
         // The parts of one port come one after the other, those of the exact port before those of the used one.
@@ -222,36 +241,29 @@ fn activations(graph: &Graph, rows: &Split, threads: usize) -> Result<Vec<Grid>,
     Ok(grids)
 }
 
-/// Where the exact and the rounded values of a data port can be seen.
-fn probe(graph: &mut Graph, id: NodeId, port: &str, format: &Format) -> Option<(Port, Port)> {
-    let (value, as_is) = if let Some(index) = port.strip_prefix("data_in_") {
-        let inputs = &graph.node(id).inputs;
-        (*inputs.get(index.parse::<usize>().ok()?)?, false)
+/// Adds an identity that shows the exact and the rounded values of a data port; its name. Beside an input it is only
+/// watched. Behind a result it takes the rounding over: what reads the result reads the identity.
+fn probe(graph: &mut Graph, node: &str, port: &str, format: &Format) -> Option<String> {
+    let id = graph.find(node)?;
+    let name = graph.fresh_name("probe");
+    let identity = |value: ir::Value| {
+        let mut identity = Node::new(&name, "", Identity::default(), &[value]);
+        identity
+            .formats
+            .insert("data_in_0".to_owned(), format.clone());
+        identity
+    };
+    if let Some(index) = port.strip_prefix("data_in_") {
+        let value = *graph.node(id).inputs.get(index.parse::<usize>().ok()?)?;
+        graph.insert(id, identity(value));
     } else {
         let output = port.strip_prefix("data_out_")?.parse().ok()?;
-        (ir::Value { node: id, output }, true)
-    };
-    let output = NodeId(graph.nodes().len() as u32 - 1);
-    let name = graph.fresh_name("probe");
-    let mut identity = Node::new(&name, "", Identity::default(), &[value]);
-    identity
-        .formats
-        .insert("data_in_0".to_owned(), format.clone());
-    let probe = graph.insert(output, identity);
-    let exact = Port {
-        node: probe,
-        port: "data_in_0".to_owned(),
-    };
-    // A result that has a format is on its grid already: rounding it again must change nothing.
-    let used = if as_is {
-        exact.clone()
-    } else {
-        Port {
-            node: probe,
-            port: "data_out_0".to_owned(),
-        }
-    };
-    Some((exact, used))
+        let value = ir::Value { node: id, output };
+        graph.node_mut(id).formats.remove(port);
+        let new = graph.insert(NodeId(id.0 + 1), identity(value));
+        graph.replace_uses(value, new.into());
+    }
+    Some(name)
 }
 
 /// The number of outputs that change when decoded codes take the place of the weights and their formats.
