@@ -264,3 +264,50 @@ fn optuna_joins_the_study() {
     let studies = python::optuna(&["dashboard", &url]).unwrap();
     assert!(studies.is_null() || studies["study_summaries"][0]["study_name"] == "toy");
 }
+
+/// A worker of Optuna's and one of ours at the same time: numbers are given out once, and each hears of the other's.
+#[test]
+fn optuna_works_beside_us() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (mut storage, mut study) = (join(&server.url), toy::study("random", 300));
+    let mut ours = Vec::new();
+    let shown = thread::scope(|scope| {
+        let python = scope.spawn(|| python::optuna(&["worker", &server.url, "15", "0.01"]));
+        while let Some((number, trial)) = claim(&mut storage, &mut study) {
+            storage.finish(&trial).unwrap();
+            study.tell(number, trial.outcome).unwrap();
+            ours.push(number);
+            // Ours would be done before Python has begun.
+            wait_until(|| {
+                number < 20 || python.is_finished() || finished(&server.url).len() > ours.len()
+            });
+        }
+        python.join().unwrap()
+    });
+    if shown.is_none() {
+        return;
+    }
+    let theirs = storage.news().unwrap();
+    assert_eq!(theirs.len(), 15);
+    let mut numbers: Vec<u64> = theirs
+        .iter()
+        .map(|trial| trial.number)
+        .chain(ours)
+        .collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..numbers.len() as u64).collect::<Vec<_>>());
+    for trial in theirs.into_iter().filter(|trial| trial.number < 300) {
+        let point = toy::space().point(&trial.parameters).unwrap();
+        study
+            .adopt(trial.number, point.clone(), trial.outcome)
+            .unwrap();
+        let kept = study.history().trials().get(trial.number as usize);
+        assert!(
+            kept.is_none_or(|kept| kept.point == point),
+            "the point that was tried is kept"
+        );
+    }
+    assert_eq!(study.history().len(), 300);
+}
