@@ -3,7 +3,7 @@
 //! A sampler is a pure function of its config, the seed, the number of the trial and the trials before the horizon of
 //! that number. Whatever it keeps between calls is a cache of such results, and a sampler serves one study only.
 //!
-//! Adding one: a file with a config and an implementation of [`Method`] and [`Sampler`], its `mod` line, and a line in
+//! Adding one: a file with a config and an implementation of `Method` and [`Sampler`], its `mod` line, and a line in
 //! [`SAMPLERS`].
 
 mod brute_force;
