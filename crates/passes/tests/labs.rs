@@ -143,3 +143,38 @@ fn what_saturates_at_results_and_inputs_is_seen() {
         table.to_text()
     );
 }
+
+#[test]
+fn metadata_that_says_nothing_to_the_program_is_refused() {
+    let folder = std::env::temp_dir().join(format!("mase-meta-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("meta.toml");
+    let cases = [
+        (
+            "[seq_blocks_2.comon.args.weight]\nformat = \"integer(8, 4)\"\n",
+            "unknown part 'comon'; did you mean 'common'?",
+        ),
+        (
+            "[seq_blocks_2.common.args.weight]\ntype = \"integer\"\nprecision = [8, 4]\n",
+            "has type 'integer' but no format",
+        ),
+    ];
+    for (text, expected) in cases {
+        std::fs::write(&path, text).unwrap();
+        let mut graph = model("jsc-tiny");
+        let passes = format!(
+            "[load_node_meta_param]\nload_path = {:?}\n",
+            path.display().to_string()
+        );
+        let program = Program::read(&Table::parse(&passes).unwrap())
+            .unwrap_or_else(|problems| panic!("{problems:?}"));
+        let mut context = Context::new(&graph, None);
+        let error = program
+            .run(&mut graph, &mut context, |_, _, _| {})
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -7,6 +7,7 @@
 
 use crate::config::Reader;
 use crate::observe::observe;
+use crate::transform::scale_and_shift;
 use crate::{Context, Kind, Pass, PassError, PassReport, SplitName};
 use data::Split;
 use engine::Port;
@@ -42,8 +43,8 @@ Example:
 
 Config: num_samples, default 64; split, train, val or test. Reads: the graph, rows of the dataset (without a dataset only
 weights are looked at). Writes: nothing. Fails (exit code 1) when a value is off its grid.
-Limits: scale and shift of a batch norm are not looked at. Negative inputs of relu count neither as errors nor as saturated,
-because it drops them.";
+Limits: of a batch norm the scale and the shift are looked at, which are what it rounds. Negative inputs of relu count neither
+as errors nor as saturated, because it drops them.";
 
     fn read(reader: &mut Reader) -> Self {
         Self {
@@ -183,21 +184,33 @@ fn table(grids: &[Grid]) -> Table {
     table
 }
 
-/// The parameters with a format. What a batch norm rounds is not its parameters.
+/// The parameters with a format; of a batch norm the scale and the shift, which are what it rounds.
 fn weights(graph: &Graph) -> Vec<Grid> {
     let mut grids = Vec::new();
-    for node in graph.nodes().iter().filter(|node| !is_batch_norm(&node.op)) {
+    for node in graph.nodes() {
         for (port, format) in &node.formats {
-            if let Some(tensor) = node.params.get(port) {
-                let mut used = vec![0.0; tensor.values().len()];
-                kernels::quantize::quantize(format, tensor.values(), tensor.shape(), &mut used);
+            if let Some((shape, exact)) = rounded_values(node, port) {
+                let mut used = vec![0.0; exact.len()];
+                kernels::quantize::quantize(format, &exact, &shape, &mut used);
                 let mut grid = Grid::new(node, port, format);
-                grid.add(tensor.shape(), tensor.values(), &used);
+                grid.add(&shape, &exact, &used);
                 grids.push(grid);
             }
         }
     }
     grids
+}
+
+/// What a node rounds at the port of a parameter, before it does.
+fn rounded_values(node: &Node, port: &str) -> Option<(Vec<usize>, Vec<f32>)> {
+    let tensor = node.params.get(port)?;
+    let coefficients = scale_and_shift(node);
+    let values = match (port, coefficients) {
+        ("weight", Some([scale, _])) => scale.iter().map(|&v| v as f32).collect(),
+        ("bias", Some([_, shift])) => shift.iter().map(|&v| v as f32).collect(),
+        _ => tensor.values().to_vec(),
+    };
+    Some((tensor.shape().to_vec(), values))
 }
 
 fn is_batch_norm(op: &Op) -> bool {

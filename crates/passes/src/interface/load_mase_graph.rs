@@ -26,8 +26,8 @@ Example:
   [passes.load_mase_graph]
   load_dir = \"saved\"
 
-Config: load_dir, the folder with graph.mz, or the file itself. Reads: the file. Writes: the graph. Limits: files of newer
-versions are refused.";
+Config: load_dir, the folder with graph.mz, or the file itself; relative to where the command is typed, unless a pass
+of the same run wrote it. Reads: the file. Writes: the graph. Limits: files of newer versions are refused.";
 
     fn read(reader: &mut Reader) -> Self {
         let load_dir = reader.text("load_dir");

@@ -3,6 +3,7 @@
 use crate::PassError;
 use crate::config::{Item, Table, Value};
 use format::Format;
+use interop::nearest::did_you_mean;
 use ir::{Graph, NodeId, metadata, verify};
 use serde_json::{Map, Value as Json};
 
@@ -92,6 +93,7 @@ pub fn read(graph: &mut Graph, text: &str) -> Result<usize, PassError> {
         let id = changed
             .find(&key.name)
             .ok_or_else(|| refused(format!("{} has no node {}", graph.name, key.name)))?;
+        check_parts(&key.name, item)?;
         for side in ["args", "results"] {
             for (port, meta) in entries(item, &["common", side]) {
                 set_format(&mut changed, id, &port.name, meta)?;
@@ -121,6 +123,25 @@ fn entries<'a>(item: &'a Item, path: &[&str]) -> &'a [(crate::config::Key, Item)
     inner.and_then(Item::as_table).map_or(&[], |table| &table.0)
 }
 
+/// What a node may hold; a misspelt part would be silently left out.
+fn check_parts(node: &str, item: &Item) -> Result<(), PassError> {
+    const PARTS: [&str; 3] = ["common", "software", "hardware"];
+    let parts = item.as_table().map_or(&[][..], |table| &table.0);
+    match parts
+        .iter()
+        .find(|(key, _)| !PARTS.contains(&key.name.as_str()))
+    {
+        None => Ok(()),
+        Some((key, _)) => {
+            let close = did_you_mean(&key.name, PARTS);
+            Err(PassError::Refused(format!(
+                "{node}: unknown part '{}'{close}",
+                key.name
+            )))
+        }
+    }
+}
+
 fn set_format(graph: &mut Graph, id: NodeId, port: &str, meta: &Item) -> Result<(), PassError> {
     let node = graph.node_mut(id);
     let text = |key: &str| match &meta.as_table()?.get(key)?.1.value {
@@ -134,7 +155,14 @@ fn set_format(graph: &mut Graph, id: NodeId, port: &str, meta: &Item) -> Result<
             node.formats.insert(port.to_owned(), format);
         }
         (None, Some("float")) => drop(node.formats.remove(port)),
-        _ => {}
+        // The exact result of an integer product is derived, not given.
+        (None, Some(_)) if port.starts_with("data_out_") => {}
+        (None, Some("int" | "bool") | None) => {}
+        (None, Some(name)) => {
+            let hint =
+                format!("{port}: has type '{name}' but no format; write format = \"{name}(…)\"");
+            return Err(PassError::node(node, hint));
+        }
     }
     Ok(())
 }

@@ -28,7 +28,8 @@ Example:
   [passes.save_mase_graph]
   save_dir = \"saved\"
 
-Config: save_dir, the folder. Reads: the graph. Writes: graph.mz. Limits: the file appears when all passes are done.";
+Config: save_dir, the folder; relative to the run's folder of passes (software/transform). Reads: the graph. Writes:
+graph.mz. Limits: the file appears when all passes are done.";
 
     fn read(reader: &mut Reader) -> Self {
         let save_dir = reader.text("save_dir");

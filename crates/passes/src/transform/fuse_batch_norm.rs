@@ -103,7 +103,7 @@ fn is_matrix(graph: &Graph, id: NodeId) -> bool {
 }
 
 /// `y = x·scale + shift` in double precision.
-pub(super) fn scale_and_shift(norm: &Node) -> Option<[Vec<f64>; 2]> {
+pub(crate) fn scale_and_shift(norm: &Node) -> Option<[Vec<f64>; 2]> {
     let eps = statistics(&norm.op)?;
     let values = |port: &str| norm.params.get(port).map(Tensor::values);
     let (gamma, beta) = (values("weight")?, values("bias")?);
