@@ -3,6 +3,7 @@
 use crate::config::{Action, hide_settings};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
+use interop::nearest::did_you_mean;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -61,7 +62,10 @@ fn sentence(error: &Error) -> String {
         text(ContextKind::SuggestedSubcommand).or_else(|| text(ContextKind::SuggestedArg));
     let hint = suggestion.map_or(String::new(), |word| format!("; did you mean '{word}'?"));
     match (error.kind(), text(ContextKind::InvalidSubcommand)) {
-        (ErrorKind::InvalidSubcommand, Some(word)) => format!("unknown command '{word}'{hint}"),
+        (ErrorKind::InvalidSubcommand, Some(word)) => {
+            let names = crate::vocabulary::commands();
+            format!("unknown command '{word}'{}", did_you_mean(&word, names))
+        }
         _ => first_paragraph(&error.render().to_string()) + &hint,
     }
 }

@@ -161,6 +161,11 @@ impl Word {
     }
 }
 
+/// The names of the commands.
+pub fn commands() -> impl Iterator<Item = &'static str> {
+    reports::COMMANDS.iter().map(|&(name, _)| name)
+}
+
 fn ops() -> Vec<Word> {
     let word = |entry: &ir::OpEntry| Word {
         details: details::op(entry),
