@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # A PostgreSQL server of one's own for tests and for trying out shared searches, in a folder that is thrown away.
 #
-#   scripts/postgres.sh install         gets PostgreSQL with apt-get; nothing else here downloads anything
 #   scripts/postgres.sh start           starts a server on a free port; prints its folder and its address
 #   scripts/postgres.sh down FOLDER     stops it, as a crash would; the data stay
 #   scripts/postgres.sh up FOLDER       starts it again on the same port
@@ -18,7 +17,7 @@ bin() {
             return
         fi
     done
-    echo "no PostgreSQL found; get one with: $0 install" >&2
+    echo "no PostgreSQL found; scripts/test-tools.sh gets one" >&2
     exit 3
 }
 
@@ -57,7 +56,6 @@ start() {
 }
 
 case "${1:-}" in
-install) apt-get install -y postgresql ;;
 start) start ;;
 up) up "$2" ;;
 down) down "$2" ;;
@@ -66,5 +64,5 @@ stop)
     down "$2" || true
     rm -rf "$2"
     ;;
-*) sed -n '2,10s/^# \{0,1\}//p' "$0" && exit 2 ;;
+*) sed -n '2,9s/^# \{0,1\}//p' "$0" && exit 2 ;;
 esac

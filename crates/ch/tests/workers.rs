@@ -1,6 +1,4 @@
-//! Several `ch search` on one study in a real PostgreSQL, some of them killed; and what a build without it says.
-//!
-//! `cargo test -p ch --features postgres --test workers`
+//! Several `ch search` on one study in a real PostgreSQL, some of them killed.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "../../search/tests/server/mod.rs"]
@@ -103,10 +101,6 @@ fn wait_for(url: &str, count: usize) {
 }
 
 fn server() -> Option<Server> {
-    if cfg!(not(feature = "postgres")) {
-        eprintln!("skipped: built without PostgreSQL; add --features postgres");
-        return None;
-    }
     if Command::new("psql").arg("--version").output().is_err() {
         eprintln!("skipped: there is no psql to look into the database with");
         return None;
@@ -220,16 +214,16 @@ fn a_journal_can_be_named() {
         "{}",
         wrong.stderr
     );
-    if cfg!(not(feature = "postgres")) {
-        let wrong = ch(
-            &Desk::line("c", "--storage postgresql://ada:secret@db/x"),
-            &desk.0,
-        );
-        assert_eq!(wrong.code, Some(2));
-        let said = wrong.stderr;
-        assert!(
-            said.contains("--features postgres") && !said.contains("secret"),
-            "{said}"
-        );
-    }
+    let wrong = ch(
+        &Desk::line("c", "--storage postgresql://ada:secret@127.0.0.1:1/x"),
+        &desk.0,
+    );
+    assert_eq!(wrong.code, Some(2));
+    let said = wrong.stderr;
+    assert!(
+        said.contains("127.0.0.1:1") && !said.contains("secret"),
+        "{said}"
+    );
+    let is_there = desk.0.join("mase_output/c").exists();
+    assert!(!is_there, "a search that never began leaves nothing");
 }

@@ -9,10 +9,15 @@ use support::checkpoint;
 
 /// The output of a script with PyTorch, or `None`, with a word, when there is none.
 fn torch(script: &str, path: &Path) -> Option<String> {
-    let Ok(python) = std::env::var("BENCH_PYTHON") else {
+    let Some(python) = std::env::var_os("BENCH_PYTHON") else {
         eprintln!("skipped: BENCH_PYTHON is not set");
         return None;
     };
+    let found = Command::new(&python).args(["-c", "import torch"]).output();
+    if !found.expect("BENCH_PYTHON runs").status.success() {
+        eprintln!("skipped: the Python of BENCH_PYTHON has no PyTorch");
+        return None;
+    }
     let output = Command::new(python)
         .arg("-c")
         .arg(script)

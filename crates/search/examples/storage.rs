@@ -1,4 +1,4 @@
-//! How fast trials are kept: `cargo run --release -p search --features postgres --example storage [POSTGRESQL_URL]`.
+//! How fast trials are kept: `cargo run --release -p search --example storage [POSTGRESQL_URL]`.
 //!
 //! Trials of 20 parameters with metrics beside them, claimed and finished one after the other in a journal and, where an
 //! address is given, by one and by eight workers in PostgreSQL.

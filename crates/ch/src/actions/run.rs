@@ -121,7 +121,6 @@ impl Flow<'_> {
             let searching = Searching {
                 config: self.config,
                 data: self.data,
-                storage: None,
             };
             searching.prepare(asked.clone(), graph.clone(), self.console)?;
         }
@@ -223,11 +222,10 @@ impl Flow<'_> {
         let searching = Searching {
             config: self.config,
             data: self.data,
-            storage: None,
         };
         let stop = training::watch_for_ctrl_c()?;
         let search = searching.prepare(asked, graph, self.console)?;
-        let outcome = searching.run(&search, software, &stop, self.console)?;
+        let outcome = searching.run(&search, None, software, &stop, self.console)?;
         self.tell(&outcome.text);
         self.facts["search"] = outcome.json;
         Ok(())

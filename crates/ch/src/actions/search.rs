@@ -47,16 +47,20 @@ pub fn run(args: &Args) -> Result<Reply> {
     let searching = Searching {
         config: &config,
         data: &data,
-        storage: args.options.storage.as_deref(),
     };
     let search = searching.prepare(asked, graph, &mut console)?;
+    // A wrong address is found out before anything is written.
+    let address = args.options.storage.as_deref();
+    let storage = address
+        .map(|address| searching.open(&search, address))
+        .transpose()?;
     let folder = match config.text("resume") {
         Some("latest") => Folder::resume(&Folder::latest(&config, JOURNAL)?)?,
         Some(path) => resumed(Path::new(path))?,
         None => Folder::create(&config)?,
     };
     let stop = watch_for_ctrl_c()?;
-    let outcome = searching.run(&search, &folder.software(), &stop, &mut console)?;
+    let outcome = searching.run(&search, storage, &folder.software(), &stop, &mut console)?;
     let text = if args.voice.json {
         json_text(&outcome.json)?
     } else {

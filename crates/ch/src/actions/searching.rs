@@ -64,8 +64,6 @@ pub struct Searching<'a> {
     pub config: &'a Config,
     /// Rows to score on.
     pub data: &'a Dataset,
-    /// Where trials are kept, if not in the folder.
-    pub storage: Option<&'a str>,
 }
 
 /// What came out, for people and for programs.
@@ -77,10 +75,11 @@ pub struct Outcome {
 }
 
 impl Searching<'_> {
-    /// Runs all trials and writes the files into `folder`.
+    /// Runs all trials and writes the files into `folder`, the journal too unless trials are kept in `storage`.
     pub fn run(
         &self,
         search: &Search,
+        storage: Option<Box<dyn Storage>>,
         folder: &Path,
         stop: &AtomicBool,
         console: &mut Console,
@@ -99,7 +98,10 @@ impl Searching<'_> {
             search.task.rows.len(),
             count(search.threads as u64, "thread"),
         ));
-        let storage = self.storage(search, folder)?;
+        let storage = match storage {
+            Some(storage) => storage,
+            None => self.journal(search, &folder.join(JOURNAL))?,
+        };
         let mut listener = Listener::new(search, console);
         let results = search.run(Some(storage), stop, &mut |record, history| {
             listener.hear(record, history);
@@ -112,18 +114,19 @@ impl Searching<'_> {
         Ok(self.outcome(&report, folder))
     }
 
-    /// The storage that was named, or the journal of this search: a new one, or that of the run to go on with.
-    fn storage(&self, search: &Search, folder: &Path) -> Result<Box<dyn Storage>> {
-        let path = folder.join(JOURNAL);
+    /// Opens the storage at an address.
+    pub fn open(&self, search: &Search, address: &str) -> Result<Box<dyn Storage>> {
+        Ok(search::storage::open(address, &self.info(search))?)
+    }
+
+    /// The journal of this search: a new one, or that of the run to go on with.
+    fn journal(&self, search: &Search, path: &Path) -> Result<Box<dyn Storage>> {
         let info = self.info(search);
-        if let Some(address) = self.storage {
-            return Ok(search::storage::open(address, &info)?);
-        }
         let is_there = self.config.text("resume").is_some() && path.exists();
         let journal = if is_there {
-            Journal::open(&path, &info)
+            Journal::open(path, &info)
         } else {
-            Journal::create(&path, &info)
+            Journal::create(path, &info)
         };
         Ok(Box::new(journal?))
     }

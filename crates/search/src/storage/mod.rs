@@ -5,11 +5,9 @@
 mod clock;
 mod journal;
 mod layout;
-#[cfg(feature = "postgres")]
 mod postgres;
 
 pub use journal::Journal;
-#[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 
 use crate::{Direction, Outcome, Parameter};
@@ -85,20 +83,14 @@ pub enum StorageError {
         /// What it says.
         message: String,
     },
-    /// This program was built without PostgreSQL.
-    #[error(
-        "{place}: this program was built without PostgreSQL; build it with `cargo build --release -p ch --features postgres`"
-    )]
-    NotBuilt {
-        /// What kind of database was asked for, without the rest of its address.
-        place: String,
-    },
 }
 
 /// Opens a storage by its address: `postgresql://…`, or a journal, which is made if it is not there.
 pub fn open(address: &str, info: &StudyInfo) -> Result<Box<dyn Storage>, StorageError> {
     match address.split_once("://") {
-        Some((scheme, _)) if scheme.starts_with("postgres") => shared(address, info),
+        Some((scheme, _)) if scheme.starts_with("postgres") => {
+            Ok(Box::new(Postgres::create_or_join(address, info)?))
+        }
         Some((scheme, _)) => Err(StorageError::Foreign {
             place: "--storage".to_owned(),
             message: format!("knows postgresql:// and files, not {scheme}://"),
@@ -113,19 +105,6 @@ pub fn open(address: &str, info: &StudyInfo) -> Result<Box<dyn Storage>, Storage
             Ok(Box::new(journal?))
         }
     }
-}
-
-#[cfg(feature = "postgres")]
-fn shared(address: &str, info: &StudyInfo) -> Result<Box<dyn Storage>, StorageError> {
-    Ok(Box::new(Postgres::create_or_join(address, info)?))
-}
-
-#[cfg(not(feature = "postgres"))]
-fn shared(address: &str, _info: &StudyInfo) -> Result<Box<dyn Storage>, StorageError> {
-    let scheme = address.split("://").next().unwrap_or_default();
-    Err(StorageError::NotBuilt {
-        place: format!("{scheme}://…"),
-    })
 }
 
 /// A place for the trials of one study. Numbers are claimed, so that several workers can share a study.

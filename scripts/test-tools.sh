@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Gets what some tests hold the program against and cannot bring along: PostgreSQL, Chromium, a Python with Optuna and
+# TensorBoard (in .tools/python). What cannot be had is named, and the tests that need it say that they are skipped.
+#
+#   scripts/test-tools.sh
+#   BENCH_PYTHON=.tools/python/bin/python cargo test --workspace
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+# Debian's packages; needs root, as every installation there does.
+debian() {
+    [ "$(id -u)" = 0 ] || return 1
+    export DEBIAN_FRONTEND=noninteractive
+    timeout 600 apt-get install -y -qq "$1" >/dev/null 2>&1 ||
+        { timeout 300 apt-get update -qq && timeout 600 apt-get install -y -qq "$1"; } >/dev/null 2>&1
+}
+
+python() {
+    [ -x .tools/python/bin/python ] || python3 -m venv .tools/python || return 1
+    timeout 900 .tools/python/bin/pip install --quiet optuna optuna-dashboard psycopg2-binary tensorboard >/dev/null 2>&1 ||
+        { rm -rf .tools/python && return 1; }
+}
+
+# NAME, the test that it is there, the way to get it.
+tool() {
+    local name=$1 is_there=$2
+    shift 2
+    if eval "$is_there" || { "$@" && eval "$is_there"; }; then
+        echo "$name: there"
+    else
+        echo "$name: cannot be had here; the tests that need it are skipped"
+    fi
+}
+
+tool PostgreSQL 'ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null' debian postgresql
+tool Chromium 'command -v chromium chromium-browser google-chrome >/dev/null' debian chromium
+tool Python '.tools/python/bin/python -c "import optuna, psycopg2, tensorboard" 2>/dev/null' python
