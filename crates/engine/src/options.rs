@@ -63,7 +63,7 @@ pub struct PlanOptions {
     pub gradients: Gradients,
     /// Ports whose values can be read after a forward pass.
     pub observe: Vec<Port>,
-    /// Whether neighbouring nodes may become one step; off only to compare.
+    /// Whether neighbouring nodes may become one step, and exact products bytes; off only to compare.
     pub fuse: bool,
 }
 
@@ -89,6 +89,11 @@ impl PlanOptions {
             gradients: Gradients::default(),
             ..Self::train(rows)
         }
+    }
+
+    /// Whether steps may compute in bytes; not when neighbours may not be fused either, which serves to compare.
+    pub(crate) fn may_use_bytes(&self) -> bool {
+        self.fuse && self.mode == Mode::Eval && !self.gradients.any()
     }
 
     /// Whether every placeholder is observed, so that its rows stay where they are.

@@ -14,6 +14,7 @@
 
 pub mod attention;
 pub mod batch_norm;
+pub mod byte_layer;
 pub mod conv;
 pub mod gemm;
 pub mod int_gemm;

@@ -167,6 +167,7 @@ impl Writer<'_> {
                 .collect(),
             outputs: shapes.to_vec(),
             mode: self.options.mode,
+            may_use_bytes: self.options.may_use_bytes(),
             fusion: &self.fusions[id.index()],
             batch: self.options.rows,
             rows: self.rows,

@@ -1,14 +1,23 @@
 //! Fully connected layer: one matrix product forward, two backward; rounds its input as it loads it.
 
-use super::Site;
 use super::activation::{mask_by_relu, relu_in_place};
 use super::batch_norm::NormCoefficients;
+use super::byte_linear::ByteLinear;
+use super::{Lowered, Site};
 use crate::state::State;
 use crate::step::{GradSlot, Memory, Step, Wires};
 use format::Format;
 use kernels::gemm::{Init, gemm};
 use kernels::quantize::{quantize, straight_through};
 use std::ops::Range;
+
+/// The step of a fully connected layer.
+pub(crate) fn lower(op: &ir::ops::linear::Linear, site: &Site) -> Lowered {
+    Lowered::RoundingStep(match ByteLinear::new(op, site) {
+        Some(layer) => Box::new(layer),
+        None => Box::new(Linear::new(op, site)),
+    })
+}
 
 /// Rows rounded at a time: they stay in the first-level cache until the product has read them.
 const ROUNDED_ROWS: usize = 64;

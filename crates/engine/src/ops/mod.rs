@@ -6,6 +6,7 @@ pub(crate) mod activation;
 pub(crate) mod arithmetic;
 pub(crate) mod attention;
 pub(crate) mod batch_norm;
+pub(crate) mod byte_linear;
 pub(crate) mod cat;
 pub(crate) mod conv;
 pub(crate) mod dropout;
@@ -64,6 +65,8 @@ pub(crate) struct Site<'a> {
     /// Concrete shapes of the results.
     pub outputs: Vec<Vec<usize>>,
     pub mode: Mode,
+    /// Whether a step may compute in bytes what it could compute in floats: in evaluation, without gradients.
+    pub may_use_bytes: bool,
     pub fusion: &'a Fusion,
     /// Rows of the whole batch.
     pub batch: usize,
@@ -100,7 +103,7 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         | Op::View(_) => Lowered::SameElements,
         Op::Constant(_) => placeholder::Constant::new(site).into(),
         // layers with weights
-        Op::Linear(op) => Lowered::RoundingStep(Box::new(linear::Linear::new(op, site))),
+        Op::Linear(op) => linear::lower(op, site),
         Op::Conv1d(op) => conv::conv1d(op, site).into(),
         Op::Conv2d(op) => conv::conv2d(op, site).into(),
         Op::BatchNorm1d(op) => batch_norm::lower(op.momentum, site)?,
