@@ -90,7 +90,8 @@ fn check(model: &str, rules: &str, width: usize, classes: u32, count: usize) {
     for point in points(&formats, 12) {
         let changed = formats.graph(&graph, &point).unwrap();
         let (loss, accuracy) = whole(&changed, &rows);
-        for _ in 0..2 {
+        // Met, kept, taken up.
+        for _ in 0..3 {
             let evaluation = evaluator.evaluate(&point, |_| false).unwrap();
             assert_eq!(forgetful.evaluate(&point, |_| false).unwrap(), evaluation);
             let Evaluation::Complete(scores) = evaluation else {
