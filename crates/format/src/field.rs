@@ -237,7 +237,10 @@ impl Fields<'_> {
             format: self.format,
             field,
             expected: expected.to_owned(),
-            found: found.to_string(),
+            found: match found {
+                FieldValue::Text(text) => format!("the text '{text}'"),
+                other => other.to_string(),
+            },
         };
         problem.into()
     }

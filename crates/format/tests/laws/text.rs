@@ -92,6 +92,11 @@ fn errors_say_what_and_where() {
             11,
             "integer: frac_width takes a whole number, not true",
         ),
+        (
+            "integer(8, four)",
+            11,
+            "integer: frac_width takes a whole number, not the text 'four'",
+        ),
         ("integer()", 0, "integer: width is missing"),
         ("integer(8, width = 4)", 11, "integer: width is given twice"),
         (
@@ -131,7 +136,7 @@ fn errors_say_what_and_where() {
         (
             "block_fp(8, 8, block_size = row)",
             15,
-            "block_fp: block_size takes a whole number or a list of them, not row",
+            "block_fp: block_size takes a whole number or a list of them, not the text 'row'",
         ),
         (
             "minifloat_ieee(4, 4)",
