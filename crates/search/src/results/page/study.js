@@ -1,0 +1,104 @@
+// What the page knows of the search, and how it is put into words.
+"use strict";
+const byId = id => document.getElementById(id);
+const data = JSON.parse(byId("data").textContent);
+const { columns, objectives } = data;
+
+// A trial is known by its place in the columns. A column of one entry holds it for all trials.
+const at = (column, trial) => (column.length === 1 ? column[0] : column[trial]);
+const trials = data.numbers.map((_, trial) => trial);
+const best = new Set(data.best);
+
+// How trials ended, in the order of the legend.
+const kinds = {
+  front: objectives.length > 1 ? "on the front" : "best",
+  complete: "complete",
+  over: "over the budget",
+  pruned: "given up early",
+  failed: "could not be run",
+};
+const letters = { c: "complete", o: "over", p: "pruned", f: "failed" };
+const kindOf = trial => (best.has(trial) ? "front" : letters[data.states[trial]]);
+const keepsBudget = trial => data.states[trial] === "c";
+
+const scoreOf = (column, trial) => at(columns[column].values, trial);
+const better = (column, a, b) => (columns[column].up ? a > b : a < b);
+// Orders trials from the best to the worst in a column.
+const fromBest = column => (a, b) => (scoreOf(column, a) - scoreOf(column, b)) * (columns[column].up ? -1 : 1);
+
+// A parameter's value in a trial; undefined where it has none. Letters count from "0".
+const choice = (parameter, trial) => parameter.list[at(parameter.letters, trial).charCodeAt(0) - 48];
+const nodes = new Map(data.parameters.map(parameter => [parameter.node, []]));
+for (const parameter of data.parameters) nodes.get(parameter.node).push(parameter);
+// The keys that a trial has at a node, with their values.
+const configOf = (node, trial) =>
+  nodes.get(node).map(parameter => [parameter.key, choice(parameter, trial)]).filter(([, value]) => value !== undefined);
+
+// ---- numbers
+
+const whole = value => value.toLocaleString("en-US");
+const plural = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;
+const written = value => (Array.isArray(value) ? `[${value.join(", ")}]` : String(value));
+
+function shortNumber(value) {
+  if (value === null) return "–";
+  const size = Math.abs(value);
+  if (Number.isInteger(value) && size < 1e12) return whole(value);
+  return size >= 1e6 || size < 1e-3 ? value.toExponential(3) : String(+value.toPrecision(5));
+}
+
+function largeNumber(value) {
+  if (value < 1e6) return whole(value);
+  if (value >= 1e15) return value.toExponential(1);
+  return value.toLocaleString("en-US", { notation: "compact", compactDisplay: "long" });
+}
+
+// ---- elements, with texts as texts
+
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+const html = (name, attributes = {}, ...children) => filled(document.createElement(name), attributes, children);
+const drawn = (name, attributes = {}, ...children) =>
+  filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+
+// ---- one trial
+
+const titleOf = trial => [html("b", {}, `trial ${data.numbers[trial]}`), ` – ${kinds[kindOf(trial)]}`];
+
+// What a trial scored, or why it could not be run.
+function resultOf(trial) {
+  const note = choice(data.notes, trial);
+  if (note !== undefined) return html("p", {}, note);
+  const score = ({ name }, column) => {
+    const value = html("b", objectives.includes(column) ? { class: "aim" } : {}, shortNumber(scoreOf(column, trial)));
+    return html("span", {}, `${name} `, value);
+  };
+  return html("div", { class: "scores" }, ...columns.map(score));
+}
+
+// A node in a sentence: its format, then its keys.
+function nodeLine(node, trial) {
+  const said = configOf(node, trial).map(([key, value]) => (key === "name" ? "" : `${key} `) + written(value));
+  return html("p", {}, html("b", {}, node), ` ${said.join(", ")}`);
+}
+
+// The values of all nodes in one line.
+const configLine = trial =>
+  [...nodes.keys()].map(node => configOf(node, trial).map(([, value]) => written(value)).join(" ")).join(" · ");
+
+// Nodes down, keys across.
+function configTable(trial) {
+  const configs = [...nodes.keys()].map(node => [node, new Map(configOf(node, trial))]);
+  const keys = [...new Set(configs.flatMap(([, config]) => [...config.keys()]))];
+  const side = key => (key === "name" ? { class: "word" } : {});
+  // Long keys may be broken after an underscore.
+  const broken = key => key.split(/(?<=_)/).flatMap(part => [part, html("wbr")]);
+  const head = [html("th", { class: "word" }, "node"), ...keys.map(key => html("th", side(key), ...broken(key)))];
+  const cell = (config, key) => html("td", side(key), config.has(key) ? written(config.get(key)) : "");
+  const row = ([node, config]) => html("tr", {}, html("td", { class: "word" }, node), ...keys.map(key => cell(config, key)));
+  const table = html("table", {}, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...configs.map(row)));
+  return html("div", { class: "scroll" }, table);
+}
