@@ -1,0 +1,308 @@
+//! The page of a search: its data is that of the trials, and a browser shows it.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod searches;
+
+use search::State;
+use search::results::{Report, page};
+use search::runner::{Results, Search, TrialRecord};
+use searches::{network, run, search, strategy};
+use serde_json::{Value as Json, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A reason to fail that would end a script if it could.
+const REASON: &str = "no </script><!--<script> here";
+
+/// A search some of whose trials fail, are given up, exceed the budget, are beaten, and are best.
+fn mixed() -> (Search, Results) {
+    let budget = "[strategy.budget]\nmax_average_bitwidth = 7.0\n";
+    let setup = "[strategy.setup]\nn_trials = 90\nearly_stop = true\n";
+    let metrics = "accuracy.scale = 2.0\naverage_bitwidth = {}";
+    let text = strategy(metrics, &format!("{budget}{setup}")).replace(
+        "name = [\"integer\"]\n",
+        "name = [\"integer\", \"minifloat_ieee\"]\ndata_in_exponent_width = [2]\n\
+         weight_exponent_width = [2]\nbias_exponent_width = [2, 3]\n",
+    );
+    let search = search(&text, network(), 4000);
+    let mut results = run(&search, None);
+    for record in &mut results.records {
+        record.note = record.note.take().map(|_| REASON.to_owned());
+    }
+    (search, results)
+}
+
+fn data(page: &str) -> Json {
+    let (_, rest) = page.split_once("id=\"data\">").unwrap();
+    let (data, _) = rest.split_once("</script>").unwrap();
+    serde_json::from_str(data).unwrap()
+}
+
+/// The entry of a trial in a column, of which one entry is kept when all are the same.
+fn entry<T>(column: &[T], trial: usize) -> &T {
+    column.get(trial).unwrap_or(&column[0])
+}
+
+/// What a list with letters says of a trial.
+fn choice(parameter: &Json, trial: usize) -> Option<Json> {
+    let letters: Vec<char> = parameter["letters"].as_str().unwrap().chars().collect();
+    let place = (*entry(&letters, trial) as usize).checked_sub('0' as usize)?;
+    Some(parameter["list"][place].clone())
+}
+
+#[test]
+fn the_page_holds_every_trial() {
+    let (search, results) = mixed();
+    let report = Report {
+        search: &search,
+        results: &results,
+    };
+    let data = data(&page(&report, "t"));
+    for (trial, record) in results.records.iter().enumerate() {
+        let mut config = json!({});
+        for parameter in data["parameters"].as_array().unwrap() {
+            if let Some(value) = choice(parameter, trial) {
+                let node = parameter["node"].as_str().unwrap();
+                config[node]["config"][parameter["key"].as_str().unwrap()] = value;
+            }
+        }
+        let expected = Json::Object(search.task.formats.sampled_config(&record.point));
+        assert_eq!(config, expected, "trial {trial}");
+        let note = choice(&data["notes"], trial);
+        assert_eq!(note, record.note.clone().map(Json::String));
+        for (metric, column) in data["columns"].as_array().unwrap().iter().enumerate() {
+            let shown = entry(column["values"].as_array().unwrap(), trial).as_f64();
+            let scored = record.scores.map(|scores| scores.0[metric]);
+            let scored = scored.filter(|score| score.is_finite());
+            let near = |(a, b): (f64, f64)| (a - b).abs() <= 1e-6 * b.abs();
+            assert_eq!(shown.is_some(), scored.is_some(), "trial {trial}");
+            assert!(shown.zip(scored).is_none_or(near), "trial {trial}");
+        }
+    }
+}
+
+#[test]
+fn a_title_is_nothing_but_text() {
+    let setup = "[strategy.setup]\nn_trials = 2\n";
+    let search = search(&strategy("accuracy = {}", setup), network(), 50);
+    let results = run(&search, None);
+    let report = Report {
+        search: &search,
+        results: &results,
+    };
+    let plain = page(&report, "TITLE");
+    let escaped = "&lt;/script&gt;{data}&quot;&amp;";
+    assert_eq!(
+        page(&report, "</script>{data}\"&"),
+        plain.replace("TITLE", escaped)
+    );
+    assert_eq!(plain.matches("TITLE").count(), 2);
+    for outside in ["src=", "href=\"http", "@import", "url("] {
+        assert!(!plain.contains(outside), "the page has {outside}");
+    }
+}
+
+/// Moves the pointer over the first trial of the front.
+const POINTING: &str = "<script>{
+    const svg = document.getElementById('scatter'), box = svg.getBoundingClientRect();
+    const [, x, y] = svg.querySelector('.dots.front').getAttribute('d').match(/^M(\\S+) (\\S+?)h/);
+    const scale = box.width / svg.viewBox.baseVal.width;
+    const place = { clientX: box.left + x * scale, clientY: box.top + y * scale };
+    svg.dispatchEvent(new PointerEvent('pointermove', place));
+}</script>";
+
+#[test]
+fn a_browser_shows_the_search() {
+    let Some(browser) = browser() else {
+        println!("skipped: no Chromium found; scripts/test-tools.sh installs one");
+        return;
+    };
+    let (search, results) = mixed();
+    let report = Report {
+        search: &search,
+        results: &results,
+    };
+    let failed = numbers(&results, |record| record.outcome.state == State::Failed);
+    let page = page(&report, "A & B") + POINTING;
+    let dom = shown(&browser, &page, &format!("#trial-{}", failed[0]));
+    assert_eq!(part(&dom, "<h1>", "</h1>"), "A &amp; B");
+    check_chart(&dom, &report);
+    check_table(&dom, &report);
+
+    // The address names a trial that failed: the panel says why, and what was tried.
+    let panel = text(part(&dom, "<section id=\"trial\"", "</section>"));
+    let record = &results.records[usize::try_from(failed[0]).unwrap()];
+    assert!(panel.contains(&format!("trial {} – could not be run", failed[0])));
+    let reason = REASON.replace('<', "&lt;").replace('>', "&gt;");
+    assert!(panel.contains(&reason), "{panel}");
+    check_panel(&panel, &search, record);
+
+    // The pointer is on a best trial.
+    let tip = text(part(&dom, "<div id=\"tip\"", "<script"));
+    let best = report.best()[0];
+    assert!(
+        tip.contains(&format!("trial {} – on the front", best.number)),
+        "{tip}"
+    );
+    check_tip(&tip, &search, best);
+}
+
+/// As many marks of each kind as there are trials of it.
+fn check_chart(dom: &str, report: &Report) {
+    let chart = part(dom, "<svg id=\"scatter\"", "</svg>");
+    let marks = |class: &str, mark: &str| {
+        let path = part(chart, &format!("class=\"{class}\" d=\""), "\"");
+        path.matches(mark).count()
+    };
+    let is = |record: &TrialRecord, state| record.outcome.state == state;
+    let is_over = |record: &TrialRecord| record.outcome.violation.is_some_and(|by| by > 0.0);
+    let complete = numbers(report.results, |r| is(r, State::Complete) && !is_over(r)).len();
+    let over = numbers(report.results, |r| is(r, State::Complete) && is_over(r)).len();
+    let pruned = numbers(report.results, |r| is(r, State::Pruned)).len();
+    let best = report.best().len();
+    assert!(best > 1 && over > 0 && pruned > 0 && complete > best);
+    assert_eq!(marks("dots front", "h0"), best);
+    assert_eq!(marks("dots complete", "h0"), complete - best);
+    assert_eq!(marks("dots over", "h0"), over);
+    assert_eq!(marks("rug pruned", "v8"), pruned);
+    // Two corners for every place on the front, and one where it leaves the plot.
+    let place = |record: &&TrialRecord| record.outcome.values.clone();
+    let mut places: Vec<Vec<f64>> = report.best().iter().map(place).collect();
+    places.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    places.dedup();
+    assert_eq!(marks("steps", "L"), 2 * places.len());
+}
+
+/// A row for every best trial, from the best value of the first objective on.
+fn check_table(dom: &str, report: &Report) {
+    let table = part(dom, "<table id=\"best\">", "</table>");
+    let rows = table.split("<a href=\"#trial-").skip(1);
+    let rows: Vec<u64> = rows
+        .map(|row| row.split('"').next().unwrap().parse().unwrap())
+        .collect();
+    let mut best = report.best();
+    best.sort_by(|a, b| b.outcome.values[0].total_cmp(&a.outcome.values[0]));
+    let best: Vec<u64> = best.iter().map(|record| record.number).collect();
+    assert_eq!(rows, best);
+}
+
+/// Of every node of a trial its keys and values, as they are written.
+fn configs(search: &Search, record: &TrialRecord) -> Vec<(String, Vec<(String, String)>)> {
+    let written = |value: &Json| value.as_str().map_or(value.to_string(), str::to_owned);
+    let nodes = search
+        .task
+        .formats
+        .sampled_config(&record.point)
+        .into_iter();
+    let keys = |config: &Json| {
+        let keys = config["config"].as_object().unwrap().iter();
+        keys.map(|(key, value)| (key.clone(), written(value)))
+            .collect()
+    };
+    nodes.map(|(node, config)| (node, keys(&config))).collect()
+}
+
+/// A row for every node, with all its values.
+fn check_panel(panel: &str, search: &Search, record: &TrialRecord) {
+    let mut rest = panel;
+    for (node, keys) in configs(search, record).into_iter().rev() {
+        let (before, row) = rest.rsplit_once(&node).unwrap();
+        let mut shown: Vec<&str> = row.split_whitespace().collect();
+        let mut expected: Vec<&str> = keys.iter().map(|(_, value)| value.as_str()).collect();
+        shown.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(shown, expected, "{node}");
+        rest = before;
+    }
+}
+
+/// A line for every node, with all its keys and values.
+fn check_tip(tip: &str, search: &Search, record: &TrialRecord) {
+    for (node, keys) in configs(search, record) {
+        let said = keys.into_iter().map(|(key, value)| match key.as_str() {
+            "name" => value,
+            _ => format!("{key} {value}"),
+        });
+        let line = format!("{node} {}", said.collect::<Vec<_>>().join(", "));
+        assert!(tip.contains(&line), "no '{line}' in '{tip}'");
+    }
+}
+
+fn numbers(results: &Results, is_meant: impl Fn(&TrialRecord) -> bool) -> Vec<u64> {
+    let meant = results.records.iter().filter(|record| is_meant(record));
+    meant.map(|record| record.number).collect()
+}
+
+/// What stands between two marks.
+fn part<'a>(dom: &'a str, from: &str, to: &str) -> &'a str {
+    let Some((_, rest)) = dom.split_once(from) else {
+        panic!("the page shows no {from}")
+    };
+    rest.split(to).next().unwrap()
+}
+
+/// A piece of a page without its tags, and without the rest of the tag that it begins in.
+fn text(piece: &str) -> String {
+    let pieces = piece
+        .split('<')
+        .map(|tag| tag.split_once('>').map_or("", |(_, text)| text));
+    pieces
+        .collect::<Vec<_>>()
+        .join(" ")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn browser() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let path = std::env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let places = names
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    places.into_iter().find(|place| place.is_file())
+}
+
+/// What a browser makes of a page at an address; scripts must not complain.
+fn shown(browser: &Path, page: &str, address: &str) -> String {
+    let folder =
+        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("page_{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("report.html");
+    std::fs::write(&file, page).unwrap();
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-sync",
+        ])
+        .args([
+            "--disable-quic",
+            "--disable-background-networking",
+            "--disable-component-update",
+        ])
+        .args([
+            "--window-size=1200,900",
+            "--enable-logging=stderr",
+            "--dump-dom",
+        ])
+        .arg(format!(
+            "--user-data-dir={}",
+            folder.join("profile").display()
+        ))
+        .arg(format!("file://{}{address}", file.display()))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let complaints: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("CONSOLE"))
+        .collect();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    assert!(output.status.success(), "{said}");
+    std::fs::remove_dir_all(&folder).unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
