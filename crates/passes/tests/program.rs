@@ -208,3 +208,23 @@ fn nothing_to_do_is_a_mistake() {
         ["-1: num_sigma: -1 is not a number of at least 0"]
     );
 }
+
+#[test]
+fn keys_that_do_nothing_are_told() {
+    let keys = "name = \"integer\"\ndata_in_width = 8\nweight_width = 8\n";
+    let notes = |rule: &str| {
+        let table = Table::parse(&format!("[quantize.{rule}.config]\n{keys}")).unwrap();
+        let program = Program::read(&table).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let mut graph = model("jsc-tiny");
+        let mut context = Context::new(&graph, None);
+        let result = program.run(&mut graph, &mut context, |_, _, _| {});
+        result.unwrap_or_else(|error| panic!("{error}"));
+        context.notes
+    };
+    assert_eq!(
+        notes("relu"),
+        ["rule 'relu': none of its nodes has a weight, so its keys weight_… do nothing"]
+    );
+    assert_eq!(notes("linear"), [""; 0]);
+    assert_eq!(notes("default"), [""; 0]);
+}

@@ -161,3 +161,32 @@ fn the_default_leaves_alone_what_only_moves() {
     let formats = space("lenet5", &format!("by = \"type\"\n{named}")).unwrap();
     assert_eq!(formats.nodes.len(), 1, "a rule of its own chooses it");
 }
+
+#[test]
+fn what_a_node_does_not_have_is_not_searched() {
+    let keys = "name = [\"integer\"]\ndata_in_width = [4, 8]\nweight_width = [2, 4, 8]\nbias_name = [\"integer\", \"NA\"]\nbias_width = [2, 4]\n";
+    let formats = space("jsc-tiny", &format!("by = \"type\"\n[relu.config]\n{keys}")).unwrap();
+    let relus = formats.nodes.len() as u32;
+    assert_eq!(formats.space.size(), Some(2_u128.pow(relus)));
+    let toml = formats.to_toml(&formats.space.nth(0).unwrap());
+    assert!(!toml.contains("weight") && !toml.contains("bias"), "{toml}");
+    assert_eq!(
+        formats.notes,
+        [
+            "rule 'relu': none of its nodes has a bias or a weight, so its keys bias_… and weight_… do nothing"
+        ]
+    );
+    // A default gives each node what it has: the others' keys are not idle.
+    let formats = space(
+        "jsc-tiny",
+        &format!("by = \"type\"\n[default.config]\n{keys}"),
+    )
+    .unwrap();
+    assert_eq!(formats.notes, [""; 0]);
+    let weight = "name = [\"integer\"]\nweight_width = [2, 4]\n";
+    let nothing = space(
+        "jsc-tiny",
+        &format!("by = \"type\"\n[relu.config]\n{weight}"),
+    );
+    assert!(nothing.unwrap_err()[0].starts_with("there is nothing to search"));
+}

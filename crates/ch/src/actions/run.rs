@@ -122,7 +122,7 @@ impl Flow<'_> {
                 config: self.config,
                 data: self.data,
             };
-            searching.prepare(asked.clone(), graph.clone(), self.console)?;
+            searching.prepare(asked.clone(), graph.clone())?;
         }
         Ok(())
     }
@@ -224,7 +224,7 @@ impl Flow<'_> {
             data: self.data,
         };
         let stop = training::watch_for_ctrl_c()?;
-        let search = searching.prepare(asked, graph, self.console)?;
+        let search = searching.prepare(asked, graph)?;
         let outcome = searching.run(&search, None, software, &stop, self.console)?;
         self.tell(&outcome.text);
         self.facts["search"] = outcome.json;

@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> Result<Reply> {
         config: &config,
         data: &data,
     };
-    let search = searching.prepare(asked, graph, &mut console)?;
+    let search = searching.prepare(asked, graph)?;
     // A wrong address is found out before anything is written.
     let address = args.options.storage.as_deref();
     let storage = address

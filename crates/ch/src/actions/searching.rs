@@ -84,6 +84,7 @@ impl Searching<'_> {
         stop: &AtomicBool,
         console: &mut Console,
     ) -> Result<Outcome> {
+        self.note(search, console);
         let size = search.task.formats.space.size();
         console.say(&format!(
             "searching {} with {} over {}, {} rows, {}",
@@ -173,19 +174,14 @@ impl Searching<'_> {
     }
 
     /// The search that a file asks for; whatever is wrong with it is found out here, before anything is written.
-    pub fn prepare(
-        &self,
-        asked: SearchConfig,
-        graph: Graph,
-        console: &mut Console,
-    ) -> Result<Search> {
+    pub fn prepare(&self, asked: SearchConfig, graph: Graph) -> Result<Search> {
         let formats = FormatSpace::new(&graph, &asked.rules).map_err(|error| match error {
             FormatSpaceError::Config(problems) => {
                 anyhow!("{}", self.config.document().describe(&problems))
             }
             other => other.into(),
         })?;
-        let rows = self.rows(&asked, console)?;
+        let rows = self.rows(&asked)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = match asked.n_jobs {
             _ if self.config.is_given("num_workers") => pipeline::threads(self.config),
@@ -210,7 +206,23 @@ impl Searching<'_> {
         Ok(search)
     }
 
-    fn rows(&self, asked: &SearchConfig, console: &mut Console) -> Result<Split> {
+    /// What users may not have meant.
+    fn note(&self, search: &Search, console: &mut Console) {
+        for note in &search.task.formats.notes {
+            console.note(note);
+        }
+        let there = search.task.rows.len();
+        if let Some(wanted) = search.config.num_samples
+            && wanted > there
+        {
+            let (name, dataset) = (search.config.split.name(), &self.data.info.name);
+            console.note(&format!(
+                "{wanted} rows were asked for, the {name} rows of {dataset} are {there}; all of them are used"
+            ));
+        }
+    }
+
+    fn rows(&self, asked: &SearchConfig) -> Result<Split> {
         let split = match asked.split {
             SplitName::Train => &self.data.train,
             SplitName::Val => &self.data.val,
@@ -220,11 +232,7 @@ impl Searching<'_> {
         if split.is_empty() {
             anyhow::bail!("dataset {dataset} has no {name} rows to score trials on");
         }
-        let wanted = asked.num_samples.unwrap_or(split.len());
-        if wanted > split.len() {
-            console.note(&format!("{wanted} rows were asked for, the {name} rows of {dataset} are {}; all of them are used", split.len()));
-        }
-        Ok(split.head(wanted))
+        Ok(split.head(asked.num_samples.unwrap_or(split.len())))
     }
 
     fn write(&self, report: &Report, folder: &Path, console: &mut Console) -> Result<()> {

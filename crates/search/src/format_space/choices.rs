@@ -3,6 +3,7 @@
 use format::{FieldValue, Format, FormatEntry};
 use passes::config::{Item, Key, Reader, Span, Value};
 use passes::transform::quantize::{Operand, field_value, is_na};
+use std::collections::BTreeSet;
 
 /// The choices that a config gives for some nodes: every key with a list.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +58,26 @@ impl Choices {
             .iter()
             .filter(|(key, _)| is_own(&key.name))
             .collect()
+    }
+
+    /// The operands that keys speak of.
+    pub(super) fn operands(&self) -> impl Iterator<Item = Operand> {
+        let keys = self.keys.iter();
+        keys.filter_map(|(key, _)| operand(&key.name))
+    }
+
+    /// Whether a key speaks of an operand's format.
+    pub(super) fn speaks_of_operands(&self) -> bool {
+        self.operands().next().is_some()
+    }
+
+    /// The choices without those for other operands.
+    pub(super) fn only(&self, operands: &BTreeSet<Operand>) -> Self {
+        let is_had = |key: &str| operand(key).is_none_or(|operand| operands.contains(&operand));
+        let keys = self.keys.iter().filter(|(key, _)| is_had(&key.name));
+        Self {
+            keys: keys.cloned().collect(),
+        }
     }
 
     /// The key whose value says which format a key speaks of: that of its operand if there is one, else `name`.
@@ -115,7 +136,15 @@ pub(super) fn is_name(key: &str) -> bool {
     key == "name" || operand_field(key).is_some_and(|(_, field)| field == "name")
 }
 
-/// The operand and the field that a key speaks of.
+/// The operand that a key speaks of.
+fn operand(key: &str) -> Option<Operand> {
+    let (own, _) = operand_field(key)?;
+    Operand::WORDS
+        .iter()
+        .find_map(|(word, operand)| (*word == own).then_some(*operand))
+}
+
+/// The operand's word and the field that a key speaks of.
 pub(super) fn operand_field(key: &str) -> Option<(&'static str, &str)> {
     Operand::WORDS.iter().find_map(|(word, _)| {
         let field = key.strip_prefix(word)?.strip_prefix('_')?;

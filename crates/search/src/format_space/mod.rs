@@ -14,10 +14,10 @@ use format::{FieldValue, Format};
 use ir::{Graph, Node, NodeId, Op, verify};
 use passes::PassError;
 use passes::config::{Key, Problem};
-use passes::transform::quantize::{self, NodeRule};
+use passes::transform::quantize::{self, NodeRule, Operand};
 use passes::{By, Rule, Rules};
 use serde_json::{Map, Value as Json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What is searched: a space, and what its points mean for the nodes of a graph.
@@ -27,6 +27,8 @@ pub struct FormatSpace {
     pub space: Arc<Space>,
     /// The searched nodes, in execution order.
     pub nodes: Vec<SearchedNode>,
+    /// What to tell of rules with keys that do nothing.
+    pub notes: Vec<String>,
 }
 
 /// A node whose formats are searched.
@@ -59,18 +61,34 @@ impl FormatSpace {
         if !problems.is_empty() {
             return Err(FormatSpaceError::Config(problems));
         }
+        let verified = verify(graph).map_err(PassError::from)?;
         let mut parameters = Vec::new();
         let mut nodes = Vec::new();
+        // By rule, what its nodes have; a rule is known by its place.
+        let mut had: Vec<(&Rule<Choices>, BTreeSet<Operand>)> = Vec::new();
         for (id, rule) in chosen {
-            let name = &graph.node(id).name;
-            nodes.push(searched_node(id, name, &rule.value, &mut parameters));
+            let node = graph.node(id);
+            let ports = quantize::ports(node, &verified, id);
+            let operands: BTreeSet<Operand> = ports.into_iter().map(|(_, o)| o).collect();
+            let choices = rule.value.only(&operands);
+            if choices.speaks_of_operands() {
+                nodes.push(searched_node(id, &node.name, &choices, &mut parameters));
+            }
+            match had.iter_mut().find(|(known, _)| std::ptr::eq(*known, rule)) {
+                Some((_, had)) => had.extend(operands),
+                None => had.push((rule, operands)),
+            }
         }
         if nodes.is_empty() {
             return Err(FormatSpaceError::Nothing);
         }
+        let note = |(rule, had): &(&Rule<Choices>, BTreeSet<Operand>)| {
+            quantize::idle_keys(&rule.key.name, rule.value.operands(), had)
+        };
         Ok(Self {
             space: Arc::new(Space::new(parameters)?),
             nodes,
+            notes: had.iter().filter_map(note).collect(),
         })
     }
 
@@ -196,6 +214,9 @@ pub enum FormatSpaceError {
     /// The parameters make no sense.
     #[error(transparent)]
     Space(#[from] SearchError),
+    /// The graph makes no sense.
+    #[error(transparent)]
+    Graph(#[from] PassError),
 }
 
 /// The nodes whose formats are searched, each with its rule.

@@ -3,7 +3,7 @@
 mod node_rule;
 
 pub use node_rule::{
-    Entry, NodeRule, Operand, OperandFormat, field_value, formats, is_na, operand_of,
+    Entry, NodeRule, Operand, OperandFormat, field_value, formats, idle_keys, is_na, ports,
 };
 
 use crate::analysis::summary;
@@ -66,6 +66,7 @@ Limits: a rule that chooses nothing is an error. The default leaves helpers that
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
         let before = graph.clone();
         context.decisions = self.apply(graph)?;
+        context.notes.extend(self.idle(&before)?);
         let report = PassReport::default().with_table("rules", self.matches(&before));
         let folder = context.key.clone();
         Ok(summary::append(report, &before, graph, context, folder))
@@ -148,6 +149,28 @@ impl Quantize {
             .collect()
     }
 
+    /// What to tell of rules with keys that do nothing.
+    fn idle(&self, graph: &Graph) -> Result<Vec<String>, PassError> {
+        let verified = verify(graph)?;
+        let of_rule = |rule: &Rule<NodeRule>| {
+            let NodeRule::Formats(given) = &rule.value else {
+                return None;
+            };
+            let nodes = graph.iter().filter(|(_, node)| self.is_ruled(node, rule));
+            let had = nodes.flat_map(|(id, node)| ports(node, &verified, id));
+            let had = had.map(|(_, operand)| operand).collect();
+            idle_keys(&rule.key.name, given.keys().copied(), &had)
+        };
+        let rules = self.rules.rules.iter().chain(&self.rules.default);
+        Ok(rules.filter_map(of_rule).collect())
+    }
+
+    /// Whether it is this rule that says what becomes of a node.
+    fn is_ruled(&self, node: &Node, rule: &Rule<NodeRule>) -> bool {
+        let found = self.rules.find(node);
+        found.is_some_and(|found| found.key.span == rule.key.span)
+    }
+
     /// What each rule chooses.
     fn matches(&self, graph: &Graph) -> Table {
         let mut table = Table::new(&["Rule", "Formats", "Nodes", "Names"]);
@@ -155,11 +178,7 @@ impl Quantize {
             let chosen: Vec<&str> = graph
                 .nodes()
                 .iter()
-                .filter(|node| {
-                    self.rules
-                        .find(node)
-                        .is_some_and(|found| found.key.span == rule.key.span)
-                })
+                .filter(|node| self.is_ruled(node, rule))
                 .map(|node| node.name.as_str())
                 .collect();
             table.push([

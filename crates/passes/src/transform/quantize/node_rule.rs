@@ -3,7 +3,7 @@
 use crate::config::{Item, Key, Reader, Span, Value};
 use format::{FieldValue, Format, FormatEntry};
 use ir::{DType, Node, NodeId, Op, ParamRole, Verified};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// What a rule says of the nodes it chooses.
@@ -285,7 +285,7 @@ impl OperandFormat {
 }
 
 /// The operand whose keys speak of a port; `None` for ports that hold no numbers to round.
-pub fn operand_of(node: &Node, port: &str) -> Option<Operand> {
+fn operand_of(node: &Node, port: &str) -> Option<Operand> {
     if let Some(index) = port.strip_prefix("data_in_") {
         let is_right = index != "0"
             && matches!(
@@ -310,13 +310,8 @@ pub fn operand_of(node: &Node, port: &str) -> Option<Operand> {
     }
 }
 
-/// The formats that the ports of a node get.
-pub fn formats(
-    operands: &BTreeMap<Operand, OperandFormat>,
-    node: &Node,
-    verified: &Verified,
-    id: NodeId,
-) -> BTreeMap<String, Format> {
+/// The ports of a node that hold numbers to round, with the operands whose keys speak of them.
+pub fn ports(node: &Node, verified: &Verified, id: NodeId) -> Vec<(String, Operand)> {
     let inputs = verified.input_types(id);
     let data = (0..inputs.len())
         .filter(|&k| inputs[k].dtype == DType::F32)
@@ -329,11 +324,50 @@ pub fn formats(
     let results = outputs
         .filter(|(_, ty)| ty.dtype == DType::F32)
         .map(|(k, _)| format!("data_out_{k}"));
-    let is_relu = matches!(node.op, Op::Relu(_));
     data.chain(params)
         .chain(results)
         .filter_map(|port| {
-            let format = operands.get(&operand_of(node, &port)?)?;
+            let operand = operand_of(node, &port)?;
+            Some((port, operand))
+        })
+        .collect()
+}
+
+/// What to tell of a rule with keys for operands that none of its nodes has.
+pub fn idle_keys(
+    rule: &str,
+    given: impl Iterator<Item = Operand>,
+    had: &BTreeSet<Operand>,
+) -> Option<String> {
+    let idle: BTreeSet<&str> = given
+        .filter(|operand| !had.contains(operand))
+        .map(Operand::name)
+        .collect();
+    let list = |suffix: &str, word: &str| {
+        let names: Vec<String> = idle.iter().map(|name| format!("{name}{suffix}")).collect();
+        names.join(word)
+    };
+    (!idle.is_empty() && !had.is_empty()).then(|| {
+        format!(
+            "rule '{rule}': none of its nodes has a {}, so its keys {} do nothing",
+            list("", " or a "),
+            list("_…", " and ")
+        )
+    })
+}
+
+/// The formats that the ports of a node get.
+pub fn formats(
+    operands: &BTreeMap<Operand, OperandFormat>,
+    node: &Node,
+    verified: &Verified,
+    id: NodeId,
+) -> BTreeMap<String, Format> {
+    let is_relu = matches!(node.op, Op::Relu(_));
+    ports(node, verified, id)
+        .into_iter()
+        .filter_map(|(port, operand)| {
+            let format = operands.get(&operand)?;
             let is_data_in = port.starts_with("data_in_");
             let chosen = match (is_data_in, port.starts_with("data_out_")) {
                 (true, _) if is_relu => &format.rectified,
