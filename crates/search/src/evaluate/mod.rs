@@ -19,16 +19,19 @@ use data::Split;
 use engine::{Input, Plan, PlanOptions, Pool, Port, State, compile};
 use format::Format;
 use hardware::Costs;
-use ir::{Graph, NodeId, Verified, verify};
+use ir::{Graph, NodeId, Shape, Verified, verify};
 use passes::PassError;
 use recent::Recent;
 use segments::{Segment, cut};
 use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 pub(crate) use trained::{score, train};
 
-/// Rows of a block.
-const BLOCK: usize = 1024;
+/// Rows of a block, at least and at most.
+const BLOCK: RangeInclusive<usize> = 16..=1024;
+/// Elements of the operands and results of a node for one block: 1 MiB, what a second-level cache holds.
+const BLOCK_ELEMENTS: usize = 1 << 18;
 /// Bytes of activations, and of plans, that one evaluator keeps.
 const KEPT_BYTES: usize = 256 << 20;
 /// Bytes of a plan besides its arena and its parameters, about.
@@ -115,6 +118,7 @@ pub struct Evaluator {
     task: Task,
     segments: Vec<Segment>,
     others: Costs,
+    block_rows: usize,
     pool: Pool,
     /// By searched node: the choices met so far, their formats and costs.
     choices: Vec<HashMap<NodeChoice, u32>>,
@@ -154,12 +158,14 @@ impl Evaluator {
         let segments = cut(&verified, &searched);
         let others = Costs::of_others(&task.graph, &verified, &searched);
         let label = |&row: &u32| task.rows.labels()[row as usize];
-        let blocks = task.rows.indices().chunks(BLOCK);
+        let block_rows = block_rows(&verified);
+        let blocks = task.rows.indices().chunks(block_rows);
         let labels: Vec<Vec<u32>> = blocks
             .map(|rows| rows.iter().map(label).collect())
             .collect();
         Ok(Self {
             others,
+            block_rows,
             pool: Pool::new(1),
             choices: vec![HashMap::new(); searched.len()],
             variants: searched.iter().map(|_| Vec::new()).collect(),
@@ -192,7 +198,7 @@ impl Evaluator {
             rows,
             loss: 0.0,
         };
-        for (block, indices) in indices.indices().chunks(BLOCK).enumerate() {
+        for (block, indices) in indices.indices().chunks(self.block_rows).enumerate() {
             let (loss, correct) = self.block(block, indices, &names, &variants)?;
             partial.loss += loss * indices.len() as f64;
             partial.correct += correct;
@@ -342,6 +348,25 @@ impl Evaluator {
         }
         Ok(key)
     }
+}
+
+/// How many rows go through the network together.
+fn block_rows(verified: &Verified) -> usize {
+    let size = |shape: &Shape| {
+        shape
+            .bind(1)
+            .map_or(0, |dims| dims.iter().product::<usize>())
+    };
+    let width = |id: NodeId| {
+        let inputs = verified.input_types(id).into_iter();
+        let results = verified.outputs(id).iter();
+        let read: usize = inputs.map(|ty| size(&ty.shape)).sum();
+        read + results.map(|ty| size(&ty.shape)).sum::<usize>()
+    };
+    let widest = verified.graph().iter().map(|(id, _)| width(id)).max();
+    // Whole vectors of rows.
+    let rows = BLOCK_ELEMENTS / widest.unwrap_or(1).max(1) / 16 * 16;
+    rows.clamp(*BLOCK.start(), *BLOCK.end())
 }
 
 /// Options under which a plan keeps its inputs.
