@@ -8,8 +8,12 @@ pub enum Mark {
     /// Joined by a line.
     #[default]
     Line,
-    /// Each by itself.
+    /// Joined by steps: each point's height is kept until the place of the next.
+    Steps,
+    /// Each by itself, and where many lie together darker.
     Dots,
+    /// Each by itself, to stand out among dots.
+    Points,
 }
 
 /// One line of a chart.
@@ -19,7 +23,7 @@ pub struct Series {
     pub name: String,
     /// How it is drawn.
     pub mark: Mark,
-    /// Points from left to right; points that are not finite are left out.
+    /// Points in the order in which they are joined; points that are not finite are left out.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -167,8 +171,13 @@ fn draw(svg: &mut String, i: usize, mark: Mark, points: &[(f64, f64)], x: &Axis,
         .iter()
         .map(|&(a, b)| (x.place(a, left, right), y.place(b, bottom, top)))
         .collect();
-    if mark == Mark::Line {
-        let path: Vec<String> = places
+    if matches!(mark, Mark::Line | Mark::Steps) {
+        let corners = if mark == Mark::Steps {
+            steps(&places)
+        } else {
+            places.clone()
+        };
+        let path: Vec<String> = corners
             .iter()
             .map(|(a, b)| format!("{a:.1},{b:.1}"))
             .collect();
@@ -183,12 +192,23 @@ fn draw(svg: &mut String, i: usize, mark: Mark, points: &[(f64, f64)], x: &Axis,
     } else {
         ""
     };
+    let _ = writeln!(svg, "<g fill=\"{color}\"{opacity}>");
     for (a, b) in places {
-        let _ = writeln!(
-            svg,
-            "<circle cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"3\" fill=\"{color}\"{opacity}/>"
-        );
+        let _ = writeln!(svg, "<circle cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"3\"/>");
     }
+    svg.push_str("</g>\n");
+}
+
+/// The places with the corners of the steps between them.
+fn steps(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut corners: Vec<(f64, f64)> = Vec::with_capacity(2 * places.len());
+    for &place in places {
+        if let Some(&last) = corners.last() {
+            corners.push((place.0, last.1));
+        }
+        corners.push(place);
+    }
+    corners
 }
 
 fn legend(svg: &mut String, i: usize, name: &str) {
@@ -288,6 +308,16 @@ mod tests {
             1
         );
         assert!(chart(&[], false).contains("a &lt; b"));
+    }
+
+    #[test]
+    fn steps_are_level_or_upright() {
+        let corners = steps(&[(0.0, 3.0), (2.0, 1.0), (5.0, 4.0)]);
+        for pair in corners.windows(2) {
+            assert!(pair[0].0 == pair[1].0 || pair[0].1 == pair[1].1, "{pair:?}");
+        }
+        assert_eq!(corners[1..3], [(2.0, 3.0), (2.0, 1.0)]);
+        assert_eq!((steps(&[]).len(), corners.len()), (0, 5));
     }
 
     #[test]

@@ -53,6 +53,17 @@ pub struct Objective {
     pub direction: Direction,
 }
 
+impl Objective {
+    /// Which values of the metric itself are better: a negative scale turns the direction around.
+    pub fn metric_direction(&self) -> Direction {
+        if (self.direction == Direction::Maximize) == (self.scale > 0.0) {
+            Direction::Maximize
+        } else {
+            Direction::Minimize
+        }
+    }
+}
+
 /// A limit on a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {

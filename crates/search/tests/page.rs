@@ -81,6 +81,24 @@ fn the_page_holds_every_trial() {
     }
 }
 
+/// Other programs may run trials of the same study; of those only the values of the objectives are known.
+#[test]
+fn a_trial_without_scores_is_shown_by_its_values() {
+    let (search, mut results) = mixed();
+    let is_complete = |record: &TrialRecord| record.outcome.state == State::Complete;
+    let trial = results.records.iter().position(is_complete).unwrap();
+    let record = &mut results.records[trial];
+    let accuracy = record.scores.take().unwrap().get("accuracy");
+    let report = Report {
+        search: &search,
+        results: &results,
+    };
+    let data = data(&page(&report, "t"));
+    let shown = |column: usize| data["columns"][column]["values"][trial].as_f64();
+    assert!((shown(0).unwrap() - accuracy.unwrap()).abs() < 1e-6);
+    assert_eq!(shown(1), None);
+}
+
 #[test]
 fn a_title_is_nothing_but_text() {
     let setup = "[strategy.setup]\nn_trials = 2\n";
@@ -99,6 +117,59 @@ fn a_title_is_nothing_but_text() {
     assert_eq!(plain.matches("TITLE").count(), 2);
     for outside in ["src=", "href=\"http", "@import", "url("] {
         assert!(!plain.contains(outside), "the page has {outside}");
+    }
+}
+
+/// Charts show metrics, not what scales make of them, and a best value so far only of trials that keep the budget.
+#[test]
+fn a_chart_shows_metrics_as_they_are() {
+    for metrics in [
+        "accuracy.scale = 2.0\naverage_bitwidth.scale = 0.2",
+        "accuracy = { scale = -3.0, direction = \"minimize\" }\naverage_bitwidth.scale = 0.2",
+        "average_bitwidth.scale = 0.5\naccuracy.scale = 0.5",
+        "accuracy.scale = 2.0",
+        "loss = { scale = -2.0, direction = \"maximize\" }",
+    ] {
+        let more =
+            "[strategy.budget]\nmax_average_bitwidth = 5.0\n[strategy.setup]\nn_trials = 60\n";
+        let search = search(&strategy(metrics, more), network(), 500);
+        let results = run(&search, None);
+        let report = Report {
+            search: &search,
+            results: &results,
+        };
+        let chart = report.chart();
+        let value = |record: &TrialRecord, name: &str| match name {
+            "trial" => record.number as f64,
+            _ => record.scores.unwrap().get(name).unwrap(),
+        };
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        let known = |&(x, y): &(f64, f64), records: &[&TrialRecord]| {
+            let place = |r: &&TrialRecord| (value(r, &chart.x_label), value(r, &chart.y_label));
+            records
+                .iter()
+                .map(place)
+                .any(|(a, b)| close(a, x) && close(b, y))
+        };
+        let records: Vec<&TrialRecord> = results.records.iter().collect();
+        let keeps = |record: &&&TrialRecord| record.outcome.violation == Some(0.0);
+        let kept: Vec<&TrialRecord> = records.iter().filter(keeps).copied().collect();
+        let (all, best) = (&chart.series[0].points, &chart.series[1].points);
+        assert!(all.iter().all(|place| known(place, &records)), "{metrics}");
+        // The end of a best value so far is where the last trial is, not a trial of its own.
+        let own = best.len() - usize::from(chart.x_label == "trial");
+        assert!(own > 1, "{metrics}");
+        assert!(
+            best[..own].iter().all(|place| known(place, &kept)),
+            "{metrics}"
+        );
+        // Steps begin at the best place across, so that no corner is better than what was reached.
+        let is_turned = chart.x_label == "accuracy";
+        let is_right = |pair: &[(f64, f64)]| (pair[0].0 <= pair[1].0) != is_turned;
+        assert!(
+            best.windows(2)
+                .all(|pair| pair[0].0 == pair[1].0 || is_right(pair))
+        );
     }
 }
 

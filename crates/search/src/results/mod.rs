@@ -9,7 +9,7 @@ pub use page::page;
 use crate::config::{Budget, Side};
 use crate::metrics::{METRICS, Source};
 use crate::runner::{Results, Search, TrialRecord, metrics};
-use crate::{State, Trial, pareto};
+use crate::{Direction, State, Trial, pareto};
 use report::{Chart, Mark, Series, Table};
 use serde_json::{Value as Json, json};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -189,75 +189,95 @@ impl Report<'_> {
         table
     }
 
-    /// The first two objectives of all trials, the front joined; of a single objective, its best value so far.
+    /// What a complete trial has of an objective, as its metric counts it: without the scale.
+    pub fn objective(&self, record: &TrialRecord, index: usize) -> Option<f64> {
+        let scale = match self.search.config.sum {
+            Some(_) => 1.0,
+            None => self.search.config.objectives[index].scale,
+        };
+        let is_complete = record.outcome.state == State::Complete;
+        is_complete.then(|| record.outcome.values[index] / scale)
+    }
+
+    /// Which values of [`Report::objective`] are better.
+    fn direction(&self, index: usize) -> Direction {
+        let own = || self.search.config.objectives[index].metric_direction();
+        self.search.config.sum.unwrap_or_else(own)
+    }
+
+    /// The first two objectives of all trials with the front, in steps if there are no others; of a single objective, its
+    /// best value so far.
     pub fn chart(&self) -> Chart {
         let names = self.search.objective_names();
-        let complete: Vec<&TrialRecord> = self
-            .results
-            .records
-            .iter()
-            .filter(|r| r.outcome.state == State::Complete)
-            .collect();
         if names.len() < 2 {
-            return self.history_chart(&names[0], &complete);
+            return self.history_chart(&names[0]);
         }
-        let place = |record: &&TrialRecord| (record.outcome.values[1], record.outcome.values[0]);
-        let mut front: Vec<(f64, f64)> = self.best().iter().map(place).collect();
-        front.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let place =
+            |record: &TrialRecord| Some((self.objective(record, 1)?, self.objective(record, 0)?));
+        let loss = |x: f64| self.direction(1).loss(x);
+        let records = &self.results.records;
+        let mut front: Vec<(f64, f64)> = self.best().into_iter().filter_map(place).collect();
+        front.sort_by(|a, b| loss(a.0).total_cmp(&loss(b.0)));
+        let mark = if names.len() == 2 {
+            Mark::Steps
+        } else {
+            Mark::Points
+        };
         Chart {
-            title: format!(
-                "{} of {} trials on the front",
-                front.len(),
-                self.results.records.len()
-            ),
+            title: format!("{} of {} trials on the front", front.len(), records.len()),
             x_label: names[1].clone(),
             y_label: names[0].clone(),
             log_x: false,
             series: vec![
-                Series {
-                    name: "trials".to_owned(),
-                    mark: Mark::Dots,
-                    points: complete.iter().map(place).collect(),
-                },
-                Series {
-                    name: "front".to_owned(),
-                    mark: Mark::Line,
-                    points: front,
-                },
+                series(
+                    "trials",
+                    Mark::Dots,
+                    records.iter().filter_map(place).collect(),
+                ),
+                series("front", mark, front),
             ],
         }
     }
 
-    fn history_chart(&self, name: &str, complete: &[&TrialRecord]) -> Chart {
-        let direction = self.search.directions()[0];
-        let mut best = f64::INFINITY;
-        let mut points = Vec::new();
-        for record in complete {
-            let loss = direction.loss(record.outcome.values[0]);
-            best = best.min(loss);
-            points.push((record.number as f64, direction.loss(best)));
+    fn history_chart(&self, name: &str) -> Chart {
+        let loss = |value: f64| self.direction(0).loss(value);
+        let mut all: Vec<(f64, f64)> = Vec::new();
+        let mut best: Vec<(f64, f64)> = Vec::new();
+        for record in &self.results.records {
+            let Some(value) = self.objective(record, 0) else {
+                continue;
+            };
+            let place = (record.number as f64, value);
+            all.push(place);
+            let is_better = best.last().is_none_or(|last| loss(value) < loss(last.1));
+            if is_better && record.outcome.violation.is_none_or(|by| by <= 0.0) {
+                best.push(place);
+            }
         }
-        let all = complete
-            .iter()
-            .map(|record| (record.number as f64, record.outcome.values[0]));
+        // The last value holds until the last trial.
+        best.extend(
+            best.last()
+                .zip(all.last())
+                .map(|(best, last)| (last.0, best.1)),
+        );
         Chart {
             title: format!("{name} of {} trials", self.results.records.len()),
             x_label: "trial".to_owned(),
             y_label: name.to_owned(),
             log_x: false,
             series: vec![
-                Series {
-                    name: "trials".to_owned(),
-                    mark: Mark::Dots,
-                    points: all.collect(),
-                },
-                Series {
-                    name: "best so far".to_owned(),
-                    mark: Mark::Line,
-                    points,
-                },
+                series("trials", Mark::Dots, all),
+                series("best so far", Mark::Steps, best),
             ],
         }
+    }
+}
+
+fn series(name: &str, mark: Mark, points: Vec<(f64, f64)>) -> Series {
+    Series {
+        name: name.to_owned(),
+        mark,
+        points,
     }
 }
 

@@ -194,10 +194,8 @@ impl Search {
         for (metric, entry) in METRICS.iter().enumerate() {
             let mut objectives = self.config.objectives.iter();
             let objective = objectives.find(|objective| objective.metric == metric);
-            let likes_more = objective.map_or(entry.direction == Direction::Maximize, |found| {
-                (found.direction == Direction::Maximize) == (found.scale > 0.0)
-            });
-            if likes_more {
+            let direction = objective.map_or(entry.direction, Objective::metric_direction);
+            if direction == Direction::Maximize {
                 best.0[metric] = bounds.most.0[metric];
             }
         }

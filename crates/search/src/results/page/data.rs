@@ -2,7 +2,7 @@
 //!
 //! Of a column whose entries are all the same only the first is kept.
 
-use crate::config::{Objective, Side};
+use crate::config::Side;
 use crate::metrics::METRICS;
 use crate::results::{Report, importances};
 use crate::runner::{Search, TrialRecord};
@@ -49,47 +49,39 @@ fn state(record: &TrialRecord) -> char {
 fn columns(report: &Report) -> Vec<Json> {
     let (search, records) = (report.search, &report.results.records);
     let metrics = METRICS.iter().enumerate().map(|(metric, entry)| {
-        let value = |record: &TrialRecord| record.scores.map(|scores| scores.0[metric]);
         let mut asked = search.config.objectives.iter();
-        let up = match asked.find(|objective| objective.metric == metric) {
-            Some(objective) => wants_more(objective),
-            None => entry.direction == Direction::Maximize,
+        let objective = asked.position(|objective| objective.metric == metric);
+        let direction = objective.map_or(entry.direction, |index| {
+            search.config.objectives[index].metric_direction()
+        });
+        let objective = objective.filter(|_| search.config.sum.is_none());
+        // Trials that others ran in the same study have values, but no scores.
+        let value = |record: &TrialRecord| match record.scores {
+            Some(scores) => Some(scores.0[metric]),
+            None => report.objective(record, objective?),
         };
-        column(entry.name, entry.about, up, records.iter().map(value))
+        let values = records.iter().map(value);
+        column(entry.name, entry.about, direction, values)
     });
     let sum = search.config.sum.map(|direction| {
-        let value = |record: &TrialRecord| {
-            let is_complete = record.outcome.state == State::Complete;
-            record
-                .outcome
-                .values
-                .first()
-                .copied()
-                .filter(|_| is_complete)
-        };
         let about = "the metrics that are searched for, each times its scale";
-        let up = direction == Direction::Maximize;
-        column(
-            &search.objective_names()[0],
-            about,
-            up,
-            records.iter().map(value),
-        )
+        let values = records.iter().map(|record| report.objective(record, 0));
+        column(&search.objective_names()[0], about, direction, values)
     });
     metrics.chain(sum).collect()
 }
 
-/// Whether larger values of the metric itself are better: a negative scale turns the direction around.
-fn wants_more(objective: &Objective) -> bool {
-    (objective.direction == Direction::Maximize) == (objective.scale > 0.0)
-}
-
-fn column(name: &str, about: &str, up: bool, values: impl Iterator<Item = Option<f64>>) -> Json {
+fn column(
+    name: &str,
+    about: &str,
+    direction: Direction,
+    values: impl Iterator<Item = Option<f64>>,
+) -> Json {
     let mut values: Vec<Json> = values
         .map(|value| value.map_or(Json::Null, short))
         .collect();
     keep_once(&mut values);
-    json!({ "name": name, "about": about, "up": up, "values": values })
+    json!({ "name": name, "about": about, "up": direction == Direction::Maximize, "values": values })
 }
 
 /// A number with seven digits, more than a page shows; whole numbers stay whole.
