@@ -188,7 +188,7 @@ function importance() {
   ];
   const objective = ([name, shares]) => {
     const part = html("div", {}, html("h3", {}, name));
-    if (!shares.some(([, share]) => share > 0)) return filled(part, {}, ["It is the same for all choices."]);
+    if (!shares.some(([, share]) => share > 0)) return filled(part, {}, ["No choice explains any of it."]);
     part.append(html("div", { class: "shares" }, ...shares.slice(0, most).flatMap(bar)));
     const rest = shares.slice(most);
     if (rest.length) part.append(html("p", { class: "about" }, `and ${rest.length} more, at most ${percent(rest[0][1])} each`));
