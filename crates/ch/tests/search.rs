@@ -490,6 +490,87 @@ fn a_journal_that_is_broken_or_foreign_is_refused() {
     );
 }
 
+/// A key with one choice is no parameter, and results follow from it all the same.
+#[test]
+fn a_search_with_another_fixed_key_is_another_search() {
+    let desk = Desk::new("fixed", "jsc-tiny");
+    let text = config("jsc-tiny", "random", 4, 100);
+    desk.config(&text.replace("bias_width = [2, 4, 8]", "bias_width = [8]"));
+    assert!(desk.run(&desk.search("j", "")).status.success());
+    desk.config(&text.replace("bias_width = [2, 4, 8]", "bias_width = [2]"));
+    let error = desk.error(&desk.search("j", "--resume"));
+    let said = ".bias_width = [8], now it is [2]";
+    assert!(error.contains(said), "{error}");
+    let hardware = "[search.strategy.hw_runner.average_bitwidth]\ncompare_to = 16\n";
+    desk.config(&(text.replace("bias_width = [2, 4, 8]", "bias_width = [8]") + hardware));
+    let error = desk.error(&desk.search("j", "--resume"));
+    let said = "was made with compare_to = 32.0, now it is 16.0";
+    assert!(error.contains(said), "{error}");
+}
+
+/// Samplers that learn nothing from it give up a trial that cannot reach the front, without being told to.
+#[test]
+fn hopeless_trials_are_given_up() {
+    let desk = Desk::new("hopeless", "jsc-toy");
+    let states = |project: &str, sampler: &str, more: &str| {
+        let text = config("jsc-toy", sampler, 200, 4096);
+        desk.config(&text.replace("n_trials = 200\n", &format!("n_trials = 200\n{more}")));
+        assert!(desk.run(&desk.search(project, "")).status.success());
+        let best: Vec<Json> = desk.read(project, "best.json").as_array().unwrap().clone();
+        let best: Vec<String> = best.iter().map(|row| row["number"].to_string()).collect();
+        let log = desk.log(project);
+        let pruned = log.as_array().unwrap().iter();
+        (pruned.filter(|row| row["state"] == "PRUNED").count(), best)
+    };
+    let (by_itself, best) = states("r", "random", "");
+    let (asked_not_to, all) = states("s", "random", "early_stop = false\n");
+    assert!(by_itself > 0);
+    assert_eq!(asked_not_to, 0);
+    assert_eq!(best, all, "nothing that belongs to the front is lost");
+    let (tpe, _) = states("t", "tpe", "");
+    assert_eq!(tpe, 0, "tpe learns from bad trials too");
+}
+
+/// The front of a longer run need not hold what was best before.
+#[test]
+fn the_best_of_an_earlier_run_are_removed() {
+    let desk = Desk::new("stale", "jsc-toy");
+    desk.config(&config("jsc-toy", "random", 60, 1000));
+    assert!(desk.run(&desk.search("j", "--n-trials 3")).status.success());
+    assert!(desk.run(&desk.search("j", "--resume")).status.success());
+    let best = desk.read("j", "best.json");
+    let numbers = best
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["number"].to_string());
+    let mut wanted: Vec<String> = numbers
+        .flat_map(|number| [format!("trial_{number}.mz"), format!("trial_{number}.toml")])
+        .collect();
+    wanted.sort();
+    let folder = desk.0.join("mase_output/j/software/search_ckpts/best");
+    let entries = fs::read_dir(folder).unwrap();
+    let mut there: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    there.sort();
+    assert_eq!(there, wanted);
+}
+
+#[test]
+fn a_budget_of_zero_is_a_budget() {
+    let desk = Desk::new("zero", "jsc-tiny");
+    desk.config(
+        &(config("jsc-tiny", "random", 6, 100) + "[search.strategy.budget]\nmax_flops = 0\n"),
+    );
+    let output = desk.run(&desk.search("z", ""));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("no trial keeps the budget; nearest: trial "),
+        "{text}"
+    );
+}
+
 #[test]
 fn the_strategies_are_listed() {
     let text = ch(&words("list strategies"), &std::env::temp_dir()).stdout;

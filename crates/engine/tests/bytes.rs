@@ -129,6 +129,30 @@ fn sums_up_to_the_last_exact_bit() {
     }
 }
 
+/// Codes take a quarter of the working memory of rounded floats: that is how bytes show.
+#[test]
+fn bytes_are_used_where_they_are_exact() {
+    if !kernels::byte_layer::is_fast() {
+        eprintln!("skipped: this machine has no dot products of bytes, so both sides are floats");
+        return;
+    }
+    let memory = |formats: [&str; 3], fuse: bool| {
+        let mut graph = layer(64, 8, formats, false);
+        graph.initialize(1);
+        let verified = verify(&graph).unwrap();
+        let state = State::new(&verified).unwrap();
+        let options = PlanOptions {
+            fuse,
+            ..PlanOptions::eval(64)
+        };
+        compile(&verified, &state, options).unwrap().arena_len()
+    };
+    let byte = "integer(8, 4)";
+    assert_eq!(memory([byte; 3], false) - memory([byte; 3], true), 64 * 48);
+    let wide = ["integer(9, 4)", byte, byte];
+    assert_eq!(memory(wide, false), memory(wide, true));
+}
+
 #[test]
 fn a_zero_has_no_sign() {
     for bias in [

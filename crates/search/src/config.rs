@@ -85,7 +85,7 @@ pub enum Side {
 }
 
 impl Budget {
-    /// How far a value is on the wrong side, as a share of the limit; 0 on the right side.
+    /// How far a value is on the wrong side, as a share of the limit, of which 0 has none; 0 on the right side.
     pub fn excess(&self, value: f64) -> f64 {
         let over = match self.side {
             Side::AtMost => value - self.limit,
@@ -94,7 +94,12 @@ impl Budget {
         if over.is_nan() {
             return f64::INFINITY;
         }
-        over.max(0.0) / self.limit.abs().max(f64::MIN_POSITIVE)
+        let scale = if self.limit == 0.0 {
+            1.0
+        } else {
+            self.limit.abs()
+        };
+        over.max(0.0) / scale
     }
 }
 
@@ -171,8 +176,9 @@ fn read_strategy(reader: &mut Reader, rules: Rules<Choices>) -> SearchConfig {
     let compare_to = reader.table("hw_runner", read_hardware).flatten();
     let setup = reader.table("setup", |setup| read_setup(setup, named));
     let setup = setup.unwrap_or_default();
-    let objectives = reader.table("metrics", read_metrics).unwrap_or_default();
-    if objectives.is_empty() {
+    let metrics = reader.table("metrics", read_metrics);
+    let (objectives, has_entries) = metrics.unwrap_or_default();
+    if !has_entries {
         reader.missing(
             "[search.strategy.metrics]",
             "name what to search for, for example accuracy.direction = \"maximize\"",
@@ -330,9 +336,12 @@ fn contradiction(reader: &mut Reader, key: &'static str, message: String) {
     reader.problem(span, message);
 }
 
-fn read_metrics(reader: &mut Reader) -> Vec<Objective> {
+/// The objectives, and whether the table says anything.
+fn read_metrics(reader: &mut Reader) -> (Vec<Objective>, bool) {
     let mut objectives = Vec::new();
-    for (key, item) in reader.rest() {
+    let entries = reader.rest();
+    let has_entries = !entries.is_empty();
+    for (key, item) in entries {
         let Some(metric) = known_metric(reader, key, &key.name) else {
             continue;
         };
@@ -351,7 +360,7 @@ fn read_metrics(reader: &mut Reader) -> Vec<Objective> {
         }
         objectives.extend(objective);
     }
-    objectives
+    (objectives, has_entries)
 }
 
 /// `max_average_bitwidth`, `max_bitops`, `min_accuracy` and so on: `max_` or `min_` before any metric.

@@ -110,6 +110,11 @@ impl Study {
             .max(number - number % self.window)
     }
 
+    /// Whether its sampler learns from earlier trials.
+    pub fn looks_back(&self) -> bool {
+        self.sampler.horizon(u64::from(u32::MAX)) > 0
+    }
+
     /// The finished trials before the first that is not.
     pub fn history(&self) -> &History {
         &self.history

@@ -156,6 +156,16 @@ fn another_study_is_refused_with_its_line() {
         facts,
         "foreign:2: was made with seed = 1, now it is 2; begin a new study instead"
     );
+    let inside = said(&|info| {
+        info.facts.insert(
+            "space".to_owned(),
+            json!({ "relu": { "width": [3], "name": ["é"] } }),
+        );
+    });
+    assert_eq!(
+        inside,
+        "foreign:2: was made with space.relu.width = [4], now it is [3]; begin a new study instead"
+    );
     let first = bytes.split(|byte| *byte == b'\n').next().unwrap();
     let text = [&bytes[..], first, b"\n"].concat();
     let lines = text.split(|byte| *byte == b'\n').count() - 1;
@@ -165,6 +175,32 @@ fn another_study_is_refused_with_its_line() {
         second,
         format!("foreign:{lines}: begins a second study; a journal of ours holds one")
     );
+}
+
+/// A file without a line end might be a journal that was cut off in its first line, or somebody's notes.
+#[test]
+fn a_file_that_is_no_journal_is_left_alone() {
+    let path = files::path("notes.txt");
+    for text in [
+        "my only copy of an important note",
+        "{\"a\":1}",
+        "\0\0",
+        "{\"op_cade\":0",
+    ] {
+        fs::write(&path, text).unwrap();
+        let error = Journal::open(&path, &toy::info()).err().unwrap();
+        assert!(
+            error
+                .to_string()
+                .ends_with("notes.txt:1: is not a line of a journal"),
+            "{error}"
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+    for text in ["", "{\"op_c", "{\"op_code\":0,\"work"] {
+        fs::write(&path, text).unwrap();
+        assert!(Journal::open(&path, &toy::info()).is_ok(), "{text}");
+    }
 }
 
 #[test]
@@ -229,6 +265,18 @@ fn an_address_is_a_file_or_a_database() {
     assert_eq!(
         said("mysql://ada:secret@db/x"),
         "--storage: knows postgresql:// and files, not mysql://"
+    );
+    assert_eq!(
+        said("postgresql:/db/x"),
+        "--storage: an address begins with postgresql://, with two slashes"
+    );
+    assert_eq!(
+        said(""),
+        "--storage: is empty; name a journal or postgresql://…"
+    );
+    assert_eq!(
+        said("postgresql://db/x?study="),
+        "--storage: study has no name"
     );
     let said = said("postgresql://ada:secret@127.0.0.1:1/x");
     assert!(

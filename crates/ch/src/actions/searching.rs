@@ -1,7 +1,7 @@
 //! One search with its files: trials, the best of them as configs and graphs, a chart and a page.
 
-use super::json_text;
 use super::training::count;
+use super::{json_text, test_command};
 use crate::config::Config;
 use crate::console::Console;
 use crate::pipeline;
@@ -15,8 +15,9 @@ use search::metrics::METRICS;
 use search::results::{Report, importances, page};
 use search::runner::{Ending, Results, Search, TrialRecord};
 use search::storage::{Journal, Storage, StudyInfo};
-use search::{FormatSpace, FormatSpaceError, History};
+use search::{FormatSpace, FormatSpaceError, History, State};
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -149,7 +150,6 @@ impl Searching<'_> {
                 budget.limit
             ])
         };
-        let parameters = search.task.formats.space.parameters().iter();
         let facts = json!({
             "seed": search.seed,
             "sampler": asked.sampler,
@@ -163,7 +163,8 @@ impl Searching<'_> {
             "budgets": asked.budgets.iter().map(budget).collect::<Vec<_>>(),
             "training": asked.training.map(|t| json!([t.steps, t.batch_size, t.learning_rate])),
             "early_stop": asked.early_stop,
-            "space": parameters.map(|p| json!([p.name, format!("{:?}", p.distribution)])).collect::<Vec<_>>(),
+            "compare_to": asked.compare_to,
+            "space": search.task.formats.facts(),
         });
         StudyInfo {
             name: search.task.graph.name.clone(),
@@ -254,6 +255,9 @@ impl Searching<'_> {
             ("report.html".to_owned(), page(report, &title).into_bytes()),
         ];
         let formats = &report.search.task.formats;
+        if report.search.config.training.is_some() {
+            console.say("training the best trials again, to write their weights");
+        }
         for record in report.best_spread(MOST_GRAPHS) {
             let graph = report.search.graph(&record.point)?;
             let name = format!("best/trial_{}", record.number);
@@ -267,10 +271,11 @@ impl Searching<'_> {
             "best.json".to_owned(),
             json_text(&report.best_json())?.into_bytes(),
         ));
-        for (name, bytes) in files {
-            super::transforming::write(&folder.join(name), &bytes, console)?;
+        for (name, bytes) in &files {
+            super::transforming::write(&folder.join(name), bytes, console)?;
         }
-        Ok(())
+        let is_written = |path: &Path| files.iter().any(|(name, _)| folder.join(name) == path);
+        remove_others(&folder.join("best"), is_written)
     }
 
     fn outcome(&self, report: &Report, folder: &Path) -> Outcome {
@@ -288,13 +293,21 @@ impl Searching<'_> {
             Ending::TimedOut => "out of time",
         };
         let seconds = time.as_secs_f64();
+        let has_failed = |record: &&TrialRecord| record.outcome.state == State::Failed;
+        let failed = records.iter().filter(has_failed).count();
         let mut lines = vec![format!(
-            "{}, {ended}, in {seconds:.2} s ({:.0} trials/s)",
+            "{}{}, {ended}, in {seconds:.2} s ({:.0} trials/s)",
             count(records.len() as u64, "trial"),
+            if failed > 0 {
+                format!(" ({failed} failed)")
+            } else {
+                String::new()
+            },
             *ran as f64 / seconds.max(1e-9),
         )];
         let nearest = report.nearest();
         match nearest {
+            None if records.is_empty() => lines.push("no trial was finished".to_owned()),
             Some(record) => lines.push(format!(
                 "no trial keeps the budget; nearest: trial {}, {}",
                 record.number,
@@ -322,11 +335,8 @@ impl Searching<'_> {
         // Of a front, the best in the first objective.
         if let Some(best) = report.best_spread(MOST_GRAPHS).first() {
             let graph = folder.join(format!("best/trial_{}.mz", best.number));
-            let (model, dataset) = (&report.search.task.graph.name, &self.data.info.name);
-            lines.push(format!(
-                "use it: ch test {model} {dataset} --load {}",
-                graph.display()
-            ));
+            let command = test_command(self.config, &report.search.task.graph, &graph);
+            lines.push(format!("use it: {command}"));
         }
         let text = lines.join("\n") + "\n";
         let json = json!({
@@ -341,6 +351,21 @@ impl Searching<'_> {
     }
 }
 
+/// Removes the trials that an earlier run held for the best.
+fn remove_others(best: &Path, is_written: impl Fn(&Path) -> bool) -> Result<()> {
+    for entry in std::fs::read_dir(best).into_iter().flatten() {
+        let path = entry
+            .context("cannot look into the folder of the best trials")?
+            .path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("trial_") && !is_written(&path) {
+            std::fs::remove_file(&path)
+                .with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
 /// Turns finished trials into a progress line.
 struct Listener<'a> {
     search: &'a Search,
@@ -348,7 +373,12 @@ struct Listener<'a> {
     started: Instant,
     heard: u64,
     last_line: Instant,
+    /// Why trials have failed, each reason once.
+    reasons: BTreeSet<String>,
 }
+
+/// Reasons that are told; with more of them the number of failures says enough.
+const MOST_REASONS: usize = 5;
 
 /// Between two plain lines.
 const LINE_EVERY: f64 = 5.0;
@@ -361,12 +391,16 @@ impl<'a> Listener<'a> {
             started: Instant::now(),
             heard: 0,
             last_line: Instant::now(),
+            reasons: BTreeSet::new(),
         }
     }
 
     fn hear(&mut self, record: &TrialRecord, history: &History) {
         self.heard += 1;
-        if let Some(note) = &record.note {
+        if let Some(note) = &record.note
+            && self.reasons.len() < MOST_REASONS
+            && self.reasons.insert(note.clone())
+        {
             self.console
                 .note(&format!("trial {} failed: {note}", record.number));
         }

@@ -87,11 +87,13 @@ fn keep_graph(mut graph: Graph, outcome: &Outcome, console: &mut Console) -> Res
     Ok(path)
 }
 
-/// A flag that Ctrl-C sets.
+/// A flag that Ctrl-C sets, and a request to end, as batch systems send it.
 pub fn watch_for_ctrl_c() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stop))
-        .context("cannot watch for Ctrl-C")?;
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .context("cannot watch for Ctrl-C")?;
+    }
     Ok(stop)
 }
 

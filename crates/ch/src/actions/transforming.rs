@@ -1,5 +1,6 @@
 //! Passes over one network with their files: reports as text, Markdown, CSV and JSON, and the graph that came out.
 
+use super::test_command;
 use crate::config::Config;
 use crate::console::Console;
 use crate::output::Folder;
@@ -230,12 +231,10 @@ impl Outcome {
             return "dry run: nothing was written\n".to_owned();
         };
         let graph = graph_path(&folder.software());
-        let dataset = config.text("dataset").unwrap_or("DATASET");
         format!(
-            "wrote {}\nuse it: ch test {} {dataset} --load {}\n",
+            "wrote {}\nuse it: {}\n",
             folder.software().join("transform").display(),
-            self.graph.name,
-            graph.display()
+            test_command(config, &self.graph, &graph)
         )
     }
 }

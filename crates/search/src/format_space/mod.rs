@@ -167,6 +167,19 @@ impl FormatSpace {
         Ok(changed)
     }
 
+    /// Every searched node with its keys and what each may be: spaces with other facts have other trials.
+    pub fn facts(&self) -> Json {
+        let keys = |node: &SearchedNode| {
+            let choices = |key: &SearchedKey| key.choices.iter().map(json).collect::<Vec<_>>();
+            let keys = node.keys.iter();
+            let keys: Map<String, Json> = keys
+                .map(|key| (key.key.name.clone(), choices(key).into()))
+                .collect();
+            (node.name.clone(), Json::Object(keys))
+        };
+        Json::Object(self.nodes.iter().map(keys).collect())
+    }
+
     /// The configuration of a point as `log.json` shows it: by node, its keys and values.
     pub fn sampled_config(&self, point: &Point) -> Map<String, Json> {
         let one = |(index, node): (usize, &SearchedNode)| {

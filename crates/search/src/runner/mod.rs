@@ -135,8 +135,8 @@ impl Search {
 
     /// Samplers that look back learn from what bad trials score, so they see them through unless told otherwise.
     fn stops_early(&self, study: &Study) -> bool {
-        let looks_back = study.horizon(u64::from(u32::MAX)) > 0;
-        self.config.training.is_none() && self.config.early_stop.unwrap_or(!looks_back)
+        let is_wanted = self.config.early_stop.unwrap_or(!study.looks_back());
+        self.config.training.is_none() && is_wanted
     }
 
     /// The values of the objectives.

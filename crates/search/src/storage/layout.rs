@@ -128,19 +128,32 @@ pub(super) fn violation<'a>(attributes: impl Iterator<Item = (&'a str, &'a Json)
 
 /// A study that was made with other facts would not go on as it began.
 pub(super) fn compare_facts(facts: &Map<String, Json>, info: &StudyInfo) -> Result<(), String> {
-    let mut keys = facts.keys().chain(info.facts.keys());
-    let Some(key) = keys.find(|key| facts.get(*key) != info.facts.get(*key)) else {
+    let Some((key, there, here)) = first_difference(facts, &info.facts) else {
         return Ok(());
     };
-    let shown = |facts: &Map<String, Json>| {
-        let fact = facts.get(key);
-        fact.map_or_else(|| "nothing".to_owned(), ToString::to_string)
-    };
+    let shown =
+        |fact: Option<&Json>| fact.map_or_else(|| "nothing".to_owned(), ToString::to_string);
     Err(format!(
         "was made with {key} = {}, now it is {}; begin a new study instead",
-        shown(facts),
-        shown(&info.facts)
+        shown(there),
+        shown(here)
     ))
+}
+
+/// The first key whose values differ, with both; inside of tables its whole path.
+fn first_difference<'a>(
+    there: &'a Map<String, Json>,
+    here: &'a Map<String, Json>,
+) -> Option<(String, Option<&'a Json>, Option<&'a Json>)> {
+    let mut keys = there.keys().chain(here.keys());
+    let key = keys.find(|key| there.get(*key) != here.get(*key))?;
+    match (there.get(key), here.get(key)) {
+        (Some(Json::Object(there)), Some(Json::Object(here))) => {
+            let (inner, there, here) = first_difference(there, here)?;
+            Some((format!("{key}.{inner}"), there, here))
+        }
+        (there, here) => Some((key.clone(), there, here)),
+    }
 }
 
 /// Numbers as Python writes them in a list, where they need not be finite.

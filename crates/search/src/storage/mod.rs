@@ -73,7 +73,15 @@ pub enum StorageError {
         /// What is wrong.
         message: String,
     },
-    /// The database does not answer, or answers with an error.
+    /// The database cannot be used from the beginning.
+    #[error("{place}: {message}")]
+    NoConnection {
+        /// The database, without its password.
+        place: String,
+        /// What it says.
+        message: String,
+    },
+    /// The database does not answer any more, or answers with an error.
     #[error(
         "{place}: {message}; finished trials are safe there, give the same command again when it is back"
     )]
@@ -87,14 +95,21 @@ pub enum StorageError {
 
 /// Opens a storage by its address: `postgresql://…`, or a journal, which is made if it is not there.
 pub fn open(address: &str, info: &StudyInfo) -> Result<Box<dyn Storage>, StorageError> {
+    let wrong = |message: String| {
+        Err(StorageError::Foreign {
+            place: "--storage".to_owned(),
+            message,
+        })
+    };
     match address.split_once("://") {
+        _ if address.is_empty() => wrong("is empty; name a journal or postgresql://…".to_owned()),
         Some((scheme, _)) if scheme.starts_with("postgres") => {
             Ok(Box::new(Postgres::create_or_join(address, info)?))
         }
-        Some((scheme, _)) => Err(StorageError::Foreign {
-            place: "--storage".to_owned(),
-            message: format!("knows postgresql:// and files, not {scheme}://"),
-        }),
+        Some((scheme, _)) => wrong(format!("knows postgresql:// and files, not {scheme}://")),
+        None if address.starts_with("postgresql:") => {
+            wrong("an address begins with postgresql://, with two slashes".to_owned())
+        }
         None => {
             let path = std::path::Path::new(address);
             let journal = if path.exists() {

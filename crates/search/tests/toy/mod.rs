@@ -62,7 +62,7 @@ pub fn space() -> Arc<Space> {
 }
 
 pub fn info() -> StudyInfo {
-    let facts = json!({"seed": 1, "rate": 0.1, "space": [1, "é"]});
+    let facts = json!({"seed": 1, "rate": 0.1, "space": {"relu": {"width": [4], "name": ["é"]}}});
     StudyInfo {
         name: "toy".to_owned(),
         directions: vec![Direction::Minimize, Direction::Maximize],

@@ -37,6 +37,9 @@ pub(super) struct Draft {
 /// A line that is wrong: its number, from 1, and why.
 pub(super) type Wrong = (usize, String);
 
+/// How every line begins.
+const OPENING: &[u8] = b"{\"op_code\":";
+
 /// Reads a journal of the study `info`. What stands behind the last line end was cut off while it was written and is left
 /// out.
 pub(super) fn read(bytes: &[u8], info: &StudyInfo) -> Result<Content, Wrong> {
@@ -64,7 +67,16 @@ pub(super) fn read(bytes: &[u8], info: &StudyInfo) -> Result<Content, Wrong> {
     if !content.has[0] && content.whole > 0 {
         return Err((1, "has no study".to_owned()));
     }
+    if content.whole == 0 && !begins_like_a_journal(bytes) {
+        return Err((1, "is not a line of a journal".to_owned()));
+    }
     Ok(content)
+}
+
+/// Whether bytes without a whole line can be what is left of a first line.
+fn begins_like_a_journal(bytes: &[u8]) -> bool {
+    let length = bytes.len().min(OPENING.len());
+    bytes[..length] == OPENING[..length]
 }
 
 impl Content {

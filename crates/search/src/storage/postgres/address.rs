@@ -36,6 +36,7 @@ impl Address {
         let mut theirs = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             match pair.split_once('=') {
+                Some(("study", "")) => return Err(wrong("study has no name".to_owned())),
                 Some(("study", name)) => study = Some(name.to_owned()),
                 Some(("grace", text)) => grace = seconds("grace", text).map_err(wrong)?,
                 Some(("reconnect", text)) => {

@@ -1,7 +1,6 @@
 //! Making the tables and the study, or finding them there.
 
-use super::address::Address;
-use super::link::failed;
+use super::address::{Address, described};
 use crate::Direction;
 use crate::storage::layout::{FACTS, METRIC_NAMES, compare_facts, parse};
 use crate::storage::{StorageError, StudyInfo};
@@ -47,7 +46,10 @@ pub(super) fn create_or_join(address: &Address, info: &StudyInfo) -> Result<i32,
         Ok(study)
     };
     made().map_err(|trouble| match trouble {
-        Trouble::Database(error) => failed(address, &error),
+        Trouble::Database(error) => StorageError::NoConnection {
+            place: address.place.clone(),
+            message: described(&error),
+        },
         Trouble::Foreign(message) => StorageError::Foreign {
             place: format!("{}, study '{name}'", address.place),
             message,
