@@ -447,6 +447,15 @@ fn mistakes_are_answered_with_a_sentence() {
             ),
             "nothing computes 'speed'",
         ),
+        (
+            good.clone() + "[search.strategy.sampler_config]\nshuffle = 3\n",
+            "s.toml:29:1: sampler `random`: ",
+        ),
+        (
+            good.replace("\"random\"", "\"brute_force\"")
+                + "[search.strategy.sampler_config]\nlimit = 3\n",
+            "`ch list strategies` shows others",
+        ),
     ];
     for (text, expected) in cases {
         desk.config(&text);
@@ -456,6 +465,16 @@ fn mistakes_are_answered_with_a_sentence() {
             "{error}"
         );
     }
+    desk.config(
+        &good
+            .replace("accuracy.scale", "acuracy.scale")
+            .replace("average_bitwidth.scale = 0.2\n", ""),
+    );
+    let error = desk.error(&desk.search("x", ""));
+    assert!(!error.contains("problems"), "there is one: {error}");
+    desk.config(&good);
+    let error = desk.error(&desk.search("x", "--sampler tp"));
+    assert!(error.contains("did you mean 'tpe'?"), "{error}");
     assert!(
         !desk.0.join("mase_output/x").exists(),
         "a mistake leaves no folder"

@@ -4,7 +4,7 @@ use crate::format_space::Choices;
 use crate::metrics::{METRICS, position};
 use crate::{Direction, SAMPLERS};
 use interop::nearest::did_you_mean;
-use passes::config::{Key, Problem, Reader, Table};
+use passes::config::{Item, Key, Problem, Reader, Span, Table};
 use passes::{By, Rules, SplitName};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
@@ -18,6 +18,8 @@ pub struct SearchConfig {
     pub sampler: &'static str,
     /// Its settings.
     pub sampler_config: Json,
+    /// Where that stands, if it was given.
+    pub sampler_config_span: Option<Span>,
     /// Trials at most.
     pub n_trials: u64,
     /// No new trial is begun after this long.
@@ -185,10 +187,12 @@ fn read_strategy(reader: &mut Reader, rules: Rules<Choices>) -> SearchConfig {
         );
     }
     let budgets = reader.table("budget", read_budgets).unwrap_or_default();
+    let sampler_config = reader.item("sampler_config");
     SearchConfig {
         rules,
         sampler: named.or(setup.sampler).unwrap_or("tpe"),
-        sampler_config: reader.json("sampler_config").unwrap_or_else(|| json!({})),
+        sampler_config: sampler_config.map_or_else(|| json!({}), Item::to_json),
+        sampler_config_span: sampler_config.map(|item| item.span.clone()),
         n_trials: setup.n_trials.unwrap_or(20),
         timeout: setup.timeout,
         n_jobs: setup.n_jobs,

@@ -1,5 +1,6 @@
 //! What can go wrong with a search before its first trial, and with what a caller tells a study.
 
+use interop::nearest::did_you_mean;
 use serde_json::Value;
 
 use crate::SpaceProblem;
@@ -42,7 +43,7 @@ pub enum SearchError {
         source: Box<SearchError>,
     },
     /// No sampler is called that.
-    #[error("sampler `{name}` is not known; there are {}", known.join(", "))]
+    #[error("sampler `{name}` is not one of {}{}", known.join(", "), did_you_mean(name, known.iter().copied()))]
     UnknownSampler {
         /// What was asked for.
         name: String,

@@ -341,7 +341,7 @@ fn refusals_name_what_is_in_the_way() {
     );
     assert_eq!(
         refusal("anneal", json!({}), ordered(), 1),
-        "sampler `anneal` is not known; there are random, qmc, brute_force, tpe, cmaes, sensitivity, nsgaii, nsgaiii"
+        "sampler `anneal` is not one of random, qmc, brute_force, tpe, cmaes, sensitivity, nsgaii, nsgaiii"
     );
 }
 

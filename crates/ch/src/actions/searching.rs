@@ -9,13 +9,14 @@ use anyhow::{Context, Result, anyhow};
 use data::{Dataset, Split};
 use ir::Graph;
 use passes::SplitName;
+use passes::config::Problem;
 use search::config::{Budget, Objective, SearchConfig};
 use search::evaluate::Task;
 use search::metrics::METRICS;
 use search::results::{Report, importances, page};
 use search::runner::{Ending, Results, Search, TrialRecord};
 use search::storage::{Journal, Storage, StudyInfo};
-use search::{FormatSpace, FormatSpaceError, History, State};
+use search::{FormatSpace, FormatSpaceError, History, SearchError, State};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -203,8 +204,27 @@ impl Searching<'_> {
             // 0 stands for all cores.
             threads: if threads == 0 { cores } else { threads },
         };
-        search.study()?;
+        search
+            .study()
+            .map_err(|error| self.explained(&search, error))?;
         Ok(search)
+    }
+
+    /// An error of the sampler, with its place or the way out.
+    fn explained(&self, search: &Search, error: SearchError) -> anyhow::Error {
+        match (&error, &search.config.sampler_config_span) {
+            (SearchError::Config { .. }, Some(span)) => {
+                let problem = Problem {
+                    span: span.clone(),
+                    message: error.to_string(),
+                };
+                anyhow!("{}", self.config.document().describe(&[problem]))
+            }
+            (SearchError::Unsuitable { .. }, _) => {
+                anyhow!("{error}; `ch list strategies` shows others, for --sampler")
+            }
+            _ => error.into(),
+        }
     }
 
     /// What users may not have meant.
