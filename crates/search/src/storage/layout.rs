@@ -6,7 +6,10 @@ use serde_json::{Map, Value as Json, json};
 
 /// Where Optuna keeps what objectives are called, and how far constraints are violated.
 pub(super) const METRIC_NAMES: &str = "study:metric_names";
-pub(super) const CONSTRAINTS: &str = "constraints";
+const CONSTRAINTS: &str = "constraints";
+/// Where the best values are that a trial could still have had when it was given up. They were not measured, so they are not
+/// its values.
+const BOUND: &str = "mase:bound";
 /// Where our own facts about a study are.
 pub(super) const FACTS: &str = "mase";
 
@@ -32,7 +35,32 @@ pub(super) fn result(outcome: &Outcome) -> (State, &[f64]) {
     if outcome.values.iter().any(|value| value.is_nan()) {
         return (State::Failed, &[]);
     }
-    (outcome.state, &outcome.values)
+    match outcome.state {
+        State::Pruned => (State::Pruned, &[]),
+        state => (state, &outcome.values),
+    }
+}
+
+/// What is kept of an outcome besides its result, by name, as JSON of Python's sort.
+pub(super) fn system_attributes(outcome: &Outcome) -> Vec<(&'static str, String)> {
+    let violation = outcome.violation.map(|v| (CONSTRAINTS, numbers(&[v])));
+    let is_bound = outcome.state == State::Pruned && !outcome.values.is_empty();
+    let bound = is_bound.then(|| (BOUND, numbers(&outcome.values)));
+    violation.into_iter().chain(bound).collect()
+}
+
+/// The outcome of a trial from what is kept of it.
+pub(super) fn outcome(state: State, values: Vec<f64>, system: &Map<String, Json>) -> Outcome {
+    let bound = system.get(BOUND).and_then(Json::as_array);
+    let values = match bound {
+        Some(bound) if values.is_empty() => bound.iter().filter_map(number).collect(),
+        _ => values,
+    };
+    Outcome {
+        values,
+        violation: violation(system.iter().map(|(name, value)| (name.as_str(), value))),
+        state,
+    }
 }
 
 /// A value as Optuna keeps it: the index of a choice, or the number itself; none when it is no value of the distribution.
@@ -107,7 +135,7 @@ fn unfolded(choice: &Json) -> Json {
 }
 
 /// By how much the constraints in the attributes of a trial are exceeded: a list, or one attribute for each.
-pub(super) fn violation<'a>(attributes: impl Iterator<Item = (&'a str, &'a Json)>) -> Option<f64> {
+fn violation<'a>(attributes: impl Iterator<Item = (&'a str, &'a Json)>) -> Option<f64> {
     let mut all = Vec::new();
     for (name, value) in attributes {
         let Some(rest) = name.strip_prefix(CONSTRAINTS) else {

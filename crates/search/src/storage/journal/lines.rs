@@ -3,8 +3,8 @@
 use crate::State;
 use crate::storage::clock::to_iso;
 use crate::storage::layout::{
-    CONSTRAINTS, FACTS, METRIC_NAMES, direction_number, distribution, internal, numbers, result,
-    state_number,
+    FACTS, METRIC_NAMES, direction_number, distribution, internal, numbers, result, state_number,
+    system_attributes,
 };
 use crate::storage::{Chosen, StoredTrial, StudyInfo};
 use serde_json::{Map, Value as Json, json};
@@ -76,10 +76,9 @@ pub(super) fn end(trial: &StoredTrial, worker: &str) -> String {
     let mut text: String = lines.map(|line| line.to_string() + "\n").collect();
     // Values need not be finite, which only Python's JSON can say.
     let number = trial.number;
-    if let Some(violation) = trial.outcome.violation {
-        let list = numbers(&[violation]);
+    for (name, list) in system_attributes(&trial.outcome) {
         let line = format!(
-            r#"{{"op_code":{},"worker_id":"{worker}","trial_id":{number},"system_attr":{{"{CONSTRAINTS}":{list}}}}}"#,
+            r#"{{"op_code":{},"worker_id":"{worker}","trial_id":{number},"system_attr":{{"{name}":{list}}}}}"#,
             op::TRIAL_SYSTEM_ATTR
         );
         text.extend([&line, "\n"]);

@@ -1,12 +1,12 @@
 //! Reading a journal: strict, bounded, and with the line of whatever is wrong.
 
 use super::lines::op;
+use crate::State;
 use crate::storage::clock::from_iso;
 use crate::storage::layout::{
-    FACTS, METRIC_NAMES, compare_facts, direction_number, external, number, parse, violation,
+    FACTS, METRIC_NAMES, compare_facts, direction_number, external, number, outcome, parse,
 };
 use crate::storage::{StoredTrial, StudyInfo};
-use crate::{Outcome, State};
 use serde_json::{Map, Value as Json};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -216,15 +216,7 @@ impl Draft {
         Some(StoredTrial {
             number,
             parameters: self.parameters.clone(),
-            outcome: Outcome {
-                values,
-                violation: violation(
-                    self.system
-                        .iter()
-                        .map(|(name, value)| (name.as_str(), value)),
-                ),
-                state,
-            },
+            outcome: outcome(state, values, &self.system),
             attributes: self.attributes.clone(),
             started: self.started,
             finished,

@@ -13,7 +13,7 @@ mod read;
 mod sql;
 mod study;
 
-use super::layout::{CONSTRAINTS, distribution, internal, numbers, result};
+use super::layout::{distribution, internal, result, system_attributes};
 use super::{Chosen, Storage, StorageError, StoredTrial, StudyInfo};
 use crate::State;
 use address::Address;
@@ -287,7 +287,7 @@ impl Ending {
             f64::NEG_INFINITY => "INF_NEG",
             _ => "FINITE",
         };
-        let system: Vec<String> = outcome.violation.iter().map(|v| numbers(&[*v])).collect();
+        let (system_names, system) = system_attributes(outcome).into_iter().unzip();
         Self {
             trial: id,
             state: match state {
@@ -301,7 +301,7 @@ impl Ending {
             kinds: values.iter().map(kind).collect(),
             names: trial.attributes.keys().cloned().collect(),
             attributes: trial.attributes.values().map(ToString::to_string).collect(),
-            system_names: system.iter().map(|_| CONSTRAINTS).collect(),
+            system_names,
             system,
         }
     }

@@ -1,9 +1,9 @@
 //! Trials from the rows of the tables.
 
 use super::sql;
+use crate::State;
 use crate::storage::StoredTrial;
-use crate::storage::layout::{external, parse, violation};
-use crate::{Outcome, State};
+use crate::storage::layout::{external, outcome, parse};
 use postgres::{Client, Error, Row};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
@@ -114,18 +114,10 @@ fn assemble(
 }
 
 fn stored(head: &Head, part: Parts) -> Option<StoredTrial> {
-    let system = part
-        .system
-        .iter()
-        .map(|(name, value)| (name.as_str(), value));
     Some(StoredTrial {
         number: head.number,
         parameters: part.parameters,
-        outcome: Outcome {
-            violation: violation(system),
-            values: part.values,
-            state: head.state?,
-        },
+        outcome: outcome(head.state?, part.values, &part.system),
         attributes: part.attributes,
         started: head.started,
         finished: head.finished,
