@@ -106,6 +106,32 @@ fn what_can_never_work_is_said_with_its_place() {
     assert_eq!(both.len(), 2, "{both:?}");
 }
 
+/// There are too many combinations to try them all. What can never work is found all the same, and what goes only with
+/// some of the others, as a wide exponent does with a wide format, is left in.
+#[test]
+fn of_many_combinations_each_choice_is_tried() {
+    let many = |width: &str, block: &str| {
+        let sizes: Vec<String> = (1..20).map(|n| format!("[1, {n}]")).collect();
+        let sizes = sizes.join(", ");
+        linear(&format!(
+            "name = [\"block_minifloat\"]\nweight_width = [3, 4, 5, 6, 7, 8{width}]\n\
+             weight_exponent_width = [2, 3, 4, 5, 6, 7, 8]\nweight_exponent_bias_width = [1, 2, 3, 4, 5, 6, 7, 8]\n\
+             weight_block_size = [{sizes}{block}]",
+        ))
+    };
+    many("", "").unwrap();
+    let problems = many(", 0", ", [1, 0]").unwrap_err();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(
+        problems[0].starts_with("0 | weight_width: "),
+        "{problems:?}"
+    );
+    assert!(
+        problems[1].starts_with("[1, 0] | weight_block_size: "),
+        "{problems:?}"
+    );
+}
+
 #[test]
 fn an_operand_with_a_format_of_its_own_has_its_fields() {
     let sizes = [

@@ -4,13 +4,17 @@
 //! can be made. Choices that do not go with some others are fine: such trials fail and say so.
 
 use super::choices::{Choice, Choices, applies, entry, is_name, operand_field};
+use crate::draws::Draws;
 use format::{FieldValue, Format};
 use interop::nearest::did_you_mean;
+use ir::Random;
 use passes::config::{Key, Problem};
 use passes::transform::quantize::{NodeRule, Operand, is_na};
 
-/// Combinations of one operand's choices that are tried; of more, none are.
+/// Combinations of one operand's choices that are all tried.
 const MOST_COMBINATIONS: usize = 4096;
+/// Where there are more, so many random ones of each choice are.
+const SAMPLES: u64 = 64;
 
 /// Everything that is wrong with the choices of a rule.
 pub(super) fn problems(choices: &Choices) -> Vec<Problem> {
@@ -88,8 +92,11 @@ struct Tried<'a> {
     /// Choices that are part of a format that can be made.
     working: Vec<&'a Choice>,
     /// Choices that an error speaks of, with their keys and the error.
-    blamed: Vec<(&'a str, &'a Choice, String)>,
+    blamed: Vec<Blamed<'a>>,
 }
+
+/// A key, one of its choices and what is wrong with it.
+type Blamed<'a> = (&'a str, &'a Choice, String);
 
 /// Choices of an operand that are part of no format that can be made.
 fn impossible(choices: &Choices, word: &str) -> Vec<Problem> {
@@ -124,34 +131,82 @@ impl<'a> Tried<'a> {
         let count = keys.iter().try_fold(1_usize, |count, (_, choices)| {
             count.checked_mul(choices.len())
         });
-        let count = count.filter(|count| *count <= MOST_COMBINATIONS);
         let has_own_name = decider != "name";
-        let (false, Some(count)) = (
-            is_na(&name.value) || (keys.is_empty() && !has_own_name),
-            count,
-        ) else {
+        if is_na(&name.value) || (keys.is_empty() && !has_own_name) {
             self.working.push(name);
             self.working
                 .extend(keys.iter().flat_map(|(_, choices)| choices));
             return;
-        };
-        for index in 0..count {
-            let picked = combination(&keys, index);
-            let is_left_alone =
-                !has_own_name && picked.iter().all(|(_, choice)| is_na(&choice.value));
-            match formats(decider, name, &picked) {
-                Err(message) if !is_left_alone => {
-                    let (key, choice) = blamed(&picked, &message).unwrap_or((decider, name));
-                    self.blamed.push((key, choice, message));
+        }
+        match count.filter(|count| *count <= MOST_COMBINATIONS) {
+            Some(count) => {
+                for index in 0..count {
+                    let picked = combination(&keys, index);
+                    if let Err(error) = self.combination(decider, name, &picked) {
+                        self.blamed.push(error);
+                    }
                 }
-                _ => {
-                    self.working.push(name);
-                    self.working
-                        .extend(picked.iter().map(|(_, choice)| *choice));
+            }
+            None => self.samples(decider, name, &keys),
+        }
+    }
+
+    /// Tries one combination: what it is made of works, or a choice is to blame.
+    fn combination(
+        &mut self,
+        decider: &'a str,
+        name: &'a Choice,
+        picked: &[(&'a Key, &'a Choice)],
+    ) -> Result<(), Blamed<'a>> {
+        let is_left_alone =
+            decider == "name" && picked.iter().all(|(_, choice)| is_na(&choice.value));
+        match formats(decider, name, picked) {
+            Err(message) if !is_left_alone => {
+                let (key, choice) = blamed(picked, &message).unwrap_or((decider, name));
+                Err((key, choice, message))
+            }
+            _ => {
+                self.working.push(name);
+                self.working
+                    .extend(picked.iter().map(|(_, choice)| *choice));
+                Ok(())
+            }
+        }
+    }
+
+    /// Tries random combinations of each choice until one works. If none does and the errors that speak of the choice are
+    /// all the same, they have nothing to do with the others, and it can never work; if they differ, trials will tell.
+    fn samples(&mut self, decider: &'a str, name: &'a Choice, keys: &[&'a (Key, Vec<Choice>)]) {
+        for (at, (_, choices)) in keys.iter().enumerate() {
+            for choice in choices {
+                let sampled = (0..SAMPLES).map(|number| {
+                    let mut picked = sample(keys, number);
+                    picked[at].1 = choice;
+                    self.combination(decider, name, &picked).err()
+                });
+                let errors: Option<Vec<Blamed>> = sampled.collect();
+                let Some(mut errors) = errors else {
+                    continue;
+                };
+                let is_of =
+                    |known: &Choice| std::ptr::eq(known, choice) || std::ptr::eq(known, name);
+                errors.retain(|(_, known, _)| is_of(known));
+                errors.dedup_by(|a, b| a.2 == b.2);
+                match errors.pop() {
+                    Some(error) if errors.is_empty() => self.blamed.push(error),
+                    _ => self.working.push(choice),
                 }
             }
         }
     }
+}
+
+/// A random combination.
+fn sample<'a>(keys: &[&'a (Key, Vec<Choice>)], number: u64) -> Vec<(&'a Key, &'a Choice)> {
+    let mut draws = Draws::new(Random::new(0, "choices").at(number));
+    let pick =
+        |(key, choices): &&'a (Key, Vec<Choice>)| (key, &choices[draws.below(choices.len())]);
+    keys.iter().map(pick).collect()
 }
 
 /// The combination of this number, the last key changing fastest.
