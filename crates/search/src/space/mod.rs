@@ -114,6 +114,11 @@ impl Space {
         self.gates[index].as_ref()
     }
 
+    /// Whether the parameter at `index` decides whether others are active.
+    pub(crate) fn decides(&self, index: usize) -> bool {
+        !self.children[index].is_empty()
+    }
+
     /// Whether the parameter at `index` is active, given the coordinates of those before it.
     pub fn is_active(&self, index: usize, earlier: &[Option<Coordinate>]) -> bool {
         self.gates[index].as_ref().is_none_or(

@@ -69,8 +69,8 @@ at most 25 for a single objective, and the rest. Both become mixtures of kernels
 one. Of `n_ei_candidates` (default 48, or 24 where parameters are modeled one by one) drawn from l, the one with the largest l/g is tried next.
 With several objectives the best are whole fronts and, of the front that does not fit, those with the largest common
 hypervolume. Trials that violate constraints come after all that do not, the least violation first.
-`multivariate` models parameters jointly, all those together that are active under the same condition; if not given it is
-true for one objective and false for several. Points that repeat a trial of a discrete space are avoided.
+`multivariate` models parameters jointly, all those together that are active under the same condition, but for several that
+each decide over others; if not given it is true for one objective and false for several. Points that repeat a trial of a discrete space are avoided.
 `window` (default 4) trials may run at once: each looks at the results before the window, and counts the earlier ones of
 the window among the bad, so that they spread.";
     type Config = Config;
