@@ -4,36 +4,79 @@
 
 mod problems;
 
-use problems::PROBLEMS;
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 const RECORDED: &str = include_str!("optuna/results.json");
-const SEEDS: u64 = 16;
-/// About forty comparisons of samplers that are equally good would otherwise fail now and then by chance.
-const SIGNIFICANCE: f64 = 0.005;
+const SEEDS: u64 = 20;
+/// About a hundred comparisons of samplers that are equally good would otherwise fail now and then by chance.
+const SIGNIFICANCE: f64 = 0.002;
 
 #[test]
 fn no_sampler_is_worse_than_optunas() {
     let recorded: Value = serde_json::from_str(RECORDED).expect("the file is JSON");
     let mut worse = Vec::new();
-    for problem in PROBLEMS {
+    for problem in problems::short() {
+        let theirs = recorded["scores"][problem.name].clone();
+        let theirs: Variants = serde_json::from_value(theirs).expect("it was recorded");
         for sampler in problem.samplers {
-            let theirs = &recorded["scores"][problem.name][sampler];
-            let theirs: Vec<f64> = serde_json::from_value(theirs.clone()).expect("it was recorded");
-            let ours: Vec<f64> = (0..SEEDS)
-                .map(|seed| problem.score(sampler, seed))
+            let runs: Vec<Vec<f64>> = (0..SEEDS)
+                .map(|seed| problem.scores(sampler, seed))
                 .collect();
-            let p = chance_of_being_that_much_larger(&ours, &theirs);
-            if p < SIGNIFICANCE {
-                let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
-                let (name, a, b) = (problem.name, mean(&ours), mean(&theirs));
-                worse.push(format!(
-                    "{sampler} on {name}: {a:.4}, Optuna {b:.4} (p = {p:.4})"
-                ));
+            for (at, n_trials) in problem.budgets.iter().enumerate() {
+                let ours: Vec<f64> = runs.iter().map(|run| run[at]).collect();
+                let found = compare(sampler, *n_trials, &ours, &theirs);
+                worse.extend(
+                    found
+                        .into_iter()
+                        .map(|line| format!("{}: {line}", problem.name)),
+                );
             }
         }
     }
     assert!(worse.is_empty(), "{}", worse.join("\n"));
+}
+
+/// The longest runs are compared by hand, with the example `toy`.
+#[test]
+fn the_longest_runs_were_recorded() {
+    let recorded: Value = serde_json::from_str(RECORDED).expect("the file is JSON");
+    for problem in problems::long() {
+        let budgets = |sampler| problem.budgets.iter().map(move |budget| (sampler, budget));
+        for (sampler, n_trials) in problem.samplers.iter().flat_map(budgets) {
+            let scores = &recorded["scores"][problem.name][sampler][n_trials.to_string()];
+            let n_seeds = scores.as_array().map_or(0, Vec::len);
+            let name = problem.name;
+            assert!(
+                n_seeds >= 20,
+                "{name}: {sampler}: {n_trials} trials: {n_seeds} seeds"
+            );
+        }
+    }
+}
+
+/// The scores of each of Optuna's samplers with each budget. Variants of one have a suffix, as `tpe_group`.
+type Variants = BTreeMap<String, BTreeMap<String, Vec<f64>>>;
+
+/// The variants of Optuna's sampler that are better than ours.
+fn compare(sampler: &str, n_trials: usize, ours: &[f64], theirs: &Variants) -> Vec<String> {
+    let is_variant = |name: &str| name.split('_').next() == Some(sampler);
+    let variants: Vec<_> = theirs.iter().filter(|(name, _)| is_variant(name)).collect();
+    assert!(!variants.is_empty(), "{sampler} was not recorded");
+    let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
+    let mut worse = Vec::new();
+    for (name, budgets) in variants {
+        let theirs = &budgets[&n_trials.to_string()];
+        let p = chance_of_being_that_much_larger(ours, theirs);
+        if p < SIGNIFICANCE {
+            let (a, b) = (mean(ours), mean(theirs));
+            worse.push(format!(
+                "{n_trials} trials: {sampler} {a:.4}, Optuna's {name} {b:.4} (p = {p:.4})"
+            ));
+        }
+    }
+    worse
 }
 
 /// The model-based samplers are better than random search, or the comparison above would mean little.
@@ -45,12 +88,14 @@ fn models_beat_random_search() {
         ("zdt1", "tpe"),
         ("zdt1", "nsgaii"),
     ] {
-        let problem = PROBLEMS
-            .iter()
+        let problem = problems::short()
             .find(|problem| problem.name == name)
             .expect("it is there");
-        let scores =
-            |sampler| -> Vec<f64> { (0..8).map(|seed| problem.score(sampler, seed)).collect() };
+        let scores = |sampler| -> Vec<f64> {
+            (0..8)
+                .map(|seed| problem.scores(sampler, seed)[0])
+                .collect()
+        };
         let p = chance_of_being_that_much_larger(&scores("random"), &scores(sampler));
         assert!(p < 0.01, "{sampler} on {name}: p = {p}");
     }
