@@ -27,7 +27,7 @@ pub mod storage;
 mod study;
 
 pub use error::SearchError;
-pub use format_space::{Choice, Choices, FormatSpace, FormatSpaceError, SearchedNode};
+pub use format_space::{Choice, Choices, FormatSpace, FormatSpaceError, KeyChoices, SearchedNode};
 pub use history::{Direction, History, State, Trial};
 pub use sampler::{SAMPLERS, Sampler, SamplerEntry, Setting, build_sampler, find_sampler};
 pub use space::{Condition, Coordinate, Distribution, Parameter, Point, Space, SpaceProblem};

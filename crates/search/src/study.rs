@@ -22,7 +22,7 @@ pub struct Study {
     running: BTreeMap<u64, Point>,
     /// With a result, while an earlier one has none.
     waiting: BTreeMap<u64, Trial>,
-    /// All points so far, where a discrete space can run out of them.
+    /// All possible points so far, where a discrete space can run out of them.
     tried: HashSet<Point>,
 }
 
@@ -141,6 +141,7 @@ impl Study {
             return Next::Wait;
         }
         let point = self.sampler.sample(&self.history, number);
+        let point = self.space.possible(point);
         self.next += 1;
         self.note(&point);
         self.running.insert(number, point.clone());
@@ -219,7 +220,7 @@ impl Study {
     }
 
     fn note(&mut self, point: &Point) {
-        if self.space.size().is_some() {
+        if self.space.size().is_some() && self.space.is_possible(point) {
             self.tried.insert(point.clone());
         }
     }

@@ -88,12 +88,72 @@ fn what_can_never_work_is_said_with_its_place() {
             &["\"intger\" | weight_name: "],
         ),
         ("name = [\"integer\"]", &["\"integer\" | name: "]),
+        // A name under which nothing can be made, though each choice works under another.
+        (
+            "name = [\"integer\", \"mxfp\"]\ndata_in_width = [8]\ndata_in_frac_width = [3]\ndata_in_exponent_width = [3]\n\
+             weight_width = [4, 8]\nweight_frac_width = [3]\nweight_exponent_width = [3]",
+            &["\"mxfp\" | name: data_in: mxfp"],
+        ),
+        (
+            "name = [\"integer\", \"minifloat_ieee\"]\nweight_width = [2, 4]\nweight_exponent_width = [7]",
+            &["7 | weight_exponent_width: weight: "],
+        ),
         // A choice that is there twice.
         (
             "name = [\"integer\"]\nweight_width = [4, 8, 4]",
             &["4 | weight_width: choice 4 is there twice"],
         ),
     ];
+    check_refusals(cases);
+    let both = linear("name = [\"integer\"]\nweight_width = [0, 65]").unwrap_err();
+    assert_eq!(both.len(), 2, "{both:?}");
+}
+
+#[test]
+fn what_is_wrong_with_a_table_for_one_format_is_said_with_its_place() {
+    check_refusals(&[
+        (
+            "name = [\"integer\"]\nweight_width = [4, 8]\n[linear.config.minifloat_ieee]\nweight_width = [6, 8]",
+            &[
+                "minifloat_ieee | a table for 'minifloat_ieee', but the formats named here are integer",
+            ],
+        ),
+        (
+            "name = [\"integer\"]\nweight_width = [4, 8]\n[linear.config.intger]\nweight_width = [6, 8]",
+            &["intger | ", "did you mean 'integer'?"],
+        ),
+        (
+            "name = [\"integer\", \"minifloat_ieee\"]\nweight_width = [4, 8]\n[linear.config.minifloat_ieee]\nweight_exponent_width = [3]\nweight_frac_width = [3]",
+            &["weight_frac_width | weight_frac_width: minifloat_ieee does not have 'frac_width'"],
+        ),
+        (
+            "name = [\"integer\"]\nweight_width = [4, 8]\n[linear.config.integer]\nweight_width = [6, 9]",
+            &[
+                "weight_width | weight_width: every format that has it has a weight_width in its own table",
+            ],
+        ),
+        (
+            "name = [\"integer\"]\n[linear.config.integer]\nweight_width = [6, 99]",
+            &["99 | weight_width: "],
+        ),
+        (
+            "name = [\"integer\"]\nweight_width = [4, 8]\n[linear.config.integer]\nbias_width = [8]\nbypass = [true, false]",
+            &["bypass | bypass does not belong to one format"],
+        ),
+        (
+            "name = [\"integer\"]\nweight_name = [\"minifloat_ieee\"]\nweight_width = [8]\nweight_exponent_width = [3]\n\
+             [linear.config.minifloat_ieee]\ndata_in_width = [8]",
+            &["data_in_width | data_in_width: data_in is never minifloat_ieee"],
+        ),
+        (
+            "name = [\"integer\"]\nweight_width = [4]\n[linear.config.integer]",
+            &["integer | integer: there are no keys for this format"],
+        ),
+    ]);
+}
+
+/// Each of the keys has one problem, which begins with the first part and has all.
+fn check_refusals(cases: &[(&str, &[&str])]) {
     for (keys, expected) in cases {
         let problems = linear(keys).unwrap_err();
         assert_eq!(problems.len(), 1, "{keys}\n{problems:?}");
@@ -102,8 +162,6 @@ fn what_can_never_work_is_said_with_its_place() {
         }
         assert!(problems[0].starts_with(expected[0]), "{keys}\n{problems:?}");
     }
-    let both = linear("name = [\"integer\"]\nweight_width = [0, 65]").unwrap_err();
-    assert_eq!(both.len(), 2, "{both:?}");
 }
 
 /// There are too many combinations to try them all. What can never work is found all the same, and what goes only with
@@ -111,7 +169,7 @@ fn what_can_never_work_is_said_with_its_place() {
 #[test]
 fn of_many_combinations_each_choice_is_tried() {
     let many = |width: &str, block: &str| {
-        let sizes: Vec<String> = (1..20).map(|n| format!("[1, {n}]")).collect();
+        let sizes: Vec<String> = (1..60).map(|n| format!("[1, {n}]")).collect();
         let sizes = sizes.join(", ");
         linear(&format!(
             "name = [\"block_minifloat\"]\nweight_width = [3, 4, 5, 6, 7, 8{width}]\n\
@@ -215,4 +273,73 @@ fn what_a_node_does_not_have_is_not_searched() {
         &format!("by = \"type\"\n[relu.config]\n{weight}"),
     );
     assert!(nothing.unwrap_err()[0].starts_with("there is nothing to search"));
+}
+
+/// Keys of one format stand in its table; what becomes of a point has them under their plain names.
+#[test]
+fn a_format_can_have_choices_of_its_own() {
+    let keys = "name = [\"integer\", \"minifloat_ieee\", \"NA\"]\nweight_width = [2, 4, 8]\nbias_width = [8]\n\
+                [linear.config.minifloat_ieee]\nweight_width = [6, 8]\nweight_exponent_width = [3, 4]\nbias_exponent_width = 4\n";
+    let formats = linear(keys).unwrap();
+    let names: Vec<&str> = formats
+        .space
+        .parameters()
+        .iter()
+        .map(|p| p.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "seq_blocks_2/config/name",
+            "seq_blocks_2/config/weight_width",
+            "seq_blocks_2/config/minifloat_ieee/weight_width",
+            "seq_blocks_2/config/minifloat_ieee/weight_exponent_width",
+        ]
+    );
+    // integer 3, minifloat_ieee 2·2, nothing 1.
+    let points: Vec<_> = (0..8)
+        .map(|index| formats.space.nth(index).unwrap())
+        .collect();
+    assert_eq!(formats.space.size(), Some(8));
+    let shown =
+        |at: usize| formats.sampled_config(&points[at])["seq_blocks_2"]["config"].to_string();
+    assert_eq!(
+        shown(0),
+        r#"{"name":"integer","weight_width":2,"bias_width":8}"#
+    );
+    assert_eq!(
+        shown(4),
+        r#"{"name":"minifloat_ieee","bias_width":8,"weight_width":6,"weight_exponent_width":4,"bias_exponent_width":4}"#
+    );
+    let toml = formats.to_toml(&points[4]);
+    assert!(toml.contains("\nweight_width = 6\n"), "{toml}");
+    let graph = network("jsc-tiny");
+    let made: Vec<String> = points
+        .iter()
+        .map(|point| formats.graph(&graph, point).unwrap())
+        .map(|graph| {
+            format!(
+                "{:?}",
+                graph.node(formats.nodes[0].id).formats.get("weight")
+            )
+        })
+        .collect();
+    for (at, one) in made.iter().enumerate() {
+        assert!(!made[..at].contains(one), "{one} twice");
+    }
+}
+
+/// Every operand left without a value: the node is left alone, as if its format were called NA.
+#[test]
+fn a_node_without_values_is_left_alone() {
+    let keys = "name = [\"integer\"]\nweight_width = [\"NA\", 4]\ndata_in_width = [\"NA\", 8]";
+    let formats = linear(keys).unwrap();
+    let graph = network("jsc-tiny");
+    let alone = formats.space.nth(0).unwrap();
+    assert_eq!(formats.graph(&graph, &alone).unwrap(), graph);
+    assert!(
+        formats
+            .to_toml(&alone)
+            .ends_with("name = \"NA\"\nweight_width = \"NA\"\ndata_in_width = \"NA\"\n")
+    );
 }

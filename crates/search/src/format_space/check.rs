@@ -1,42 +1,42 @@
 //! Mistakes in choices that would show only when a trial makes them.
 //!
-//! Every key must be a field of a format that its operand can have, and every choice must be part of some format that
-//! can be made. Choices that do not go with some others are fine: such trials fail and say so.
+//! Every key must be a field of a format that its operand can have, every choice must be part of some format that can be
+//! made, and under every name one must be. Choices that do not go with some others are fine: no point combines them.
 
-use super::choices::{Choice, Choices, applies, entry, is_name, operand_field};
+use super::choices::{Choice, Choices, KeyChoices, entry, is_name, is_same_format, operand_field};
+use super::possible::{TriedName, TriedOperand, make};
 use crate::draws::Draws;
-use format::{FieldValue, Format};
+use format::{FieldValue, Format, FormatEntry};
 use interop::nearest::did_you_mean;
 use ir::Random;
 use passes::config::{Key, Problem};
-use passes::transform::quantize::{NodeRule, Operand, is_na};
+use passes::transform::quantize::{Operand, is_na};
+use std::collections::BTreeSet;
 
-/// Combinations of one operand's choices that are all tried.
-const MOST_COMBINATIONS: usize = 4096;
-/// Where there are more, so many random ones of each choice are.
+/// Where there are too many combinations to try them all, so many random ones of each choice are.
 const SAMPLES: u64 = 64;
 
-/// Everything that is wrong with the choices of a rule.
-pub(super) fn problems(choices: &Choices) -> Vec<Problem> {
-    let names = choices.keys.iter().filter(|(key, _)| is_name(&key.name));
+/// Everything that is wrong with the choices of a rule, whose formats were tried out.
+pub(super) fn problems(choices: &Choices, tried: &[TriedOperand]) -> Vec<Problem> {
+    let names = choices.keys.iter().filter(|own| is_name(&own.key.name));
     let mut problems: Vec<Problem> = names.flat_map(unknown_formats).collect();
+    problems.extend(unknown_tables(choices));
     if !problems.is_empty() {
         return problems;
     }
-    problems.extend(
-        choices
-            .keys
-            .iter()
-            .filter_map(|(key, _)| unknown_key(choices, key)),
-    );
-    for (word, _) in Operand::WORDS {
-        problems.extend(impossible(choices, word));
+    let keys = choices.keys.iter();
+    problems.extend(keys.filter_map(|own| misplaced(own).or_else(|| unknown_key(choices, own))));
+    for problem in tried.iter().flat_map(impossible) {
+        // A name that no operand can have is told once.
+        if problems.iter().all(|known| known.span != problem.span) {
+            problems.push(problem);
+        }
     }
     problems.extend(given_to_nothing(choices));
     problems
 }
 
-fn unknown_formats((key, choices): &(Key, Vec<Choice>)) -> Vec<Problem> {
+fn unknown_formats(own: &KeyChoices) -> Vec<Problem> {
     let problem = |choice: &Choice| {
         let message = match &choice.value {
             value if is_na(value) => return None,
@@ -46,26 +46,72 @@ fn unknown_formats((key, choices): &(Key, Vec<Choice>)) -> Vec<Problem> {
             FieldValue::Text(_) => return None,
             other => format!("{other} is not a word"),
         };
-        let message = format!("{}: {message}", key.name);
+        let message = format!("{}: {message}", own.key.name);
         let span = choice.span.clone();
         Some(Problem { span, message })
     };
-    choices.iter().filter_map(problem).collect()
+    own.choices.iter().filter_map(problem).collect()
+}
+
+/// Tables for formats that no key names.
+fn unknown_tables(choices: &Choices) -> Vec<Problem> {
+    let names = choices.keys.iter().filter(|own| is_name(&own.key.name));
+    let names: Vec<&FieldValue> = names
+        .flat_map(|own| own.choices.iter().map(|choice| &choice.value))
+        .collect();
+    let mut problems: Vec<Problem> = Vec::new();
+    for format in choices.keys.iter().filter_map(|own| own.format.as_ref()) {
+        let is_named = names.iter().any(|name| is_same_format(format, name));
+        let is_told = problems.iter().any(|known| known.span == format.span);
+        if is_named || is_told {
+            continue;
+        }
+        let words: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let (name, words_shown) = (&format.name, words.join(", "));
+        let close = did_you_mean(name, words.iter().map(String::as_str));
+        let message =
+            format!("a table for '{name}', but the formats named here are {words_shown}{close}");
+        let span = format.span.clone();
+        problems.push(Problem { span, message });
+    }
+    problems
+}
+
+/// A key for one format that does not speak of a field of an operand.
+fn misplaced(own: &KeyChoices) -> Option<Problem> {
+    let format = own.format.as_ref()?;
+    let is_general = is_name(&own.key.name) || ["bypass", "floor"].contains(&own.key.name.as_str());
+    is_general.then(|| Problem {
+        span: own.key.span.clone(),
+        message: format!(
+            "{} does not belong to one format; it stands outside of the table '{}'",
+            own.key.name, format.name
+        ),
+    })
 }
 
 /// A key that is no field of any format it could speak of.
-fn unknown_key(choices: &Choices, key: &Key) -> Option<Problem> {
+fn unknown_key(choices: &Choices, own: &KeyChoices) -> Option<Problem> {
+    let key = &own.key;
     if ["bypass", "floor"].contains(&key.name.as_str()) || is_name(&key.name) {
         return None;
     }
-    let names = choices.get(&choices.decider(&key.name)).unwrap_or_default();
-    let entries: Vec<_> = names.iter().filter_map(|name| entry(&name.value)).collect();
-    let fields = || entries.iter().flat_map(|entry| entry.fields);
-    let message = match operand_field(&key.name) {
-        Some((_, field)) => {
-            let is_known = field == "floor" || fields().any(|known| known.name == field);
-            if is_known || entries.is_empty() {
-                return None;
+    let names = choices.deciding(&key.name).iter().map(|name| &name.value);
+    let is_spoken_of = |name: &&FieldValue| {
+        let format = own.format.as_ref();
+        format.is_none_or(|format| is_same_format(format, name))
+    };
+    let entries: Vec<_> = names.filter(is_spoken_of).filter_map(entry).collect();
+    let message = match (operand_field(&key.name), &own.format) {
+        (None, _) => format!("unknown key '{}'", key.name),
+        (Some((word, _)), Some(format)) if entries.is_empty() => {
+            format!("{}: {word} is never {}", key.name, format.name)
+        }
+        (Some(_), None) if entries.is_empty() => return None,
+        (Some((_, field)), _) => {
+            let has = |entry: &&FormatEntry| entry.fields.iter().any(|known| known.name == field);
+            if field == "floor" || entries.iter().any(has) {
+                return superfluous(choices, own);
             }
             let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
             let does_not = if names.len() == 1 {
@@ -75,126 +121,137 @@ fn unknown_key(choices: &Choices, key: &Key) -> Option<Problem> {
             };
             format!("{}: {} {does_not} '{field}'", key.name, names.join(", "))
         }
-        None => format!("unknown key '{}'", key.name),
     };
+    let (span, message) = (key.span.clone(), message + &nearest(key, &entries));
+    Some(Problem { span, message })
+}
+
+/// The key that could have been meant.
+fn nearest(key: &Key, entries: &[&FormatEntry]) -> String {
+    let fields = || entries.iter().flat_map(|entry| entry.fields);
     let keys: Vec<String> = Operand::WORDS
         .iter()
         .flat_map(|(word, _)| fields().map(move |field| format!("{word}_{}", field.name)))
         .chain(["name", "bypass", "floor"].map(str::to_owned))
         .collect();
-    let close = did_you_mean(&key.name, keys.iter().map(String::as_str));
-    let (span, message) = (key.span.clone(), message + &close);
-    Some(Problem { span, message })
+    did_you_mean(&key.name, keys.iter().map(String::as_str))
 }
 
-/// The formats of one operand, tried out.
-struct Tried<'a> {
-    /// Choices that are part of a format that can be made.
-    working: Vec<&'a Choice>,
-    /// Choices that an error speaks of, with their keys and the error.
-    blamed: Vec<Blamed<'a>>,
+/// A general key for formats that all have it in tables of their own.
+fn superfluous(choices: &Choices, own: &KeyChoices) -> Option<Problem> {
+    let name = &own.key.name;
+    (!choices.ever_holds(own)).then(|| Problem {
+        span: own.key.span.clone(),
+        message: format!("{name}: every format that has it has a {name} in its own table"),
+    })
 }
 
-/// A key, one of its choices and what is wrong with it.
-type Blamed<'a> = (&'a str, &'a Choice, String);
-
-/// Choices of an operand that are part of no format that can be made.
-fn impossible(choices: &Choices, word: &str) -> Vec<Problem> {
-    let decider = choices.decider(&format!("{word}_name"));
-    let mut tried = Tried {
-        working: Vec::new(),
-        blamed: Vec::new(),
-    };
-    for name in choices.get(&decider).unwrap_or_default() {
-        tried.name(choices, word, &decider, name);
+/// Choices of an operand that are part of no format that can be made, and names under which none can.
+fn impossible(tried: &TriedOperand) -> Vec<Problem> {
+    let mut evidence = Evidence::default();
+    for name in &tried.names {
+        match &name.faults {
+            Some(faults) => evidence.add_all(name, faults),
+            None => evidence.add_samples(name, &tried.decider),
+        }
     }
     let mut problems: Vec<Problem> = Vec::new();
-    for (key, choice, message) in tried.blamed {
-        let is_working = tried
-            .working
-            .iter()
-            .any(|known| std::ptr::eq(*known, choice));
-        let is_known = problems.iter().any(|known| known.span == choice.span);
-        if !is_working && !is_known {
-            let (span, message) = (choice.span.clone(), format!("{key}: {message}"));
-            problems.push(Problem { span, message });
+    for fault in &evidence.faults {
+        if let Some((key, choice)) = fault.blamed
+            && !evidence.is_working(choice)
+        {
+            add(&mut problems, choice, format!("{key}: {}", fault.message));
+        }
+    }
+    // A choice that works under another name is not to blame: the name is.
+    let is_explained = |fault: &&Fault| {
+        let blamed = fault.blamed.map(|(_, choice)| choice);
+        blamed.is_some_and(|choice| !evidence.is_working(choice))
+    };
+    for fault in evidence.faults.iter().filter(|fault| !is_explained(fault)) {
+        if !evidence.is_working(fault.name) {
+            let message = format!("{}: {}", tried.decider, fault.message);
+            add(&mut problems, fault.name, message);
         }
     }
     problems
 }
 
-impl<'a> Tried<'a> {
-    /// Tries all formats called `name`.
-    fn name(&mut self, choices: &'a Choices, word: &str, decider: &'a str, name: &'a Choice) {
-        let mut keys = choices.of_operand(word);
-        keys.retain(|(key, _)| applies(&key.name, Some(&name.value)));
-        let count = keys.iter().try_fold(1_usize, |count, (_, choices)| {
-            count.checked_mul(choices.len())
-        });
-        let has_own_name = decider != "name";
-        if is_na(&name.value) || (keys.is_empty() && !has_own_name) {
-            self.working.push(name);
-            self.working
-                .extend(keys.iter().flat_map(|(_, choices)| choices));
-            return;
-        }
-        match count.filter(|count| *count <= MOST_COMBINATIONS) {
-            Some(count) => {
-                for index in 0..count {
-                    let picked = combination(&keys, index);
-                    if let Err(error) = self.combination(decider, name, &picked) {
-                        self.blamed.push(error);
-                    }
-                }
-            }
-            None => self.samples(decider, name, &keys),
+/// What trying combinations has shown.
+#[derive(Default)]
+struct Evidence<'a> {
+    /// Names and choices that are part of a format that can be made, by their places.
+    working: BTreeSet<*const Choice>,
+    faults: Vec<Fault<'a>>,
+}
+
+/// A combination that makes no format.
+struct Fault<'a> {
+    name: &'a Choice,
+    /// The key and the choice that the message speaks of.
+    blamed: Option<(&'a str, &'a Choice)>,
+    message: String,
+}
+
+impl<'a> Evidence<'a> {
+    fn is_working(&self, choice: &Choice) -> bool {
+        self.working.contains(&std::ptr::from_ref(choice))
+    }
+
+    /// What came of all combinations under a name.
+    fn add_all(&mut self, tried: &TriedName<'a>, faults: &[Option<String>]) {
+        for (index, fault) in faults.iter().enumerate() {
+            let picked = tried.combination(index);
+            let fault = self.one(tried, &picked, fault.clone());
+            self.faults.extend(fault);
         }
     }
 
-    /// Tries one combination: what it is made of works, or a choice is to blame.
-    fn combination(
+    /// Takes in one combination: what it is made of works, or there is a fault.
+    fn one(
         &mut self,
-        decider: &'a str,
-        name: &'a Choice,
-        picked: &[(&'a Key, &'a Choice)],
-    ) -> Result<(), Blamed<'a>> {
-        let is_left_alone =
-            decider == "name" && picked.iter().all(|(_, choice)| is_na(&choice.value));
-        match formats(decider, name, picked) {
-            Err(message) if !is_left_alone => {
-                let (key, choice) = blamed(picked, &message).unwrap_or((decider, name));
-                Err((key, choice, message))
-            }
-            _ => {
-                self.working.push(name);
-                self.working
-                    .extend(picked.iter().map(|(_, choice)| *choice));
-                Ok(())
-            }
+        tried: &TriedName<'a>,
+        picked: &[(&'a KeyChoices, &'a Choice)],
+        fault: Option<String>,
+    ) -> Option<Fault<'a>> {
+        if let Some(message) = fault {
+            return Some(Fault {
+                name: tried.name,
+                blamed: blamed(picked, &message),
+                message,
+            });
         }
+        let choices = picked.iter().map(|(_, choice)| *choice);
+        self.working
+            .extend(choices.chain([tried.name]).map(std::ptr::from_ref));
+        None
     }
 
     /// Tries random combinations of each choice until one works. If none does and the errors that speak of the choice are
     /// all the same, they have nothing to do with the others, and it can never work; if they differ, trials will tell.
-    fn samples(&mut self, decider: &'a str, name: &'a Choice, keys: &[&'a (Key, Vec<Choice>)]) {
-        for (at, (_, choices)) in keys.iter().enumerate() {
-            for choice in choices {
-                let sampled = (0..SAMPLES).map(|number| {
-                    let mut picked = sample(keys, number);
-                    picked[at].1 = choice;
-                    self.combination(decider, name, &picked).err()
-                });
-                let errors: Option<Vec<Blamed>> = sampled.collect();
-                let Some(mut errors) = errors else {
-                    continue;
-                };
-                let is_of =
-                    |known: &Choice| std::ptr::eq(known, choice) || std::ptr::eq(known, name);
-                errors.retain(|(_, known, _)| is_of(known));
-                errors.dedup_by(|a, b| a.2 == b.2);
-                match errors.pop() {
-                    Some(error) if errors.is_empty() => self.blamed.push(error),
-                    _ => self.working.push(choice),
+    fn add_samples(&mut self, tried: &TriedName<'a>, decider: &str) {
+        let choices = tried.keys.iter().enumerate();
+        let choices = choices.flat_map(|(at, own)| own.choices.iter().map(move |c| (at, c)));
+        for (at, choice) in choices {
+            let sampled = (0..SAMPLES).map(|number| {
+                let mut picked = sample(&tried.keys, number);
+                picked[at].1 = choice;
+                let fault = tried.fault(decider, &picked);
+                self.one(tried, &picked, fault)
+            });
+            let faults: Option<Vec<Fault>> = sampled.collect();
+            let Some(mut faults) = faults else {
+                continue;
+            };
+            faults.retain(|fault| {
+                let blamed = fault.blamed.map(|(_, known)| known);
+                blamed.is_none_or(|known| std::ptr::eq(known, choice))
+            });
+            faults.dedup_by(|a, b| a.message == b.message);
+            match faults.pop() {
+                Some(fault) if faults.is_empty() => self.faults.push(fault),
+                _ => {
+                    self.working.insert(std::ptr::from_ref(choice));
                 }
             }
         }
@@ -202,62 +259,31 @@ impl<'a> Tried<'a> {
 }
 
 /// A random combination.
-fn sample<'a>(keys: &[&'a (Key, Vec<Choice>)], number: u64) -> Vec<(&'a Key, &'a Choice)> {
+fn sample<'a>(keys: &[&'a KeyChoices], number: u64) -> Vec<(&'a KeyChoices, &'a Choice)> {
     let mut draws = Draws::new(Random::new(0, "choices").at(number));
-    let pick =
-        |(key, choices): &&'a (Key, Vec<Choice>)| (key, &choices[draws.below(choices.len())]);
-    keys.iter().map(pick).collect()
+    let keys = keys.iter();
+    keys.map(|own| (*own, &own.choices[draws.below(own.choices.len())]))
+        .collect()
 }
 
-/// The combination of this number, the last key changing fastest.
-fn combination<'a>(
-    keys: &[&'a (Key, Vec<Choice>)],
-    mut index: usize,
-) -> Vec<(&'a Key, &'a Choice)> {
-    let mut picked: Vec<_> = keys
-        .iter()
-        .rev()
-        .map(|(key, choices)| {
-            let choice = &choices[index % choices.len()];
-            index /= choices.len();
-            (key, choice)
-        })
-        .collect();
-    picked.reverse();
-    picked
-}
-
-/// Makes the formats that keys and their values stand for.
-fn formats(decider: &str, name: &Choice, picked: &[(&Key, &Choice)]) -> Result<(), String> {
-    let named = |key: &str| {
-        let key = Key {
-            name: key.to_owned(),
-            span: name.span.clone(),
-        };
-        (key, name.value.clone())
-    };
-    let mut entries = vec![named("name")];
-    if decider != "name" {
-        entries.push(named(decider));
+/// Adds what is wrong with a choice, once.
+fn add(problems: &mut Vec<Problem>, choice: &Choice, message: String) {
+    let span = choice.span.clone();
+    if problems.iter().all(|known| known.span != span) {
+        problems.push(Problem { span, message });
     }
-    let others = picked
-        .iter()
-        .map(|(key, choice)| ((*key).clone(), choice.value.clone()));
-    entries.extend(others);
-    let made = NodeRule::of(&entries, &name.span);
-    made.map(drop).map_err(|problems| {
-        let messages: Vec<String> = problems.into_iter().map(|(_, message)| message).collect();
-        messages.join("; ")
-    })
 }
 
 /// The choice that an error speaks of: the first word in it that is a field.
-fn blamed<'a>(picked: &[(&'a Key, &'a Choice)], message: &str) -> Option<(&'a str, &'a Choice)> {
+fn blamed<'a>(
+    picked: &[(&'a KeyChoices, &'a Choice)],
+    message: &str,
+) -> Option<(&'a str, &'a Choice)> {
     let mut words = message.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     words.find_map(|word| {
         let field = |key: &str| operand_field(key).is_some_and(|(_, field)| field == word);
-        let found = picked.iter().find(|(key, _)| field(&key.name))?;
-        Some((found.0.name.as_str(), found.1))
+        let found = picked.iter().find(|(own, _)| field(&own.key.name))?;
+        Some((found.0.key.name.as_str(), found.1))
     })
 }
 
@@ -270,14 +296,14 @@ fn given_to_nothing(choices: &Choices) -> Vec<Problem> {
         let mut fields = choices
             .keys
             .iter()
-            .filter(|(key, _)| operand_field(&key.name).is_some());
-        fields.any(|(key, _)| applies(&key.name, Some(&name.value)))
+            .filter(|own| operand_field(&own.key.name).is_some());
+        fields.any(|own| choices.holds(own, &name.value))
     };
     let names = choices.get("name").unwrap_or_default().iter();
     names
         .filter(|name| !has_names && !is_na(&name.value) && !is_given(name))
         .filter_map(|name| {
-            let message = formats("name", name, &[]).err()?;
+            let message = make("name", name, &[]).err()?;
             let span = name.span.clone();
             Some(Problem { span, message })
         })

@@ -1,4 +1,6 @@
 //! `KEY = [choice, …]` as a config gives it, and which of the keys decides over another.
+//!
+//! A table named after a format holds keys for that format alone, instead of the general ones.
 
 use format::{FieldValue, Format, FormatEntry};
 use passes::config::{Item, Key, Reader, Span, Value};
@@ -9,7 +11,18 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choices {
     /// In the order of the file.
-    pub keys: Vec<(Key, Vec<Choice>)>,
+    pub keys: Vec<KeyChoices>,
+}
+
+/// A key with its list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyChoices {
+    /// The key.
+    pub key: Key,
+    /// The format for which alone it holds, when it stands in that format's table.
+    pub format: Option<Key>,
+    /// What it may be, in the order of the file.
+    pub choices: Vec<Choice>,
 }
 
 /// One thing that a key may be.
@@ -22,16 +35,18 @@ pub struct Choice {
 }
 
 impl Choices {
-    /// Reads `KEY = [choice, …]`; a single value is a list of one.
+    /// Reads `KEY = [choice, …]`, where a single value is a list of one, and tables of such keys for one format.
     pub fn read(reader: &mut Reader) -> Self {
         let mut keys = Vec::new();
         for (key, item) in reader.rest() {
-            let choices = read_key(reader, key, item);
-            if !choices.is_empty() {
-                keys.push((key.clone(), choices));
+            if matches!(item.value, Value::Table(_)) {
+                let own = reader.inner(&key.name, item, |table| read_table(table, key));
+                keys.extend(own.unwrap_or_default());
+            } else {
+                keys.extend(read_key(reader, key, item, None));
             }
         }
-        if keys.iter().all(|(key, _)| key.name != "name") {
+        if keys.iter().all(|own| !own.is("name")) {
             reader.missing(
                 "name",
                 "list the formats to choose from, for example name = [\"integer\"]",
@@ -40,30 +55,49 @@ impl Choices {
         Self { keys }
     }
 
-    /// The choices of a key.
+    /// The choices of a key that holds for all formats.
     pub fn get(&self, name: &str) -> Option<&[Choice]> {
-        let found = self.keys.iter().find(|(key, _)| key.name == name);
-        found.map(|(_, choices)| choices.as_slice())
+        let found = self.keys.iter().find(|own| own.is(name));
+        found.map(|own| own.choices.as_slice())
+    }
+
+    /// The names of formats that decide over a key.
+    pub(super) fn deciding(&self, key: &str) -> &[Choice] {
+        self.get(&self.decider(key)).unwrap_or_default()
+    }
+
+    /// Whether a key of these has a meaning when its decider is `name`.
+    pub(super) fn holds(&self, own: &KeyChoices, name: &FieldValue) -> bool {
+        if !applies(&own.key.name, name) {
+            return false;
+        }
+        let is_of = |format: &Key| is_same_format(format, name);
+        match &own.format {
+            Some(format) => is_of(format),
+            None => !self.keys.iter().any(|other| {
+                other.key.name == own.key.name && other.format.as_ref().is_some_and(is_of)
+            }),
+        }
+    }
+
+    /// Whether there is a name under which a key has a meaning.
+    pub(super) fn ever_holds(&self, own: &KeyChoices) -> bool {
+        let mut names = self.deciding(&own.key.name).iter();
+        names.any(|name| self.holds(own, &name.value))
     }
 
     /// The keys of one operand, `weight_width` and so on, but for the one that names its format.
-    pub(super) fn of_operand(&self, word: &str) -> Vec<&(Key, Vec<Choice>)> {
-        let is_own = |key: &str| {
-            let field = key
-                .strip_prefix(word)
-                .and_then(|rest| rest.strip_prefix('_'));
-            field.is_some_and(|field| field != "name")
+    pub(super) fn of_operand(&self, word: &str) -> impl Iterator<Item = &KeyChoices> {
+        let is_own = move |key: &str| {
+            operand_field(key).is_some_and(|(own, field)| own == word && field != "name")
         };
-        self.keys
-            .iter()
-            .filter(|(key, _)| is_own(&key.name))
-            .collect()
+        self.keys.iter().filter(move |own| is_own(&own.key.name))
     }
 
     /// The operands that keys speak of.
     pub(super) fn operands(&self) -> impl Iterator<Item = Operand> {
         let keys = self.keys.iter();
-        keys.filter_map(|(key, _)| operand(&key.name))
+        keys.filter_map(|own| operand(&own.key.name))
     }
 
     /// Whether a key speaks of an operand's format.
@@ -74,7 +108,7 @@ impl Choices {
     /// The choices without those for other operands.
     pub(super) fn only(&self, operands: &BTreeSet<Operand>) -> Self {
         let is_had = |key: &str| operand(key).is_none_or(|operand| operands.contains(&operand));
-        let keys = self.keys.iter().filter(|(key, _)| is_had(&key.name));
+        let keys = self.keys.iter().filter(|own| is_had(&own.key.name));
         Self {
             keys: keys.cloned().collect(),
         }
@@ -89,14 +123,50 @@ impl Choices {
 
     /// Whether nothing can be chosen but to leave nodes alone.
     pub(super) fn is_nothing(&self) -> bool {
-        let names = self.keys.iter().filter(|(key, _)| is_name(&key.name));
+        let names = self.keys.iter().filter(|own| is_name(&own.key.name));
         names
-            .flat_map(|(_, choices)| choices)
+            .flat_map(|own| &own.choices)
             .all(|choice| is_na(&choice.value))
     }
 }
 
-fn read_key(reader: &mut Reader, key: &Key, item: &Item) -> Vec<Choice> {
+impl KeyChoices {
+    /// Whether it is the key of that name that holds for all formats.
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.format.is_none() && self.key.name == name
+    }
+}
+
+/// The keys for one format.
+fn read_table(reader: &mut Reader, format: &Key) -> Vec<KeyChoices> {
+    let entries = reader.rest();
+    if entries.is_empty() {
+        let message = format!("{}: there are no keys for this format", format.name);
+        reader.problem(format.span.clone(), message);
+    }
+    let mut keys = Vec::new();
+    for (key, item) in entries {
+        keys.extend(read_key(reader, key, item, Some(format)));
+    }
+    keys
+}
+
+/// A key with its choices; nothing when it has none.
+fn read_key(
+    reader: &mut Reader,
+    key: &Key,
+    item: &Item,
+    format: Option<&Key>,
+) -> Option<KeyChoices> {
+    let choices = read_choices(reader, key, item);
+    (!choices.is_empty()).then(|| KeyChoices {
+        key: key.clone(),
+        format: format.cloned(),
+        choices,
+    })
+}
+
+fn read_choices(reader: &mut Reader, key: &Key, item: &Item) -> Vec<Choice> {
     let name = &key.name;
     let items = match &item.value {
         Value::List(items) if !is_block_size(name, items) => items.as_slice(),
@@ -162,14 +232,20 @@ pub(super) fn entry(name: &FieldValue) -> Option<&'static FormatEntry> {
         .find(|entry| entry.name == name || entry.aliases.contains(&name.as_str()))
 }
 
-/// Whether a key has a meaning when its decider is `name`.
-pub(super) fn applies(key: &str, name: Option<&FieldValue>) -> bool {
+/// Whether a format is called this, in one of its names.
+pub(super) fn is_same_format(format: &Key, name: &FieldValue) -> bool {
+    let wanted = FieldValue::Text(format.name.clone());
+    match (entry(&wanted), entry(name)) {
+        (Some(wanted), Some(named)) => wanted.name == named.name,
+        _ => false,
+    }
+}
+
+/// Whether some format of this name has a key.
+fn applies(key: &str, name: &FieldValue) -> bool {
     if key == "bypass" || is_name(key) {
         return true;
     }
-    let Some(name) = name else {
-        return true;
-    };
     let Some(entry) = entry(name) else {
         return !is_na(name);
     };

@@ -1,21 +1,26 @@
 //! The space of formats: for every searched node, choices of `name` and of the `{operand}_{field}` keys.
 //!
 //! A key with one choice is fixed and no parameter. A key that only some of the named formats have is active only under
-//! those names: `weight_exponent_width` under `minifloat_ieee`, not under `integer`.
+//! those names: `weight_exponent_width` under `minifloat_ieee`, not under `integer`. Combinations that make no format are
+//! no points of the space.
 
 mod check;
 mod choices;
+mod maker;
+mod possible;
 
-pub use choices::{Choice, Choices};
+pub use choices::{Choice, Choices, KeyChoices};
 
-use crate::{Condition, Coordinate, Distribution, Parameter, Point, SearchError, Space};
-use choices::{applies, operand_field};
+use crate::{Coordinate, Point, SearchError, Space};
+use choices::operand_field;
 use format::{FieldValue, Format};
 use ir::{Graph, Node, NodeId, Op, verify};
+use maker::{Maker, OperandRows};
 use passes::PassError;
 use passes::config::{Key, Problem};
-use passes::transform::quantize::{self, NodeRule, Operand};
+use passes::transform::quantize::{self, NodeRule, Operand, is_na};
 use passes::{By, Rule, Rules};
+use possible::TriedOperand;
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -44,9 +49,15 @@ pub struct SearchedNode {
 #[derive(Clone, Debug)]
 struct SearchedKey {
     key: Key,
+    /// The key behind `FORMAT/` if it holds for one format: no two of a node are the same.
+    label: String,
     choices: Vec<FieldValue>,
     /// The parameter that chooses; none when there is one choice.
     parameter: Option<usize>,
+    /// The key that names the format it speaks of.
+    decider: String,
+    /// The names under which it is active.
+    names: Vec<FieldValue>,
 }
 
 /// What a point chooses for one node: for each parameter of the node, in order, the choice, or nothing if inactive.
@@ -56,39 +67,40 @@ impl FormatSpace {
     /// The space of the nodes of a graph that the rules choose.
     pub fn new(graph: &Graph, rules: &Rules<Choices>) -> Result<Self, FormatSpaceError> {
         let chosen = chosen(graph, rules);
+        let mut rules_used = rules_used(&chosen);
         let mut problems = unknown(graph, rules);
-        problems.extend(impossible(&chosen));
+        let checked = rules_used.iter();
+        problems.extend(checked.flat_map(|used| check::problems(&used.rule.value, &used.tried)));
         if !problems.is_empty() {
             return Err(FormatSpaceError::Config(problems));
         }
         let verified = verify(graph).map_err(PassError::from)?;
-        let mut parameters = Vec::new();
-        let mut nodes = Vec::new();
-        // By rule, what its nodes have; a rule is known by its place.
-        let mut had: Vec<(&Rule<Choices>, BTreeSet<Operand>)> = Vec::new();
+        let mut maker = Maker::default();
         for (id, rule) in chosen {
+            let Some(used) = rules_used.iter_mut().find(|used| used.is(rule)) else {
+                continue;
+            };
             let node = graph.node(id);
             let ports = quantize::ports(node, &verified, id);
             let operands: BTreeSet<Operand> = ports.into_iter().map(|(_, o)| o).collect();
             let choices = rule.value.only(&operands);
             if choices.speaks_of_operands() {
-                nodes.push(searched_node(id, &node.name, &choices, &mut parameters));
+                maker.add_node(id, &node.name, &choices, &used.rows);
             }
-            match had.iter_mut().find(|(known, _)| std::ptr::eq(*known, rule)) {
-                Some((_, had)) => had.extend(operands),
-                None => had.push((rule, operands)),
-            }
+            used.had.extend(operands);
         }
+        let Maker {
+            nodes,
+            parameters,
+            ties,
+        } = maker;
         if nodes.is_empty() {
             return Err(FormatSpaceError::Nothing);
         }
-        let note = |(rule, had): &(&Rule<Choices>, BTreeSet<Operand>)| {
-            quantize::idle_keys(&rule.key.name, rule.value.operands(), had)
-        };
         Ok(Self {
-            space: Arc::new(Space::new(parameters)?),
+            space: Arc::new(Space::with_ties(parameters, ties)?),
             nodes,
-            notes: had.iter().filter_map(note).collect(),
+            notes: rules_used.iter().filter_map(RuleUsed::idle).collect(),
         })
     }
 
@@ -106,32 +118,20 @@ impl FormatSpace {
     /// The keys and values of a node under a choice; keys that are not active are left out.
     pub fn config(&self, node: usize, choice: &NodeChoice) -> Vec<(Key, FieldValue)> {
         let mut chosen = choice.iter();
-        let mut entries = Vec::new();
-        for key in &self.nodes[node].keys {
-            let value = match key.parameter {
-                None => Some(&key.choices[0]),
-                Some(_) => chosen
-                    .next()
-                    .copied()
-                    .flatten()
-                    .map(|index| &key.choices[index]),
+        let mut entries: Vec<(Key, FieldValue)> = Vec::new();
+        // Names come before the keys that they decide over.
+        for own in &self.nodes[node].keys {
+            let index = match own.parameter {
+                None => Some(0),
+                Some(_) => chosen.next().copied().flatten(),
             };
-            if let Some(value) = value {
-                entries.push((key.key.clone(), value.clone()));
+            let decider = entries.iter().find(|(key, _)| key.name == own.decider);
+            let is_active = decider.is_none_or(|(_, name)| own.names.contains(name));
+            if let Some(index) = index.filter(|_| is_active) {
+                entries.push((own.key.clone(), own.choices[index].clone()));
             }
         }
-        // A fixed key of another format than the chosen one is as inactive as a parameter would be.
-        let names: Vec<(Key, FieldValue)> = entries
-            .iter()
-            .filter(|(key, _)| choices::is_name(&key.name))
-            .cloned()
-            .collect();
-        let get = |wanted: &str| names.iter().find(|(key, _)| key.name == wanted);
-        entries.retain(|(key, _)| {
-            let own = operand_field(&key.name).and_then(|(word, _)| get(&format!("{word}_name")));
-            let decider = own.or_else(|| get("name"));
-            applies(&key.name, decider.map(|(_, value)| value))
-        });
+        leave_alone_without_values(&mut entries);
         entries
     }
 
@@ -173,7 +173,7 @@ impl FormatSpace {
             let choices = |key: &SearchedKey| key.choices.iter().map(json).collect::<Vec<_>>();
             let keys = node.keys.iter();
             let keys: Map<String, Json> = keys
-                .map(|key| (key.key.name.clone(), choices(key).into()))
+                .map(|key| (key.label.clone(), choices(key).into()))
                 .collect();
             (node.name.clone(), Json::Object(keys))
         };
@@ -248,18 +248,56 @@ fn chosen<'a>(graph: &Graph, rules: &'a Rules<Choices>) -> Vec<(NodeId, &'a Rule
     graph.iter().filter_map(searched).collect()
 }
 
-/// Problems of choices that can never be made, once for each rule.
-fn impossible(chosen: &[(NodeId, &Rule<Choices>)]) -> Vec<Problem> {
-    let mut checked: Vec<&Rule<Choices>> = Vec::new();
+/// A rule that chooses nodes.
+struct RuleUsed<'a> {
+    rule: &'a Rule<Choices>,
+    tried: Vec<TriedOperand<'a>>,
+    rows: Vec<OperandRows>,
+    /// What its nodes have.
+    had: BTreeSet<Operand>,
+}
+
+impl RuleUsed<'_> {
+    /// A rule is known by its place.
+    fn is(&self, rule: &Rule<Choices>) -> bool {
+        std::ptr::eq(self.rule, rule)
+    }
+
+    /// What to tell of keys that do nothing.
+    fn idle(&self) -> Option<String> {
+        let (name, choices) = (&self.rule.key.name, &self.rule.value);
+        quantize::idle_keys(name, choices.operands(), &self.had)
+    }
+}
+
+/// The rules that choose nodes, with their formats tried out.
+fn rules_used<'a>(chosen: &[(NodeId, &'a Rule<Choices>)]) -> Vec<RuleUsed<'a>> {
+    let mut used: Vec<RuleUsed> = Vec::new();
     for (_, rule) in chosen {
-        if !checked.iter().any(|known| std::ptr::eq(*known, *rule)) {
-            checked.push(rule);
+        if !used.iter().any(|known| known.is(rule)) {
+            let tried = possible::tried(&rule.value);
+            used.push(RuleUsed {
+                rule,
+                rows: maker::rows(&rule.value, &tried),
+                tried,
+                had: BTreeSet::new(),
+            });
         }
     }
-    let rules = checked.into_iter();
-    rules
-        .flat_map(|rule| check::problems(&rule.value))
-        .collect()
+    used
+}
+
+/// A node all of whose operands have no values is left alone, whatever its format is called.
+fn leave_alone_without_values(entries: &mut [(Key, FieldValue)]) {
+    let speaks = |(key, value): &(Key, FieldValue)| {
+        key.name == "bypass" || (operand_field(&key.name).is_some() && !is_na(value))
+    };
+    if entries.iter().any(speaks) {
+        return;
+    }
+    if let Some((_, name)) = entries.iter_mut().find(|(key, _)| key.name == "name") {
+        *name = FieldValue::Text("NA".to_owned());
+    }
 }
 
 /// Problems of rules that choose nothing. A file may hold rules by type and rules by name beside each other, of which
@@ -280,70 +318,6 @@ fn unknown(graph: &Graph, rules: &Rules<Choices>) -> Vec<Problem> {
     problems
         .filter(|problem| !others.contains(&problem.span))
         .collect()
-}
-
-fn searched_node(
-    id: NodeId,
-    name: &str,
-    choices: &Choices,
-    parameters: &mut Vec<Parameter>,
-) -> SearchedNode {
-    let parameter_name = |key: &str| format!("{name}/config/{key}");
-    let mut keys = Vec::new();
-    // Names come first: conditions refer to them.
-    let (names, others): (Vec<_>, Vec<_>) = choices
-        .keys
-        .iter()
-        .partition(|(key, _)| choices::is_name(&key.name));
-    for (key, values) in names.into_iter().chain(others) {
-        let deciding = choices.get(&choices.decider(&key.name)).unwrap_or_default();
-        if !deciding
-            .iter()
-            .any(|name| applies(&key.name, Some(&name.value)))
-        {
-            continue;
-        }
-        let parameter = (values.len() > 1).then(|| {
-            parameters.push(Parameter {
-                name: parameter_name(&key.name),
-                distribution: Distribution::Categorical {
-                    choices: values.iter().map(|choice| json(&choice.value)).collect(),
-                },
-                condition: condition(choices, &key.name, parameter_name),
-            });
-            parameters.len() - 1
-        });
-        keys.push(SearchedKey {
-            key: key.clone(),
-            choices: values.iter().map(|choice| choice.value.clone()).collect(),
-            parameter,
-        });
-    }
-    SearchedNode {
-        id,
-        name: name.to_owned(),
-        keys,
-    }
-}
-
-/// When a key is active: under the names of formats that have it, if not under all.
-fn condition(
-    choices: &Choices,
-    key: &str,
-    parameter_name: impl Fn(&str) -> String,
-) -> Option<Condition> {
-    let decider = choices.decider(key);
-    let names = choices.get(&decider).unwrap_or_default();
-    let active: Vec<Json> = names
-        .iter()
-        .filter(|name| applies(key, Some(&name.value)))
-        .map(|name| json(&name.value))
-        .collect();
-    let is_gated = names.len() > 1 && active.len() < names.len();
-    is_gated.then(|| Condition {
-        parameter: parameter_name(&decider),
-        choices: active,
-    })
 }
 
 fn json(value: &FieldValue) -> Json {

@@ -80,6 +80,17 @@ impl Distribution {
         }
     }
 
+    /// Whether neighbors are more alike than others: numbers are, and choices that are whole numbers in rising order.
+    pub fn is_ordered(&self) -> bool {
+        match self {
+            Self::Categorical { choices } => {
+                let numbers: Option<Vec<i64>> = choices.iter().map(Value::as_i64).collect();
+                numbers.is_some_and(|numbers| numbers.is_sorted_by(|a, b| a < b))
+            }
+            Self::Int { .. } | Self::Float { .. } => true,
+        }
+    }
+
     /// The value number `index` of those counted, in order.
     pub fn nth(&self, index: u64) -> Coordinate {
         match self {

@@ -1,20 +1,21 @@
 //! Counting the points of a space and numbering them.
 
-use super::{Coordinate, Distribution, Point, Space};
+use super::{Coordinate, Distribution, Part, Point, Space};
 
 impl Space {
-    /// How many points there are; nothing when a parameter is continuous. More than a `u128` holds counts as its maximum.
+    /// How many possible points there are; nothing when a parameter is continuous. More than a `u128` holds counts as its
+    /// maximum.
     pub fn size(&self) -> Option<u128> {
         self.total
     }
 
-    /// Point number `index` in lexicographic order; nothing beyond the last, or when a parameter is continuous.
+    /// Possible point number `index` in lexicographic order; nothing beyond the last, or when a parameter is continuous.
     pub fn nth(&self, index: u128) -> Option<Point> {
         if index >= self.size()? {
             return None;
         }
         let mut coordinates = vec![None; self.len()];
-        self.fill(self.roots(), index, &mut coordinates);
+        self.fill(self.roots.iter().copied(), 0, index, &mut coordinates);
         Some(Point::new(coordinates))
     }
 
@@ -23,7 +24,7 @@ impl Space {
         for index in (0..self.len()).rev() {
             self.sizes[index] = self.combinations(index);
         }
-        self.total = product(self.roots().map(|root| self.sizes[root]));
+        self.total = product(self.roots.iter().map(|part| self.part_size(*part, 0)));
     }
 
     fn combinations(&self, index: usize) -> Option<u128> {
@@ -36,41 +37,56 @@ impl Space {
         })
     }
 
-    /// Combinations of everything that `choice` of a parameter activates.
-    fn combinations_under(&self, index: usize, choice: usize) -> Option<u128> {
+    /// Combinations of everything that hangs on a parameter with this choice.
+    pub(super) fn combinations_under(&self, index: usize, choice: usize) -> Option<u128> {
         product(
-            self.active_children(index, choice)
-                .map(|child| self.sizes[child]),
+            self.active_parts(index, choice)
+                .map(|part| self.part_size(part, choice)),
         )
     }
 
-    fn roots(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
-        (0..self.len()).filter(|&index| self.gates[index].is_none())
+    /// Combinations of a part, under a choice of what it hangs on.
+    fn part_size(&self, part: Part, choice: usize) -> Option<u128> {
+        match part {
+            Part::Parameter(index) => self.sizes[index],
+            Part::Tie(tie) => Some(self.ties[tie].rows[choice].len() as u128),
+        }
     }
 
-    fn active_children(
+    /// What is active of that which hangs on a parameter with this choice.
+    pub(super) fn active_parts(
         &self,
         index: usize,
         choice: usize,
-    ) -> impl DoubleEndedIterator<Item = usize> + '_ {
-        let is_open = move |child: &usize| {
-            self.gates[*child]
+    ) -> impl DoubleEndedIterator<Item = Part> + '_ {
+        let is_open = move |part: &Part| match part {
+            Part::Parameter(child) => self.gates[*child]
                 .as_ref()
-                .is_some_and(|gate| gate.open[choice])
+                .is_some_and(|gate| gate.open[choice]),
+            Part::Tie(_) => true,
         };
         self.children[index].iter().copied().filter(is_open)
     }
 
-    /// Writes combination number `rest` of some independent parameters; the last changes fastest.
+    /// Writes combination number `rest` of some independent parts under a choice; the last changes fastest.
     fn fill(
         &self,
-        parameters: impl DoubleEndedIterator<Item = usize>,
+        parts: impl DoubleEndedIterator<Item = Part>,
+        choice: usize,
         mut rest: u128,
         coordinates: &mut [Option<Coordinate>],
     ) {
-        for index in parameters.rev() {
-            let size = self.sizes[index].expect("only discrete spaces are enumerated");
-            self.fill_one(index, rest % size, coordinates);
+        for part in parts.rev() {
+            let size = self
+                .part_size(part, choice)
+                .expect("only discrete spaces are enumerated");
+            match part {
+                Part::Parameter(index) => self.fill_one(index, rest % size, coordinates),
+                Part::Tie(tie) => {
+                    let tie = &self.ties[tie];
+                    tie.write(&tie.rows[choice][(rest % size) as usize], coordinates);
+                }
+            }
             rest /= size;
         }
     }
@@ -93,7 +109,7 @@ impl Space {
             choice += 1;
         }
         coordinates[index] = Some(Coordinate::Choice(choice));
-        self.fill(self.active_children(index, choice), rest, coordinates);
+        self.fill(self.active_parts(index, choice), choice, rest, coordinates);
     }
 }
 

@@ -1,18 +1,21 @@
 //! What may be chosen: parameters with their distributions, some of them active only under a condition.
 //!
 //! A condition names an earlier categorical parameter and some of its choices, so the parameters form a forest; all
-//! counting and numbering of points follows it.
+//! counting and numbering of points follows it. Ties rule out combinations that cannot be made: such points are not
+//! counted, numbered or built.
 
 mod distribution;
 mod enumerate;
 mod point;
 mod problem;
+mod tie;
 
 use serde_json::{Map, Value};
 
 pub use distribution::{Coordinate, Distribution};
 pub use point::Point;
 pub use problem::SpaceProblem;
+pub(crate) use tie::{Row, Tie};
 
 use crate::SearchError;
 
@@ -41,10 +44,23 @@ pub struct Condition {
 pub struct Space {
     parameters: Vec<Parameter>,
     gates: Vec<Option<Gate>>,
-    children: Vec<Vec<usize>>,
+    ties: Vec<Tie>,
+    /// What depends on nothing.
+    roots: Vec<Part>,
+    /// For each parameter, what hangs on it.
+    children: Vec<Vec<Part>>,
     /// For each parameter, the number of combinations of it and all that hangs on it.
     sizes: Vec<Option<u128>>,
     total: Option<u128>,
+}
+
+/// What is chosen independently of its neighbors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// A parameter with all that hangs on it, by index.
+    Parameter(usize),
+    /// The parameters of a tie, by the tie's index.
+    Tie(usize),
 }
 
 /// A condition with its names looked up.
@@ -59,6 +75,14 @@ pub(crate) struct Gate {
 impl Space {
     /// Checks the parameters; the error lists everything that is wrong with them.
     pub fn new(parameters: Vec<Parameter>) -> Result<Self, SearchError> {
+        Self::with_ties(parameters, Vec::new())
+    }
+
+    /// As [`Space::new`], with combinations ruled out.
+    pub(crate) fn with_ties(
+        parameters: Vec<Parameter>,
+        ties: Vec<Tie>,
+    ) -> Result<Self, SearchError> {
         let problems = problem::find(&parameters);
         if !problems.is_empty() {
             return Err(SearchError::Space { problems });
@@ -67,24 +91,40 @@ impl Space {
             .iter()
             .map(|parameter| parameter.condition.as_ref().map(|c| gate(&parameters, c)))
             .collect();
-        let children = (0..parameters.len())
-            .map(|parent| {
-                let is_child =
-                    |gate: &Option<Gate>| gate.as_ref().is_some_and(|g| g.parent == parent);
-                (0..gates.len())
-                    .filter(|&child| is_child(&gates[child]))
-                    .collect()
-            })
-            .collect();
         let mut space = Self {
             sizes: vec![None; parameters.len()],
             total: None,
+            roots: Vec::new(),
+            children: vec![Vec::new(); parameters.len()],
             parameters,
             gates,
-            children,
+            ties,
         };
+        space.arrange();
         space.count_points();
         Ok(space)
+    }
+
+    /// Fills `roots` and `children`, in the order of the parameters.
+    fn arrange(&mut self) {
+        for index in 0..self.len() {
+            let tie = self
+                .ties
+                .iter()
+                .position(|tie| tie.parameters.contains(&index));
+            let (parent, part) = match tie {
+                Some(tie) if self.ties[tie].parameters[0] != index => continue,
+                Some(tie) => (self.ties[tie].decider, Part::Tie(tie)),
+                None => {
+                    let gate = self.gates[index].as_ref();
+                    (gate.map(|gate| gate.parent), Part::Parameter(index))
+                }
+            };
+            match parent {
+                Some(parent) => self.children[parent].push(part),
+                None => self.roots.push(part),
+            }
+        }
     }
 
     /// The parameters in order.
@@ -126,14 +166,14 @@ impl Space {
         )
     }
 
-    /// The point that `choose` makes, asked in order for each parameter that is active.
+    /// The point that `choose` makes, asked in order for each parameter that is active, or the nearest possible one.
     pub fn build(&self, mut choose: impl FnMut(usize, &Distribution) -> Coordinate) -> Point {
         let mut coordinates = Vec::with_capacity(self.len());
         for (index, parameter) in self.parameters.iter().enumerate() {
             let active = self.is_active(index, &coordinates);
             coordinates.push(active.then(|| choose(index, &parameter.distribution)));
         }
-        Point::new(coordinates)
+        self.possible(Point::new(coordinates))
     }
 
     /// The value that `coordinate` stands for, as users wrote it.

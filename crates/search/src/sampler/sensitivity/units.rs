@@ -74,7 +74,7 @@ fn unit(space: &Space, parameters: Vec<usize>, max_options: usize, stream: Rando
     }
 }
 
-/// All combinations of the parameters that are active together, up to a number.
+/// All possible combinations of the parameters that are active together, up to a number.
 fn list(
     space: &Space,
     parameters: &[usize],
@@ -91,7 +91,9 @@ fn list(
         most: usize,
     ) {
         let Some(&parameter) = parameters.get(depth) else {
-            options.push(parameters.iter().map(|&p| coordinates[p]).collect());
+            if space.is_possible_for(parameters, coordinates) {
+                options.push(parameters.iter().map(|&p| coordinates[p]).collect());
+            }
             return;
         };
         let distribution = &space.parameters()[parameter].distribution;

@@ -221,7 +221,7 @@ impl Tpe {
                 coordinates[parameter] = Some(coordinate);
             }
         }
-        Point::new(coordinates)
+        self.setting.space.possible(Point::new(coordinates))
     }
 }
 

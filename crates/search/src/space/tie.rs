@@ -1,0 +1,115 @@
+//! Combinations of choices that cannot be made, and the way from one to the nearest that can.
+
+use std::sync::Arc;
+
+use super::{Coordinate, Distribution, Point, Space};
+
+/// Categorical parameters of which only some combinations are possible.
+///
+/// No parameter is in two ties, and on a parameter of a tie hang only parameters of the same tie.
+#[derive(Clone, Debug)]
+pub(crate) struct Tie {
+    /// A parameter before all of them, always active, on whose choice it depends what is possible; none if nothing does.
+    pub(crate) decider: Option<usize>,
+    /// The parameters in order.
+    pub(crate) parameters: Vec<usize>,
+    /// For every choice of the decider the possible combinations in rising order; one list when there is no decider.
+    pub(crate) rows: Arc<Vec<Vec<Row>>>,
+}
+
+/// One choice for each parameter of a tie; nothing where it is inactive.
+pub(crate) type Row = Vec<Option<usize>>;
+
+impl Tie {
+    /// What is possible given the coordinates of the earlier parameters.
+    fn possible(&self, earlier: &[Option<Coordinate>]) -> &[Row] {
+        let choice = self.decider.map_or(0, |decider| match earlier[decider] {
+            Some(Coordinate::Choice(choice)) => choice,
+            _ => 0,
+        });
+        &self.rows[choice]
+    }
+
+    fn row(&self, coordinates: &[Option<Coordinate>]) -> Row {
+        let choice = |coordinate: Option<Coordinate>| match coordinate {
+            Some(Coordinate::Choice(choice)) => Some(choice),
+            _ => None,
+        };
+        let own = self.parameters.iter();
+        own.map(|&index| choice(coordinates[index])).collect()
+    }
+
+    fn is_kept(&self, coordinates: &[Option<Coordinate>]) -> bool {
+        let possible = self.possible(coordinates);
+        possible.binary_search(&self.row(coordinates)).is_ok()
+    }
+
+    /// Writes a row into the coordinates.
+    pub(super) fn write(&self, row: &Row, coordinates: &mut [Option<Coordinate>]) {
+        for (&index, choice) in self.parameters.iter().zip(row) {
+            coordinates[index] = choice.map(Coordinate::Choice);
+        }
+    }
+}
+
+impl Space {
+    /// Whether all that the point chooses can be chosen together.
+    pub fn is_possible(&self, point: &Point) -> bool {
+        let mut ties = self.ties.iter();
+        ties.all(|tie| tie.is_kept(point.coordinates()))
+    }
+
+    /// As [`Space::is_possible`], for the ties of some parameters; of the others, only those that decide are looked at.
+    pub(crate) fn is_possible_for(
+        &self,
+        parameters: &[usize],
+        coordinates: &[Option<Coordinate>],
+    ) -> bool {
+        let is_among = |tie: &&Tie| parameters.contains(&tie.parameters[0]);
+        let mut ties = self.ties.iter().filter(is_among);
+        ties.all(|tie| tie.is_kept(coordinates))
+    }
+
+    /// The point itself if it is possible, else the nearest that is: the one with the fewest words changed and the fewest
+    /// steps along the lists of numbers, the first of several.
+    pub fn possible(&self, point: Point) -> Point {
+        if self.is_possible(&point) {
+            return point;
+        }
+        let mut coordinates = point.coordinates().to_vec();
+        for tie in self
+            .ties
+            .iter()
+            .filter(|tie| !tie.is_kept(point.coordinates()))
+        {
+            let own = tie.row(&coordinates);
+            let distance = |row: &&Row| self.distance(tie, &own, row);
+            let possible = tie.possible(&coordinates).iter();
+            let nearest = possible.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            if let Some(row) = nearest {
+                tie.write(row, &mut coordinates);
+            }
+        }
+        Point::new(coordinates)
+    }
+
+    /// How far two rows are from each other: 1 for a word, less for a step from one number to another.
+    fn distance(&self, tie: &Tie, from: &Row, to: &Row) -> f64 {
+        let pairs = tie.parameters.iter().zip(from.iter().zip(to));
+        pairs
+            .map(|(&index, (from, to))| match (from, to) {
+                (Some(from), Some(to)) => apart(&self.parameters[index].distribution, *from, *to),
+                (None, None) => 0.0,
+                _ => 1.0,
+            })
+            .sum()
+    }
+}
+
+fn apart(distribution: &Distribution, from: usize, to: usize) -> f64 {
+    let steps = from.abs_diff(to) as f64;
+    match distribution.count() {
+        Some(count) if distribution.is_ordered() => steps / count as f64,
+        _ => steps.min(1.0),
+    }
+}
