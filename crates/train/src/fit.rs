@@ -70,6 +70,8 @@ pub struct Outcome {
     pub steps: u64,
     /// Epochs completed.
     pub epochs: u64,
+    /// The mean loss over the training batches of the last epoch that this run has seen to its end.
+    pub train_loss: Option<f64>,
     /// The lowest validation loss.
     pub best_loss: Option<f64>,
     /// The checkpoint with the lowest validation loss.
@@ -145,6 +147,7 @@ pub fn fit(
         if !val.loss.is_finite() {
             return run.diverged(listen);
         }
+        run.train_loss = Some(stage.score.loss);
         let is_best = run.end_epoch(val, network, &optimizer, config);
         run.log_epoch(&stage, val);
         listen(&Event::Epoch {
@@ -223,6 +226,8 @@ struct Run {
     events: Option<EventFile>,
     best: PathBuf,
     last: PathBuf,
+    /// Over the batches of the last epoch.
+    train_loss: Option<f64>,
     /// The best network so far, until it is written.
     pending_best: Option<Checkpoint>,
     saved_at: Instant,
@@ -259,6 +264,7 @@ impl Run {
             events: events.transpose()?,
             best: checkpoints.join("best.ckpt"),
             last,
+            train_loss: None,
             pending_best: None,
             saved_at: Instant::now(),
             rate_tag: match config.optimizer {
@@ -448,6 +454,7 @@ impl Run {
             ending,
             steps: self.position.step,
             epochs: self.position.epoch,
+            train_loss: self.train_loss,
             best_loss: self.position.best_loss,
             best: self.best.clone(),
             last: self.last.clone(),

@@ -33,6 +33,7 @@ struct Axis {
 struct Row {
     values: Vec<String>,
     ending: Ending,
+    train_loss: Option<f64>,
     val_loss: Option<f64>,
     test: Option<(f64, f64)>,
     steps: u64,
@@ -221,6 +222,7 @@ fn train_one(
     let mut row = Row {
         values: point.to_vec(),
         ending: outcome.ending,
+        train_loss: outcome.train_loss,
         val_loss: outcome.best_loss,
         test: None,
         steps: outcome.steps,

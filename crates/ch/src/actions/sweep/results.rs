@@ -12,6 +12,10 @@ use std::path::Path;
 /// What is measured of every run, right of the settings that were varied.
 pub const COLUMNS: &[Column] = &[
     Column::numbers(
+        "train_loss",
+        "the mean loss over the training batches of the last epoch",
+    ),
+    Column::numbers(
         "val_loss_epoch",
         "the lowest mean loss on the validation rows, over the epochs",
     ),
@@ -44,6 +48,7 @@ impl Row {
 
     fn cells(&self) -> Vec<String> {
         let measured = [
+            decimals(self.train_loss),
             decimals(self.val_loss),
             decimals(self.test.map(|test| test.0)),
             decimals(self.test.map(|test| test.1)),
@@ -102,6 +107,7 @@ impl Results<'_> {
             for (axis, value) in self.axes.iter().zip(&row.values) {
                 map.insert(axis.setting.key.to_owned(), json!(value));
             }
+            map.insert("train_loss".to_owned(), json!(row.train_loss));
             map.insert("val_loss_epoch".to_owned(), json!(row.val_loss));
             map.insert("test_loss_epoch".to_owned(), json!(row.test.map(|t| t.0)));
             map.insert("test_acc_epoch".to_owned(), json!(row.test.map(|t| t.1)));
