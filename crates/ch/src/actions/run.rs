@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> Result<Reply> {
         let (file, other) = (args.file.display(), other.display());
         bail!("two files given, {file} and {other}; name one");
     }
-    let config = Config::resolve(&given)?;
+    let config = Config::resolve(&given, Action::Run)?;
     let program = match config.document().section("passes") {
         Some(_) => Some(args.options.program(&config)?),
         None => None,

@@ -23,7 +23,7 @@ pub struct Args {
 
 /// Searches.
 pub fn run(args: &Args) -> Result<Reply> {
-    let config = Config::resolve(&args.given)?;
+    let config = Config::resolve(&args.given, Action::Search)?;
     if config.document().section("search").is_none() {
         match args.given.config {
             Some(_) => bail!(

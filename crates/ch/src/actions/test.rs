@@ -27,7 +27,7 @@ pub const COLUMNS: &[Column] = &[
 
 /// Tests.
 pub fn run(args: &Args) -> Result<Reply> {
-    let config = Config::resolve(&args.given)?;
+    let config = Config::resolve(&args.given, Action::Use)?;
     let mut console = pipeline::begin(&config, Action::Use, args.voice)?;
     if pipeline::starts_fresh(&config) {
         console.note("no --load given: these are the scores of starting weights");

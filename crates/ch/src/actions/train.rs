@@ -34,7 +34,7 @@ pub struct Args {
 
 /// Trains.
 pub fn run(args: &Args) -> Result<Reply> {
-    let config = Config::resolve(&args.given)?;
+    let config = Config::resolve(&args.given, Action::Train)?;
     if !args.sweep.is_empty() {
         return sweep::run(&config, &args.sweep, args.voice);
     }

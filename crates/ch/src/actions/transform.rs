@@ -24,7 +24,7 @@ pub struct Args {
 
 /// Transforms.
 pub fn run(args: &Args) -> Result<Reply> {
-    let config = Config::resolve(&args.given)?;
+    let config = Config::resolve(&args.given, Action::Transform)?;
     if config.document().section("passes").is_none() {
         match args.given.config {
             Some(_) => bail!(

@@ -1,9 +1,12 @@
 //! A TOML file of settings: every problem at once, each with its line and column. Only here `"NA"` means none.
 
+use super::Action;
 use super::settings::{self, SECTIONS, SETTINGS, WITHOUT_EFFECT};
 use anyhow::{Context, Result, bail};
 use interop::nearest::did_you_mean;
+use passes::Program;
 use passes::config::{Problem, Table};
+use search::config::SearchConfig;
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
@@ -44,14 +47,24 @@ impl Document {
         self.sections.keys().copied()
     }
 
+    /// What is wrong with the tables that an action reads.
+    fn problems(&self, action: Action) -> Vec<Problem> {
+        let read = |(name, table): (&&str, &Table)| match *name {
+            _ if !action.reads(name) => None,
+            "passes" => Program::read(table).err(),
+            _ => SearchConfig::read(table).err(),
+        };
+        self.sections.iter().filter_map(read).flatten().collect()
+    }
+
     /// Every problem with its place and line.
     pub fn describe(&self, problems: &[Problem]) -> String {
         describe(&self.name, &self.text, problems)
     }
 }
 
-/// Reads a file.
-pub fn read(path: &Path) -> Result<File> {
+/// Reads a file for an action.
+pub fn read(path: &Path, action: Action) -> Result<File> {
     let name = path.display();
     let size = std::fs::metadata(path)
         .with_context(|| format!("cannot read {name}"))?
@@ -60,15 +73,15 @@ pub fn read(path: &Path) -> Result<File> {
         bail!("{name} has {size} bytes, which is too large for a config file");
     }
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-    let mut file = parse(&text)
+    let mut file = parse(&text, action)
         .map_err(|problems| anyhow::anyhow!("{}", describe(&name.to_string(), &text, &problems)))?;
     file.document.name = name.to_string();
     file.document.text = text;
     Ok(file)
 }
 
-/// All settings of a text, or all its problems.
-pub fn parse(text: &str) -> Result<File, Vec<Problem>> {
+/// All settings of a text, or all problems of the settings and of the tables that the action reads.
+pub fn parse(text: &str, action: Action) -> Result<File, Vec<Problem>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut problems: Vec<Problem> = errors
         .iter()
@@ -96,6 +109,10 @@ pub fn parse(text: &str) -> Result<File, Vec<Problem>> {
                 }
             }
         }
+    }
+    // Behind a slip of the syntax a table may be there in part only.
+    if errors.is_empty() {
+        problems.extend(file.document.problems(action));
     }
     problems.sort_by_key(|problem| problem.span.start);
     if problems.is_empty() {
@@ -210,7 +227,7 @@ mod tests {
     fn all_problems_are_reported_with_their_places() {
         let text =
             "model = \"jsc-tiny\"\nbatch_sise = 5\nlearning_rate = \"fast\"\nmax_epochs = 0\n";
-        let problems = parse(text).unwrap_err();
+        let problems = parse(text, Action::Train).unwrap_err();
         let shown = describe("a.toml", text, &problems);
         assert_eq!(
             shown,
@@ -226,7 +243,7 @@ mod tests {
         let text = "model = \"jsc-tiny\"\ndataset = \"jsc\"\ntask = \"cls\"\nmax_epochs = 5\nbatch_size = 512\n\
                     learning_rate = 1e-2\naccelerator = \"cpu\"\nproject = \"NA\"\nseed = 42\nnum_devices = 1\n\
                     [passes.quantize]\nby = \"type\"\n[search.search_space]\nname = \"x\"\n";
-        let file = parse(text).unwrap();
+        let file = parse(text, Action::Train).unwrap();
         assert_eq!(file.values["learning_rate"], "1e-2");
         assert!(!file.values.contains_key("project"));
         assert_eq!(file.without_effect, ["num_devices"]);
@@ -236,7 +253,29 @@ mod tests {
 
     #[test]
     fn syntax_errors_do_not_hide_others() {
-        let problems = parse("model = \nunknown = 1\nseed = -3\n").unwrap_err();
+        let problems = parse("model = \nunknown = 1\nseed = -3\n", Action::Run).unwrap_err();
         assert_eq!(problems.len(), 3, "{problems:?}");
+    }
+
+    #[test]
+    fn tables_that_the_action_reads_are_checked_with_the_settings() {
+        let text =
+            "sede = 1\n[passes.quantise]\nby = \"type\"\n[search.search_space]\nname = \"x\"\n";
+        let problems = |action| {
+            let problems = parse(text, action).unwrap_err();
+            let place = |problem: &Problem| text[..problem.span.start].lines().count();
+            problems.iter().map(place).collect::<Vec<usize>>()
+        };
+        let (passes, search) = (problems(Action::Transform), problems(Action::Search));
+        assert_eq!(problems(Action::Train), [0]);
+        assert!(passes.len() == 2 && passes[0] == 0, "{passes:?}");
+        assert!(search.len() > 2 && search[0] == 0, "{search:?}");
+        assert_eq!(problems(Action::Run).len(), passes.len() + search.len() - 1);
+        let broken = parse(&format!("model = \n{text}"), Action::Run).unwrap_err();
+        assert_eq!(
+            broken.len(),
+            2,
+            "a table may be there in part only: {broken:?}"
+        );
     }
 }

@@ -71,12 +71,12 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the file, if any, and checks every value.
-    pub fn resolve(given: &Given) -> Result<Self> {
+    /// Reads the file, if any, and checks every value that the action uses.
+    pub fn resolve(given: &Given, action: Action) -> Result<Self> {
         let file = given
             .config
             .as_deref()
-            .map(file::read)
+            .map(|path| file::read(path, action))
             .transpose()?
             .unwrap_or_default();
         let config = Self {
