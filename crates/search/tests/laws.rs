@@ -279,6 +279,33 @@ fn a_small_space_is_exhausted_without_repetition() {
     }
 }
 
+/// As `mixed`, but without what is continuous or logarithmic: 10 points under a, 3 under b.
+fn conditional() -> Space {
+    let mut parameters = mixed().parameters().to_vec();
+    parameters.truncate(3);
+    parameters.push(parameter("free", int(0, 4)));
+    Space::new(parameters).unwrap()
+}
+
+/// Each choice is as likely as another while it has new points, and no point comes twice.
+#[test]
+fn random_search_of_a_conditional_space_does_not_repeat() {
+    let entry = &SAMPLERS[0];
+    for space in [conditional(), discrete()] {
+        let size = space.size().unwrap() as usize;
+        let points = run(study(entry, space, 3, 4000), 4, &[2, 0]);
+        let different: HashSet<&Point> = points.iter().collect();
+        assert_eq!((points.len(), different.len()), (size, size));
+    }
+    let is_b = |point: &Point| point.get(0) == Some(Coordinate::Choice(1));
+    let count = |seed| {
+        let points = run(study(entry, conditional(), seed, 10), 1, &[0]);
+        points.into_iter().filter(is_b).count()
+    };
+    let share = (0..200).map(count).sum::<usize>() as f64 / 2000.0;
+    assert!((share - 0.5).abs() < 0.06, "{share}");
+}
+
 #[test]
 fn defaults_are_accepted_and_unknown_keys_refused() {
     for entry in SAMPLERS {

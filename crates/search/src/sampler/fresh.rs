@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::random;
 use crate::draws::Draws;
 use crate::{History, Point, Space};
 
@@ -32,6 +31,11 @@ impl Tried {
         self.horizon = horizon;
     }
 
+    /// Adds a point.
+    pub(super) fn insert(&mut self, point: Point) {
+        self.points.insert(point);
+    }
+
     /// Whether `point` was tried before the horizon, or is among `mates`, the trials since.
     pub(super) fn contains(&self, mates: &[Point], point: &Point) -> bool {
         !self.points.is_empty() && (self.points.contains(point) || mates.contains(point))
@@ -47,7 +51,7 @@ impl Tried {
     ) -> Point {
         let is_new = |point: &Point| !self.contains(mates, point);
         for _ in 0..RANDOM_TRIES {
-            let point = random::independent(space, draws);
+            let point = space.draw(draws);
             if is_new(&point) {
                 return point;
             }

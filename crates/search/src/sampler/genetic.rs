@@ -235,7 +235,7 @@ impl<S: Selection> Genetic<S> {
     /// Crossover and mutation; a random point when nobody survived.
     fn make(&self, parents: &Parents, history: &History, draws: &mut Draws) -> Point {
         if parents.numbers.is_empty() {
-            return super::random::independent(&self.setting.space, draws);
+            return self.setting.space.draw(draws);
         }
         let point = |item: usize| &history.trials()[parents.numbers[item] as usize].point;
         if draws.uniform() >= self.config.crossover_prob {

@@ -1,8 +1,11 @@
 //! Random search.
 
+use std::sync::{Mutex, PoisonError};
+
 use ir::Random;
 use serde::{Deserialize, Serialize};
 
+use super::fresh::Tried;
 use super::{Method, Sampler, Setting};
 use crate::draws::Draws;
 use crate::permutation::Permutation;
@@ -13,20 +16,30 @@ use crate::{Distribution, History, Point, SearchError, Space};
 #[serde(default, deny_unknown_fields)]
 pub struct Config {}
 
-/// Independent points; without repetition where every point is equally likely.
+/// Random points, without repetition where they can be counted.
 pub struct RandomSearch {
     setting: Setting,
     stream: Random,
     order: Option<Permutation>,
+    /// The first points of a discrete space that is not even.
+    first: Mutex<Sequence>,
+}
+
+/// Points that differ, each drawn after those before it.
+#[derive(Default)]
+struct Sequence {
+    points: Vec<Point>,
+    tried: Tried,
 }
 
 impl Method for RandomSearch {
     const NAME: &'static str = "random";
-    const ABOUT: &'static str = "uniform over the space, without repetition where it is discrete";
+    const ABOUT: &'static str =
+        "every parameter uniform, without repetition where the space is discrete";
     const DOC: &'static str = "\
-Draws every active parameter uniformly (uniformly in the logarithm where the parameter says so). In a discrete space
-without conditions and logarithms all points are equally likely; there the points come in a random order without
-repetition. Looks at no result, so all trials may run at once.";
+Draws every active parameter uniformly (uniformly in the logarithm where the parameter says so), whatever there is to choose
+below it: each of three formats is tried as often as the others, however many widths it has. Points of a discrete space
+come without repetition, as long as there are new ones. Looks at no result, so all trials may run at once.";
     type Config = Config;
 
     fn new(_config: Config, setting: Setting) -> Result<Self, SearchError> {
@@ -36,6 +49,7 @@ repetition. Looks at no result, so all trials may run at once.";
             setting,
             stream,
             order,
+            first: Mutex::default(),
         })
     }
 }
@@ -54,18 +68,38 @@ impl RandomSearch {
     /// The point of trial `number`.
     pub(super) fn point(&self, number: u64) -> Point {
         let space = &self.setting.space;
-        let listed = self.order.filter(|order| number < order.size());
-        let point = listed.and_then(|order| space.nth(u128::from(order.at(number))));
-        point.unwrap_or_else(|| independent(space, &mut Draws::new(self.stream.at(number))))
+        if let Some(order) = self.order.filter(|order| number < order.size()) {
+            let point = space.nth(u128::from(order.at(number)));
+            return point.expect("the index is below the size");
+        }
+        match space.size() {
+            Some(size) if self.order.is_none() && u128::from(number) < size => {
+                self.different(number)
+            }
+            _ => space.draw(&mut Draws::new(self.stream.at(number))),
+        }
+    }
+
+    /// Point `number` of those that differ.
+    fn different(&self, number: u64) -> Point {
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        while first.points.len() as u64 <= number {
+            let mut draws = Draws::new(self.stream.at(first.points.len() as u64));
+            let space = &self.setting.space;
+            let point = space.draw(&mut draws);
+            let point = if first.tried.contains(&[], &point) {
+                first.tried.fresh(space, &[], &mut draws, point)
+            } else {
+                point
+            };
+            first.tried.insert(point.clone());
+            first.points.push(point);
+        }
+        first.points[number as usize].clone()
     }
 }
 
-/// A point with every active parameter drawn on its own.
-pub(super) fn independent(space: &Space, draws: &mut Draws) -> Point {
-    space.build(|_, distribution| distribution.at(draws.uniform()))
-}
-
-/// The number of points, where each is as likely as any other and they can be numbered.
+/// The number of points, where no choice has more below it than another and they can be numbered.
 fn equally_likely(space: &Space) -> Option<u64> {
     let uneven = space.find(|parameter| {
         let log = matches!(parameter.distribution, Distribution::Int { log: true, .. });

@@ -38,7 +38,7 @@ impl Space {
     }
 
     /// Combinations of everything that hangs on a parameter with this choice.
-    pub(super) fn combinations_under(&self, index: usize, choice: usize) -> Option<u128> {
+    fn combinations_under(&self, index: usize, choice: usize) -> Option<u128> {
         product(
             self.active_parts(index, choice)
                 .map(|part| self.part_size(part, choice)),
@@ -54,7 +54,7 @@ impl Space {
     }
 
     /// What is active of that which hangs on a parameter with this choice.
-    pub(super) fn active_parts(
+    fn active_parts(
         &self,
         index: usize,
         choice: usize,

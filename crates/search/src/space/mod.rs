@@ -5,6 +5,7 @@
 //! counted, numbered or built.
 
 mod distribution;
+mod draw;
 mod enumerate;
 mod point;
 mod problem;
@@ -45,6 +46,8 @@ pub struct Space {
     parameters: Vec<Parameter>,
     gates: Vec<Option<Gate>>,
     ties: Vec<Tie>,
+    /// For each parameter its tie and its place there, if it has one.
+    tied: Vec<Option<(usize, usize)>>,
     /// What depends on nothing.
     roots: Vec<Part>,
     /// For each parameter, what hangs on it.
@@ -96,6 +99,7 @@ impl Space {
             total: None,
             roots: Vec::new(),
             children: vec![Vec::new(); parameters.len()],
+            tied: vec![None; parameters.len()],
             parameters,
             gates,
             ties,
@@ -105,16 +109,17 @@ impl Space {
         Ok(space)
     }
 
-    /// Fills `roots` and `children`, in the order of the parameters.
+    /// Fills `tied`, and `roots` and `children` in the order of the parameters.
     fn arrange(&mut self) {
+        for (at, tie) in self.ties.iter().enumerate() {
+            for (column, &index) in tie.parameters.iter().enumerate() {
+                self.tied[index] = Some((at, column));
+            }
+        }
         for index in 0..self.len() {
-            let tie = self
-                .ties
-                .iter()
-                .position(|tie| tie.parameters.contains(&index));
-            let (parent, part) = match tie {
-                Some(tie) if self.ties[tie].parameters[0] != index => continue,
-                Some(tie) => (self.ties[tie].decider, Part::Tie(tie)),
+            let (parent, part) = match self.tied[index] {
+                Some((tie, 0)) => (self.ties[tie].decider, Part::Tie(tie)),
+                Some(_) => continue,
                 None => {
                     let gate = self.gates[index].as_ref();
                     (gate.map(|gate| gate.parent), Part::Parameter(index))

@@ -22,7 +22,7 @@ pub(crate) type Row = Vec<Option<usize>>;
 
 impl Tie {
     /// What is possible given the coordinates of the earlier parameters.
-    fn possible(&self, earlier: &[Option<Coordinate>]) -> &[Row] {
+    pub(super) fn possible(&self, earlier: &[Option<Coordinate>]) -> &[Row] {
         let choice = self.decider.map_or(0, |decider| match earlier[decider] {
             Some(Coordinate::Choice(choice)) => choice,
             _ => 0,
@@ -30,18 +30,9 @@ impl Tie {
         &self.rows[choice]
     }
 
-    fn row(&self, coordinates: &[Option<Coordinate>]) -> Row {
-        let choice = |coordinate: Option<Coordinate>| match coordinate {
-            Some(Coordinate::Choice(choice)) => Some(choice),
-            _ => None,
-        };
-        let own = self.parameters.iter();
-        own.map(|&index| choice(coordinates[index])).collect()
-    }
-
     fn is_kept(&self, coordinates: &[Option<Coordinate>]) -> bool {
-        let possible = self.possible(coordinates);
-        possible.binary_search(&self.row(coordinates)).is_ok()
+        let row = row(&self.parameters, coordinates);
+        self.possible(coordinates).binary_search(&row).is_ok()
     }
 
     /// Writes a row into the coordinates.
@@ -82,7 +73,7 @@ impl Space {
             .iter()
             .filter(|tie| !tie.is_kept(point.coordinates()))
         {
-            let own = tie.row(&coordinates);
+            let own = row(&tie.parameters, &coordinates);
             let distance = |row: &&Row| self.distance(tie, &own, row);
             let possible = tie.possible(&coordinates).iter();
             let nearest = possible.min_by(|a, b| distance(a).total_cmp(&distance(b)));
@@ -104,6 +95,16 @@ impl Space {
             })
             .sum()
     }
+}
+
+/// The choices of some parameters.
+pub(super) fn row(parameters: &[usize], coordinates: &[Option<Coordinate>]) -> Row {
+    let choice = |coordinate: Option<Coordinate>| match coordinate {
+        Some(Coordinate::Choice(choice)) => Some(choice),
+        _ => None,
+    };
+    let own = parameters.iter();
+    own.map(|&index| choice(coordinates[index])).collect()
 }
 
 fn apart(distribution: &Distribution, from: usize, to: usize) -> f64 {
