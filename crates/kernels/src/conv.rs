@@ -19,6 +19,7 @@ mod tests;
 use crate::gemm::tile::Start;
 use crate::isa::versions;
 use crate::rows::add_lanes;
+use crate::shape::windows;
 use crate::strided::copy_rows;
 use flip::flip_weights;
 use lattice::Lattice;
@@ -49,15 +50,8 @@ pub struct ConvShape {
 impl ConvShape {
     /// Output plane; zero along an axis where the window does not fit.
     pub fn output(&self) -> [usize; 2] {
-        [0, 1].map(|i| {
-            let span = self.dilation[i] * (self.kernel[i].max(1) - 1) + 1;
-            let padded = self.input[i] + 2 * self.padding[i];
-            if padded < span {
-                0
-            } else {
-                (padded - span) / self.stride[i] + 1
-            }
-        })
+        let sizes = |i: usize| [self.kernel[i], self.stride[i], self.dilation[i]];
+        [0, 1].map(|i| windows(self.input[i] + 2 * self.padding[i], sizes(i)))
     }
 
     /// Floats of scratch that any of the three kernels needs.

@@ -8,6 +8,7 @@ mod halve;
 mod tests;
 mod window;
 
+use crate::shape::windows;
 use window::{Span, Windows};
 
 /// Sizes of a pooling. `[height, width]` throughout.
@@ -30,15 +31,8 @@ pub struct PoolShape {
 impl PoolShape {
     /// Output plane; zero along an axis where the window does not fit.
     pub fn output(&self) -> [usize; 2] {
-        [0, 1].map(|i| {
-            let span = self.dilation[i] * (self.kernel[i].max(1) - 1) + 1;
-            let padded = self.input[i] + 2 * self.padding[i];
-            if padded < span {
-                0
-            } else {
-                (padded - span) / self.stride[i] + 1
-            }
-        })
+        let sizes = |i: usize| [self.kernel[i], self.stride[i], self.dilation[i]];
+        [0, 1].map(|i| windows(self.input[i] + 2 * self.padding[i], sizes(i)))
     }
 
     fn windows(&self) -> Windows<impl Fn(usize, usize) -> Span + Copy> {

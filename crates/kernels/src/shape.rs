@@ -81,3 +81,13 @@ pub(crate) fn for_each_run<const N: usize>(axes: &[Axis<N>], mut f: impl FnMut([
         }
     }
 }
+
+/// How many windows an axis of padded size has; none where a window does not fit.
+pub(crate) fn windows(padded: usize, [kernel, stride, dilation]: [usize; 3]) -> usize {
+    let span = dilation * (kernel.max(1) - 1) + 1;
+    if padded < span {
+        0
+    } else {
+        (padded - span) / stride + 1
+    }
+}

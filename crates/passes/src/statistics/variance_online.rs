@@ -1,17 +1,14 @@
 //! Mean and variance while values come by: nothing is kept but sums.
 
-use super::accumulator::{Accumulator, Needs};
+use super::accumulator::Needs;
 use super::summary::{Seen, Summary};
 use super::table::{DIMS, MOMENTS, Measure, StatisticEntry};
-use super::{Dims, keys};
+use super::{Dims, VariancePrecise};
 use crate::config::{Reader, Table};
 
 /// Mean and variance.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct VarianceOnline {
-    /// What is taken together.
-    pub dims: Dims,
-}
+pub struct VarianceOnline(VariancePrecise);
 
 impl Measure for VarianceOnline {
     const ENTRY: StatisticEntry = StatisticEntry {
@@ -23,22 +20,18 @@ impl Measure for VarianceOnline {
     };
 
     fn read(reader: &mut Reader, table: &Table) -> Self {
-        let dims = keys::dims(reader, table);
-        Self { dims }
+        Self(VariancePrecise::read(reader, table))
     }
 
     fn dims(&self) -> &Dims {
-        &self.dims
+        self.0.dims()
     }
 
     fn needs(&self) -> Needs {
-        Needs::moments(false)
+        self.0.needs()
     }
 
     fn summarize(&self, seen: &Seen) -> Summary {
-        let count = seen.count();
-        let moments =
-            |group: &Accumulator| [group.mean(false, count), group.variance(false, count)];
-        seen.summary(["mean", "variance"], seen.accumulators.iter().map(moments))
+        self.0.summarize(seen)
     }
 }
