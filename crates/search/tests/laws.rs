@@ -74,12 +74,11 @@ fn mixed() -> Space {
 }
 
 fn ordered() -> Space {
-    Space::new(
-        (0..4)
-            .map(|k| parameter(&format!("p{k}"), int(0, 9)))
-            .collect(),
-    )
-    .unwrap()
+    let widths = Distribution::Categorical {
+        choices: vec![2.into(), 4.into(), 8.into()],
+    };
+    let numbers = (0..4).map(|k| parameter(&format!("p{k}"), int(0, 9)));
+    Space::new(numbers.chain([parameter("width", widths)]).collect()).unwrap()
 }
 
 fn small() -> Space {
@@ -306,6 +305,45 @@ fn random_search_of_a_conditional_space_does_not_repeat() {
     assert!((share - 0.5).abs() < 0.06, "{share}");
 }
 
+/// Choices that are numbers in order are searched as the numbers are.
+#[test]
+fn cmaes_takes_rising_choices_for_numbers() {
+    let entry = search::find_sampler("cmaes").unwrap();
+    let digits = |k: i64| Distribution::Categorical {
+        choices: (0..10).map(|digit| Value::from(digit * k)).collect(),
+    };
+    let space = |distribution: &dyn Fn(usize) -> Distribution| {
+        let parameters = (0..4).map(|k| parameter(&format!("p{k}"), distribution(k)));
+        Space::new(parameters.collect()).unwrap()
+    };
+    let values = |space: Space| -> Vec<Vec<u64>> {
+        let mut study = study(entry, space.clone(), 11, 200);
+        let mut tried = Vec::new();
+        while let Next::Trial { number, point } = study.ask() {
+            let values: Vec<u64> = space.named(&point).values().map(digit).collect();
+            let loss: u64 = values.iter().map(|value| value.abs_diff(7)).sum();
+            let outcome = Outcome::complete(vec![loss as f64]);
+            study.tell(number, outcome).unwrap();
+            tried.push(values);
+        }
+        tried
+    };
+    let as_numbers = values(space(&|_| int(0, 9)));
+    assert_eq!(values(space(&|_| digits(1))), as_numbers);
+    assert_eq!(as_numbers.last().unwrap(), &[7; 4]);
+    let setting = Setting {
+        space: Arc::new(space(&|k| digits(1 - 2 * k as i64))),
+        objectives: 1,
+        seed: 0,
+    };
+    let refused = entry.build(&json!({}), setting).err().unwrap().to_string();
+    assert!(refused.contains("of `p1` are not"), "{refused}");
+}
+
+fn digit(value: &Value) -> u64 {
+    value.as_u64().unwrap()
+}
+
 #[test]
 fn defaults_are_accepted_and_unknown_keys_refused() {
     for entry in SAMPLERS {
@@ -356,11 +394,12 @@ fn refusals_name_what_is_in_the_way() {
     );
     assert_eq!(
         refusal("cmaes", json!({}), mixed(), 1),
-        "sampler `cmaes` cannot search this space: `kind` is categorical, its choices have no order"
+        "sampler `cmaes` cannot search this space: the choices of `kind` are not whole numbers in rising order; \
+         random, qmc, tpe, nsgaii, nsgaiii can"
     );
     assert_eq!(
         refusal("cmaes", json!({}), ordered(), 2),
-        "sampler `cmaes` cannot search this space: it has 2 objectives, not 1"
+        "sampler `cmaes` cannot search this space: it has 2 objectives, not 1; sum_scaled_metrics makes them one"
     );
     assert_eq!(
         refusal("nsgaii", json!({"mutation_prob": 1.5}), ordered(), 2),

@@ -21,6 +21,10 @@ const MIXED: &str = "name = [\"integer\", \"minifloat_ieee\", \"NA\"]\n\
 const OWN_NAME: &str = "name = [\"integer\"]\nweight_name = [\"integer\", \"minifloat_ieee\"]\n\
     weight_width = [2, 4, 8]\nweight_exponent_width = [2, 3, 5]\nbias_width = [4, 8]\n";
 
+/// Numbers alone, in rising order: two exponents go with four bits, three with eight.
+const NUMBERS: &str =
+    "name = [\"minifloat_ieee\"]\nweight_width = [4, 8]\nweight_exponent_width = [2, 3, 5]\n";
+
 fn network() -> Graph {
     let mut graph = models::build("jsc-toy", &models::ModelInfo::default()).unwrap();
     graph.initialize(1);
@@ -60,19 +64,21 @@ fn of_first_node(formats: &FormatSpace, rest: &Point) -> Vec<Point> {
     points.into_iter().map(Point::new).collect()
 }
 
-fn sampler(entry: &SamplerEntry, formats: &FormatSpace) -> Box<dyn Sampler> {
+/// The sampler, if it takes the space.
+fn sampler(entry: &SamplerEntry, formats: &FormatSpace) -> Option<Box<dyn Sampler>> {
     let setting = Setting {
         space: Arc::clone(&formats.space),
         objectives: 1,
         seed: 3,
     };
-    entry.build(&json!({}), setting).unwrap()
+    entry.build(&json!({}), setting).ok()
 }
 
-fn study(entry: &SamplerEntry, formats: &FormatSpace, n_trials: u64) -> Study {
+fn study(entry: &SamplerEntry, formats: &FormatSpace, n_trials: u64) -> Option<Study> {
     let directions = vec![Direction::Minimize];
     let space = Arc::clone(&formats.space);
-    Study::new(space, sampler(entry, formats), directions, n_trials).unwrap()
+    let study = Study::new(space, sampler(entry, formats)?, directions, n_trials);
+    Some(study.unwrap())
 }
 
 fn value(formats: &FormatSpace, point: &Point) -> f64 {
@@ -151,49 +157,43 @@ fn an_impossible_point_becomes_the_nearest() {
 #[test]
 fn no_sampler_proposes_what_cannot_be_made() {
     let graph = network();
-    for keys in [MIXED, OWN_NAME] {
+    let mut used = HashSet::new();
+    for keys in [MIXED, OWN_NAME, NUMBERS] {
         let formats = formats(keys);
-        for entry in SAMPLERS
-            .iter()
-            .filter(|e| !["cmaes", "brute_force"].contains(&e.name))
-        {
-            let mut study = study(entry, &formats, 150);
-            let mut asked = 0;
+        for entry in SAMPLERS {
+            let Some(mut study) = study(entry, &formats, 150) else {
+                continue;
+            };
+            used.insert(entry.name);
             while let Next::Trial { number, point } = study.ask() {
                 let made = formats.graph(&graph, &point);
-                assert!(
-                    made.is_ok(),
-                    "{}: {:?}",
-                    entry.name,
-                    formats.space.named(&point)
-                );
-                asked += 1;
+                let named = formats.space.named(&point);
+                assert!(made.is_ok(), "{}: {named:?}", entry.name);
                 let outcome = Outcome::complete(vec![value(&formats, &point)]);
                 study.tell(number, outcome).unwrap();
             }
-            assert_eq!(asked, 150, "{}", entry.name);
+            let trials = study.history().trials();
+            assert!(trials.len() >= 125, "{}", entry.name);
             // The sampler itself says so, whenever it is asked: what is tried follows from the trials before.
-            let again = sampler(entry, &formats);
-            for trial in study.history().trials().iter().rev() {
+            let again = sampler(entry, &formats).unwrap();
+            for trial in trials.iter().rev() {
                 let point = again.sample(study.history(), trial.number);
                 assert_eq!(point, trial.point, "{}", entry.name);
             }
         }
     }
+    assert_eq!(used.len(), SAMPLERS.len(), "{used:?}");
 }
 
 /// Small enough to list: each possible point once.
 #[test]
 fn brute_force_tries_the_possible_points_alone() {
-    let keys =
-        "name = [\"minifloat_ieee\"]\nweight_width = [4, 8]\nweight_exponent_width = [2, 3, 5]\n";
-    let formats = formats(keys);
+    let formats = formats(NUMBERS);
     let size = formats.space.size().unwrap();
-    // Two exponents go with four bits, three with eight.
     assert_eq!(size, 5_u128.pow(formats.nodes.len() as u32));
     for name in ["brute_force", "random", "tpe", "nsgaii"] {
         let entry = search::find_sampler(name).unwrap();
-        let mut study = study(entry, &formats, 100_000);
+        let mut study = study(entry, &formats, 100_000).unwrap();
         let mut points = HashSet::new();
         let mut asked = 0;
         while let Next::Trial { number, point } = study.ask() {

@@ -89,6 +89,24 @@ fn info(search: &Search) -> StudyInfo {
     }
 }
 
+/// Widths are numbers: CMA-ES searches the example that comes with the program, once its objectives are one.
+#[test]
+fn cmaes_searches_widths() {
+    let example = include_str!("../../../configs/examples/jsc_tiny_search.toml");
+    let text = example
+        .replace("sampler = \"tpe\"", "sampler = \"cmaes\"")
+        .replace("sum_scaled_metrics = false", "sum_scaled_metrics = true")
+        .replace("[search.", "[");
+    let start = text.find("[search_space]").unwrap();
+    let mut graph = models::build("jsc-tiny", &models::ModelInfo::default()).unwrap();
+    graph.initialize(1);
+    let search = search(&text[start..], graph, 200);
+    let results = run(&search, None);
+    assert_eq!(search.config.sampler, "cmaes");
+    let is_complete = |record: &TrialRecord| record.outcome.state == State::Complete;
+    assert!(!results.records.is_empty() && results.records.iter().all(is_complete));
+}
+
 /// Floats overflow over a huge weight, integers end it: some trials have a loss, others none.
 #[test]
 fn a_trial_without_a_number_fails_and_the_study_goes_on() {

@@ -155,7 +155,7 @@ impl Distribution {
         }
     }
 
-    /// The part of the axis that rounds to the value `coordinate` of an `Int`; for any other kind, a point.
+    /// The part of the axis that rounds to the choice or the value of an `Int`; for a `Float`, a point.
     pub fn cell(&self, coordinate: Coordinate) -> (f64, f64) {
         match (self, coordinate) {
             (Self::Int { step, .. }, Coordinate::Int(value)) => {
@@ -164,6 +164,10 @@ impl Distribution {
                     self.to_unit(value as f64 - half),
                     self.to_unit(value as f64 + half),
                 )
+            }
+            (Self::Categorical { choices }, Coordinate::Choice(index)) => {
+                let width = 1.0 / choices.len() as f64;
+                (index as f64 * width, (index + 1) as f64 * width)
             }
             _ => (self.place(coordinate), self.place(coordinate)),
         }
@@ -255,7 +259,7 @@ mod tests {
             }
             let (start, end) = distribution.cell(value);
             prop_assert!(start <= place && place <= end);
-            if matches!(distribution, Distribution::Int { .. }) {
+            if !matches!(distribution, Distribution::Float { .. }) {
                 prop_assert!(start - 1e-9 <= unit && unit <= end + 1e-9, "{start} {unit} {end}");
             }
         }

@@ -8,11 +8,12 @@ use std::sync::{Mutex, PoisonError};
 
 use ir::Random;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use self::state::{Distribution as Normal, Rates};
-use super::{Method, Sampler, Setting};
+use super::{Method, SAMPLERS, Sampler, SamplerEntry, Setting};
 use crate::draws::Draws;
-use crate::{Coordinate, Distribution, History, Point, SearchError, Space, State};
+use crate::{Distribution, History, Point, SearchError, Space, State};
 
 /// Settings of CMA-ES.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -43,18 +44,20 @@ impl Method for Cmaes {
     const DOC: &'static str = "\
 CMA-ES (Hansen, 2016) with margin (Hamano, Saito, Nomura and Shirakawa, 2022). Draws generations of `population_size` trials
 (default 4 + 3 ln n for n parameters) from a normal distribution and moves and reshapes it towards the best of each. The
-margin keeps integer parameters from getting stuck on one value. Trials that violate constraints rank after those that do
-not. Needs one objective and parameters that are ordered and always active: categorical and conditional ones are refused.
-A generation runs at once. Points of a discrete space may repeat, since the distribution learns from repetitions too.";
+margin keeps integer parameters from getting stuck on one value. Choices that are whole numbers in rising order, as
+weight_width = [2, 4, 8], are steps of equal length. Trials that violate constraints rank after those that do not. Needs one
+objective and parameters that are ordered and always active: choices of words and conditional ones are refused. A generation runs at once. Points of a discrete space may repeat, since the distribution learns from repetitions too.";
     type Config = Config;
 
     fn new(config: Config, setting: Setting) -> Result<Self, SearchError> {
         if setting.objectives != 1 {
             let n = setting.objectives;
-            return Err(Self::unsuitable(format!("it has {n} objectives, not 1")));
+            let reason = format!("it has {n} objectives, not 1; sum_scaled_metrics makes them one");
+            return Err(Self::unsuitable(reason));
         }
         if let Some(reason) = obstacle(&setting.space) {
-            return Err(Self::unsuitable(reason));
+            let others = others(&setting).join(", ");
+            return Err(Self::unsuitable(format!("{reason}; {others} can")));
         }
         if config.population_size.is_some_and(|size| size < 2) {
             return Err(Self::refuse("population_size is below 2"));
@@ -150,7 +153,7 @@ impl Cmaes {
         self.keep_margin(&mut cache.normal);
     }
 
-    /// The place of a point: for an integer the middle of its cell, not what was drawn. Where the draw was within the
+    /// The place of a point: for a choice or an integer the middle of its cell, not what was drawn. Where the draw was within the
     /// cell says nothing about the result, and learning from it made short searches twice as bad.
     fn told(&self, point: &Point) -> Vec<f64> {
         let parameters = self.setting.space.parameters().iter();
@@ -165,19 +168,21 @@ impl Cmaes {
     fn keep_margin(&self, normal: &mut Normal) {
         let alpha = 1.0 / (self.setting.space.len() * self.rates.population) as f64;
         for (axis, parameter) in self.setting.space.parameters().iter().enumerate() {
-            if let Distribution::Int { low, high, .. } = parameter.distribution {
-                let value = parameter.distribution.at(normal.mean[axis]);
-                let (start, end) = parameter.distribution.cell(value);
-                let below = (value != Coordinate::Int(low)).then_some(start);
-                let above = (value != Coordinate::Int(high)).then_some(end);
-                margin::correct(normal, axis, below, above, alpha);
-            }
+            let distribution = &parameter.distribution;
+            let Some(count) = distribution.count().filter(|_| is_discrete(distribution)) else {
+                continue;
+            };
+            let value = distribution.at(normal.mean[axis]);
+            let (start, end) = distribution.cell(value);
+            let below = (value != distribution.nth(0)).then_some(start);
+            let above = (value != distribution.nth(count - 1)).then_some(end);
+            margin::correct(normal, axis, below, above, alpha);
         }
     }
 }
 
 fn is_discrete(distribution: &Distribution) -> bool {
-    matches!(distribution, Distribution::Int { .. })
+    !matches!(distribution, Distribution::Float { .. })
 }
 
 /// Why the space cannot be searched.
@@ -185,13 +190,21 @@ fn obstacle(space: &Space) -> Option<String> {
     if space.is_empty() {
         return Some("it has no parameters".into());
     }
-    let categorical = space.find(|p| matches!(p.distribution, Distribution::Categorical { .. }));
-    if let Some(parameter) = categorical {
+    if let Some(parameter) = space.find(|parameter| !parameter.distribution.is_ordered()) {
         return Some(format!(
-            "`{}` is categorical, its choices have no order",
+            "the choices of `{}` are not whole numbers in rising order",
             parameter.name
         ));
     }
     let conditional = space.find(|parameter| parameter.condition.is_some())?;
     Some(format!("`{}` is not always active", conditional.name))
+}
+
+/// The samplers that can search what this one cannot.
+fn others(setting: &Setting) -> Vec<&'static str> {
+    let can = |entry: &&SamplerEntry| {
+        entry.name != Cmaes::NAME && entry.build(&json!({}), setting.clone()).is_ok()
+    };
+    let entries = SAMPLERS.iter().filter(can);
+    entries.map(|entry| entry.name).collect()
 }
