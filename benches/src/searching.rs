@@ -61,7 +61,7 @@ fn line(peer: &mut Peer, name: &str, rows: usize, trials: usize) -> Result<Vec<S
         .map_or(u64::MAX, |size| size.min(u128::from(u64::MAX)) as u64);
     let (mut own, mut other) = (FOREVER, FOREVER);
     for _ in 0..TURNS {
-        let mut evaluator = Evaluator::new(search.task.clone())?;
+        let mut evaluator = Evaluator::new(search.task.clone(), 1)?;
         let mut failed = None;
         let spent = time(|| {
             for number in 0..trials as u64 {

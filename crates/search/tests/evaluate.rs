@@ -86,7 +86,7 @@ fn check(model: &str, rules: &str, width: usize, classes: u32, count: usize) {
         compare_to: 32.0,
     };
     let mut forgetful = Evaluator::with_memory(task.clone(), 0).unwrap();
-    let mut evaluator = Evaluator::new(task).unwrap();
+    let mut evaluator = Evaluator::new(task, 1).unwrap();
     for point in points(&formats, 12) {
         let changed = formats.graph(&graph, &point).unwrap();
         let (loss, accuracy) = whole(&changed, &rows);
@@ -162,7 +162,7 @@ fn costs_follow_from_the_formats() {
         rows: rows(10, 16, 5),
         compare_to: 32.0,
     };
-    let mut evaluator = Evaluator::new(task).unwrap();
+    let mut evaluator = Evaluator::new(task, 1).unwrap();
     let scores: Vec<_> = (0..2)
         .map(|n| evaluator.cost(&formats.space.nth(n).unwrap()).unwrap())
         .collect();

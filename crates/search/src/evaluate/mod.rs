@@ -32,8 +32,9 @@ pub(crate) use trained::{score, train};
 const BLOCK: RangeInclusive<usize> = 16..=1024;
 /// Elements of the operands and results of a node for one block: 1 MiB, what a second-level cache holds.
 const BLOCK_ELEMENTS: usize = 1 << 18;
-/// Bytes of activations, and of plans, that one evaluator keeps.
+/// Bytes of activations, and of plans, that one evaluator keeps at most, and that all of a search keep.
 const KEPT_BYTES: usize = 256 << 20;
+const KEPT_BY_ALL: usize = 1 << 30;
 /// Bytes of a plan besides its arena and its parameters, about.
 const PLAN_BYTES: usize = 32 << 10;
 
@@ -146,9 +147,9 @@ struct Variant {
 }
 
 impl Evaluator {
-    /// An evaluator; fails when the graph cannot be run.
-    pub fn new(task: Task) -> Result<Self, PassError> {
-        Self::with_memory(task, KEPT_BYTES)
+    /// An evaluator for one of some threads; fails when the graph cannot be run.
+    pub fn new(task: Task, threads: usize) -> Result<Self, PassError> {
+        Self::with_memory(task, KEPT_BYTES.min(KEPT_BY_ALL / threads.max(1)))
     }
 
     /// An evaluator that keeps about so many bytes of activations, and as many of plans.

@@ -68,7 +68,7 @@ impl<'a> Room<'a> {
 
     /// One worker: trials until there are no more.
     pub fn work(&self) {
-        let mut evaluator = match Evaluator::new(self.search.task.clone()) {
+        let mut evaluator = match Evaluator::new(self.search.task.clone(), self.search.threads) {
             Ok(evaluator) => evaluator,
             Err(error) => return self.fail(error.into()),
         };
