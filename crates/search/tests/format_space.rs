@@ -343,3 +343,28 @@ fn a_node_without_values_is_left_alone() {
             .ends_with("name = \"NA\"\nweight_width = \"NA\"\ndata_in_width = \"NA\"\n")
     );
 }
+
+/// A flat list of sizes is one block: who meant a choice is told how to write it.
+#[test]
+fn a_flat_list_of_block_sizes_is_noted() {
+    let with = |sizes: &str| {
+        linear(&format!(
+            "name = [\"mxint\"]\nweight_width = [4]\nweight_block_size = {sizes}"
+        ))
+        .unwrap()
+    };
+    let flat = with("[8, 16]");
+    assert_eq!(flat.space.size(), Some(1));
+    assert_eq!(
+        flat.notes,
+        [
+            "rule 'linear': weight_block_size = [8, 16] is one block of 8 × 16; \
+             a choice of blocks is a list of lists, such as [[8], [16]]"
+        ]
+    );
+    for (sizes, count) in [("[[8], [16]]", 2), ("[[8, 16]]", 1), ("[8]", 1), ("8", 1)] {
+        let formats = with(sizes);
+        assert_eq!(formats.notes, [""; 0], "{sizes}");
+        assert_eq!(formats.space.size(), Some(count), "{sizes}");
+    }
+}

@@ -96,7 +96,7 @@ impl Searching<'_> {
                 None => "a continuous space".to_owned(),
                 // Counting ends at 2^128.
                 Some(u128::MAX) => "more than 10^38 configurations".to_owned(),
-                Some(n) => format!("{n} configurations"),
+                Some(n) => format!("{n} configuration{}", if n == 1 { "" } else { "s" }),
             },
             search.task.rows.len(),
             count(search.threads as u64, "thread"),

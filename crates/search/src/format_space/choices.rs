@@ -23,6 +23,8 @@ pub struct KeyChoices {
     pub format: Option<Key>,
     /// What it may be, in the order of the file.
     pub choices: Vec<Choice>,
+    /// Whether its only choice is a block of several numbers, written as `[8, 16]`.
+    pub is_flat_block: bool,
 }
 
 /// One thing that a key may be.
@@ -131,6 +133,23 @@ impl Choices {
 }
 
 impl KeyChoices {
+    /// What to tell of a list that looks like several choices and is one.
+    pub(super) fn note(&self) -> Option<String> {
+        let FieldValue::List(block) = &self.choices.first()?.value else {
+            return None;
+        };
+        let (name, single) = (&self.key.name, &self.choices[0].value);
+        let blocks: Vec<String> = block.iter().map(|size| format!("[{size}]")).collect();
+        let sizes: Vec<String> = block.iter().map(ToString::to_string).collect();
+        self.is_flat_block.then(|| {
+            format!(
+                "{name} = {single} is one block of {}; a choice of blocks is a list of lists, such as [{}]",
+                sizes.join(" × "),
+                blocks.join(", ")
+            )
+        })
+    }
+
     /// Whether it is the key of that name that holds for all formats.
     pub(super) fn is(&self, name: &str) -> bool {
         self.format.is_none() && self.key.name == name
@@ -159,10 +178,15 @@ fn read_key(
     format: Option<&Key>,
 ) -> Option<KeyChoices> {
     let choices = read_choices(reader, key, item);
+    let is_flat_block = match &item.value {
+        Value::List(items) => items.len() > 1 && is_block_size(&key.name, items),
+        _ => false,
+    };
     (!choices.is_empty()).then(|| KeyChoices {
         key: key.clone(),
         format: format.cloned(),
         choices,
+        is_flat_block,
     })
 }
 

@@ -32,7 +32,7 @@ pub struct FormatSpace {
     pub space: Arc<Space>,
     /// The searched nodes, in execution order.
     pub nodes: Vec<SearchedNode>,
-    /// What to tell of rules with keys that do nothing.
+    /// What to tell of rules: keys that do nothing, and lists that are one choice.
     pub notes: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ impl FormatSpace {
         Ok(Self {
             space: Arc::new(Space::with_ties(parameters, ties)?),
             nodes,
-            notes: rules_used.iter().filter_map(RuleUsed::idle).collect(),
+            notes: rules_used.iter().flat_map(RuleUsed::notes).collect(),
         })
     }
 
@@ -263,10 +263,13 @@ impl RuleUsed<'_> {
         std::ptr::eq(self.rule, rule)
     }
 
-    /// What to tell of keys that do nothing.
-    fn idle(&self) -> Option<String> {
+    /// What users may not have meant.
+    fn notes(&self) -> Vec<String> {
         let (name, choices) = (&self.rule.key.name, &self.rule.value);
-        quantize::idle_keys(name, choices.operands(), &self.had)
+        let idle = quantize::idle_keys(name, choices.operands(), &self.had);
+        let blocks = choices.keys.iter().filter_map(KeyChoices::note);
+        let blocks = blocks.map(|note| format!("rule '{name}': {note}"));
+        idle.into_iter().chain(blocks).collect()
     }
 }
 
