@@ -1,11 +1,16 @@
-//! Sensitivities measured once, exact selection under a budget, refinement on the real objectives.
+//! Sensitivities measured one unit at a time, exact selection under a budget, refinement on the real objectives.
 //!
-//! The parameters are taken in units, one for each searched node: those whose names begin alike up to the first `/`. The
-//! first trials change one unit at a time from the widest configuration, which measures what every option of every unit
-//! does to every objective. From there on the sum of these changes is the model; half of the trials are the best points of
-//! the model under budgets that sweep the second objective, found by dynamic programming over the units, and half are
-//! neighbors of the front that the real objectives have given so far.
+//! The parameters are taken in units, one for each searched node: those whose names begin alike up to the first `/`. Trials
+//! that change one unit of the widest configuration that works measure what its options do to every objective and to the
+//! budgets; the sum of these changes is the model. Later trials are the best points of the model, found by dynamic
+//! programming over the units, neighbors of the best trials so far, and further measurements, in turn.
 
+mod bits;
+mod evidence;
+mod listing;
+mod model;
+mod refine;
+mod scale;
 mod select;
 mod units;
 
@@ -13,12 +18,16 @@ use super::fresh::Tried;
 use super::{Method, Sampler, Setting};
 use crate::draws::Draws;
 use crate::pareto::RunningFront;
-use crate::{Coordinate, History, Point, SearchError};
+use crate::{History, Point, SearchError, Trial};
+use evidence::{Evidence, is_usable};
 use ir::Random;
-use select::{Limit, select};
+use model::Model;
+use refine::{Neighborhood, point};
+use select::{Item, Selection, select};
 use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
 use std::sync::{Mutex, PoisonError};
-use units::{Unit, units};
+use units::{Choice, Unit, units};
 
 /// Settings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -36,14 +45,30 @@ impl Default for Config {
 
 /// Trials that run beside each other.
 const WINDOW: u64 = 8;
+/// Trials whose neighbors are looked at when there is one objective.
+const PARENTS: usize = 4;
+/// Multiples of it lie evenly, modulo 1.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+/// What the trials of a window do.
+const TURNS: [Turn; WINDOW as usize] = {
+    use Turn::{Measure, Refine, Select};
+    [
+        Select, Refine, Select, Refine, Select, Refine, Select, Measure,
+    ]
+};
 
-/// Probe, select, refine.
+#[derive(Clone, Copy, PartialEq)]
+enum Turn {
+    Select,
+    Refine,
+    Measure,
+}
+
+/// Measure, select, refine.
 pub struct Sensitivity {
     setting: Setting,
     stream: Random,
     units: Vec<Unit>,
-    /// Every option of every unit but the base: what trials 1, 2, … change.
-    probes: Vec<(usize, usize)>,
     memory: Mutex<Memory>,
 }
 
@@ -51,24 +76,28 @@ pub struct Sensitivity {
 #[derive(Default)]
 struct Memory {
     horizon: u64,
+    evidence: Evidence,
     model: Option<Model>,
+    selected: OnceCell<Selected>,
     front: RunningFront,
+    /// The numbers of the trials whose neighbors are looked at.
+    parents: Vec<usize>,
     tried: Tried,
     /// The points of the window behind the horizon, as far as they are known.
     window: Vec<Point>,
 }
 
-/// By unit and option: what it changes of each loss, and of the violation, from the base.
-#[derive(Clone)]
-struct Model {
-    changes: Vec<Vec<Change>>,
-    violation: f64,
+/// The best of the model, cheapest first.
+struct Selected {
+    /// By unit, the options that were there to select from.
+    options: Vec<Vec<(Choice, Vec<f64>)>>,
+    selections: Vec<Selection>,
 }
 
-#[derive(Clone)]
-struct Change {
-    losses: Vec<f64>,
-    violation: f64,
+impl Memory {
+    fn is_new(&self, point: &Point) -> bool {
+        !self.tried.contains(&self.window, point)
+    }
 }
 
 impl Method for Sensitivity {
@@ -76,12 +105,16 @@ impl Method for Sensitivity {
     const ABOUT: &'static str =
         "measures every node once, selects exactly under a budget, then refines";
     const DOC: &'static str = "\
-For spaces of formats. Trial 0 is the widest configuration; each of the next changes one node to one of its other options,
-which measures how sensitive every objective is to it (at most `max_options` options a node, default 48). Then the sum of
-these changes is a model of all configurations. Every second trial is the exact best of the model under a limit on the
-second objective (or on the budget, when there is one objective), found by dynamic programming; the limits sweep the whole
-range. The others are neighbors of the best trials so far, which corrects what the model does not see: that errors of
-several nodes act together. Needs a discrete space.";
+For spaces of formats. Trial 0 is the widest configuration (if it fails, the next widest is tried); each of the next changes
+one node to another of its options, which measures how sensitive every objective and the budget are to it. Of a node with many
+combinations, at most `max_options` (default 48) are listed: the widest and the cheapest, those in which one number varies
+while the others are wide, and an even spread over the rest. The sum of the changes is a model of all configurations; an
+option between two that were measured lies between them in it, and one that fails is left out. After a few options of every
+node, every second trial is the best of the model within the budgets, found by dynamic programming under limits that sweep
+the second objective. Of the others, one in four measures a further option, and three are neighbors of the best trials so
+far, one node changed or two against each other. All of them correct the model, which does not see that errors of several
+nodes act together. Costs that add up over the nodes, or whose inverse does, are predicted exactly where they were measured,
+and so are budgets on them. Needs a discrete space.";
     type Config = Config;
 
     fn new(config: Config, setting: Setting) -> Result<Self, SearchError> {
@@ -95,16 +128,8 @@ several nodes act together. Needs a discrete space.";
             )));
         }
         let stream = Random::new(setting.seed, Self::NAME);
-        let units = units(&setting.space, config.max_options, stream);
-        let probes = units.iter().enumerate().flat_map(|(index, unit)| {
-            let others = (0..unit.options.len()).filter(|&option| option != unit.base);
-            others
-                .map(move |option| (index, option))
-                .collect::<Vec<_>>()
-        });
         Ok(Self {
-            probes: probes.collect(),
-            units,
+            units: units(&setting.space, config.max_options, stream),
             stream,
             setting,
             memory: Mutex::default(),
@@ -114,50 +139,27 @@ several nodes act together. Needs a discrete space.";
 
 impl Sampler for Sensitivity {
     fn horizon(&self, number: u64) -> u64 {
-        let measured = self.probes.len() as u64 + 1;
-        match number.checked_sub(measured) {
-            None => 0,
-            Some(later) => measured + later - later % WINDOW,
-        }
+        let Some(later) = number.checked_sub(1) else {
+            return 0;
+        };
+        1 + later - later % WINDOW
     }
 
     fn sample(&self, history: &History, number: u64) -> Point {
-        let base: Vec<usize> = self.units.iter().map(|unit| unit.base).collect();
-        let Some(later) = number.checked_sub(self.probes.len() as u64 + 1) else {
-            return self.point(&self.probed(base, number));
-        };
+        let horizon = self.horizon(number);
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        self.advance(&mut memory, history, self.horizon(number));
+        self.advance(&mut memory, history, horizon);
         // The points of a window differ, so that each follows from those before it.
-        while memory.window.len() as u64 <= later % WINDOW {
-            let place = later - later % WINDOW + memory.window.len() as u64;
-            let point = self.proposed(&memory, history, place);
+        while memory.window.len() as u64 <= number - horizon {
+            let next = horizon + memory.window.len() as u64;
+            let point = self.proposed(&memory, history, next);
             memory.window.push(point);
         }
-        memory.window[(later % WINDOW) as usize].clone()
+        memory.window[(number - horizon) as usize].clone()
     }
 }
 
 impl Sensitivity {
-    /// The choices of trial `number`, which measures one option.
-    fn probed(&self, mut choices: Vec<usize>, number: u64) -> Vec<usize> {
-        if let Some(probe) = number.checked_sub(1) {
-            let (unit, option) = self.probes[probe as usize];
-            choices[unit] = option;
-        }
-        choices
-    }
-
-    fn point(&self, choices: &[usize]) -> Point {
-        let mut coordinates = vec![None; self.setting.space.len()];
-        for (unit, &option) in self.units.iter().zip(choices) {
-            for (&parameter, &coordinate) in unit.parameters.iter().zip(&unit.options[option]) {
-                coordinates[parameter] = coordinate;
-            }
-        }
-        Point::new(coordinates)
-    }
-
     /// Makes the memory that of a horizon.
     fn advance(&self, memory: &mut Memory, history: &History, horizon: u64) {
         if memory.horizon == horizon {
@@ -166,168 +168,252 @@ impl Sensitivity {
         if horizon < memory.horizon {
             *memory = Memory::default();
         }
-        if memory.model.is_none() {
-            memory.model = Some(self.model(history));
-        }
+        memory.evidence.reach(&self.units, history, horizon);
+        memory.model = Model::new(&self.units, &memory.evidence);
+        memory.selected.take();
         memory.front.reach(horizon, history);
+        memory.parents = parents(&memory.front, history, horizon);
         memory.tried.advance(&self.setting.space, history, horizon);
         memory.horizon = horizon;
         memory.window.clear();
     }
 
-    fn model(&self, history: &History) -> Model {
-        let objectives = history.directions().len();
-        let none = || Change {
-            losses: vec![0.0; objectives],
-            violation: 0.0,
+    /// The point of trial `number`, not tried before.
+    fn proposed(&self, memory: &Memory, history: &History, number: u64) -> Point {
+        let mut draws = Draws::new(self.stream.at(number));
+        let chosen = match &memory.model {
+            Some(model) => self.chosen(memory, model, history, number, &mut draws),
+            None => self.ranked(memory, number as usize),
         };
-        let mut changes: Vec<Vec<Change>> = self
+        let fallback = || {
+            memory.tried.fresh(
+                &self.setting.space,
+                &memory.window,
+                &mut draws,
+                self.widest(),
+            )
+        };
+        chosen.unwrap_or_else(fallback)
+    }
+
+    fn widest(&self) -> Point {
+        let widest: Vec<Choice> = self
             .units
             .iter()
-            .map(|unit| vec![none(); unit.options.len()])
+            .map(|unit| unit.options[0].clone())
             .collect();
-        let trials = history.trials();
-        let base = &trials[0];
-        let start = if base.values.is_empty() {
-            vec![0.0; objectives]
-        } else {
-            history.losses(base)
+        self.point(&widest)
+    }
+
+    fn point(&self, choices: &[Choice]) -> Point {
+        point(&self.units, choices, self.setting.space.len())
+    }
+
+    /// Every unit with its option of this rank, as long as nothing has worked.
+    fn ranked(&self, memory: &Memory, rank: usize) -> Option<Point> {
+        let option = |unit: &Unit| unit.by_width(rank % unit.options.len()).clone();
+        let choices: Vec<Choice> = self.units.iter().map(option).collect();
+        Some(self.point(&choices)).filter(|point| memory.is_new(point))
+    }
+
+    fn chosen(
+        &self,
+        memory: &Memory,
+        model: &Model,
+        history: &History,
+        number: u64,
+        draws: &mut Draws,
+    ) -> Option<Point> {
+        let later = number - 1;
+        if let Some(point) = self.measured(memory, model, true) {
+            return Some(point);
+        }
+        let turn = TURNS[(later % WINDOW) as usize];
+        let point = match turn {
+            Turn::Measure => self.measured(memory, model, false),
+            Turn::Select => self.selected(memory, model, history, later),
+            Turn::Refine => None,
         };
-        for (trial, &(unit, option)) in trials[1..].iter().zip(&self.probes) {
-            // An option that cannot be run is as bad as can be.
-            let losses = if trial.values.is_empty() {
-                vec![f64::MAX / 1e6; objectives]
-            } else {
-                history.losses(trial)
+        point.or_else(|| {
+            let neighborhood = Neighborhood {
+                space: &self.setting.space,
+                units: &self.units,
+                model,
+                history,
+                parents: &memory.parents,
             };
-            changes[unit][option] = Change {
-                losses: losses
-                    .iter()
-                    .zip(&start)
-                    .map(|(loss, start)| loss - start)
-                    .collect(),
-                violation: trial.violation.unwrap_or(0.0) - base.violation.unwrap_or(0.0),
-            };
-        }
-        Model {
-            changes,
-            violation: base.violation.unwrap_or(0.0),
-        }
+            let is_new = |choices: &[Choice]| memory.is_new(&self.point(choices));
+            let tries = (0..4).find_map(|_| neighborhood.draw(draws, is_new));
+            tries.map(|choices| self.point(&choices))
+        })
     }
 
-    /// Point number `later` behind the measuring ones: selected or refined, and not tried before.
-    fn proposed(&self, memory: &Memory, history: &History, later: u64) -> Point {
-        let mut draws = Draws::new(self.stream.at(later));
-        let selected = later
-            .is_multiple_of(2)
-            .then(|| self.selected(memory, later / 2, &mut draws))
-            .flatten();
-        let mut point = selected.unwrap_or_else(|| self.neighbor(memory, history, &mut draws));
-        for _ in 0..16 {
-            if !memory.tried.contains(&memory.window, &point) {
-                return point;
+    /// The base with one unit changed to the next option that was not measured; after the cheapest of each unit, all of
+    /// them together.
+    fn measured(&self, memory: &Memory, model: &Model, is_opening: bool) -> Option<Point> {
+        let most = self.units.iter().map(|unit| unit.options.len()).max()?;
+        for round in 1..most {
+            for (index, unit) in self.units.iter().enumerate() {
+                let is_open = !is_opening || round <= unit.opening();
+                let Some(option) = unit.options.get(round).filter(|_| is_open) else {
+                    continue;
+                };
+                if model.is_settled(index, option) {
+                    continue;
+                }
+                let mut choices = model.base.clone();
+                choices[index].clone_from(option);
+                let point = self.point(&choices);
+                if memory.is_new(&point) {
+                    return Some(point);
+                }
             }
-            point = self.neighbor(memory, history, &mut draws);
-        }
-        memory
-            .tried
-            .fresh(&self.setting.space, &memory.window, &mut draws, point)
-    }
-
-    /// The best of the model under the limit number `index`.
-    fn selected(&self, memory: &Memory, index: u64, draws: &mut Draws) -> Option<Point> {
-        let model = memory.model.as_ref()?;
-        let weights = weights(model, draws);
-        let cost = |change: &Change| -> f64 {
-            let others = change.losses[1..]
-                .iter()
-                .zip(&weights)
-                .map(|(loss, weight)| loss * weight)
-                .sum::<f64>();
-            if change.losses.len() > 1 {
-                others
-            } else {
-                change.violation
+            if round == 1 {
+                let point = self.cheapest(model);
+                if memory.is_new(&point) {
+                    return Some(point);
+                }
             }
-        };
-        let costs: Vec<Vec<f64>> = model
-            .changes
-            .iter()
-            .map(|options| options.iter().map(cost).collect())
-            .collect();
-        let losses: Vec<Vec<f64>> = model
-            .changes
-            .iter()
-            .map(|options| options.iter().map(|change| change.losses[0]).collect())
-            .collect();
-        let has_budget = model.changes[0][0].losses.len() == 1;
-        let limit = if has_budget {
-            Limit::Sum(-model.violation)
-        } else {
-            Limit::Share(radical_inverse(index + 1))
-        };
-        Some(self.point(&select(&losses, &costs, limit)?))
+        }
+        None
     }
 
-    /// A member of the front with one or two units changed.
-    fn neighbor(&self, memory: &Memory, history: &History, draws: &mut Draws) -> Point {
-        let members = memory.front.members();
-        let mut choices: Vec<usize> = if members.is_empty() {
-            self.units
-                .iter()
-                .map(|unit| draws.below(unit.options.len()))
-                .collect()
-        } else {
-            let (number, _) = &members[draws.below(members.len())];
-            self.choices(&history.trials()[*number as usize].point)
+    fn cheapest(&self, model: &Model) -> Point {
+        let option = |(index, unit): (usize, &Unit)| {
+            let works = |option: &&Choice| !model.is_failing(index, option);
+            let cheapest = unit.options.get(1).filter(works);
+            cheapest.unwrap_or(&model.base[index]).clone()
         };
-        for _ in 0..=draws.below(2) {
-            let unit = draws.below(self.units.len());
-            choices[unit] = draws.below(self.units[unit].options.len());
-        }
+        let choices: Vec<Choice> = self.units.iter().enumerate().map(option).collect();
         self.point(&choices)
     }
 
-    /// The options that a point has; the base where it has one that is not among those measured.
-    fn choices(&self, point: &Point) -> Vec<usize> {
-        let option = |unit: &Unit| {
-            let own: Vec<Option<Coordinate>> =
-                unit.parameters.iter().map(|&p| point.get(p)).collect();
-            unit.options
-                .iter()
-                .position(|option| *option == own)
-                .unwrap_or(unit.base)
+    /// The best of the model that was not tried, from the limit number `index` on.
+    fn selected(
+        &self,
+        memory: &Memory,
+        model: &Model,
+        history: &History,
+        index: u64,
+    ) -> Option<Point> {
+        let selected = memory
+            .selected
+            .get_or_init(|| self.select(memory, model, history));
+        let selections = &selected.selections;
+        let order = if history.directions().len() == 1 {
+            (0..selections.len()).rev().collect()
+        } else {
+            around(selections, (index as f64 * GOLDEN).fract())
         };
-        self.units.iter().map(option).collect()
+        let point = |&place: &usize| {
+            let pairs = selected.options.iter().zip(&selections[place].options);
+            let choices: Vec<Choice> = pairs
+                .map(|(options, &option)| options[option].0.clone())
+                .collect();
+            self.point(&choices)
+        };
+        let mut points = order.iter().map(point);
+        points.find(|point| memory.is_new(point))
     }
-}
 
-/// Weights of the second and later objectives, each by its range; random shares when there are several.
-fn weights(model: &Model, draws: &mut Draws) -> Vec<f64> {
-    let objectives = model.changes[0][0].losses.len();
-    let range = |objective: usize| {
-        let all = || {
-            model
-                .changes
-                .iter()
-                .flatten()
-                .map(|change| change.losses[objective])
+    /// For every sum of the second and later objectives the least of the first, within the budgets.
+    fn select(&self, memory: &Memory, model: &Model, history: &History) -> Selected {
+        let objectives = history.directions().len();
+        let weights = self.weights(model, memory.horizon);
+        let options = self.known_options(memory, model, history);
+        let item = |(_, change): &(Choice, Vec<f64>)| {
+            let others = change[1..objectives].iter().zip(&weights);
+            let cost = others.map(|(change, weight)| change * weight).sum();
+            let burden = change[objectives];
+            Item {
+                loss: change[0],
+                // Of one objective, those that leave more of the budget come after the best.
+                cost: if objectives == 1 { burden } else { cost },
+                burden,
+            }
         };
-        (all().fold(f64::MIN, f64::max) - all().fold(f64::MAX, f64::min)).max(1e-300)
-    };
-    (1..objectives)
-        .map(|objective| {
+        let items: Vec<Vec<Item>> = options
+            .iter()
+            .map(|options| options.iter().map(item).collect())
+            .collect();
+        let selections = select(&items, -model.start[objectives]);
+        Selected {
+            options,
+            selections,
+        }
+    }
+
+    /// Weights of the second and later objectives, each by its range; random shares when there are several.
+    fn weights(&self, model: &Model, horizon: u64) -> Vec<f64> {
+        let objectives = self.setting.objectives;
+        let mut draws = Draws::new(self.stream.at(horizon).at(0));
+        let weight = |index: usize| {
             let share = if objectives > 2 {
                 -(1.0 - draws.uniform()).ln()
             } else {
                 1.0
             };
-            share / range(objective)
-        })
-        .collect()
+            share / model.range(index)
+        };
+        (1..objectives).map(weight).collect()
+    }
+
+    /// By unit, the options of which the model knows something, with their changes.
+    fn known_options(
+        &self,
+        memory: &Memory,
+        model: &Model,
+        history: &History,
+    ) -> Vec<Vec<(Choice, Vec<f64>)>> {
+        let of_unit = |(index, unit): (usize, &Unit)| {
+            let mut options: Vec<Choice> = unit.options.clone();
+            let parents = memory
+                .parents
+                .iter()
+                .map(|&number| &history.trials()[number]);
+            for choice in parents.map(|trial| unit.choice(&trial.point)) {
+                if !options.contains(&choice) {
+                    options.push(choice);
+                }
+            }
+            if !options.contains(&model.base[index]) {
+                options.push(model.base[index].clone());
+            }
+            let known = options.into_iter().filter_map(|choice| {
+                let change = model.change(&self.units, index, &choice)?;
+                Some((choice, change))
+            });
+            known.collect()
+        };
+        self.units.iter().enumerate().map(of_unit).collect()
+    }
 }
 
-/// The digits of a number behind the binary point, in reverse: 1/2, 1/4, 3/4, 1/8, …
-fn radical_inverse(index: u64) -> f64 {
-    index.reverse_bits() as f64 / 18_446_744_073_709_551_616.0
+/// The front; of one objective, the best few; while nothing is feasible, what is nearest to it.
+fn parents(front: &RunningFront, history: &History, horizon: u64) -> Vec<usize> {
+    if history.directions().len() > 1 && !front.members().is_empty() {
+        let members = front.members().iter();
+        return members.map(|(number, _)| *number as usize).collect();
+    }
+    let complete = history.before(horizon).iter();
+    let mut complete: Vec<&Trial> = complete.filter(|trial| is_usable(trial)).collect();
+    complete.sort_by(|a, b| {
+        let excess = a.excess().total_cmp(&b.excess());
+        excess.then(history.losses(a)[0].total_cmp(&history.losses(b)[0]))
+    });
+    let best = complete.iter().take(PARENTS);
+    best.map(|trial| trial.number as usize).collect()
+}
+
+/// The places of selections, cheapest first, from the last within a share of the costs outwards.
+fn around(found: &[Selection], share: f64) -> Vec<usize> {
+    let (Some(first), Some(last)) = (found.first(), found.last()) else {
+        return Vec::new();
+    };
+    let limit = first.sum.cost + share * (last.sum.cost - first.sum.cost);
+    let middle = found.partition_point(|selection| selection.sum.cost <= limit);
+    let middle = middle.saturating_sub(1);
+    let mut places: Vec<usize> = (0..found.len()).collect();
+    places.sort_by_key(|place| place.abs_diff(middle));
+    places
 }

@@ -1,17 +1,148 @@
-//! Parameters that are chosen together, and the options that are measured.
+//! Parameters that are chosen together, and the options of them that are measured.
 
+use super::bits::{bits, is_width};
+use super::listing::Listing;
 use crate::draws::Draws;
-use crate::{Coordinate, Distribution, Space};
+use crate::{Coordinate, Distribution, Parameter, Point, Space};
 use ir::Random;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// The coordinates of a unit's parameters.
+pub(super) type Choice = Vec<Option<Coordinate>>;
 
 /// Parameters that are chosen together.
 pub(super) struct Unit {
+    /// Their places in the whole space.
     pub parameters: Vec<usize>,
-    /// For each option the coordinates of the parameters.
-    pub options: Vec<Vec<Option<Coordinate>>>,
-    /// The widest option.
-    pub base: usize,
+    /// They alone.
+    pub space: Space,
+    /// By parameter, its values in order if they are numbers and no condition hangs on them.
+    pub axes: Vec<Option<Axis>>,
+    /// Of every family of options with the same words, the widest.
+    anchors: Vec<Choice>,
+    /// What is measured, in the order in which it is worth knowing; the widest option is the first.
+    pub options: Vec<Choice>,
+}
+
+/// The values of a parameter that are numbers, from small to large.
+pub(super) struct Axis {
+    values: Vec<(f64, Coordinate)>,
+    is_width: bool,
+}
+
+/// Options of a unit, besides the widest, that are measured before anything is selected, at least and at most.
+const OPENING: RangeInclusive<usize> = 2..=6;
+/// Values of an axis at most that are told apart.
+const MOST_VALUES: u64 = 256;
+
+impl Unit {
+    /// What a point of the whole space chooses.
+    pub fn choice(&self, point: &Point) -> Choice {
+        self.parameters.iter().map(|&p| point.get(p)).collect()
+    }
+
+    /// The widest option with the same words, if it is listed.
+    pub fn anchor(&self, choice: &Choice) -> Option<&Choice> {
+        let is_alike = |anchor: &&Choice| {
+            (0..choice.len()).all(|k| match &self.axes[k] {
+                Some(_) => anchor[k].is_some() == choice[k].is_some(),
+                None => anchor[k] == choice[k],
+            })
+        };
+        self.anchors.iter().find(is_alike)
+    }
+
+    /// How many options besides the widest are measured before anything is selected: the cheapest, and one for each number.
+    pub fn opening(&self) -> usize {
+        let numbers = self.axes.iter().flatten().count();
+        (1 + numbers).clamp(*OPENING.start(), *OPENING.end())
+    }
+
+    /// The option of this rank by width, the widest first.
+    pub fn by_width(&self, rank: usize) -> &Choice {
+        let mut ranked: Vec<&Choice> = self.options.iter().collect();
+        let width = |choice: &Choice| bits(self.space.parameters(), choice);
+        ranked.sort_by(|a, b| width(b).total_cmp(&width(a)));
+        ranked[rank]
+    }
+
+    /// The choice with one parameter a step up or down, if it is a number and the step leads somewhere.
+    pub fn stepped(&self, choice: &Choice, parameter: usize, is_up: bool) -> Option<Choice> {
+        let axis = self.axes[parameter].as_ref()?;
+        let rank = axis.rank(choice[parameter]?)?;
+        let next = if is_up {
+            rank + 1
+        } else {
+            rank.checked_sub(1)?
+        };
+        let mut stepped = choice.clone();
+        stepped[parameter] = Some(axis.values.get(next)?.1);
+        Some(stepped)
+    }
+}
+
+impl Axis {
+    fn of(parameter: &Parameter) -> Option<Self> {
+        let mut values: Vec<(f64, Coordinate)> = match &parameter.distribution {
+            Distribution::Categorical { choices } => choices
+                .iter()
+                .enumerate()
+                .map(|(index, choice)| Some((choice.as_f64()?, Coordinate::Choice(index))))
+                .collect::<Option<_>>()?,
+            distribution @ Distribution::Int { .. } => {
+                let count = distribution.count()?;
+                let shown = count.min(MOST_VALUES);
+                let index = |k: u64| k * (count - 1) / (shown - 1).max(1);
+                let value = |k: u64| match distribution.nth(index(k)) {
+                    Coordinate::Int(value) => (value as f64, Coordinate::Int(value)),
+                    other => (0.0, other),
+                };
+                (0..shown).map(value).collect()
+            }
+            Distribution::Float { .. } => return None,
+        };
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Some(Self {
+            values,
+            is_width: is_width(parameter),
+        })
+    }
+
+    /// The number that a coordinate stands for.
+    pub fn number(&self, coordinate: Coordinate) -> f64 {
+        match (coordinate, self.rank(coordinate)) {
+            (Coordinate::Int(value), _) => value as f64,
+            (_, rank) => rank.map_or(0.0, |rank| self.values[rank].0),
+        }
+    }
+
+    fn rank(&self, coordinate: Coordinate) -> Option<usize> {
+        if let Coordinate::Int(value) = coordinate {
+            let above = self.values.partition_point(|known| known.0 < value as f64);
+            return Some(above.min(self.values.len() - 1));
+        }
+        self.values.iter().position(|known| known.1 == coordinate)
+    }
+
+    /// The most bits; of a number that is no width, the middle.
+    pub fn widest(&self) -> Coordinate {
+        self.at(1.0)
+    }
+
+    pub fn cheapest(&self) -> Coordinate {
+        self.at(0.0)
+    }
+
+    fn at(&self, share: f64) -> Coordinate {
+        let share = if self.is_width { share } else { 0.5 };
+        self.part(share)
+    }
+
+    pub fn part(&self, share: f64) -> Coordinate {
+        let last = (self.values.len() - 1) as f64;
+        self.values[(last * share).round() as usize].1
+    }
 }
 
 /// Units in the order of their first parameters.
@@ -27,7 +158,10 @@ pub(super) fn units(space: &Space, max_options: usize, stream: Random) -> Vec<Un
     groups.sort_unstable();
     groups
         .into_iter()
-        .map(|parameters| unit(space, parameters, max_options, stream))
+        .map(|parameters| {
+            let draws = Draws::new(stream.at(parameters[0] as u64));
+            unit(space, parameters, max_options, draws)
+        })
         .collect()
 }
 
@@ -40,98 +174,24 @@ fn unit_name(space: &Space, index: usize) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-fn unit(space: &Space, parameters: Vec<usize>, max_options: usize, stream: Random) -> Unit {
-    let mut options = Vec::new();
-    let mut coordinates = vec![None; space.len()];
-    list(
-        space,
-        &parameters,
-        &mut coordinates,
-        &mut options,
-        64 * max_options,
-    );
-    let base = (0..options.len()).max_by(|&a, &b| {
-        richness(space, &parameters, &options[a]).total_cmp(&richness(
-            space,
-            &parameters,
-            &options[b],
-        ))
-    });
-    let mut base = base.unwrap_or(0);
-    if options.len() > max_options {
-        let widest = options.swap_remove(base);
-        let mut draws = Draws::new(stream.at(parameters[0] as u64));
-        while options.len() >= max_options {
-            options.swap_remove(draws.below(options.len()));
-        }
-        options.insert(0, widest);
-        base = 0;
-    }
-    Unit {
-        parameters,
-        options,
-        base,
-    }
-}
-
-/// All possible combinations of the parameters that are active together, up to a number.
-fn list(
-    space: &Space,
-    parameters: &[usize],
-    coordinates: &mut Vec<Option<Coordinate>>,
-    options: &mut Vec<Vec<Option<Coordinate>>>,
-    most: usize,
-) {
-    fn below(
-        space: &Space,
-        parameters: &[usize],
-        depth: usize,
-        coordinates: &mut Vec<Option<Coordinate>>,
-        options: &mut Vec<Vec<Option<Coordinate>>>,
-        most: usize,
-    ) {
-        let Some(&parameter) = parameters.get(depth) else {
-            if space.is_possible_for(parameters, coordinates) {
-                options.push(parameters.iter().map(|&p| coordinates[p]).collect());
-            }
-            return;
-        };
-        let distribution = &space.parameters()[parameter].distribution;
-        let count = if space.is_active(parameter, coordinates) {
-            distribution.count().unwrap_or(0)
-        } else {
-            0
-        };
-        if count == 0 {
-            coordinates[parameter] = None;
-            below(space, parameters, depth + 1, coordinates, options, most);
-        }
-        for index in (0..count)
-            .take_while(|_| options.len() < most)
-            .collect::<Vec<_>>()
-        {
-            if options.len() >= most {
-                break;
-            }
-            coordinates[parameter] = Some(distribution.nth(index));
-            below(space, parameters, depth + 1, coordinates, options, most);
-        }
-        coordinates[parameter] = None;
-    }
-    below(space, parameters, 0, coordinates, options, most);
-}
-
-/// How wide an option is: the sum of its numbers. Words count nothing.
-fn richness(space: &Space, parameters: &[usize], option: &[Option<Coordinate>]) -> f64 {
-    let number = |(&parameter, coordinate): (&usize, &Option<Coordinate>)| match (
-        coordinate,
-        &space.parameters()[parameter].distribution,
-    ) {
-        (Some(Coordinate::Choice(index)), Distribution::Categorical { choices }) => {
-            choices[*index].as_f64().unwrap_or(0.0)
-        }
-        (Some(Coordinate::Int(value)), _) => *value as f64,
-        _ => 0.0,
+fn unit(space: &Space, parameters: Vec<usize>, max_options: usize, draws: Draws) -> Unit {
+    let own = parameters.iter().map(|&p| space.parameters()[p].clone());
+    let own = Space::new(own.collect()).expect("a part of a checked space that conditions stay in");
+    let decides = |index: usize| {
+        (0..space.len()).any(|child| space.gate(child).is_some_and(|gate| gate.parent == index))
     };
-    parameters.iter().zip(option).map(number).sum()
+    let axis = |&p: &usize| {
+        let parameter = (!decides(p)).then(|| &space.parameters()[p]);
+        parameter.and_then(Axis::of)
+    };
+    let mut unit = Unit {
+        axes: parameters.iter().map(axis).collect(),
+        space: own,
+        parameters,
+        anchors: Vec::new(),
+        options: Vec::new(),
+    };
+    let listing = Listing::new(space, &unit, max_options);
+    (unit.anchors, unit.options) = listing.fill(draws);
+    unit
 }
