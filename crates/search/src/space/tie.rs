@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Coordinate, Distribution, Point, Space};
+use super::{Coordinate, Point, Space};
 
 /// Categorical parameters of which only some combinations are possible.
 ///
@@ -74,7 +74,8 @@ impl Space {
             .filter(|tie| !tie.is_kept(point.coordinates()))
         {
             let own = row(&tie.parameters, &coordinates);
-            let distance = |row: &&Row| self.distance(tie, &own, row);
+            let steps: Vec<f64> = tie.parameters.iter().map(|&p| self.step(p)).collect();
+            let distance = |row: &&Row| distance(&steps, &own, row);
             let possible = tie.possible(&coordinates).iter();
             let nearest = possible.min_by(|a, b| distance(a).total_cmp(&distance(b)));
             if let Some(row) = nearest {
@@ -84,17 +85,26 @@ impl Space {
         Point::new(coordinates)
     }
 
-    /// How far two rows are from each other: 1 for a word, less for a step from one number to another.
-    fn distance(&self, tie: &Tie, from: &Row, to: &Row) -> f64 {
-        let pairs = tie.parameters.iter().zip(from.iter().zip(to));
-        pairs
-            .map(|(&index, (from, to))| match (from, to) {
-                (Some(from), Some(to)) => apart(&self.parameters[index].distribution, *from, *to),
-                (None, None) => 0.0,
-                _ => 1.0,
-            })
-            .sum()
+    /// How far two neighboring choices of a parameter are from each other.
+    fn step(&self, index: usize) -> f64 {
+        let distribution = &self.parameters[index].distribution;
+        match distribution.count() {
+            Some(count) if distribution.is_ordered() => 1.0 / count as f64,
+            _ => 1.0,
+        }
     }
+}
+
+/// How far two rows are from each other: 1 for a word, less for a step from one number to another.
+fn distance(steps: &[f64], from: &Row, to: &Row) -> f64 {
+    let pairs = steps.iter().zip(from.iter().zip(to));
+    pairs
+        .map(|(step, choices)| match choices {
+            (Some(from), Some(to)) => (from.abs_diff(*to) as f64 * step).min(1.0),
+            (None, None) => 0.0,
+            _ => 1.0,
+        })
+        .sum()
 }
 
 /// The choices of some parameters.
@@ -105,12 +115,4 @@ pub(super) fn row(parameters: &[usize], coordinates: &[Option<Coordinate>]) -> R
     };
     let own = parameters.iter();
     own.map(|&index| choice(coordinates[index])).collect()
-}
-
-fn apart(distribution: &Distribution, from: usize, to: usize) -> f64 {
-    let steps = from.abs_diff(to) as f64;
-    match distribution.count() {
-        Some(count) if distribution.is_ordered() => steps / count as f64,
-        _ => steps.min(1.0),
-    }
 }
