@@ -13,7 +13,7 @@ graph "errors" {
 4:76: expected ')', got '}'
     b = linear(x) { in_features = 16, out_features = 4, weight: integer(8, 4 }
                                                                              ^
-5:74: integer: frac_width takes a whole number, not many
+5:74: integer: frac_width takes a whole number, not the text 'many'
     c = linear(x) { in_features = 16, out_features = 4, weight: integer(8, many), bias: 8 }
                                                                            ^
 5:87: expected a format such as integer(8, 4), got '8'
