@@ -299,4 +299,14 @@ fn what_is_not_a_number_is_kept_as_a_failure() {
     drop(journal);
     let kept = &open(&path).unwrap()[0].outcome;
     assert_eq!((kept.state, kept.values.len()), (State::Failed, 0));
+    // Another program may have written it as a result.
+    let text = fs::read_to_string(&path).unwrap();
+    let complete = text.replace(
+        "\"state\":3,\"values\":null",
+        "\"state\":1,\"values\":[NaN, 1.0]",
+    );
+    assert_ne!(text, complete);
+    fs::write(&path, complete).unwrap();
+    let kept = &open(&path).unwrap()[0].outcome;
+    assert_eq!((kept.state, kept.values.len()), (State::Failed, 0));
 }

@@ -30,9 +30,9 @@ pub(super) fn state_number(state: State) -> u8 {
     }
 }
 
-/// How a trial ended, and its values. What is not a number is no result, for a study of ours as for Optuna.
+/// How a trial ended, and its values.
 pub(super) fn result(outcome: &Outcome) -> (State, &[f64]) {
-    if outcome.values.iter().any(|value| value.is_nan()) {
+    if has_nan(outcome) {
         return (State::Failed, &[]);
     }
     match outcome.state {
@@ -56,11 +56,21 @@ pub(super) fn outcome(state: State, values: Vec<f64>, system: &Map<String, Json>
         Some(bound) if values.is_empty() => bound.iter().filter_map(number).collect(),
         _ => values,
     };
-    Outcome {
+    let outcome = Outcome {
         values,
         violation: violation(system.iter().map(|(name, value)| (name.as_str(), value))),
         state,
+    };
+    if has_nan(&outcome) {
+        Outcome::failed()
+    } else {
+        outcome
     }
+}
+
+/// What is not a number is no result, for a study of ours as for Optuna.
+fn has_nan(outcome: &Outcome) -> bool {
+    outcome.values.iter().any(|value| value.is_nan())
 }
 
 /// A value as Optuna keeps it: the index of a choice, or the number itself; none when it is no value of the distribution.
