@@ -525,6 +525,17 @@ fn a_search_with_another_fixed_key_is_another_search() {
     let error = desk.error(&desk.search("j", "--resume"));
     let said = "was made with compare_to = 32.0, now it is 16.0";
     assert!(error.contains(said), "{error}");
+    // The order of the keys is the order of the parameters, which the points follow from.
+    let (first, second) = ("data_in_width = [4, 8]", "weight_width = [2, 4, 8]");
+    let swapped = text
+        .replace(first, "%")
+        .replace(second, first)
+        .replace('%', second);
+    desk.config(&text);
+    assert!(desk.run(&desk.search("k", "")).status.success());
+    desk.config(&swapped);
+    let error = desk.error(&desk.search("k", "--resume"));
+    assert!(error.contains("was made with parameters = ["), "{error}");
 }
 
 /// Samplers that learn nothing from it give up a trial that cannot reach the front, without being told to.

@@ -246,6 +246,39 @@ fn the_default_leaves_alone_what_only_moves() {
     assert_eq!(formats.nodes.len(), 1, "a rule of its own chooses it");
 }
 
+/// A message may speak of another field than the one that never works.
+#[test]
+fn a_choice_that_is_part_of_nothing_is_refused() {
+    let cases = [
+        (
+            "name = [\"minifloat_ieee\"]\nweight_width = [2, 8]\nweight_exponent_width = [4]",
+            "2 | weight_width: ",
+        ),
+        (
+            "name = [\"integer\"]\nweight_width = [8]\nbypass = [1, false]",
+            "1 | bypass: 1 is not true or false",
+        ),
+        (
+            "name = [\"integer\"]\nweight_width = [8]\nweight_floor = [\"yes\", false]",
+            "\"yes\" | weight_floor: yes is not true or false",
+        ),
+    ];
+    for (keys, said) in cases {
+        let problems = linear(keys).unwrap_err();
+        assert!(
+            problems.iter().any(|line| line.starts_with(said)),
+            "{problems:?}"
+        );
+    }
+    let keys = "name = [\"integer\"]\nbypass = [true, false]\nweight_width = [\"NA\", 8]\n";
+    let formats = linear(keys).unwrap();
+    let graph = network("jsc-tiny");
+    for number in 0..formats.space.size().unwrap() {
+        let point = formats.space.nth(number).unwrap();
+        assert!(formats.graph(&graph, &point).is_ok(), "{number}");
+    }
+}
+
 #[test]
 fn what_a_node_does_not_have_is_not_searched() {
     let keys = "name = [\"integer\"]\ndata_in_width = [4, 8]\nweight_width = [2, 4, 8]\nbias_name = [\"integer\", \"NA\"]\nbias_width = [2, 4]\n";

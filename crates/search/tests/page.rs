@@ -1,11 +1,13 @@
 //! The page of a search: its data is that of the trials, and a browser shows it.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod earlier;
 mod searches;
 
+use earlier::Earlier;
 use search::results::{Report, page};
 use search::runner::{Results, Search, TrialRecord};
-use search::storage::{Chosen, Storage, StorageError, StoredTrial};
+use search::storage::StoredTrial;
 use search::{Next, Outcome, State};
 use searches::{network, run, search, strategy};
 use serde_json::{Value as Json, json};
@@ -49,31 +51,6 @@ fn failures(search: &Search) -> Vec<StoredTrial> {
         });
     }
     failed.into_iter().step_by(3).collect()
-}
-
-/// What an earlier run has left; what is added is not kept.
-struct Earlier(Vec<StoredTrial>);
-
-impl Storage for Earlier {
-    fn news(&mut self) -> Result<Vec<StoredTrial>, StorageError> {
-        Ok(std::mem::take(&mut self.0))
-    }
-
-    fn claim(&mut self, _: u64, _: &[Chosen]) -> Result<bool, StorageError> {
-        Ok(true)
-    }
-
-    fn take_over(&mut self, _: u64) -> Result<bool, StorageError> {
-        Ok(false)
-    }
-
-    fn finish(&mut self, _: &StoredTrial) -> Result<(), StorageError> {
-        Ok(())
-    }
-
-    fn sync(&mut self, _: bool) -> Result<(), StorageError> {
-        Ok(())
-    }
 }
 
 fn data(page: &str) -> Json {

@@ -1,17 +1,20 @@
 //! Searches from their config on: what is given up, what fails, what comes back from a journal, what is best.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod earlier;
 mod searches;
 
+use earlier::Earlier;
 use engine::{Input, Network};
 use passes::SplitName;
-use search::State;
 use search::results::{Report, importances};
 use search::runner::{Results, Search, TrialRecord};
-use search::storage::{Journal, StudyInfo};
+use search::storage::{Journal, StoredTrial, StudyInfo};
+use search::{Outcome, State};
 use searches::{network, read, run, search, strategy};
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json, json};
 use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
 
 fn best(search: &Search, results: &Results) -> Vec<u64> {
     let report = Report { search, results };
@@ -85,7 +88,7 @@ fn info(search: &Search) -> StudyInfo {
         name: "study".to_owned(),
         directions: search.directions(),
         metric_names: search.objective_names(),
-        facts: serde_json::Map::new(),
+        facts: Map::new(),
     }
 }
 
@@ -323,4 +326,40 @@ fn optuna_is_suggested() {
         problems[0].ends_with("did you mean 'optuna'?"),
         "{problems:?}"
     );
+}
+
+/// Other programs that share a study choose each parameter by itself.
+#[test]
+fn a_foreign_trial_that_makes_no_format_has_failed() {
+    let text = "[search_space.setup]\nby = \"type\"\n[search_space.seed.linear.config]\nname = [\"minifloat_ieee\"]\n\
+                weight_width = [2, 4, 8]\nweight_exponent_width = [1, 3, 4]\n\
+                [strategy]\nname = \"tpe\"\n[strategy.setup]\nn_trials = 8\n[strategy.metrics]\naccuracy.scale = 1.0\n";
+    let search = search(text, network(), 100);
+    let parameters = search.task.formats.space.parameters().iter();
+    let chosen = parameters.map(|parameter| {
+        let is_width = parameter.name.ends_with("/weight_width");
+        (parameter.name.clone(), json!(if is_width { 2 } else { 4 }))
+    });
+    let foreign = StoredTrial {
+        number: 0,
+        parameters: chosen.collect(),
+        outcome: Outcome::complete(vec![0.99]),
+        attributes: Map::new(),
+        started: UNIX_EPOCH,
+        finished: UNIX_EPOCH,
+    };
+    let results = run(&search, Some(Box::new(Earlier(vec![foreign]))));
+    assert_eq!(results.records.len(), 8);
+    assert_eq!(results.records[0].outcome.state, State::Failed);
+    let others = &results.records[1..];
+    assert!(
+        others
+            .iter()
+            .all(|record| record.outcome.state == State::Complete)
+    );
+    let report = Report {
+        search: &search,
+        results: &results,
+    };
+    assert!(report.best().iter().all(|record| record.number > 0));
 }

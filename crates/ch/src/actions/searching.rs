@@ -151,6 +151,7 @@ impl Searching<'_> {
                 budget.limit
             ])
         };
+        let space = &search.task.formats.space;
         let facts = json!({
             "seed": search.seed,
             "sampler": asked.sampler,
@@ -166,6 +167,9 @@ impl Searching<'_> {
             "early_stop": asked.early_stop,
             "compare_to": asked.compare_to,
             "space": search.task.formats.facts(),
+            // Points follow from the order of the parameters, and from what of the space is possible.
+            "parameters": space.parameters().iter().map(|p| &p.name).collect::<Vec<_>>(),
+            "configurations": space.size().map(|size| size.to_string()),
         });
         StudyInfo {
             name: search.task.graph.name.clone(),
@@ -344,8 +348,11 @@ impl Searching<'_> {
         {
             let share =
                 |(parameter, share): &(String, f64)| format!("{parameter} {:.0}%", 100.0 * share);
-            let shown: Vec<String> = shares.iter().take(5).map(share).collect();
-            lines.push(format!("what {name} depends on: {}", shown.join(", ")));
+            let counts = |(_, share): &&(String, f64)| *share >= 0.005;
+            let shown: Vec<String> = shares.iter().filter(counts).take(5).map(share).collect();
+            if !shown.is_empty() {
+                lines.push(format!("what {name} depends on: {}", shown.join(", ")));
+            }
         }
         let folder = folder.join("search_ckpts");
         lines.push(format!(

@@ -26,6 +26,7 @@ pub(super) fn problems(choices: &Choices, tried: &[TriedOperand]) -> Vec<Problem
     }
     let keys = choices.keys.iter();
     problems.extend(keys.filter_map(|own| misplaced(own).or_else(|| unknown_key(choices, own))));
+    problems.extend(choices.keys.iter().flat_map(wrong_flags));
     for problem in tried.iter().flat_map(impossible) {
         // A name that no operand can have is told once.
         if problems.iter().all(|known| known.span != problem.span) {
@@ -51,6 +52,21 @@ fn unknown_formats(own: &KeyChoices) -> Vec<Problem> {
         Some(Problem { span, message })
     };
     own.choices.iter().filter_map(problem).collect()
+}
+
+/// Choices of `bypass` and `floor` that are neither true nor false.
+fn wrong_flags(own: &KeyChoices) -> Vec<Problem> {
+    let name = own.key.name.as_str();
+    let is_flag = ["bypass", "floor"].contains(&name)
+        || operand_field(name).is_some_and(|(_, field)| field == "floor");
+    let is_wrong = |choice: &&Choice| {
+        is_flag && !is_na(&choice.value) && !matches!(choice.value, FieldValue::Bool(_))
+    };
+    let problem = |choice: &Choice| Problem {
+        span: choice.span.clone(),
+        message: format!("{name}: {} is not true or false", choice.value),
+    };
+    own.choices.iter().filter(is_wrong).map(problem).collect()
 }
 
 /// Tables for formats that no key names.
@@ -172,6 +188,13 @@ fn impossible(tried: &TriedOperand) -> Vec<Problem> {
         if !evidence.is_working(fault.name) {
             let message = format!("{}: {}", tried.decider, fault.message);
             add(&mut problems, fault.name, message);
+            continue;
+        }
+        // Whatever the message speaks of: what is part of nothing that works would never be tried.
+        for (key, choice) in &fault.picked {
+            if !evidence.is_working(choice) {
+                add(&mut problems, choice, format!("{key}: {}", fault.message));
+            }
         }
     }
     problems
@@ -191,6 +214,8 @@ struct Fault<'a> {
     /// The key and the choice that the message speaks of.
     blamed: Option<(&'a str, &'a Choice)>,
     message: String,
+    /// All of it, where all combinations were tried.
+    picked: Vec<(&'a str, &'a Choice)>,
 }
 
 impl<'a> Evidence<'a> {
@@ -202,8 +227,13 @@ impl<'a> Evidence<'a> {
     fn add_all(&mut self, tried: &TriedName<'a>, faults: &[Option<String>]) {
         for (index, fault) in faults.iter().enumerate() {
             let picked = tried.combination(index);
-            let fault = self.one(tried, &picked, fault.clone());
-            self.faults.extend(fault);
+            if let Some(mut fault) = self.one(tried, &picked, fault.clone()) {
+                let picked = picked.iter();
+                fault.picked = picked
+                    .map(|(own, choice)| (own.key.name.as_str(), *choice))
+                    .collect();
+                self.faults.push(fault);
+            }
         }
     }
 
@@ -219,6 +249,7 @@ impl<'a> Evidence<'a> {
                 name: tried.name,
                 blamed: blamed(picked, &message),
                 message,
+                picked: Vec::new(),
             });
         }
         let choices = picked.iter().map(|(_, choice)| *choice);

@@ -293,7 +293,8 @@ fn rules_used<'a>(chosen: &[(NodeId, &'a Rule<Choices>)]) -> Vec<RuleUsed<'a>> {
 /// A node all of whose operands have no values is left alone, whatever its format is called.
 fn leave_alone_without_values(entries: &mut [(Key, FieldValue)]) {
     let speaks = |(key, value): &(Key, FieldValue)| {
-        key.name == "bypass" || (operand_field(&key.name).is_some() && !is_na(value))
+        let is_bypass = key.name == "bypass" && *value == FieldValue::Bool(true);
+        is_bypass || (operand_field(&key.name).is_some() && !is_na(value))
     };
     if entries.iter().any(speaks) {
         return;

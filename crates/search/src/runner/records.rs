@@ -65,9 +65,14 @@ pub(super) fn mend(stored: &mut StoredTrial, objectives: usize) {
     let may_be_empty = stored.outcome.state != State::Complete;
     if count != objectives && !(may_be_empty && count == 0) {
         let note = format!("it is kept with {count} values for {objectives} objectives");
-        stored.attributes.insert("note".to_owned(), note.into());
-        stored.outcome = Outcome::failed();
+        write_off(stored, note);
     }
+}
+
+/// A kept trial that cannot count.
+pub(super) fn write_off(stored: &mut StoredTrial, note: String) {
+    stored.attributes.insert("note".to_owned(), note.into());
+    stored.outcome = Outcome::failed();
 }
 
 /// What is known of a kept trial.

@@ -278,6 +278,10 @@ fn take_news(shared: &mut Shared) -> Result<(), RunError> {
     for mut stored in storage.news()? {
         records::mend(&mut stored, shared.study.history().directions().len());
         let (number, point) = (stored.number, point_of(shared.study.space(), &stored)?);
+        // Other programs that share a study do not know which choices go together.
+        if !shared.study.space().is_possible(&point) {
+            records::write_off(&mut stored, "what it chose makes no format".to_owned());
+        }
         let outcome = stored.outcome.clone();
         if shared.elsewhere.remove(&number) {
             shared.study.adopt(number, point.clone(), outcome)?;

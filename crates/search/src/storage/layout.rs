@@ -44,7 +44,7 @@ pub(super) fn result(outcome: &Outcome) -> (State, &[f64]) {
 /// What is kept of an outcome besides its result, by name, as JSON of Python's sort.
 pub(super) fn system_attributes(outcome: &Outcome) -> Vec<(&'static str, String)> {
     let violation = outcome.violation.map(|v| (CONSTRAINTS, numbers(&[v])));
-    let is_bound = outcome.state == State::Pruned && !outcome.values.is_empty();
+    let is_bound = result(outcome).0 == State::Pruned && !outcome.values.is_empty();
     let bound = is_bound.then(|| (BOUND, numbers(&outcome.values)));
     violation.into_iter().chain(bound).collect()
 }

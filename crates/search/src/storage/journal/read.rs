@@ -37,8 +37,8 @@ pub(super) struct Draft {
 /// A line that is wrong: its number, from 1, and why.
 pub(super) type Wrong = (usize, String);
 
-/// How every line begins.
-const OPENING: &[u8] = b"{\"op_code\":";
+/// How the first line begins.
+const OPENING: &[u8] = b"{\"op_code\":0,\"worker_id\":\"";
 
 /// Reads a journal of the study `info`. What stands behind the last line end was cut off while it was written and is left
 /// out.
