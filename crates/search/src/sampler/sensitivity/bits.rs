@@ -25,6 +25,9 @@ pub(super) fn bits(parameters: &[Parameter], option: &[Option<Coordinate>]) -> f
         .map(|(word, _)| *word)
         .filter(|word| parameters.iter().any(|p| field(key(p), word).is_some()))
         .collect();
+    if find(&chosen, "bypass") == Some(&FieldValue::Bool(true)) {
+        return FLOAT_BITS * words.len().max(1) as f64;
+    }
     if !words.is_empty() {
         return words
             .iter()
@@ -104,6 +107,7 @@ fn value(parameter: &Parameter, coordinate: Coordinate) -> Option<FieldValue> {
             None => number.as_f64().map(FieldValue::Float),
         },
         Value::String(text) => Some(FieldValue::Text(text.clone())),
+        Value::Bool(flag) => Some(FieldValue::Bool(*flag)),
         Value::Array(items) => {
             let whole: Option<Vec<i64>> = items.iter().map(Value::as_i64).collect();
             whole.map(FieldValue::List)
@@ -158,6 +162,21 @@ mod tests {
         let binary = Format::from_fields("binary", &[]).unwrap().bits(&SHAPE);
         assert_eq!(of([Some(2), None, None, None]), 2.0 * binary);
         assert_eq!(of([Some(3), Some(1), Some(0), Some(0)]), 14.0);
+    }
+
+    #[test]
+    fn what_is_passed_by_is_float() {
+        let parameters = parameters(&[
+            ("bypass", json!([false, true])),
+            ("weight_width", json!([4, 8])),
+        ]);
+        let of = |choices: [usize; 2]| {
+            bits(
+                &parameters,
+                &choices.map(|index| Some(Coordinate::Choice(index))),
+            )
+        };
+        assert_eq!([of([0, 1]), of([1, 0])], [8.0, 32.0]);
     }
 
     #[test]
