@@ -60,6 +60,17 @@ struct SearchedKey {
     names: Vec<FieldValue>,
 }
 
+impl SearchedNode {
+    /// The keys with one choice, by the names that parameters would have.
+    fn fixed(&self) -> impl Iterator<Item = (String, Json)> {
+        let fixed = self.keys.iter().filter(|key| key.parameter.is_none());
+        fixed.map(|key| {
+            let name = format!("{}/config/{}", self.name, key.label);
+            (name, json(&key.choices[0]))
+        })
+    }
+}
+
 /// What a point chooses for one node: for each parameter of the node, in order, the choice, or nothing if inactive.
 pub type NodeChoice = Vec<Option<usize>>;
 
@@ -97,8 +108,9 @@ impl FormatSpace {
         if nodes.is_empty() {
             return Err(FormatSpaceError::Nothing);
         }
+        let fixed = nodes.iter().flat_map(SearchedNode::fixed).collect();
         Ok(Self {
-            space: Arc::new(Space::with_ties(parameters, ties)?),
+            space: Arc::new(Space::with_ties(parameters, ties)?.with_fixed(fixed)),
             nodes,
             notes: rules_used.iter().flat_map(RuleUsed::notes).collect(),
         })

@@ -46,6 +46,8 @@ pub struct Space {
     parameters: Vec<Parameter>,
     gates: Vec<Option<Gate>>,
     ties: Vec<Tie>,
+    /// What is no parameter because it has one choice, by the name that a parameter would have.
+    fixed: Vec<(String, Value)>,
     /// For each parameter its tie and its place there, if it has one.
     tied: Vec<Option<(usize, usize)>>,
     /// What depends on nothing.
@@ -103,10 +105,22 @@ impl Space {
             parameters,
             gates,
             ties,
+            fixed: Vec::new(),
         };
         space.arrange();
         space.count_points();
         Ok(space)
+    }
+
+    /// The same space that knows what is fixed beside its parameters.
+    pub(crate) fn with_fixed(mut self, fixed: Vec<(String, Value)>) -> Self {
+        self.fixed = fixed;
+        self
+    }
+
+    /// What has one choice, by the name that a parameter would have.
+    pub(crate) fn fixed(&self) -> &[(String, Value)] {
+        &self.fixed
     }
 
     /// Fills `tied`, and `roots` and `children` in the order of the parameters.

@@ -86,7 +86,7 @@ impl<'a> Listing<'a> {
 
     /// Adds the widest of all, the cheapest of all, then the others.
     fn add_by_width(&mut self, wide: &[Choice], narrow: &[Choice]) {
-        let width = |choice: &Choice| bits(self.unit.space.parameters(), choice);
+        let width = |choice: &Choice| bits(&self.unit.space, choice);
         let mut by_width: Vec<&Choice> = wide.iter().chain(narrow).collect();
         by_width.sort_by(|a, b| width(b).total_cmp(&width(a)));
         let ends = [by_width[0], by_width[by_width.len() - 1]];

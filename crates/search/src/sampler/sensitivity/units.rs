@@ -62,7 +62,7 @@ impl Unit {
     /// The option of this rank by width, the widest first.
     pub fn by_width(&self, rank: usize) -> &Choice {
         let mut ranked: Vec<&Choice> = self.options.iter().collect();
-        let width = |choice: &Choice| bits(self.space.parameters(), choice);
+        let width = |choice: &Choice| bits(&self.space, choice);
         ranked.sort_by(|a, b| width(b).total_cmp(&width(a)));
         ranked[rank]
     }
@@ -177,6 +177,14 @@ fn unit_name(space: &Space, index: usize) -> &str {
 fn unit(space: &Space, parameters: Vec<usize>, max_options: usize, draws: Draws) -> Unit {
     let own = parameters.iter().map(|&p| space.parameters()[p].clone());
     let own = Space::new(own.collect()).expect("a part of a checked space that conditions stay in");
+    let begin = format!("{}/", unit_name(space, parameters[0]));
+    let fixed = space.fixed().iter();
+    let own = own.with_fixed(
+        fixed
+            .filter(|(name, _)| name.starts_with(&begin))
+            .cloned()
+            .collect(),
+    );
     let decides = |index: usize| {
         (0..space.len()).any(|child| space.gate(child).is_some_and(|gate| gate.parent == index))
     };
