@@ -64,8 +64,8 @@ pub use code_range::CodeRange;
 pub use graph::{EditError, Graph, Node, NodeId, Value};
 pub use mask::{density, sparsity};
 pub use metadata::{
-    Common, Hardware, NodeMeta, PortMeta, PortStatistics, Ports, Software, common, metadata,
-    software,
+    Common, Hardware, NodeMeta, PortMeta, PortStatistics, Ports, Software, common, field_json,
+    metadata, software,
 };
 pub use operator::{BitOpRule, Cost, FxOp, Init, MaseType, OpError, Operator, ParamRole, PortSpec};
 pub use ops::{AttributeError, Op, OpEntry};

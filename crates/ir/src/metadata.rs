@@ -174,7 +174,10 @@ fn exact_result(node: &Node, inputs: &[Type]) -> Option<Format> {
 
 fn port_meta(ty: &Type, batch: usize, format: Option<&Format>, mask: Option<&Tensor>) -> PortMeta {
     let (type_name, precision) = match (format, ty.dtype) {
-        (Some(format), _) => (format.name(), format.precision().iter().map(json).collect()),
+        (Some(format), _) => (
+            format.name(),
+            format.precision().iter().map(field_json).collect(),
+        ),
         (None, DType::F32) => ("float", vec![32.into()]),
         (None, DType::I64) => ("int", vec![64.into()]),
         (None, DType::Bool) => ("bool", vec![1.into()]),
@@ -194,7 +197,8 @@ fn port_meta(ty: &Type, batch: usize, format: Option<&Format>, mask: Option<&Ten
     }
 }
 
-fn json(value: &FieldValue) -> Json {
+/// The value of a format's field as JSON.
+pub fn field_json(value: &FieldValue) -> Json {
     match value {
         FieldValue::Int(number) => (*number).into(),
         FieldValue::Float(number) => (*number).into(),

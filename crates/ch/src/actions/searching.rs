@@ -1,5 +1,7 @@
 //! One search with its files: trials, the best of them as configs and graphs, a chart and a page.
 
+mod listener;
+
 use super::training::count;
 use super::{json_text, test_command};
 use crate::config::Config;
@@ -8,6 +10,7 @@ use crate::pipeline;
 use anyhow::{Context, Result, anyhow};
 use data::{Dataset, Split};
 use ir::Graph;
+use listener::Listener;
 use passes::SplitName;
 use passes::config::Problem;
 use search::config::{Budget, Objective, SearchConfig};
@@ -16,13 +19,11 @@ use search::metrics::METRICS;
 use search::results::{Report, importances, page};
 use search::runner::{Ending, Results, Search, TrialRecord};
 use search::storage::{Journal, Storage, StudyInfo};
-use search::{FormatSpace, FormatSpaceError, History, SearchError, State};
+use search::{FormatSpace, FormatSpaceError, SearchError, State};
 use serde_json::{Value as Json, json};
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 /// Where trials are kept, beneath `software`.
 pub const JOURNAL: &str = "search_ckpts/study.journal";
@@ -391,74 +392,4 @@ fn remove_others(best: &Path, is_written: impl Fn(&Path) -> bool) -> Result<()> 
         }
     }
     Ok(())
-}
-
-/// Turns finished trials into a progress line.
-struct Listener<'a> {
-    search: &'a Search,
-    console: &'a mut Console,
-    started: Instant,
-    heard: u64,
-    last_line: Instant,
-    /// Why trials have failed, each reason once.
-    reasons: BTreeSet<String>,
-}
-
-/// Reasons that are told; with more of them the number of failures says enough.
-const MOST_REASONS: usize = 5;
-
-/// Between two plain lines.
-const LINE_EVERY: f64 = 5.0;
-
-impl<'a> Listener<'a> {
-    fn new(search: &'a Search, console: &'a mut Console) -> Self {
-        Self {
-            search,
-            console,
-            started: Instant::now(),
-            heard: 0,
-            last_line: Instant::now(),
-            reasons: BTreeSet::new(),
-        }
-    }
-
-    fn hear(&mut self, record: &TrialRecord, history: &History) {
-        self.heard += 1;
-        if let Some(note) = &record.note
-            && self.reasons.len() < MOST_REASONS
-            && self.reasons.insert(note.clone())
-        {
-            self.console
-                .note(&format!("trial {} failed: {note}", record.number));
-        }
-        let (started, heard, search) = (self.started, self.heard, self.search);
-        let line = || {
-            progress(
-                search,
-                history,
-                record.number,
-                heard as f64 / started.elapsed().as_secs_f64(),
-            )
-        };
-        self.console.progress(line);
-        if self.last_line.elapsed().as_secs_f64() > LINE_EVERY && !self.console.is_terminal() {
-            self.console.say(&line());
-            self.last_line = Instant::now();
-        }
-    }
-}
-
-fn progress(search: &Search, history: &History, number: u64, rate: f64) -> String {
-    let best = if search.directions().len() == 1 {
-        let best = history.best().filter(|trial| trial.is_feasible());
-        let value = best.map(|trial| trial.values[0]);
-        value.map_or_else(String::new, |value| format!(", best {value:.4}"))
-    } else {
-        format!(", front {}", search::pareto::front(history).len())
-    };
-    format!(
-        "trial {}/{}, {rate:.0} trials/s{best}",
-        number + 1,
-        search.config.n_trials
-    )
 }

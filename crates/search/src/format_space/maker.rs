@@ -2,10 +2,10 @@
 
 use super::choices::{self, Choice, Choices, KeyChoices};
 use super::possible::TriedOperand;
-use super::{SearchedKey, SearchedNode, json};
+use super::{SearchedKey, SearchedNode};
 use crate::space::{Row, Tie};
 use crate::{Condition, Distribution, Parameter};
-use ir::NodeId;
+use ir::{NodeId, field_json};
 use serde_json::Value as Json;
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ fn condition(node: &str, choices: &Choices, own: &KeyChoices) -> Option<Conditio
 }
 
 fn values<'a>(choices: impl Iterator<Item = &'a Choice>) -> Vec<Json> {
-    choices.map(|choice| json(&choice.value)).collect()
+    choices.map(|choice| field_json(&choice.value)).collect()
 }
 
 /// The tie of the parameters of one operand, if it has any.

@@ -14,7 +14,7 @@ pub use choices::{Choice, Choices, KeyChoices};
 use crate::{Coordinate, Point, SearchError, Space};
 use choices::operand_field;
 use format::{FieldValue, Format};
-use ir::{Graph, Node, NodeId, Op, verify};
+use ir::{Graph, Node, NodeId, Op, field_json, verify};
 use maker::{Maker, OperandRows};
 use passes::PassError;
 use passes::config::{Key, Problem};
@@ -66,7 +66,7 @@ impl SearchedNode {
         let fixed = self.keys.iter().filter(|key| key.parameter.is_none());
         fixed.map(|key| {
             let name = format!("{}/config/{}", self.name, key.label);
-            (name, json(&key.choices[0]))
+            (name, field_json(&key.choices[0]))
         })
     }
 }
@@ -182,7 +182,8 @@ impl FormatSpace {
     /// Every searched node with its keys and what each may be: spaces with other facts have other trials.
     pub fn facts(&self) -> Json {
         let keys = |node: &SearchedNode| {
-            let choices = |key: &SearchedKey| key.choices.iter().map(json).collect::<Vec<_>>();
+            let choices =
+                |key: &SearchedKey| key.choices.iter().map(field_json).collect::<Vec<_>>();
             let keys = node.keys.iter();
             let keys: Map<String, Json> = keys
                 .map(|key| (key.label.clone(), choices(key).into()))
@@ -198,7 +199,7 @@ impl FormatSpace {
             let entries = self.config(index, &self.choice(point, index));
             let keys: Map<String, Json> = entries
                 .into_iter()
-                .map(|(key, value)| (key.name, json(&value)))
+                .map(|(key, value)| (key.name, field_json(&value)))
                 .collect();
             let mut config = Map::new();
             config.insert("config".to_owned(), Json::Object(keys));
@@ -218,7 +219,8 @@ impl FormatSpace {
         for (index, node) in self.nodes.iter().enumerate() {
             lines.push(format!("[passes.quantize.{}.config]", node.name));
             let entries = self.config(index, &self.choice(point, index));
-            let line = |(key, value): (Key, FieldValue)| format!("{} = {}", key.name, json(&value));
+            let line =
+                |(key, value): (Key, FieldValue)| format!("{} = {}", key.name, field_json(&value));
             lines.extend(entries.into_iter().map(line));
         }
         lines.join("\n") + "\n"
@@ -334,14 +336,4 @@ fn unknown(graph: &Graph, rules: &Rules<Choices>) -> Vec<Problem> {
     problems
         .filter(|problem| !others.contains(&problem.span))
         .collect()
-}
-
-fn json(value: &FieldValue) -> Json {
-    match value {
-        FieldValue::Int(number) => (*number).into(),
-        FieldValue::Float(number) => (*number).into(),
-        FieldValue::Bool(flag) => (*flag).into(),
-        FieldValue::Text(text) => text.as_str().into(),
-        FieldValue::List(items) => items.as_slice().into(),
-    }
 }

@@ -1,0 +1,79 @@
+//! What is said while trials run: progress, and why some fail.
+
+use crate::console::Console;
+use search::History;
+use search::runner::{Search, TrialRecord};
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+/// Turns finished trials into a progress line.
+pub struct Listener<'a> {
+    search: &'a Search,
+    console: &'a mut Console,
+    started: Instant,
+    heard: u64,
+    last_line: Instant,
+    /// Why trials have failed, each reason once.
+    reasons: BTreeSet<String>,
+}
+
+/// Reasons that are told; with more of them the number of failures says enough.
+const MOST_REASONS: usize = 5;
+
+/// Between two plain lines.
+const LINE_EVERY: f64 = 5.0;
+
+impl<'a> Listener<'a> {
+    /// A listener that has heard nothing yet.
+    pub fn new(search: &'a Search, console: &'a mut Console) -> Self {
+        Self {
+            search,
+            console,
+            started: Instant::now(),
+            heard: 0,
+            last_line: Instant::now(),
+            reasons: BTreeSet::new(),
+        }
+    }
+
+    /// Hears of a trial: why it failed, if that is new, and how far the search is.
+    pub fn hear(&mut self, record: &TrialRecord, history: &History) {
+        self.heard += 1;
+        if let Some(note) = &record.note
+            && self.reasons.len() < MOST_REASONS
+            && self.reasons.insert(note.clone())
+        {
+            self.console
+                .note(&format!("trial {} failed: {note}", record.number));
+        }
+        let (started, heard, search) = (self.started, self.heard, self.search);
+        let line = || {
+            progress(
+                search,
+                history,
+                record.number,
+                heard as f64 / started.elapsed().as_secs_f64(),
+            )
+        };
+        self.console.progress(line);
+        if self.last_line.elapsed().as_secs_f64() > LINE_EVERY && !self.console.is_terminal() {
+            self.console.say(&line());
+            self.last_line = Instant::now();
+        }
+    }
+}
+
+fn progress(search: &Search, history: &History, number: u64, rate: f64) -> String {
+    let best = if search.directions().len() == 1 {
+        let best = history.best().filter(|trial| trial.is_feasible());
+        let value = best.map(|trial| trial.values[0]);
+        value.map_or_else(String::new, |value| format!(", best {value:.4}"))
+    } else {
+        format!(", front {}", search::pareto::front(history).len())
+    };
+    format!(
+        "trial {}/{}, {rate:.0} trials/s{best}",
+        number + 1,
+        search.config.n_trials
+    )
+}
