@@ -1,97 +1,16 @@
-//! `ch search` as a user drives it: the same results on any number of threads and after a kill, the best by definition, and
-//! mistakes answered with a sentence.
+//! `ch search` as a user drives it: the same results on any number of threads and after a kill, the best by definition,
+//! budgets kept, hopeless trials given up.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod desk;
 mod support;
 
+use desk::{Desk, config};
 use serde_json::Value as Json;
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 use support::{ch, words};
-
-/// A folder of its own with a trained network.
-struct Desk(PathBuf);
-
-impl Desk {
-    fn new(name: &str, model: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("search_{name}_{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        let desk = Self(path);
-        let line = format!(
-            "train {model} jsc-sim --max-epochs 1 --batch-size 512 --learning-rate 1e-2 --project net --quiet"
-        );
-        assert!(desk.run(&line).status.success());
-        desk
-    }
-
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ch"));
-        command.args(words(line)).current_dir(&self.0);
-        command
-    }
-
-    fn run(&self, line: &str) -> Output {
-        self.command(line).output().unwrap()
-    }
-
-    /// A search with the present config, in a folder called `project`.
-    fn search(&self, project: &str, more: &str) -> String {
-        assert!(self.0.join("s.toml").exists());
-        format!(
-            "search --config s.toml --load mase_output/net/software/training_ckpts/best.ckpt --project {project} --quiet {more}"
-        )
-    }
-
-    fn config(&self, text: &str) {
-        fs::write(self.0.join("s.toml"), text).unwrap();
-    }
-
-    fn read(&self, project: &str, file: &str) -> Json {
-        let path = self.0.join(format!(
-            "mase_output/{project}/software/search_ckpts/{file}"
-        ));
-        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
-    }
-
-    /// `log.json` without its times.
-    fn log(&self, project: &str) -> Json {
-        let mut log = self.read(project, "log.json");
-        for row in log.as_array_mut().unwrap() {
-            for time in ["time_begin", "time_end", "duration"] {
-                row.as_object_mut().unwrap().remove(time);
-            }
-        }
-        log
-    }
-
-    fn error(&self, line: &str) -> String {
-        let printed = ch(&words(line), &self.0);
-        assert_eq!(printed.code, Some(2), "{line}: {}", printed.stdout);
-        printed.stderr
-    }
-}
-
-impl Drop for Desk {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn config(model: &str, sampler: &str, trials: u64, rows: u64) -> String {
-    format!(
-        "model = \"{model}\"\ndataset = \"jsc-sim\"\nseed = 1\n\
-         [search.search_space]\nname = \"graph/quantize/mixed_precision_ptq\"\n[search.search_space.setup]\nby = \"type\"\n\
-         [search.search_space.seed.default.config]\nname = [\"NA\"]\n\
-         [search.search_space.seed.linear.config]\nname = [\"integer\"]\ndata_in_width = [4, 8]\ndata_in_frac_width = [\"NA\"]\n\
-         weight_width = [2, 4, 8]\nweight_frac_width = [\"NA\"]\nbias_width = [2, 4, 8]\nbias_frac_width = [\"NA\"]\n\
-         [search.strategy]\nname = \"optuna\"\n[search.strategy.sw_runner.basic_evaluation]\ndata_loader = \"val_dataloader\"\nnum_samples = {rows}\n\
-         [search.strategy.setup]\nn_trials = {trials}\nsampler = \"{sampler}\"\n\
-         [search.strategy.metrics]\naccuracy.scale = 1.0\naverage_bitwidth.scale = 0.2\n"
-    )
-}
 
 #[test]
 fn every_strategy_is_the_same_on_one_and_two_threads() {
@@ -322,53 +241,6 @@ fn the_most_accurate_of_the_front_is_suggested() {
 }
 
 #[test]
-fn a_folder_without_a_search_cannot_be_resumed() {
-    let desk = Desk::new("resumed", "jsc-tiny");
-    desk.config(&config("jsc-tiny", "random", 4, 100));
-    let error = desk.error(&desk.search("x", "--resume=mase_output/net"));
-    assert!(
-        error.contains("mase_output/net has no search to go on with"),
-        "{error}"
-    );
-    assert!(
-        !desk
-            .0
-            .join("mase_output/net/software/search_ckpts")
-            .exists()
-    );
-}
-
-#[test]
-fn a_space_beyond_counting_is_said_to_be_one() {
-    let desk = Desk::new("huge", "jsc-toy");
-    let widths: Vec<String> = (2..=32).map(|width| width.to_string()).collect();
-    let fields = ["data_in", "weight", "bias", "data_out"].map(|operand| {
-        let widths = widths.join(", ");
-        format!("{operand}_width = [{widths}]\n{operand}_frac_width = [{widths}]\n")
-    });
-    let keys = |layer: &str| {
-        format!(
-            "[search.search_space.seed.{layer}.config]\nname = [\"integer\"]\n{}",
-            fields.concat()
-        )
-    };
-    let text = config("jsc-toy", "random", 2, 100);
-    let start = text.find("[search.search_space.seed.linear").unwrap();
-    let end = text.find("[search.strategy]").unwrap();
-    let layers = ["linear", "batch_norm1d", "relu"].map(keys);
-    let text = format!("{}{}{}", &text[..start], layers.concat(), &text[end..]);
-    desk.config(&text);
-    let line = desk.search("h", "").replace(" --quiet", "");
-    let output = desk.run(&line);
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    assert!(
-        said.contains("over more than 10^38 configurations"),
-        "{said}"
-    );
-}
-
-#[test]
 fn trials_can_be_trained() {
     let desk = Desk::new("trained", "jsc-tiny");
     let text = config("jsc-tiny", "random", 4, 1000).replace(
@@ -409,133 +281,6 @@ fn trials_can_be_trained() {
     desk.config(&config("jsc-tiny", "random", 4, 1000));
     assert!(desk.run(&desk.search("untrained", "")).status.success());
     assert_ne!(desk.log("t1"), desk.log("untrained"));
-}
-
-#[test]
-fn mistakes_are_answered_with_a_sentence() {
-    let desk = Desk::new("wrong", "jsc-tiny");
-    let good = config("jsc-tiny", "random", 4, 100);
-    let cases = [
-        (
-            good.replace("weight_width = [2, 4, 8]", "weight_width = []"),
-            "weight_width: there are no choices",
-        ),
-        (
-            good.replace("accuracy.scale", "acuracy.scale"),
-            "nothing computes 'acuracy'",
-        ),
-        (
-            good.replace("\"random\"", "\"randon\""),
-            "did you mean 'random'?",
-        ),
-        (
-            good.replace("seed.linear.config", "seed.conv2d.config"),
-            "rule 'conv2d' matches nothing",
-        ),
-        (
-            good.replace("name = [\"integer\"]", "name = [\"NA\"]"),
-            "there is nothing to search",
-        ),
-        (
-            good.replace("data_loader = \"val_dataloader\"", "data_loader = \"vall\""),
-            "'vall' is not one of",
-        ),
-        (
-            good.replace(
-                "[search.strategy.metrics]",
-                "[search.strategy.budget]\nmin_speed = 3\n[search.strategy.metrics]",
-            ),
-            "nothing computes 'speed'",
-        ),
-        (
-            good.clone() + "[search.strategy.sampler_config]\nshuffle = 3\n",
-            "s.toml:29:1: sampler `random`: ",
-        ),
-        (
-            good.replace("\"random\"", "\"brute_force\"")
-                + "[search.strategy.sampler_config]\nlimit = 3\n",
-            "`ch list strategies` shows others",
-        ),
-    ];
-    for (text, expected) in cases {
-        desk.config(&text);
-        let error = desk.error(&desk.search("x", ""));
-        assert!(
-            error.starts_with("error: ") && error.contains(expected),
-            "{error}"
-        );
-    }
-    desk.config(
-        &good
-            .replace("accuracy.scale", "acuracy.scale")
-            .replace("average_bitwidth.scale = 0.2\n", ""),
-    );
-    let error = desk.error(&desk.search("x", ""));
-    assert!(!error.contains("problems"), "there is one: {error}");
-    desk.config(&good);
-    let error = desk.error(&desk.search("x", "--sampler tp"));
-    assert!(error.contains("did you mean 'tpe'?"), "{error}");
-    assert!(
-        !desk.0.join("mase_output/x").exists(),
-        "a mistake leaves no folder"
-    );
-}
-
-#[test]
-fn a_journal_that_is_broken_or_foreign_is_refused() {
-    let desk = Desk::new("journal", "jsc-tiny");
-    desk.config(&config("jsc-tiny", "random", 6, 100));
-    assert!(desk.run(&desk.search("j", "")).status.success());
-    let path = desk
-        .0
-        .join("mase_output/j/software/search_ckpts/study.journal");
-    let good = fs::read_to_string(&path).unwrap();
-    fs::write(&path, good.replacen("\"op_code\":4", "\"op_code\":", 1)).unwrap();
-    let error = desk.error(&desk.search("j", "--resume"));
-    assert!(
-        error.contains("study.journal:4: is not a line of a journal"),
-        "{error}"
-    );
-    fs::write(&path, &good).unwrap();
-    let error = desk.error(&desk.search("j", "--resume --seed 9"));
-    assert!(
-        error.contains("was made with seed = 1, now it is 9"),
-        "{error}"
-    );
-    assert_eq!(
-        fs::read_to_string(&path).unwrap(),
-        good,
-        "a refused journal is left alone"
-    );
-}
-
-/// A key with one choice is no parameter, and results follow from it all the same.
-#[test]
-fn a_search_with_another_fixed_key_is_another_search() {
-    let desk = Desk::new("fixed", "jsc-tiny");
-    let text = config("jsc-tiny", "random", 4, 100);
-    desk.config(&text.replace("bias_width = [2, 4, 8]", "bias_width = [8]"));
-    assert!(desk.run(&desk.search("j", "")).status.success());
-    desk.config(&text.replace("bias_width = [2, 4, 8]", "bias_width = [2]"));
-    let error = desk.error(&desk.search("j", "--resume"));
-    let said = ".bias_width = [8], now it is [2]";
-    assert!(error.contains(said), "{error}");
-    let hardware = "[search.strategy.hw_runner.average_bitwidth]\ncompare_to = 16\n";
-    desk.config(&(text.replace("bias_width = [2, 4, 8]", "bias_width = [8]") + hardware));
-    let error = desk.error(&desk.search("j", "--resume"));
-    let said = "was made with compare_to = 32.0, now it is 16.0";
-    assert!(error.contains(said), "{error}");
-    // The order of the keys is the order of the parameters, which the points follow from.
-    let (first, second) = ("data_in_width = [4, 8]", "weight_width = [2, 4, 8]");
-    let swapped = text
-        .replace(first, "%")
-        .replace(second, first)
-        .replace('%', second);
-    desk.config(&text);
-    assert!(desk.run(&desk.search("k", "")).status.success());
-    desk.config(&swapped);
-    let error = desk.error(&desk.search("k", "--resume"));
-    assert!(error.contains("was made with parameters = ["), "{error}");
 }
 
 /// Samplers that learn nothing from it give up a trial that cannot reach the front, without being told to.
