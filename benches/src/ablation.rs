@@ -6,10 +6,10 @@
 
 use crate::table::print;
 use anyhow::{Result, anyhow};
+use config::Table;
 use data::{Dataset, OpenOptions};
 use engine::{Network, OptimizerKind};
 use ir::Graph;
-use passes::config::Table;
 use passes::{Context, Program};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -69,7 +69,7 @@ fn integer_line(name: &str, rows: usize, runs: usize) -> Result<Vec<String>> {
         .shape
         .bind(rows)
         .unwrap_or_default();
-    let random = ir::Random::new(1, "integers");
+    let random = random::Random::new(1, "integers");
     let x: Vec<f32> = (0..input.iter().product::<usize>())
         .map(|k| random.normal(k as u64))
         .collect();

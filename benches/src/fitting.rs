@@ -6,7 +6,7 @@ use crate::table::{print, times};
 use anyhow::Result;
 use data::{Dataset, Info, Rows, Split};
 use engine::{Network, OptimizerKind};
-use ir::Random;
+use random::Random;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

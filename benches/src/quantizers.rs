@@ -5,7 +5,7 @@ use crate::peer::Peer;
 use crate::table::{micros, print, times};
 use anyhow::Result;
 use format::Format;
-use ir::Random;
+use random::Random;
 
 const ELEMENTS: usize = 10_000_000;
 /// The last axis of the array: blocks lie along it.

@@ -4,7 +4,8 @@ use crate::clock::{Spent, time};
 use crate::table::{micros, print};
 use anyhow::Result;
 use engine::{Input, Network, Optimizer, OptimizerKind};
-use ir::{Graph, Random};
+use ir::Graph;
+use random::Random;
 use std::fmt::Write;
 
 const TURNS: usize = 5;

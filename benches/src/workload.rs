@@ -2,7 +2,8 @@
 
 use anyhow::{Context, Result};
 use engine::{Input, Network, Optimizer, OptimizerKind, PlanOptions, Score};
-use ir::{DType, Graph, Op, Random};
+use ir::{DType, Graph, Op};
+use random::Random;
 
 /// Batches of data; the first-level caches do not hold them all.
 const BATCHES: usize = 16;

@@ -10,11 +10,11 @@ use std::process::ExitCode;
 
 mod actions;
 mod calendar;
-mod config;
 mod console;
 mod number;
 mod output;
 mod pipeline;
+mod settings;
 mod source;
 mod table;
 mod usage;

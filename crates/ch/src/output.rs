@@ -2,7 +2,7 @@
 //! gets `_2`, `_3` …; runs are never mixed, and a folder belongs to one process at a time.
 
 use crate::calendar;
-use crate::config::Config;
+use crate::settings::Config;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value as Json};
 use std::fs::{self, File, TryLockError};

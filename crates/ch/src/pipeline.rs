@@ -1,7 +1,7 @@
 //! The parts of a run, in the order data flows: configuration → data → graph → network → training.
 
-use crate::config::{Action, Config};
 use crate::console::{Console, Voice};
+use crate::settings::{Action, Config};
 use crate::source;
 use anyhow::{Context, Result, bail};
 use data::{DATASETS, Dataset, OpenOptions, ValSplit};

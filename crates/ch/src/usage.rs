@@ -1,9 +1,9 @@
 //! Reading the command line: numbers that look like options, and wrong words answered in one sentence.
 
-use crate::config::{Action, hide_settings};
+use crate::settings::{Action, hide_settings};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use interop::nearest::did_you_mean;
+use config::did_you_mean;
 use std::ffi::OsString;
 use std::process::ExitCode;
 

@@ -50,6 +50,70 @@ pub struct Rows {
     pub width: usize,
 }
 
+impl Dataset {
+    /// The rows of a split.
+    pub fn split(&self, name: SplitName) -> &Split {
+        match name {
+            SplitName::Train => &self.train,
+            SplitName::Val => &self.val,
+            SplitName::Test => &self.test,
+        }
+    }
+
+    /// A note for whoever wants more rows than a split has.
+    pub fn shortfall(&self, name: SplitName, wanted: usize) -> Option<String> {
+        let (available, split) = (self.split(name).len(), name.long_name());
+        (wanted > available).then(|| {
+            format!(
+                "requested {wanted} rows but {} has only {available} {split} rows; using all of them",
+                self.info.name
+            )
+        })
+    }
+}
+
+/// A part of a dataset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SplitName {
+    /// What training learns from.
+    #[default]
+    Train,
+    /// What training is watched with.
+    Val,
+    /// What nothing has seen.
+    Test,
+}
+
+impl SplitName {
+    /// The words for it in configs.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("train", Self::Train),
+        ("val", Self::Val),
+        ("test", Self::Test),
+        ("train_dataloader", Self::Train),
+        ("val_dataloader", Self::Val),
+        ("test_dataloader", Self::Test),
+    ];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Val => "val",
+            Self::Test => "test",
+        }
+    }
+
+    /// The word for it in a sentence.
+    pub fn long_name(self) -> &'static str {
+        match self {
+            Self::Train => "training",
+            Self::Val => "validation",
+            Self::Test => "test",
+        }
+    }
+}
+
 impl Split {
     /// The rows with these numbers.
     pub fn new(rows: Arc<Rows>, indices: Vec<u32>) -> Self {

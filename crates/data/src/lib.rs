@@ -19,7 +19,7 @@ mod sets;
 mod sha256;
 mod table;
 
-pub use dataset::{Dataset, Info, Rows, Split};
+pub use dataset::{Dataset, Info, Rows, Split, SplitName};
 pub use describe::{ClassCounts, Counts, Description, Range, describe};
 pub use error::{DataError, Missing};
 pub use open::{Where, find, get, open};

@@ -7,7 +7,7 @@ use crate::options::OpenOptions;
 use crate::places;
 use crate::sets::file;
 use crate::table::{DATASETS, DatasetEntry, FileEntry};
-use interop::nearest::did_you_mean;
+use config::did_you_mean;
 use std::path::PathBuf;
 
 /// Where a dataset is.

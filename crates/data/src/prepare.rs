@@ -3,7 +3,7 @@
 use crate::dataset::{Dataset, Info, Rows, Split};
 use crate::hash;
 use crate::options::ValSplit;
-use ir::Random;
+use random::Random;
 use std::sync::Arc;
 
 /// Part of the rows that is held for testing, and part of the rest that is held for validation, one in so many.

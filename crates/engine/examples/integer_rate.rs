@@ -5,7 +5,8 @@
 
 use engine::{Input, IntegerPlan, Plan, PlanOptions, Pool, State, compile};
 use format::Format;
-use ir::{Graph, Op, Random, verify};
+use ir::{Graph, Op, verify};
+use random::Random;
 use std::error::Error;
 use std::time::Instant;
 

@@ -5,8 +5,9 @@ use crate::options::PlanOptions;
 use crate::plan::{Plan, Score, compile};
 use crate::state::State;
 use crate::{EngineError, Input};
-use ir::{Graph, Random, VerifyError, verify};
+use ir::{Graph, VerifyError, verify};
 use kernels::threads::Pool;
+use random::Random;
 
 /// Plans kept; the oldest goes first. A training run needs two sizes in two modes.
 const MOST_PLANS: usize = 8;

@@ -9,8 +9,9 @@ use crate::segments::Segments;
 use crate::shard::{Context, Program, Shard};
 use crate::sharding::shard_rows;
 use crate::state::State;
-use ir::{Random, Verified};
+use ir::Verified;
 use kernels::threads::Pool;
+use random::Random;
 use std::sync::Arc;
 
 /// Loss and number of right answers of one batch.

@@ -3,7 +3,7 @@
 use crate::arena::{ALIGNMENT, Span};
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
-use ir::Random;
+use random::Random;
 use std::sync::Arc;
 
 /// A graph compiled for a number of rows: steps in execution order and where everything lies.

@@ -3,7 +3,7 @@
 use crate::arena::Span;
 use crate::shard::Shard;
 use crate::state::State;
-use ir::Random;
+use random::Random;
 
 /// One operation of a plan, compiled for the rows of one shard.
 ///

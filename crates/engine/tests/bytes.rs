@@ -4,8 +4,9 @@
 
 use engine::{Input, PlanOptions, Pool, State, compile};
 use format::Format;
-use ir::{Graph, Random, Tensor, verify};
+use ir::{Graph, Tensor, verify};
 use proptest::prelude::*;
+use random::Random;
 
 fn layer(inputs: usize, outputs: usize, formats: [&str; 3], relu: bool) -> Graph {
     let bias = if formats[2].is_empty() {

@@ -7,7 +7,8 @@ mod samples;
 mod support;
 
 use engine::{Gradients, Input, Mode, Plan, PlanOptions, Pool, State, compile};
-use ir::{DType, Graph, Op, Random, Verified, verify};
+use ir::{DType, Graph, Op, Verified, verify};
+use random::Random;
 use samples::SAMPLES;
 
 const ROWS: usize = 3;

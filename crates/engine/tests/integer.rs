@@ -202,7 +202,7 @@ const OPS: &[&str] = &[
 fn random_graphs_equal_exact_arithmetic() {
     let mut accepted = 0;
     for seed in 0..3000 {
-        let random = ir::Random::new(seed, "integer");
+        let random = ::random::Random::new(seed, "integer");
         let bytes: Vec<u8> = (0..400).map(|k| random.bits(k) as u8).collect();
         accepted += usize::from(try_bytes(&bytes));
     }

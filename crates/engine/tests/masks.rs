@@ -5,7 +5,8 @@
 mod random_masks;
 
 use engine::{Input, IntegerPlan, Network, Optimizer, OptimizerKind, PlanOptions, State, compile};
-use ir::{Graph, NodeId, Random, Tensor, verify};
+use ir::{Graph, NodeId, Tensor, verify};
+use random::Random;
 
 const PICTURES: &str = r#"graph "pictures" {
   x: f32[N, 3, 16, 16] = placeholder

@@ -6,7 +6,8 @@ use engine::{
     EngineError, Gradients, Input, Network, Optimizer, OptimizerKind, PlanOptions, Pool, Port,
     State, compile,
 };
-use ir::{Graph, Random, verify};
+use ir::{Graph, verify};
+use random::Random;
 
 /// Convolutions, norms, dropout and a residual: enough work for several shards.
 const PICTURES: &str = r#"graph "pictures" {

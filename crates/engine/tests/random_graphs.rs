@@ -3,7 +3,7 @@
 #[path = "support/random_graph.rs"]
 mod random_graph;
 
-use ir::Random;
+use random::Random;
 use random_graph::{Choices, graph, run};
 
 fn try_bytes(bytes: &[u8]) -> usize {

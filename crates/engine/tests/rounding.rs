@@ -9,7 +9,8 @@ mod support;
 
 use engine::{Input, PlanOptions, Pool, State, compile};
 use format::Format;
-use ir::{DType, Graph, NodeId, Op, Random, Tensor, verify};
+use ir::{DType, Graph, NodeId, Op, Tensor, verify};
+use random::Random;
 use samples::SAMPLES;
 
 const ROWS: usize = 4;

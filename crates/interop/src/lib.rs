@@ -9,7 +9,6 @@ pub mod checkpoint;
 pub mod csv;
 pub mod hdf5;
 pub mod idx;
-pub mod nearest;
 pub mod npy;
 pub mod npz;
 #[cfg(feature = "parquet")]

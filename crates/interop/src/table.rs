@@ -1,6 +1,6 @@
 //! A table of numbers with one column of labels: what the readers of CSV, ARFF, NPZ, Parquet and HDF5 give.
 
-use crate::nearest::did_you_mean;
+use config::did_you_mean;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};

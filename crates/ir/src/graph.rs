@@ -1,8 +1,9 @@
 //! Graphs and nodes, and the edits that keep a graph in order.
 
 use crate::mask::zero_masked;
-use crate::{FxOp, Init, MaseType, Op, Operator, ParamRole, PortSpec, Random, Tensor};
+use crate::{FxOp, Init, MaseType, Op, Operator, ParamRole, PortSpec, Tensor};
 use format::Format;
+use random::Random;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 

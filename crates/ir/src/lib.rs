@@ -51,7 +51,7 @@ mod graph;
 mod mask;
 mod metadata;
 mod operator;
-mod random;
+
 mod result_format;
 mod shape;
 mod tensor;
@@ -69,7 +69,7 @@ pub use metadata::{
 };
 pub use operator::{BitOpRule, Cost, FxOp, Init, MaseType, OpError, Operator, ParamRole, PortSpec};
 pub use ops::{AttributeError, Op, OpEntry};
-pub use random::Random;
+
 pub use result_format::result_format;
 pub use shape::{DType, Dim, Shape, ShapeError, Type};
 pub use tensor::Tensor;

@@ -6,7 +6,7 @@ use crate::table::MODELS;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// No model has this name.
-    #[error("unknown model '{name}'{}", did_you_mean(.candidates))]
+    #[error("unknown model '{name}'{}", config::hint(.candidates))]
     Unknown {
         /// The name as given.
         name: String,
@@ -46,30 +46,9 @@ pub enum ModelError {
 impl ModelError {
     /// No model is called `name`.
     pub(crate) fn unknown(name: &str) -> Self {
-        // Measuring takes time in the square of the length, and nobody misspells a name of a hundred letters.
-        let limit = if name.len() > 100 {
-            0
-        } else {
-            (name.len() / 3).max(2)
-        };
-        let distance = |model: &str| strsim::damerau_levenshtein(&name.to_lowercase(), model);
-        let mut close: Vec<(usize, &'static str)> = MODELS
-            .iter()
-            .map(|entry| (distance(entry.name), entry.name))
-            .filter(|(distance, _)| *distance <= limit)
-            .collect();
-        close.sort_unstable();
         Self::Unknown {
             name: name.to_owned(),
-            candidates: close.into_iter().take(3).map(|(_, name)| name).collect(),
+            candidates: config::nearest(name, MODELS.iter().map(|entry| entry.name)),
         }
-    }
-}
-
-fn did_you_mean(candidates: &[&str]) -> String {
-    match candidates {
-        [] => String::new(),
-        [only] => format!("; did you mean '{only}'?"),
-        [rest @ .., last] => format!("; did you mean '{}' or '{last}'?", rest.join("', '")),
     }
 }

@@ -4,11 +4,12 @@
 //! a word behind it to measure only the cases whose name has it.
 #![expect(clippy::print_stdout, reason = "an example prints what it measured")]
 
+use config::Table;
 use data::{Dataset, Info, Rows, Split};
-use ir::{Graph, Random};
-use passes::config::Table;
+use ir::Graph;
 use passes::statistics::STATISTICS;
 use passes::{Context, Program};
+use random::Random;
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,7 +1,7 @@
 //! What passes share: the data, the graph as it was at the start, the files that wait to be written.
 
 use crate::PassError;
-use data::{Dataset, Split};
+use data::{Dataset, Split, SplitName};
 use ir::{Graph, Tensor};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -115,58 +115,14 @@ impl<'a> Context<'a> {
     /// Up to `count` rows of a split: `train`, `val` or `test`.
     pub fn rows(&mut self, split: SplitName, count: usize) -> Result<Split, PassError> {
         let data = self.data.ok_or(PassError::NoData)?;
-        let rows = match split {
-            SplitName::Train => &data.train,
-            SplitName::Val => &data.val,
-            SplitName::Test => &data.test,
-        };
+        let rows = data.split(split);
         if rows.is_empty() {
             return Err(PassError::EmptySplit {
                 dataset: data.info.name.clone(),
                 split: split.name(),
             });
         }
-        if rows.len() < count {
-            self.notes.push(format!(
-                "{count} rows were asked for, the {} rows of {} are {}; all of them are used",
-                split.name(),
-                data.info.name,
-                rows.len()
-            ));
-        }
+        self.notes.extend(data.shortfall(split, count));
         Ok(rows.head(count.min(rows.len())))
-    }
-}
-
-/// A part of a dataset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SplitName {
-    /// What training learns from.
-    #[default]
-    Train,
-    /// What training is watched with.
-    Val,
-    /// What nothing has seen.
-    Test,
-}
-
-impl SplitName {
-    /// The words for it in configs.
-    pub const WORDS: &'static [(&'static str, Self)] = &[
-        ("train", Self::Train),
-        ("val", Self::Val),
-        ("test", Self::Test),
-        ("train_dataloader", Self::Train),
-        ("val_dataloader", Self::Val),
-        ("test_dataloader", Self::Test),
-    ];
-
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Val => "val",
-            Self::Test => "test",
-        }
     }
 }

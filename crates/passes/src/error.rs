@@ -1,6 +1,6 @@
 //! Why a pass cannot do its work.
 
-use crate::config::Problem;
+use config::Problem;
 use std::path::PathBuf;
 
 /// Why a pass stopped. The pass is named once, by whoever ran it.

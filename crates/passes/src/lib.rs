@@ -8,7 +8,6 @@
 
 pub mod analysis;
 pub mod compare;
-pub mod config;
 pub mod cost;
 pub mod interface;
 pub mod statistics;
@@ -23,7 +22,7 @@ mod program;
 mod rules;
 mod table;
 
-pub use context::{Context, Decision, OutputFile, Replaced, SplitName};
+pub use context::{Context, Decision, OutputFile, Replaced};
 pub use error::PassError;
 pub use observe::observe;
 pub use pass::{Kind, Pass, PassEntry};

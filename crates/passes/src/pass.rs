@@ -1,7 +1,7 @@
 //! What a pass is.
 
-use crate::config::Reader;
 use crate::{Context, PassError, PassReport};
+use config::Reader;
 use ir::Graph;
 
 /// What a pass is for.

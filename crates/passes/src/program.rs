@@ -1,9 +1,9 @@
 //! The passes of a config file, in its order.
 
-use crate::config::{Problem, Reader, Span, Table};
 use crate::pass::Configured;
 use crate::table::find;
 use crate::{Context, Kind, PassEntry, PassError, PassReport};
+use config::{Problem, Reader, Span, Table};
 use ir::{Graph, Node, NodeId, VerifyError, verify};
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! Choosing nodes by type, by name or by a pattern of names: the shape that several passes' configs have.
 
-use crate::config::{Item, Key, Problem, Reader};
-use interop::nearest::did_you_mean;
+use config::did_you_mean;
+use config::{Item, Key, Problem, Reader};
 use ir::{Graph, Node, Op};
 use regex_lite::Regex;
 

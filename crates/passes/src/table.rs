@@ -1,7 +1,7 @@
 //! The table of passes.
 
 use crate::{PassEntry, analysis, interface, transform};
-use interop::nearest::did_you_mean;
+use config::did_you_mean;
 
 /// Every pass, in reading order.
 pub static PASSES: &[PassEntry] = &[

@@ -1,11 +1,11 @@
 //! Calibration, GPTQ and bias correction: against a reference that is not ours, and by laws.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use config::Table;
 use data::{Dataset, Info, OpenOptions, Rows, Split};
 use engine::Port;
 use format::Format;
 use ir::{Graph, Tensor};
-use passes::config::Table;
 use passes::{Context, Program, RunError, StepReport};
 use serde_json::Value as Json;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ fn noise(graph: &Graph, count: usize) -> Dataset {
     let verified = ir::verify(graph).unwrap();
     let placeholder = verified.placeholders()[0];
     let sample = verified.ty(placeholder.into()).shape.sample().unwrap();
-    let random = ir::Random::new(11, "rows");
+    let random = random::Random::new(11, "rows");
     let len = count * sample.iter().product::<usize>();
     let values = (0..len).map(|k| random.normal(k as u64) + 0.3).collect();
     dataset(sample, values)
@@ -350,7 +350,7 @@ fn folded_batch_norms_leave_the_outputs_as_they_were() {
         let mut graph = model(name);
         for index in 0..graph.nodes().len() {
             let node = graph.node_mut(ir::NodeId(index as u32));
-            let random = ir::Random::new(2, &node.name);
+            let random = random::Random::new(2, &node.name);
             for port in ["weight", "bias", "running_mean", "running_var"] {
                 if let Some(tensor) = node
                     .params

@@ -1,8 +1,8 @@
 //! The numbers of the labs: counts, costs and types of quantised networks.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use config::Table;
 use ir::Graph;
-use passes::config::Table;
 use passes::{Context, Program, StepReport};
 
 const INTEGER: &str = "name = \"integer\"\ndata_in_width = 8\ndata_in_frac_width = 4\nweight_width = 8\n\

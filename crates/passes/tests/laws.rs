@@ -1,10 +1,10 @@
 //! Laws over the table of passes: what holds for one holds for all, and for those that come later.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use config::{Item, Table};
 use data::{Dataset, Info, OpenOptions, Rows, Split};
 use format::Format;
 use ir::Graph;
-use passes::config::{Item, Table};
 use passes::{Context, Kind, PASSES, PassEntry, Program};
 use std::collections::BTreeSet;
 use std::path::Path;

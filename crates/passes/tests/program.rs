@@ -1,9 +1,9 @@
 //! What holds of passes that run one after another.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use config::Table;
 use data::{Dataset, OpenOptions};
 use ir::{Graph, Tensor};
-use passes::config::Table;
 use passes::{Context, Program};
 use std::collections::BTreeSet;
 
@@ -143,9 +143,7 @@ fn problems(passes: &str) -> Vec<String> {
             }
         }
     };
-    let at = |problem: passes::config::Problem| {
-        format!("{}: {}", &passes[problem.span], problem.message)
-    };
+    let at = |problem: config::Problem| format!("{}: {}", &passes[problem.span], problem.message);
     found.into_iter().map(at).collect()
 }
 

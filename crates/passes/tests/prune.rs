@@ -1,10 +1,10 @@
 //! Pruning is exact, reproducible and lasting.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use config::Table;
 use data::{Dataset, OpenOptions};
 use engine::{Input, Network, Optimizer, OptimizerKind, PlanOptions, Port};
 use ir::{Graph, NodeId, Tensor, verify};
-use passes::config::Table;
 use passes::{Context, Program, RunError, StepReport, interface};
 use std::path::Path;
 

@@ -4,10 +4,10 @@
 //! `reference/quantized_ops.py` wrote the cases from the definitions alone: rounded operands, exact sums and products.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use config::Table;
 use engine::{Input, IntegerError, IntegerPlan, Network, PlanOptions, State};
 use ir::{DType, Graph, Op, Tensor, verify};
 use kernels::Isa;
-use passes::config::Table;
 use passes::{Context, Program, RunError};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;

@@ -1,12 +1,13 @@
 //! The pass `profile_statistics`: what it writes, that it changes nothing else, and what it refuses.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use config::Table;
 use data::{Dataset, Info, Rows, Split};
 use engine::Port;
-use ir::{Graph, Random, verify};
-use passes::config::Table;
+use ir::{Graph, verify};
 use passes::statistics::{Profile, RangeQuantile, Record, Statistic, VariancePrecise};
 use passes::{Context, Program, RunError, StepReport};
+use random::Random;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -60,8 +61,8 @@ fn dataset_of(values: Vec<f32>, width: usize) -> Dataset {
 }
 
 fn program(text: &str) -> Result<Program, Vec<String>> {
-    let problems = |problems: Vec<passes::config::Problem>| {
-        let message = |problem: passes::config::Problem| problem.message;
+    let problems = |problems: Vec<config::Problem>| {
+        let message = |problem: config::Problem| problem.message;
         problems.into_iter().map(message).collect()
     };
     Program::read(&Table::parse(text).unwrap()).map_err(problems)
@@ -229,7 +230,7 @@ fn buffers_and_results_are_profiled() {
     assert_eq!(report.report.facts["num_samples"], 3);
     assert_eq!(
         context.notes,
-        ["9 rows were asked for, the val rows of noise are 3; all of them are used"]
+        ["requested 9 rows but noise has only 3 validation rows; using all of them"]
     );
     let software = ir::software(
         &verify(&graph).unwrap(),

@@ -3,9 +3,10 @@
 use crate::format_space::Choices;
 use crate::metrics::{METRICS, position};
 use crate::{Direction, SAMPLERS};
-use interop::nearest::did_you_mean;
-use passes::config::{Item, Key, Problem, Reader, Span, Table};
-use passes::{By, Rules, SplitName};
+use config::did_you_mean;
+use config::{Item, Key, Problem, Reader, Span, Table};
+use data::SplitName;
+use passes::{By, Rules};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
 
@@ -218,7 +219,7 @@ fn read_strategy(reader: &mut Reader, rules: Rules<Choices>) -> SearchConfig {
 /// A sampler by name; `optuna` leaves the choice to `setup.sampler`.
 fn sampler_named(reader: &mut Reader, key: &'static str) -> Option<&'static str> {
     let item = reader.item(key)?;
-    let passes::config::Value::Text(name) = &item.value else {
+    let config::Value::Text(name) = &item.value else {
         reader.problem(
             item.span.clone(),
             format!("{key}: {} is not a word", item.value),
@@ -389,12 +390,12 @@ fn read_budgets(reader: &mut Reader) -> Vec<Budget> {
             continue;
         };
         match item.value {
-            passes::config::Value::Int(limit) => budgets.push(Budget {
+            config::Value::Int(limit) => budgets.push(Budget {
                 metric,
                 side,
                 limit: limit as f64,
             }),
-            passes::config::Value::Float(limit) if limit.is_finite() => budgets.push(Budget {
+            config::Value::Float(limit) if limit.is_finite() => budgets.push(Budget {
                 metric,
                 side,
                 limit,

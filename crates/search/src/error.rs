@@ -1,6 +1,6 @@
 //! What can go wrong with a search before its first trial, and with what a caller tells a study.
 
-use interop::nearest::did_you_mean;
+use config::did_you_mean;
 use serde_json::Value;
 
 use crate::SpaceProblem;

@@ -10,15 +10,12 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
-mod draws;
 mod error;
 pub mod evaluate;
 mod format_space;
 mod history;
 pub mod metrics;
-mod normal;
 pub mod pareto;
-mod permutation;
 pub mod results;
 pub mod runner;
 pub mod sampler;

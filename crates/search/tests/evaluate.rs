@@ -1,11 +1,12 @@
 //! Scores of an evaluator, which reuses plans and activations, are those of the whole network run anew.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use config::{Reader, Table};
 use data::{Rows, Split};
 use engine::{Input, Network};
-use ir::{Graph, Random};
+use ir::Graph;
 use passes::Rules;
-use passes::config::{Reader, Table};
+use random::Random;
 use search::evaluate::{Evaluation, Evaluator, Task};
 use search::{Choices, FormatSpace, Point};
 use std::sync::Arc;

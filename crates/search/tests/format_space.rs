@@ -2,9 +2,9 @@
 //! makes no difference.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use config::{Problem, Reader, Table};
 use ir::Graph;
 use passes::Rules;
-use passes::config::{Problem, Reader, Table};
 use search::{Choices, FormatSpace, FormatSpaceError};
 
 fn network(model: &str) -> Graph {

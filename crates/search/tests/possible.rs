@@ -1,9 +1,9 @@
 //! Points whose formats cannot be made are no points: no sampler proposes one, and none is counted.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use config::{Reader, Table};
 use ir::Graph;
 use passes::Rules;
-use passes::config::{Reader, Table};
 use search::{
     Choices, Coordinate, Direction, FormatSpace, Next, Outcome, Point, SAMPLERS, Sampler,
     SamplerEntry, Setting, Study,

@@ -4,9 +4,9 @@
 mod earlier;
 mod searches;
 
+use data::SplitName;
 use earlier::Earlier;
 use engine::{Input, Network};
-use passes::SplitName;
 use search::results::{Report, importances};
 use search::runner::{Results, Search, TrialRecord};
 use search::storage::{Journal, StoredTrial, StudyInfo};

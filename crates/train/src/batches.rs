@@ -1,7 +1,7 @@
 //! The rows of an epoch in the order they are learned.
 
 use data::Split;
-use ir::Random;
+use random::Random;
 
 /// The row numbers of one epoch and their labels, batch after batch. Reused from epoch to epoch.
 #[derive(Debug, Default)]

@@ -3,7 +3,8 @@
 
 use data::{Dataset, Info, Rows, Split};
 use engine::{Network, OptimizerKind};
-use ir::{Graph, Random, Tensor};
+use ir::{Graph, Tensor};
+use random::Random;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

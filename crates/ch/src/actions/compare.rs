@@ -6,9 +6,10 @@ use crate::{Reply, pipeline, source};
 use anyhow::{Context, Result, bail};
 use data::{OpenOptions, Rows, Split};
 use interop::checkpoint;
-use ir::{Graph, Random};
+use ir::Graph;
 use models::ModelInfo;
 use passes::compare::Compare;
+use random::Random;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use super::json_text;
 use crate::vocabulary::{KINDS, Word};
 use anyhow::bail;
-use interop::nearest::did_you_mean;
+use config::did_you_mean;
 use serde_json::json;
 
 /// Arguments of `ch explain`.

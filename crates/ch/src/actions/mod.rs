@@ -17,7 +17,7 @@ mod training;
 pub mod transform;
 mod transforming;
 
-use crate::config::Config;
+use crate::settings::Config;
 use ir::Graph;
 use std::path::Path;
 

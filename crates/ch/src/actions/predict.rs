@@ -1,8 +1,8 @@
 //! `ch predict MODEL DATASET|ARRAY.npy --out Y.npy`: runs a network and writes its outputs.
 
 use super::json_text;
-use crate::config::{Action, Config, Given};
 use crate::console::{Console, Voice};
+use crate::settings::{Action, Config, Given};
 use crate::{Reply, pipeline};
 use anyhow::{Context, Result, bail};
 use engine::{Input, IntegerPlan};

@@ -3,9 +3,9 @@
 use super::json_text;
 use super::searching::{JOURNAL, Options, Searching};
 use super::train::watch_for_ctrl_c;
-use crate::config::{Action, Config, Given};
 use crate::console::Voice;
 use crate::output::Folder;
+use crate::settings::{Action, Config, Given};
 use crate::{Reply, pipeline};
 use anyhow::{Result, bail};
 use std::path::Path;

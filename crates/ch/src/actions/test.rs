@@ -2,8 +2,8 @@
 
 use super::json_text;
 use super::training::accuracy;
-use crate::config::{Action, Config, Given};
 use crate::console::Voice;
+use crate::settings::{Action, Config, Given};
 use crate::table::{Column, render};
 use crate::{Reply, pipeline};
 use anyhow::{Result, bail};

@@ -2,9 +2,9 @@
 
 use super::sweep;
 use super::training::{Training, count};
-use crate::config::{Action, Config, Given};
 use crate::console::{Console, Voice};
 use crate::output::Folder;
+use crate::settings::{Action, Config, Given};
 use crate::{Reply, pipeline};
 use anyhow::{Context, Result, bail};
 use data::Dataset;

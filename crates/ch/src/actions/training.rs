@@ -1,8 +1,8 @@
 //! One training with its files: the loop, `run.json` before and after it, and what is said meanwhile.
 
 use super::json_text;
-use crate::config::Config;
 use crate::console::Console;
+use crate::settings::Config;
 use crate::{calendar, pipeline};
 use anyhow::{Context, Result};
 use data::Dataset;

@@ -2,9 +2,9 @@
 
 use super::json_text;
 use super::transforming::{Options, Transforming};
-use crate::config::{Action, Config, Given};
 use crate::console::Voice;
 use crate::output::Folder;
+use crate::settings::{Action, Config, Given};
 use crate::{Reply, pipeline};
 use anyhow::{Result, bail};
 

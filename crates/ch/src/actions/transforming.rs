@@ -1,13 +1,13 @@
 //! Passes over one network with their files: reports as text, Markdown, CSV and JSON, and the graph that came out.
 
 use super::test_command;
-use crate::config::Config;
 use crate::console::Console;
 use crate::output::Folder;
+use crate::settings::Config;
 use crate::{calendar, output, pipeline};
 use anyhow::{Context as _, Result, anyhow, bail};
+use config::did_you_mean;
 use data::Dataset;
-use interop::nearest::did_you_mean;
 use ir::Graph;
 use passes::{Context, OutputFile, Program, RunError, StepReport};
 use serde_json::{Value as Json, json};

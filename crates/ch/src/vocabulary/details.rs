@@ -1,6 +1,6 @@
 //! What `ch explain` says about operators, formats, models, datasets and settings beyond the line of their table.
 
-use crate::config::{Kind, Setting};
+use crate::settings::{Kind, Setting};
 use data::DatasetEntry;
 use format::FormatEntry;
 use ir::{AttributeError, Op, OpEntry};

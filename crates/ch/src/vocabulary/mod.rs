@@ -1,7 +1,7 @@
 //! Every name the program prints, gathered from the tables of all crates for `ch list` and `ch explain`.
 
 use crate::actions;
-use crate::config::{self, SETTINGS, Setting};
+use crate::settings::{self, SETTINGS, Setting};
 use format::Format;
 use ir::{FxOp, MaseType, Op};
 
@@ -241,7 +241,7 @@ fn columns() -> Vec<Word> {
         .chain(actions::show::PARAMETER_COLUMNS)
         .chain(actions::format::COLUMNS)
         .chain(actions::data::COLUMNS)
-        .chain(config::COLUMNS)
+        .chain(settings::COLUMNS)
         .chain(actions::test::COLUMNS)
         .chain(actions::sweep::COLUMNS);
     let mut words: Vec<Word> = Vec::new();

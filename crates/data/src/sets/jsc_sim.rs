@@ -8,7 +8,7 @@
 use crate::dataset::{Dataset, Info, Rows};
 use crate::open::Request;
 use crate::prepare;
-use ir::Random;
+use random::Random;
 use serde::Deserialize;
 
 const N_TRAIN: usize = 100_000;

@@ -3,7 +3,7 @@
 use crate::dataset::{Dataset, Info, Rows};
 use crate::open::Request;
 use crate::prepare;
-use ir::Random;
+use random::Random;
 
 const SIDE: usize = 28;
 const N_TRAIN: usize = 1000;

@@ -3,7 +3,7 @@
 use super::{Lowered, Site};
 use crate::options::Mode;
 use crate::step::{Memory, Step, Wires};
-use ir::Random;
+use random::Random;
 
 /// Keeps an element with probability 1 − p. The draw depends on the pass, the node and the element's place in the
 /// whole batch, not on the shard.

@@ -27,11 +27,11 @@ impl<'a> Choices<'a> {
     }
 
     /// Choices for values: an endless stream that the bytes so far determine.
-    fn stream(&self) -> ir::Random {
+    fn stream(&self) -> random::Random {
         let seed = self.bytes.iter().fold(self.at as u64, |h, &b| {
             h.wrapping_mul(31).wrapping_add(b.into())
         });
-        ir::Random::new(seed, "values")
+        random::Random::new(seed, "values")
     }
 
     fn format(&mut self) -> Format {

@@ -5,7 +5,8 @@ mod random_masks;
 
 use engine::{Gradients, Input, Mode, PlanOptions, Pool, State, compile};
 use format::Format;
-use ir::{DType, Graph, Node, NodeId, Op, Random, Shape, Type, Value, verify};
+use ir::{DType, Graph, Node, NodeId, Op, Shape, Type, Value, verify};
+use random::Random;
 use serde_json::{Map, Value as Json, json};
 
 /// Choices read from bytes; zeros when they run out.

@@ -1,6 +1,7 @@
 //! Random masks on any graph, and the same graph with a multiplication in place of every mask on an input.
 
-use ir::{DType, Graph, Node, NodeId, Op, Random, Tensor, Value, verify};
+use ir::{DType, Graph, Node, NodeId, Op, Tensor, Value, verify};
+use random::Random;
 use serde_json::json;
 
 /// Masks on about half of the inputs and trained parameters that can have one.

@@ -1,10 +1,10 @@
 //! What stands between the braces of a node, and the operator that comes of it.
 
-use super::error::did_you_mean;
 use super::parse::{Parsed, Parser, Reported};
 use super::statement::{Formats, Name};
 use crate::ops::placeholder::Placeholder;
 use crate::{AttributeError, Op, Type};
+use config::did_you_mean;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::ops::Range;

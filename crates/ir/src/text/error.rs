@@ -91,19 +91,3 @@ impl fmt::Display for TextErrors {
 }
 
 impl std::error::Error for TextErrors {}
-
-/// `; did you mean 'linear'?` when one of the candidates is close to `name`, else nothing.
-pub fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    // Measuring takes time in the square of the length, and nobody misspells a name of a thousand letters.
-    let limit = if name.len() > 100 {
-        0
-    } else {
-        (name.len() / 3).min(4)
-    };
-    let close = candidates.filter(|candidate| candidate.len().abs_diff(name.len()) <= limit);
-    let measured = close.map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate));
-    let nearest = measured.filter(|(distance, _)| *distance <= limit).min();
-    nearest.map_or(String::new(), |(_, candidate)| {
-        format!("; did you mean '{candidate}'?")
-    })
-}

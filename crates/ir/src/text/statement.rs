@@ -1,10 +1,10 @@
 //! Statements: from tokens to nodes.
 
-use super::error::did_you_mean;
 use super::lexer::Kind;
 use super::parse::{Parsed, Parser, Reported};
 use crate::ops::placeholder::Output;
 use crate::{Node, NodeId, Op, Type, Value};
+use config::did_you_mean;
 use format::Format;
 use std::collections::BTreeMap;
 use std::ops::Range;

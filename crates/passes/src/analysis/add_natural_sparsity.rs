@@ -1,8 +1,9 @@
 //! Zeros that are there without pruning: in weights, and in what flows into the layers.
 
-use crate::config::Reader;
 use crate::observe::observe;
-use crate::{Context, Kind, Pass, PassError, PassReport, SplitName};
+use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
+use data::SplitName;
 use engine::Port;
 use ir::{DType, Graph, NodeId, Op, verify};
 use report::Table;

@@ -1,7 +1,7 @@
 //! The sparsity of pruning masks.
 
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::{Graph, sparsity};
 use report::Table;
 

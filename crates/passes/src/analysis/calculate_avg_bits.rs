@@ -1,8 +1,8 @@
 //! Average bits of weights and activations.
 
-use crate::config::Reader;
 use crate::cost::average_bits;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::{Graph, verify};
 use report::Table;
 

@@ -5,11 +5,12 @@
 //! proved by running the network once more with the decoded codes in their place and no weight format: every result must
 //! be the same to the bit.
 
-use crate::config::Reader;
 use crate::observe::observe;
 use crate::transform::scale_and_shift;
-use crate::{Context, Kind, Pass, PassError, PassReport, SplitName};
+use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use data::Split;
+use data::SplitName;
 use engine::Port;
 use format::Format;
 use ir::ops::dropout::Identity;

@@ -1,8 +1,8 @@
 //! Counts bit operations.
 
-use crate::config::Reader;
 use crate::cost::{explain_bit_ops, formats, node_cost};
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::{Graph, verify};
 use report::Table;
 use serde_json::json;

@@ -1,8 +1,8 @@
 //! Counts floating-point operations: the worked example of a pass of one's own.
 
-use crate::config::Reader;
 use crate::cost::{NodeCost, explain_flops, node_cost};
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::{Graph, verify};
 use report::Table;
 

@@ -1,7 +1,7 @@
 //! Shapes and formats of every port.
 
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::{Graph, verify};
 
 /// `[passes.init_metadata]`: see [`Pass::DOC`].

@@ -1,8 +1,8 @@
 //! The graph, how often each opcode occurs, and its layers as PyTorch prints them.
 
-use crate::config::Reader;
 use crate::cost::overview;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::{FxOp, Graph, torch_repr, verify};
 use serde_json::{Map, Value as Json};
 use std::path::PathBuf;

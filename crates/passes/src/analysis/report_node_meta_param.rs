@@ -1,7 +1,7 @@
 //! The metadata of every node.
 
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::{Graph, metadata, verify};
 use report::Table;
 use serde_json::{Map, Value as Json};

@@ -1,7 +1,7 @@
 //! The shapes of every port.
 
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::{Graph, PortMeta, Ports, verify};
 use report::Table;
 

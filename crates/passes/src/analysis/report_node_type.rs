@@ -1,7 +1,7 @@
 //! What every node is to torch.fx and to MASE.
 
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::{Graph, verify};
 use report::Table;
 

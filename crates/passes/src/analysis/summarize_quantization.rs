@@ -1,8 +1,8 @@
 //! What quantisation changed since the start of the run.
 
 use super::summary;
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::Graph;
 use std::path::PathBuf;
 

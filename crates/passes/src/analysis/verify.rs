@@ -1,7 +1,7 @@
 //! Every rule of the verifier, and whether the graph obeys it.
 
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::{Graph, RULES};
 use report::Table;
 

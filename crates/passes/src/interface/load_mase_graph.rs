@@ -1,8 +1,8 @@
 //! A graph from a file takes the place of the present one.
 
 use super::read_graph_file;
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::Graph;
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! Formats and statistics from a file of metadata.
 
 use super::meta_toml;
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::Graph;
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
 //! Metadata of all nodes as TOML: written from JSON, read back as formats and statistics.
 
 use crate::PassError;
-use crate::config::{Item, Table, Value};
+use config::did_you_mean;
+use config::{Item, Table, Value};
 use format::Format;
-use interop::nearest::did_you_mean;
 use ir::{Graph, NodeId, metadata, verify};
 use serde_json::{Map, Value as Json};
 
@@ -116,7 +116,7 @@ pub fn read(graph: &mut Graph, text: &str) -> Result<usize, PassError> {
     Ok(table.0.len())
 }
 
-fn entries<'a>(item: &'a Item, path: &[&str]) -> &'a [(crate::config::Key, Item)] {
+fn entries<'a>(item: &'a Item, path: &[&str]) -> &'a [(config::Key, Item)] {
     let inner = path
         .iter()
         .try_fold(item, |item, key| Some(&item.as_table()?.get(key)?.1));

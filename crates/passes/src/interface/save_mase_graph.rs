@@ -1,7 +1,7 @@
 //! A graph with its weights, formats and statistics in one file.
 
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use interop::checkpoint::{self, Checkpoint, Kind as FileKind};
 use ir::Graph;
 use serde_json::{Map, Value as Json, json};

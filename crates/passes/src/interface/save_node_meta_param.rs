@@ -1,8 +1,8 @@
 //! The metadata of all nodes in a TOML file.
 
 use super::meta_toml;
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::Graph;
 use std::path::PathBuf;
 

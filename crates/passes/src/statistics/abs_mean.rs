@@ -4,7 +4,7 @@ use super::accumulator::{Accumulator, Needs};
 use super::summary::{Seen, Summary};
 use super::table::{COUNT, DIMS, Measure, ResultField, StatisticEntry};
 use super::{Dims, keys};
-use crate::config::{Reader, Table};
+use config::{Reader, Table};
 
 /// The mean magnitude.
 #[derive(Clone, Debug, Default, PartialEq)]

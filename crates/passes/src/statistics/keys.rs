@@ -1,7 +1,7 @@
 //! Keys that several statistics have.
 
 use super::Dims;
-use crate::config::{Item, Reader, Table, Value};
+use config::{Item, Reader, Table, Value};
 
 /// `dims`. Only here `"NA"` is a value of its own, so it is looked up in the table itself.
 pub(super) fn dims(reader: &mut Reader, table: &Table) -> Dims {

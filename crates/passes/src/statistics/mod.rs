@@ -3,7 +3,7 @@
 //! A new statistic is one file, its `mod` line and its line in the table. A [`Profile`] collects all statistics of one
 //! port in one pass over its values.
 
-use crate::config::{Reader, Table};
+use config::{Reader, Table};
 
 mod abs_mean;
 mod accumulator;

@@ -4,7 +4,7 @@ use super::accumulator::{Accumulator, Needs};
 use super::summary::{Seen, Summary};
 use super::table::{ABS, DIMS, Measure, RANGE, StatisticEntry};
 use super::{Dims, keys};
-use crate::config::{Reader, Table};
+use config::{Reader, Table};
 
 /// The least and the largest value.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -5,7 +5,7 @@ use super::select::quantiles;
 use super::summary::{Seen, Summary};
 use super::table::{ABS, ConfigField, DIMS, Measure, RANGE, StatisticEntry};
 use super::{Dims, keys};
-use crate::config::{Reader, Table};
+use config::{Reader, Table};
 
 /// Groups that are gathered together: they lie in the same cache lines.
 const GROUPS: usize = 16;

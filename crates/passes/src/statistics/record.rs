@@ -4,7 +4,7 @@ use super::Dims;
 use super::accumulator::Needs;
 use super::summary::{Seen, Summary};
 use super::table::{ConfigField, Measure, ResultField, StatisticEntry};
-use crate::config::{Reader, Table};
+use config::{Reader, Table};
 use serde_json::{Map, json};
 
 /// Keeps every sample.

@@ -182,7 +182,7 @@ fn nth(values: &mut [f32], rank: usize) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ir::Random;
+    use random::Random;
 
     fn by_sorting(values: &[f32], magnitudes: bool, level: f64) -> f64 {
         let mut sorted = copy(values, magnitudes);

@@ -1,7 +1,7 @@
 //! Table entries, and the macro that makes the statistics' enum and its dispatch from one line a statistic.
 
 use super::{Dims, Needs, Seen, Summary};
-use crate::config::{Reader, Table};
+use config::{Reader, Table};
 
 /// What the table says of one statistic.
 #[derive(Clone, Copy, Debug)]

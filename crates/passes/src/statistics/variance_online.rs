@@ -4,7 +4,7 @@ use super::accumulator::Needs;
 use super::summary::{Seen, Summary};
 use super::table::{DIMS, MOMENTS, Measure, StatisticEntry};
 use super::{Dims, VariancePrecise};
-use crate::config::{Reader, Table};
+use config::{Reader, Table};
 
 /// Mean and variance.
 #[derive(Clone, Debug, Default, PartialEq)]

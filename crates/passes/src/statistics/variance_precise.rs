@@ -4,7 +4,7 @@ use super::accumulator::{Accumulator, Needs};
 use super::summary::{Seen, Summary};
 use super::table::{DIMS, MOMENTS, Measure, StatisticEntry};
 use super::{Dims, keys};
-use crate::config::{Reader, Table};
+use config::{Reader, Table};
 
 /// Mean and variance.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,8 +1,8 @@
 //! Moves biases so that rounding does not shift the mean of a layer's outputs.
 
 use super::sampling::{Sampling, exact_twin, observe_value, replace, rounded};
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use data::Split;
 use ir::{Graph, Node, NodeId, Op, Tensor};
 use report::Table;

@@ -1,7 +1,7 @@
 //! Folds batch norms into the layers before them.
 
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::{Graph, Node, NodeId, Op, Tensor};
 use report::Table;
 

@@ -1,7 +1,7 @@
 //! Makes low-rank adapters part of the weights beside them.
 
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::{Graph, NodeId, Op, Tensor};
 use report::Table;
 

@@ -1,7 +1,7 @@
 //! Low-rank adapters beside linear layers (Hu et al. 2021).
 
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use ir::ops::{arithmetic, dropout, linear};
 use ir::{Graph, Node, NodeId, Op, Tensor};
 use report::Table;

@@ -1,8 +1,8 @@
 //! Makes pruning permanent: the masks go, what they masked stays out of every result.
 
 use super::sampling::rounded;
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use format::Format;
 use ir::{Graph, Node, NodeId, Op, Tensor};
 use report::Table;

@@ -1,12 +1,13 @@
 //! The rows that a pass runs the network on to choose formats or weights, and what is looked at: the network up to one
 //! value, and the same network without rounding.
 
-use crate::config::{Key, Problem, Reader};
-use crate::{Context, PassError, Replaced, SplitName, observe};
+use crate::{Context, PassError, Replaced, observe};
+use config::did_you_mean;
+use config::{Key, Problem, Reader};
+use data::SplitName;
 use data::{Rows, Split};
 use engine::Port;
 use format::Format;
-use interop::nearest::did_you_mean;
 use ir::ops::dropout::Identity;
 use ir::ops::placeholder::Output;
 use ir::{Graph, Node, NodeId, Tensor, Value};

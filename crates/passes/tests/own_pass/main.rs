@@ -3,9 +3,9 @@
 
 mod my_flops;
 
+use config::{Reader, Table};
 use ir::Graph;
 use my_flops::MyFlops;
-use passes::config::{Reader, Table};
 use passes::{Context, Pass, PassEntry, PassError, Program};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Counts floating-point operations as lab 2 does.
 
+use config::Reader;
 use ir::{Graph, NodeId, Op, Verified, verify};
-use passes::config::Reader;
 use passes::{Context, Kind, Pass, PassError, PassReport};
 use report::Table;
 

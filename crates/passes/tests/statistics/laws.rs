@@ -2,8 +2,8 @@
 //! and what has no value is an error that names it.
 
 use crate::read;
-use ir::Random;
 use passes::statistics::{Profile, Record, STATISTICS, Statistic, Summary};
+use random::Random;
 
 const SAMPLE: [usize; 3] = [3, 2, 4];
 const WIDTH: usize = 24;

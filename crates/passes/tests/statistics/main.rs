@@ -5,7 +5,7 @@ mod configs;
 mod golden;
 mod laws;
 
-use passes::config::{Reader, Table};
+use config::{Reader, Table};
 use passes::statistics::Statistic;
 
 /// A statistic from its config in TOML, or the first problem.

@@ -3,8 +3,9 @@
 use crate::config::TrialTraining;
 use data::Split;
 use engine::{Input, Network, Optimizer, OptimizerKind};
-use ir::{Graph, Random};
+use ir::Graph;
 use passes::PassError;
+use random::Random;
 
 /// Rows of a block when scoring.
 const BLOCK: usize = 1024;

@@ -5,12 +5,12 @@
 
 use super::choices::{Choice, Choices, KeyChoices, entry, is_name, is_same_format, operand_field};
 use super::possible::{TriedName, TriedOperand, make};
-use crate::draws::Draws;
+use config::did_you_mean;
+use config::{Key, Problem};
 use format::{FieldValue, Format, FormatEntry};
-use interop::nearest::did_you_mean;
-use ir::Random;
-use passes::config::{Key, Problem};
 use passes::transform::quantize::{Operand, is_na};
+use random::Draws;
+use random::Random;
 use std::collections::BTreeSet;
 
 /// Where there are too many combinations to try them all, so many random ones of each choice are.

@@ -2,8 +2,8 @@
 //!
 //! A table named after a format holds keys for that format alone, instead of the general ones.
 
+use config::{Item, Key, Reader, Span, Value};
 use format::{FieldValue, Format, FormatEntry};
-use passes::config::{Item, Key, Reader, Span, Value};
 use passes::transform::quantize::{Operand, field_value, is_na};
 use std::collections::BTreeSet;
 

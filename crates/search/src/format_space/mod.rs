@@ -13,11 +13,11 @@ pub use choices::{Choice, Choices, KeyChoices};
 
 use crate::{Coordinate, Point, SearchError, Space};
 use choices::operand_field;
+use config::{Key, Problem};
 use format::{FieldValue, Format};
 use ir::{Graph, Node, NodeId, Op, field_json, verify};
 use maker::{Maker, OperandRows};
 use passes::PassError;
-use passes::config::{Key, Problem};
 use passes::transform::quantize::{self, NodeRule, Operand, is_na};
 use passes::{By, Rule, Rules};
 use possible::TriedOperand;

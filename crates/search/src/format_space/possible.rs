@@ -2,7 +2,7 @@
 
 use super::choices::{Choice, Choices, KeyChoices};
 use crate::space::Row;
-use passes::config::Key;
+use config::Key;
 use passes::transform::quantize::{NodeRule, Operand, is_na};
 
 /// Combinations of one operand's choices under one name that are tried; of more, none are, and all count as possible.

@@ -68,7 +68,7 @@ fn explained(values: impl Iterator<Item = (String, f64)>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ir::Random;
+    use random::Random;
 
     /// Twenty values, grouped in four ways.
     fn share_of(group: impl Fn(u64) -> u64, value: impl Fn(u64) -> f64) -> f64 {

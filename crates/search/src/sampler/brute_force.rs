@@ -1,11 +1,11 @@
 //! Every point of a discrete space.
 
-use ir::Random;
+use random::Random;
 use serde::{Deserialize, Serialize};
 
 use super::{Method, Sampler, Setting};
-use crate::permutation::Permutation;
 use crate::{Distribution, History, Point, SearchError, Space};
+use random::Permutation;
 
 /// Settings of the brute-force search.
 #[derive(Clone, Debug, Serialize, Deserialize)]

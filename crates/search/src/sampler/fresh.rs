@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::draws::Draws;
 use crate::{History, Point, Space};
+use random::Draws;
 
 /// How many random points are tried before the space is searched in order.
 const RANDOM_TRIES: usize = 32;

@@ -5,14 +5,14 @@
 
 use std::sync::Mutex;
 
-use ir::Random;
+use random::Random;
 use serde::{Deserialize, Serialize};
 
 use super::fresh::Tried;
 use super::random::RandomSearch;
 use super::{Method, Setting, is_probability};
-use crate::draws::Draws;
 use crate::{Coordinate, Distribution, History, Point, State, Trial, pareto};
+use random::Draws;
 
 /// Children that repeat an earlier point are made anew so many times.
 const RETRIES: usize = 8;

@@ -15,7 +15,6 @@ mod nsgaiii;
 mod qmc;
 mod random;
 mod sensitivity;
-mod sobol;
 mod tpe;
 
 use std::sync::Arc;

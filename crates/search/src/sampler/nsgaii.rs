@@ -2,8 +2,8 @@
 
 use super::genetic::{Config, Genetic, Population, Selection};
 use super::{Method, Sampler, Setting};
-use crate::draws::Draws;
 use crate::{History, Point, SearchError, pareto};
+use random::Draws;
 
 /// The elitist non-dominated sorting genetic algorithm.
 pub struct Nsgaii {

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::genetic::{self, Genetic, Population, Selection};
 use super::{Method, Sampler, Setting};
-use crate::draws::Draws;
 use crate::{History, Point, SearchError};
+use random::Draws;
 
 /// Settings of NSGA-III.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -334,7 +334,7 @@ mod tests {
         let selection = ByReference {
             directions: simplex(2, 3),
         };
-        let mut draws = Draws::new(ir::Random::new(0, "test"));
+        let mut draws = Draws::new(random::Random::new(0, "test"));
         let mut survivors = selection.survivors(&population, 4, &mut draws);
         survivors.sort_unstable();
         assert_eq!(survivors, [0, 3, 6, 9]);

@@ -1,11 +1,11 @@
 //! Quasi-random search: points that fill the space more evenly than random ones.
 
-use ir::Random;
+use random::Random;
 use serde::{Deserialize, Serialize};
 
-use super::sobol::Sobol;
 use super::{Method, Sampler, Setting};
 use crate::{History, Point, SearchError};
+use random::Sobol;
 
 /// No settings.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

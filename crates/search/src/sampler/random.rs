@@ -2,14 +2,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use ir::Random;
+use random::Random;
 use serde::{Deserialize, Serialize};
 
 use super::fresh::Tried;
 use super::{Method, Sampler, Setting};
-use crate::draws::Draws;
-use crate::permutation::Permutation;
 use crate::{Distribution, History, Point, SearchError, Space};
+use random::Draws;
+use random::Permutation;
 
 /// No settings.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

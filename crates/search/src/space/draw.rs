@@ -2,7 +2,7 @@
 
 use super::tie::row;
 use super::{Coordinate, Point, Row, Space, Tie};
-use crate::draws::Draws;
+use random::Draws;
 
 impl Space {
     /// A random possible point. Every active parameter is uniform over the values that it can still have, or over its

@@ -1,9 +1,10 @@
 //! Small searches from their config on, over a network and rows that a test makes in a moment.
 
+use config::Table;
 use data::{Rows, Split};
 use engine::{Input, Network, PlanOptions};
-use ir::{Graph, Random};
-use passes::config::Table;
+use ir::Graph;
+use random::Random;
 use search::FormatSpace;
 use search::config::SearchConfig;
 use search::evaluate::Task;
@@ -17,10 +18,9 @@ const SPACE: &str = "[search_space.setup]\nby = \"type\"\n[search_space.seed.lin
 
 pub fn read(text: &str) -> Result<SearchConfig, Vec<String>> {
     let table = Table::parse(text).unwrap();
-    let messages = |problems: Vec<passes::config::Problem>| {
-        let line = |problem: passes::config::Problem| {
-            format!("{}: {}", &text[problem.span], problem.message)
-        };
+    let messages = |problems: Vec<config::Problem>| {
+        let line =
+            |problem: config::Problem| format!("{}: {}", &text[problem.span], problem.message);
         problems.into_iter().map(line).collect()
     };
     SearchConfig::read(&table).map_err(messages)

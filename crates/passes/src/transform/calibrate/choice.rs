@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_least_error_is_never_above_that_of_min_max_or_before() {
-        let random = ir::Random::new(1, "values");
+        let random = random::Random::new(1, "values");
         for spec in [
             "integer(3, 1)",
             "integer(8, 4)",

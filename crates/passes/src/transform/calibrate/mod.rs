@@ -5,9 +5,9 @@ mod point;
 
 use super::fuse_batch_norm::scale_and_shift;
 use super::sampling::{Sampling, decibels, exact_twin, observe_unrounded, observe_value};
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
 use choice::{Method, extremes, noise};
+use config::Reader;
 use data::Split;
 use format::Format;
 use ir::{Graph, Node, NodeId, Op, Tensor, Value};

@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_factor_of_the_inverse_times_the_matrix_is_one() {
-        let random = ir::Random::new(3, "matrix");
+        let random = random::Random::new(3, "matrix");
         for n in [1, 2, 7, 30] {
             let x: Vec<f64> = (0..n * n).map(|k| random.normal(k as u64).into()).collect();
             let mut h = Square::zero(n);

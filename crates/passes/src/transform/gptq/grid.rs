@@ -207,7 +207,7 @@ mod tests {
     ];
 
     fn weight(shape: &[usize], seed: u64) -> Tensor {
-        let random = ir::Random::new(seed, "weights");
+        let random = random::Random::new(seed, "weights");
         let values = (0..shape.iter().product::<usize>())
             .map(|k| random.normal(k as u64))
             .collect();

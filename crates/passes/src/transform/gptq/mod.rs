@@ -6,8 +6,8 @@ mod hessian;
 mod solve;
 
 use super::sampling::{Sampling, observe_input, replace, rounded};
-use crate::config::Reader;
 use crate::{Context, Kind, Pass, PassError, PassReport};
+use config::Reader;
 use data::Split;
 use factor::Square;
 use format::Format;

@@ -2,11 +2,11 @@
 
 use super::rule::{Granularity, PruneRule, Sparsity};
 use crate::PassError;
-use crate::config::{Key, Problem};
 use crate::observe::observe;
+use config::did_you_mean;
+use config::{Key, Problem};
 use data::Split;
 use engine::Port;
-use interop::nearest::did_you_mean;
 use ir::{DType, Graph, Node, NodeId, Op, Tensor, Verified, verify};
 
 /// Weights or the data they meet.

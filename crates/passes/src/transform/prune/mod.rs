@@ -6,9 +6,10 @@ mod select;
 
 pub use rule::{Granularity, Method, PruneRule, Scope, Sparsity};
 
-use crate::config::Reader;
-use crate::{Context, Kind, Pass, PassError, PassReport, SplitName};
+use crate::{Context, Kind, Pass, PassError, PassReport};
 use candidate::{Candidate, Side};
+use config::Reader;
+use data::SplitName;
 use ir::{Graph, Tensor, verify};
 use report::Table;
 

@@ -2,8 +2,9 @@
 
 use super::candidate::Candidate;
 use super::select::{Group, least};
-use crate::config::{Item, Key, Reader, Value};
-use ir::{Random, Tensor};
+use config::{Item, Key, Reader, Value};
+use ir::Tensor;
+use random::Random;
 
 /// How much to prune, of what, and which first.
 #[derive(Clone, Debug)]

@@ -7,10 +7,10 @@ pub use node_rule::{
 };
 
 use crate::analysis::summary;
-use crate::config::Reader;
 use crate::{Context, Decision, Kind, Pass, PassError, PassReport, Rule, Rules};
+use config::Reader;
+use config::did_you_mean;
 use format::Format;
-use interop::nearest::did_you_mean;
 use ir::{Graph, MaseType, Node, Op, Verified, verify};
 use report::Table;
 use std::collections::BTreeMap;
@@ -127,7 +127,7 @@ impl Quantize {
     }
 
     /// Rules that choose by type or name something that can hold no format.
-    fn misplaced(&self, graph: &Graph) -> Vec<crate::config::Problem> {
+    fn misplaced(&self, graph: &Graph) -> Vec<config::Problem> {
         let is_misplaced = |rule: &&Rule<NodeRule>| {
             let mut chosen = graph
                 .nodes()
@@ -139,7 +139,7 @@ impl Quantize {
         };
         let misplaced = self.rules.rules.iter().filter(is_misplaced);
         misplaced
-            .map(|rule| crate::config::Problem {
+            .map(|rule| config::Problem {
                 span: rule.key.span.clone(),
                 message: format!(
                     "rule '{}' chooses only nodes that have nothing to round",

@@ -1,6 +1,6 @@
 //! What a rule says of a node: `name` and `{operand}_{field}` keys become formats of ports.
 
-use crate::config::{Item, Key, Reader, Span, Value};
+use config::{Item, Key, Reader, Span, Value};
 use format::{FieldValue, Format, FormatEntry};
 use ir::{DType, Node, NodeId, Op, ParamRole, Verified};
 use std::collections::{BTreeMap, BTreeSet};

@@ -86,12 +86,12 @@ fn rotate(a: &mut Matrix, vectors: &mut Matrix, p: usize, q: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draws::Draws;
+    use random::Draws;
 
     #[test]
     fn the_matrix_comes_back_from_its_eigenvalues() {
         let n = 12;
-        let mut draws = Draws::new(ir::Random::new(0, "eigen"));
+        let mut draws = Draws::new(random::Random::new(0, "eigen"));
         let mut matrix = Matrix::identity(n);
         for row in 0..n {
             for column in 0..=row {

@@ -5,7 +5,7 @@
 //! the neighboring values keep a probability of at least about α = 1/(n·λ).
 
 use super::state::Distribution;
-use crate::normal;
+use random::normal;
 
 /// Corrects one axis. `below` and `above` are the ends of the cell in which the mean is, where there is a value beyond.
 pub(super) fn correct(

@@ -6,14 +6,14 @@ mod state;
 
 use std::sync::{Mutex, PoisonError};
 
-use ir::Random;
+use random::Random;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::state::{Distribution as Normal, Rates};
 use super::{Method, SAMPLERS, Sampler, SamplerEntry, Setting};
-use crate::draws::Draws;
 use crate::{Distribution, History, Point, SearchError, Space, State};
+use random::Draws;
 
 /// Settings of CMA-ES.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

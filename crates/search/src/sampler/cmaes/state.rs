@@ -3,7 +3,7 @@
 //! Equation numbers are those of Hansen, "The CMA evolution strategy: a tutorial" (2016).
 
 use super::eigen::{Matrix, dot, eigen};
-use crate::draws::Draws;
+use random::Draws;
 
 /// What follows from the number of parameters and the size of the population.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use super::bits::bits;
 use super::units::{Axis, Choice, Unit};
-use crate::draws::Draws;
 use crate::{Coordinate, Parameter, Point, Space};
+use random::Draws;
 use std::collections::HashSet;
 
 /// Families of options, one for each combination of what is not a number, of which the widest and the cheapest are listed.

@@ -16,12 +16,12 @@ mod units;
 
 use super::fresh::Tried;
 use super::{Method, Sampler, Setting};
-use crate::draws::Draws;
 use crate::pareto::RunningFront;
 use crate::{History, Point, SearchError, Trial};
 use evidence::{Evidence, is_usable};
-use ir::Random;
 use model::Model;
+use random::Draws;
+use random::Random;
 use refine::{Neighborhood, point};
 use select::{Item, Selection, select};
 use serde::{Deserialize, Serialize};

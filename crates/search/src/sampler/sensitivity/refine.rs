@@ -3,8 +3,8 @@
 use super::evidence::choices;
 use super::model::Model;
 use super::units::{Choice, Unit};
-use crate::draws::Draws;
 use crate::{History, Point, Space, Trial};
+use random::Draws;
 
 /// How many neighbors are compared: few to look around, many to follow the model.
 const COMPARED: [usize; 3] = [2, 12, 48];

@@ -215,7 +215,7 @@ fn trace(layers: &[Vec<Label>], end: usize) -> Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ir::Random;
+    use random::Random;
 
     const UNITS: usize = 5;
     const OPTIONS: usize = 4;

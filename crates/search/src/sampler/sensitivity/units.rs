@@ -2,9 +2,9 @@
 
 use super::bits::{bits, is_width};
 use super::listing::Listing;
-use crate::draws::Draws;
 use crate::{Coordinate, Distribution, Parameter, Point, Space};
-use ir::Random;
+use random::Draws;
+use random::Random;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 

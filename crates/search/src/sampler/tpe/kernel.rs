@@ -10,8 +10,9 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::draws::Draws;
-use crate::{Coordinate, Distribution, normal};
+use crate::{Coordinate, Distribution};
+use random::Draws;
+use random::normal;
 
 /// An `Int` with more values than this is modeled as continuous: a cell is then about as narrow as a kernel.
 const MOST_CELLS: u64 = 64;

@@ -8,7 +8,7 @@ mod split;
 
 use std::sync::{Mutex, PoisonError};
 
-use ir::Random;
+use random::Random;
 use serde::{Deserialize, Serialize};
 
 use self::group::Group;
@@ -16,8 +16,8 @@ use self::parzen::Parzen;
 use super::fresh::Tried;
 use super::random::RandomSearch;
 use super::{Method, Sampler, Setting};
-use crate::draws::Draws;
 use crate::{Coordinate, History, Point, SearchError, State};
+use random::Draws;
 
 /// How many variants of a point that repeats a trial are looked at.
 const VARIANTS: usize = 64;

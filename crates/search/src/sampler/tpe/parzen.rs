@@ -3,8 +3,8 @@
 use super::group::Group;
 use super::kernel::{Column, Probe};
 use super::log_sum::LogSum;
-use crate::draws::Draws;
 use crate::{Coordinate, Point, Space};
+use random::Draws;
 
 /// Trials from this many on count less the older they are.
 const FULL_WEIGHT: usize = 25;
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::space::tests::categorical;
     use crate::{Distribution, Parameter};
-    use ir::Random;
+    use random::Random;
 
     fn space() -> Space {
         let number = |name: &str, distribution| Parameter {

@@ -1,10 +1,11 @@
 //! Statistics of weights and activations, written to the nodes' metadata.
 
-use crate::config::{Problem, Reader};
 use crate::statistics::{STATISTICS, Statistic, Summary};
-use crate::{By, Context, Kind, Pass, PassError, PassReport, Rules, SplitName};
+use crate::{By, Context, Kind, Pass, PassError, PassReport, Rules};
+use config::did_you_mean;
+use config::{Problem, Reader};
+use data::SplitName;
 use engine::Port;
-use interop::nearest::did_you_mean;
 use interop::npy;
 use ir::{Graph, Node, NodeId, Verified, verify};
 use serde_json::{Map, Value as Json};

@@ -1,7 +1,7 @@
 //! The command line of settings: an argument for every line of the table.
 
 use super::Action;
-use super::settings::{Group, Kind, SETTINGS, Setting};
+use super::catalog::{Group, Kind, SETTINGS, Setting};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,11 +1,11 @@
 //! A TOML file of settings: every problem at once, each with its line and column. Only here `"NA"` means none.
 
 use super::Action;
-use super::settings::{self, SECTIONS, SETTINGS, WITHOUT_EFFECT};
+use super::catalog::{self, SECTIONS, SETTINGS, WITHOUT_EFFECT};
 use anyhow::{Context, Result, bail};
-use interop::nearest::did_you_mean;
+use config::did_you_mean;
+use config::{Problem, Table, describe};
 use passes::Program;
-use passes::config::{Problem, Table};
 use search::config::SearchConfig;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -145,7 +145,7 @@ fn setting(key: &str, value: &DeValue) -> Result<Entry, (At, String)> {
     if WITHOUT_EFFECT.contains(&key) {
         return Ok(Entry::WithoutEffect);
     }
-    let Some(setting) = settings::find(key) else {
+    let Some(setting) = catalog::find(key) else {
         let names = SETTINGS
             .iter()
             .map(|s| s.key)
@@ -182,40 +182,6 @@ fn text_of(value: &DeValue) -> Option<String> {
         DeValue::Float(number) => Some(number.as_str().to_owned()),
         DeValue::Boolean(flag) => Some(flag.to_string()),
         _ => None,
-    }
-}
-
-/// Every problem with its place and line.
-fn describe(name: &str, text: &str, problems: &[Problem]) -> String {
-    let one = |problem: &Problem| {
-        let before = &text[..text.floor_char_boundary(problem.span.start.min(text.len()))];
-        let line = before.matches('\n').count();
-        let column = before
-            .rsplit('\n')
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .count();
-        let source = text.lines().nth(line).unwrap_or_default();
-        let marks = text.get(problem.span.clone()).map_or(1, |marked| {
-            marked.lines().next().unwrap_or_default().chars().count()
-        });
-        let caret = format!("{}{}", " ".repeat(column), "^".repeat(marks.max(1)));
-        format!(
-            "{name}:{}:{}: {}\n  {source}\n  {caret}",
-            line + 1,
-            column + 1,
-            problem.message
-        )
-    };
-    let all: Vec<String> = problems.iter().map(one).collect();
-    match all.as_slice() {
-        [only] => only.clone(),
-        several => format!(
-            "{} problems in {name}\n{}",
-            several.len(),
-            several.join("\n")
-        ),
     }
 }
 

@@ -6,10 +6,10 @@
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2};
 
 /// `ln(sqrt(2π))`, what the logarithm of the density subtracts.
-pub(crate) const LN_SQRT_TAU: f64 = 0.918_938_533_204_672_8;
+pub const LN_SQRT_TAU: f64 = 0.918_938_533_204_672_8;
 
 /// `Φ(x)`, the probability of a value below `x`.
-pub(crate) fn cumulative(x: f64) -> f64 {
+pub fn cumulative(x: f64) -> f64 {
     if x > 0.0 {
         return 1.0 - cumulative(-x);
     }
@@ -17,7 +17,7 @@ pub(crate) fn cumulative(x: f64) -> f64 {
 }
 
 /// `ln Φ(x)`, also where `Φ(x)` is too small for a float.
-pub(crate) fn log_cumulative(x: f64) -> f64 {
+pub fn log_cumulative(x: f64) -> f64 {
     if x > 0.0 {
         return (-cumulative(-x)).ln_1p();
     }
@@ -25,7 +25,7 @@ pub(crate) fn log_cumulative(x: f64) -> f64 {
 }
 
 /// `ln(Φ(b) - Φ(a))` for `a < b`, without cancellation in either tail.
-pub(crate) fn log_mass(a: f64, b: f64) -> f64 {
+pub fn log_mass(a: f64, b: f64) -> f64 {
     if a > 0.0 {
         return log_mass(-b, -a);
     }
@@ -41,7 +41,7 @@ pub(crate) fn log_mass(a: f64, b: f64) -> f64 {
 }
 
 /// `Φ⁻¹(p)` by Acklam's rational approximation, relative error 1.2e-9; infinite at 0 and 1.
-pub(crate) fn quantile(p: f64) -> f64 {
+pub fn quantile(p: f64) -> f64 {
     if p <= 0.0 {
         return f64::NEG_INFINITY;
     }

@@ -4,15 +4,14 @@ mod listener;
 
 use super::training::count;
 use super::{json_text, test_command};
-use crate::config::Config;
 use crate::console::Console;
 use crate::pipeline;
+use crate::settings::Config;
 use anyhow::{Context, Result, anyhow};
+use config::Problem;
 use data::{Dataset, Split};
 use ir::Graph;
 use listener::Listener;
-use passes::SplitName;
-use passes::config::Problem;
 use search::config::{Budget, Objective, SearchConfig};
 use search::evaluate::Task;
 use search::metrics::METRICS;
@@ -237,23 +236,15 @@ impl Searching<'_> {
         for note in &search.task.formats.notes {
             console.note(note);
         }
-        let there = search.task.rows.len();
-        if let Some(wanted) = search.config.num_samples
-            && wanted > there
-        {
-            let (name, dataset) = (search.config.split.name(), &self.data.info.name);
-            console.note(&format!(
-                "{wanted} rows were asked for, the {name} rows of {dataset} are {there}; all of them are used"
-            ));
+        let wanted = search.config.num_samples;
+        let shortfall = wanted.and_then(|n| self.data.shortfall(search.config.split, n));
+        if let Some(note) = &shortfall {
+            console.note(note);
         }
     }
 
     fn rows(&self, asked: &SearchConfig) -> Result<Split> {
-        let split = match asked.split {
-            SplitName::Train => &self.data.train,
-            SplitName::Val => &self.data.val,
-            SplitName::Test => &self.data.test,
-        };
+        let split = self.data.split(asked.split);
         let (name, dataset) = (asked.split.name(), &self.data.info.name);
         if split.is_empty() {
             anyhow::bail!("dataset {dataset} has no {name} rows to score trials on");

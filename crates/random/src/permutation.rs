@@ -1,11 +1,11 @@
 //! A random order of 0, …, n - 1 in which the k-th number is computed without the others.
 
-use ir::Random;
+use crate::Random;
 
 /// A pseudorandom permutation: a Feistel network (Luby and Rackoff, 1988) over the next even power of two, walked along
 /// its cycle until it lands below `size` (Black and Rogaway, 2002). Needs four steps on average at the most.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Permutation {
+pub struct Permutation {
     rounds: [Random; 4],
     half_bits: u32,
     size: u64,
@@ -13,7 +13,7 @@ pub(crate) struct Permutation {
 
 impl Permutation {
     /// The order of 0, …, `size` - 1 that `random` stands for; `size` is not zero and at most 2^62.
-    pub(crate) fn new(random: Random, size: u64) -> Self {
+    pub fn new(random: Random, size: u64) -> Self {
         let bits = u64::BITS - (size - 1).leading_zeros();
         Self {
             rounds: std::array::from_fn(|round| random.at(round as u64)),
@@ -23,12 +23,12 @@ impl Permutation {
     }
 
     /// How many numbers there are.
-    pub(crate) fn size(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         self.size
     }
 
     /// The number at place `k`, which is below the size.
-    pub(crate) fn at(&self, k: u64) -> u64 {
+    pub fn at(&self, k: u64) -> u64 {
         let mut number = self.once(k);
         while number >= self.size {
             number = self.once(number);

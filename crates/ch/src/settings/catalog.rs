@@ -166,7 +166,7 @@ impl Kind {
             Self::Choice(words) => Some(format!(
                 "'{value}' is not one of {}{}",
                 words.join(", "),
-                interop::nearest::did_you_mean(value, words.iter().copied())
+                config::did_you_mean(value, words.iter().copied())
             )),
             Self::Whole(least, most) => match value.parse::<i64>() {
                 Ok(number) if (least..=most).contains(&number) => None,

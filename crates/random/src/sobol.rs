@@ -7,7 +7,7 @@
 //! random candidates for each dimension, of which the one is kept that fills squares and cubes with the dimensions before
 //! it best. That takes milliseconds for 20 dimensions, needs no table, and leaves fewer pairs uneven.
 
-use ir::Random;
+use crate::Random;
 
 /// Bits of an element.
 const BITS: usize = 32;
@@ -29,14 +29,14 @@ type Directions = [u32; BITS];
 
 /// A scrambled sequence.
 #[derive(Clone, Debug)]
-pub(super) struct Sobol {
+pub struct Sobol {
     dimensions: Vec<Directions>,
     scrambles: Vec<u32>,
 }
 
 impl Sobol {
     /// A sequence of so many dimensions; `random` scrambles it.
-    pub(super) fn new(n_dimensions: usize, random: Random) -> Self {
+    pub fn new(n_dimensions: usize, random: Random) -> Self {
         Self {
             dimensions: dimensions(n_dimensions),
             scrambles: (0..n_dimensions as u64)
@@ -46,7 +46,7 @@ impl Sobol {
     }
 
     /// Element `index` on one axis, in [0, 1).
-    pub(super) fn at(&self, index: u32, axis: usize) -> f64 {
+    pub fn at(&self, index: u32, axis: usize) -> f64 {
         let bits = scramble(element(&self.dimensions[axis], index), self.scrambles[axis]);
         (f64::from(bits) + 0.5) / 4_294_967_296.0
     }

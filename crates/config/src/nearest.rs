@@ -2,15 +2,20 @@
 
 /// `; did you mean 'label'?` with up to three of `names` that are close to `word`, else nothing.
 pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    let close = nearest(word, names);
-    match close.as_slice() {
+    hint(&nearest(word, names))
+}
+
+/// `; did you mean 'a' or 'b'?` for candidates that were found before; nothing when there are none.
+pub fn hint(candidates: &[&str]) -> String {
+    match candidates {
         [] => String::new(),
         [only] => format!("; did you mean '{only}'?"),
         [rest @ .., last] => format!("; did you mean '{}' or '{last}'?", rest.join("', '")),
     }
 }
 
-fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+/// Up to three of `names` that are close to `word`, nearest first.
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     // Measuring takes time in the product of the lengths, and nobody misspells a name of a hundred letters.
     if word.len() > 100 {
         return Vec::new();

@@ -1,16 +1,16 @@
 //! The effective configuration: defaults, then the file, then the command line, for every setting.
 
 mod arguments;
+mod catalog;
 mod file;
-mod settings;
 
 use crate::console::Level;
 use crate::table::{Column, render};
 use anyhow::{Result, bail};
 pub use arguments::{Given, hide_settings};
+pub use catalog::{Group, Kind, SETTINGS, Setting};
 pub use file::Document;
 use serde_json::{Map, Value as Json};
-pub use settings::{Group, Kind, SETTINGS, Setting};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -146,7 +146,7 @@ impl Config {
             .manual
             .iter()
             .filter_map(|(key, value)| {
-                let setting = settings::find(key)?;
+                let setting = catalog::find(key)?;
                 let name = if setting.option.is_empty() {
                     setting.key.to_owned()
                 } else {
@@ -171,7 +171,7 @@ impl Config {
 
     /// The value of a setting; `None` when it has none.
     pub fn text(&self, key: &str) -> Option<&str> {
-        let default = settings::find(key)
+        let default = catalog::find(key)
             .map(|setting| setting.default)
             .filter(|text| !text.is_empty());
         let given = self.manual.get(key).or_else(|| self.file.get(key));

@@ -176,7 +176,7 @@ fn missing(
         .filter(|name| !given.contains_key(*name))
         .map(|name| Missing {
             name: (*name).to_owned(),
-            candidates: nearest(name, unexpected),
+            candidates: near(name, unexpected),
         })
         .collect()
 }
@@ -208,16 +208,10 @@ fn fits(tensor: &NamedTensor, shape: &[usize]) -> bool {
     tensor.shape == shape && size == Some(tensor.values.len())
 }
 
-/// Up to two names that are close, nearest first.
-fn nearest(name: &str, names: &[String]) -> Vec<String> {
-    // Measuring takes time in the product of the lengths, and a file may have thousands of strange names.
-    let near = names.iter().filter(|n| n.len() <= 200).take(1000);
-    let mut close: Vec<(usize, &String)> = near
-        .map(|n| (strsim::damerau_levenshtein(name, n), n))
-        .filter(|(distance, _)| *distance <= (name.len() / 3).max(2))
-        .collect();
-    close.sort();
-    close.into_iter().take(2).map(|(_, n)| n.clone()).collect()
+/// Up to two names that are close, nearest first. A file may have thousands of strange names: not all are measured.
+fn near(name: &str, names: &[String]) -> Vec<String> {
+    let close = config::nearest(name, names.iter().take(1000).map(String::as_str));
+    close.into_iter().take(2).map(str::to_owned).collect()
 }
 
 impl LoadError {

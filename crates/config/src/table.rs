@@ -1,0 +1,157 @@
+//! TOML as a table that keeps the order and the places of the file.
+
+use crate::{Problem, Span};
+use serde_json::Value as Json;
+use std::fmt;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// The value.
+    pub value: Value,
+    /// Bytes of the text.
+    pub span: Span,
+}
+
+/// What a key can hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Int(i64),
+    /// A real number.
+    Float(f64),
+    /// True or false.
+    Bool(bool),
+    /// A list.
+    List(Vec<Item>),
+    /// A table.
+    Table(Table),
+}
+
+/// A key and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    /// The key.
+    pub name: String,
+    /// Bytes of the text.
+    pub span: Span,
+}
+
+/// Keys and values in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table(pub Vec<(Key, Item)>);
+
+impl Item {
+    /// The item that a parsed TOML value is.
+    pub fn of(value: &Spanned<DeValue>) -> Self {
+        Self {
+            value: Value::of(value.get_ref()),
+            span: value.span(),
+        }
+    }
+
+    /// The table, if it is one.
+    pub fn as_table(&self) -> Option<&Table> {
+        match &self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The same in JSON.
+    pub fn to_json(&self) -> Json {
+        match &self.value {
+            Value::Text(text) => text.as_str().into(),
+            Value::Int(number) => (*number).into(),
+            Value::Float(number) => (*number).into(),
+            Value::Bool(flag) => (*flag).into(),
+            Value::List(items) => items.iter().map(Self::to_json).collect(),
+            Value::Table(table) => {
+                let entries = table.0.iter();
+                Json::Object(
+                    entries
+                        .map(|(key, item)| (key.name.clone(), item.to_json()))
+                        .collect(),
+                )
+            }
+        }
+    }
+
+    /// Whether it is `"NA"`: as if the key were not there.
+    pub fn is_none(&self) -> bool {
+        matches!(&self.value, Value::Text(word) if word == "NA" || word == "None")
+    }
+}
+
+impl Value {
+    fn of(value: &DeValue) -> Self {
+        match value {
+            DeValue::Integer(number) => {
+                let parsed = i64::from_str_radix(number.as_str(), number.radix());
+                parsed.map_or_else(|_| Self::Text(number.as_str().to_owned()), Self::Int)
+            }
+            DeValue::Float(number) => number
+                .as_str()
+                .parse()
+                .map_or_else(|_| Self::Text(number.as_str().to_owned()), Self::Float),
+            DeValue::Boolean(flag) => Self::Bool(*flag),
+            DeValue::Array(items) => Self::List(items.iter().map(Item::of).collect()),
+            DeValue::Table(table) => Self::Table(Table::of(table)),
+            DeValue::String(text) => Self::Text(text.to_string()),
+            DeValue::Datetime(date) => Self::Text(date.to_string()),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a text",
+            Self::Int(_) => "a whole number",
+            Self::Float(_) => "a number",
+            Self::Bool(_) => "true or false",
+            Self::List(_) => "a list",
+            Self::Table(_) => "a table",
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "'{text}'"),
+            Self::Int(number) => number.fmt(f),
+            Self::Float(number) => write!(f, "{number:?}"),
+            Self::Bool(flag) => flag.fmt(f),
+            Self::List(_) | Self::Table(_) => f.write_str(self.kind()),
+        }
+    }
+}
+
+impl Table {
+    /// The table that a parsed TOML table is.
+    pub fn of(table: &DeTable) -> Self {
+        let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue>)| {
+            let name: &std::borrow::Cow<str> = key.get_ref();
+            let (name, span) = (name.to_string(), key.span());
+            (Key { name, span }, Item::of(value))
+        };
+        Self(table.iter().map(entry).collect())
+    }
+
+    /// Reads a text of TOML.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let table = DeTable::parse(text).map_err(|error| Problem {
+            span: error.span().unwrap_or(0..0),
+            message: error.message().to_owned(),
+        })?;
+        Ok(Self::of(table.get_ref()))
+    }
+
+    /// The entry with this key.
+    pub fn get(&self, key: &str) -> Option<&(Key, Item)> {
+        self.0.iter().find(|(known, _)| known.name == key)
+    }
+}
