@@ -48,6 +48,17 @@ pub fn compile(
     if options.rows == 0 {
         return Err(EngineError::EmptyBatch);
     }
+    let shards = shard_rows(verified, options.rows);
+    compile_shards(verified, state, options, &shards)
+}
+
+/// Compiles a verified graph for shards of these rows, which must add up to those of the batch.
+pub(crate) fn compile_shards(
+    verified: &Verified,
+    state: &State,
+    options: PlanOptions,
+    shard_rows: &[usize],
+) -> Result<Plan, EngineError> {
     options.check_ports(verified)?;
     let mut programs: Vec<Arc<Program>> = Vec::new();
     let mut shards = Vec::new();
@@ -57,7 +68,7 @@ pub fn compile(
         0
     };
     let mut first_row = 0;
-    for rows in shard_rows(verified, options.rows) {
+    for &rows in shard_rows {
         let known = programs
             .iter()
             .find(|program| program.rows == rows)

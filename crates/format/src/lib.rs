@@ -33,8 +33,8 @@ pub use codes::{Codes, Scale};
 pub use error::{FormatError, Problem};
 pub use field::FieldValue;
 pub use formats::{
-    Binary, BlockFp, BlockLog, BlockMinifloat, FixedPoint, Format, Granularity, Integer, Log,
-    MinifloatDenorm, MinifloatIeee, Mxfp, Mxint, Rounding, ScaleInteger, Ternary,
+    Binary, BlockFp, BlockLog, BlockMinifloat, Format, Granularity, Integer, Log, MinifloatDenorm,
+    MinifloatIeee, Mxfp, Mxint, Rounding, ScaleInteger, Ternary,
 };
 pub use table::{FieldEntry, FormatEntry};
 
@@ -113,14 +113,6 @@ impl Format {
     /// All codes with their values, under a scale of 1, of a format with up to 8 bits per element.
     pub fn values(&self) -> Option<Vec<(u64, f32)>> {
         with_format!(self, format => number_format::values(format))
-    }
-
-    /// What exact integer arithmetic needs, if the format is [`Integer`].
-    pub fn fixed_point(&self) -> Option<FixedPoint> {
-        match self {
-            Self::Integer(integer) => Some(integer.fixed_point()),
-            _ => None,
-        }
     }
 
     /// Whether elements share a power of two block by block.

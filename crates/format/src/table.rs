@@ -5,6 +5,8 @@
 pub struct FormatEntry {
     /// The name in configs.
     pub name: &'static str,
+    /// The name as the end of a quantised layer's class, `BlockFP` in `LinearBlockFP`, as the labs write it.
+    pub class_suffix: &'static str,
     /// Other names it is known by.
     pub aliases: &'static [&'static str],
     /// One line.

@@ -1,6 +1,6 @@
 //! Interval arithmetic on fixed-point codes: which values an exact computation can reach.
 
-use format::{FixedPoint, Rounding};
+use format::{Integer, Rounding};
 
 /// The multiples of 2^-frac from `min`·2^-frac to `max`·2^-frac. Operations are `None` where 128 bits do not suffice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct CodeRange {
 
 impl CodeRange {
     /// Everything a format can hold.
-    pub fn of(format: FixedPoint) -> Option<Self> {
+    pub fn of(format: Integer) -> Option<Self> {
         let bits = if format.signed {
             format.width.checked_sub(1)?
         } else {
@@ -72,11 +72,11 @@ impl CodeRange {
     }
 
     /// The narrowest format that holds all of it.
-    pub fn format(self) -> FixedPoint {
+    pub fn format(self) -> Integer {
         let magnitude = |code: i128| 128 - (if code < 0 { !code } else { code }).leading_zeros();
         let signed = self.min < 0;
         let bits = magnitude(self.min).max(magnitude(self.max));
-        FixedPoint {
+        Integer {
             width: (bits + u32::from(signed)).max(1),
             frac_width: self.frac,
             signed,

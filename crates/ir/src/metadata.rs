@@ -163,13 +163,7 @@ pub fn software(verified: &Verified, id: NodeId) -> Software {
 
 fn exact_result(node: &Node, inputs: &[Type]) -> Option<Format> {
     let operand = |port: &str| node.formats.get(port).and_then(Format::fixed_point);
-    let exact = result_format(&node.op, inputs, operand)?;
-    Some(Format::Integer(format::Integer {
-        width: exact.width,
-        frac_width: exact.frac_width,
-        signed: exact.signed,
-        rounding: exact.rounding,
-    }))
+    result_format(&node.op, inputs, operand).map(Format::Integer)
 }
 
 fn port_meta(ty: &Type, batch: usize, format: Option<&Format>, mask: Option<&Tensor>) -> PortMeta {

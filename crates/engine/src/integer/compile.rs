@@ -4,14 +4,15 @@
 use super::buffer::{Buffer, Storage};
 use super::codes::encode;
 use super::error::{IntegerError, Refusal};
-use super::ops::{self, Kernel, Lowered, Operand, Site, keeps_elements, port_format};
+use super::lowering::{IntegerForm, Kernel, Lowered, Operand, Site, port_format};
 use super::range::{CodeRange, range_of};
 use super::report::NodeReport;
 use super::stage::Stage;
 use super::step::{Draft, Source, Step};
 use crate::EngineError;
+use crate::ops::integer_form;
 use crate::state::State;
-use format::FixedPoint;
+use format::Integer;
 use ir::{Node, NodeId, Op, Value, Verified};
 use std::collections::HashMap;
 
@@ -143,7 +144,8 @@ impl Compiler<'_> {
     fn operator(&mut self, id: NodeId, node: &Node) -> Result<Vec<Known>, IntegerError> {
         let outputs = self.shapes(id, node)?;
         let operands = self.operands(node).map_err(|refusal| refusal.at(node))?;
-        if keeps_elements(&node.op) {
+        let form = integer_form(&node.op);
+        if let IntegerForm::SameElements = form {
             let shape = outputs.into_iter().next().unwrap_or_default();
             return Ok(operands
                 .into_iter()
@@ -178,7 +180,13 @@ impl Compiler<'_> {
                 operands,
                 outputs: outputs.clone(),
             };
-            ops::lower(&site).map(|lowered| (steps, lowered))
+            let lowered = match &form {
+                IntegerForm::Exact(lower) => lower(&site)?,
+                IntegerForm::SameElements | IntegerForm::Missing => {
+                    return Err(Refusal::NoForm("has no exact integer form".to_owned()));
+                }
+            };
+            Ok((steps, lowered))
         };
         let (steps, lowered) = lower().map_err(|refusal| refusal.at(node))?;
         self.place(&operands, steps, lowered, &outputs)
@@ -195,10 +203,6 @@ impl Compiler<'_> {
     ) -> Result<Vec<Known>, Refusal> {
         let shape = outputs[0].clone();
         match lowered {
-            Lowered::SameElements => Ok(vec![Known {
-                shape,
-                ..operands[0].clone()
-            }]),
             Lowered::Stages(stages) => {
                 let known = self.extend_all(operands[0].clone(), stages)?;
                 Ok(vec![Known { shape, ..known }])
@@ -258,7 +262,7 @@ impl Compiler<'_> {
         self.extend(known, stage)
     }
 
-    fn round(&mut self, known: Known, format: FixedPoint) -> Result<Known, Refusal> {
+    fn round(&mut self, known: Known, format: Integer) -> Result<Known, Refusal> {
         let range = range_of(format);
         match &known.place {
             Place::Floats(floats) => {

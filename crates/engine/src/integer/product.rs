@@ -1,10 +1,10 @@
 //! A matrix product in the narrowest integers that are proven to suffice, with packed weights.
 
 use super::buffer::{Buffer, Storage};
-use super::ops::matmul_accumulate;
 use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::weights::Weights;
+use crate::ops::matmul::integer::accumulate;
 use kernels::int_gemm::{
     gemm_i8i8, gemm_i16i16, gemm_u8i8, pack_b_i8, pack_b_i16, padded_k_i8, padded_k_i16,
 };
@@ -98,7 +98,7 @@ impl Product {
         if let Self::I64(b, start) = self {
             sums.chunks_mut(n)
                 .for_each(|row| row.copy_from_slice(start));
-            matmul_accumulate(k, n, a, b, sums);
+            accumulate(k, n, a, b, sums);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a plan says about itself.
 
 use super::buffer::Storage;
-use format::FixedPoint;
+use format::Integer;
 
 /// How the result of one node is computed and held.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct NodeReport {
     /// Its operator.
     pub op: &'static str,
     /// The narrowest format that holds every result exactly.
-    pub format: FixedPoint,
+    pub format: Integer,
     /// How it is stored; not at all when the node is part of a kernel that goes on.
     pub storage: Option<Storage>,
     /// The kernel that computes it.

@@ -3,7 +3,7 @@
 use super::buffer::Buffer;
 use super::range::{CodeRange, range_of};
 use super::stage::Stage;
-use format::{FixedPoint, Rounding};
+use format::{Integer, Rounding};
 use kernels::int_layer::{NarrowCode, Rescalable, Rescale, rescale_once, rescale_twice};
 
 /// Whole numbers below this are exact in f32, and so are their products with powers of two.
@@ -23,7 +23,7 @@ impl Rescaling {
     }
 
     /// The rounding of floats to a format, and the stages after it.
-    pub fn of_floats(format: FixedPoint, stages: &[Stage], columns: usize) -> Option<Self> {
+    pub fn of_floats(format: Integer, stages: &[Stage], columns: usize) -> Option<Self> {
         let range = range_of(format);
         let is_held = range.magnitude() <= BOUND && (-100..=126).contains(&format.frac_width);
         if !is_held || format.rounding == Rounding::Floor {

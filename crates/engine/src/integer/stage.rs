@@ -4,7 +4,7 @@
 
 use super::error::Refusal;
 use super::range::{CodeRange, Fit, range_of};
-use format::{FixedPoint, Rounding};
+use format::{Integer, Rounding};
 
 /// One map of codes to codes.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub(crate) enum Stage {
 
 impl Stage {
     /// Rounding from codes with `frac` bits behind the point to a format whose codes fit `i64`.
-    pub fn round(frac: i32, format: FixedPoint) -> Self {
+    pub fn round(frac: i32, format: Integer) -> Self {
         let range = range_of(format);
         let shift = i64::from(frac) - i64::from(format.frac_width);
         Self::Round {
@@ -211,8 +211,8 @@ mod tests {
 
     #[test]
     fn results_saturate_at_the_format() {
-        let signed = format::Integer::new(8, 4).fixed_point();
-        let unsigned = FixedPoint {
+        let signed = Integer::new(8, 4);
+        let unsigned = Integer {
             signed: false,
             ..signed
         };

@@ -3,17 +3,17 @@
 use super::buffer::Buffer;
 use super::codes::encode;
 use super::layer::{Layer, Scratch};
-use super::ops::WideKernel;
+use super::lowering::WideKernel;
 use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::stage::Stage;
 use crate::Input;
-use format::FixedPoint;
+use format::Integer;
 
 /// Where the codes of a step come from.
 pub(crate) enum Source {
     /// A placeholder's floats, rounded.
-    Encode { input: usize, format: FixedPoint },
+    Encode { input: usize, format: Integer },
     /// A stored tensor, rounded.
     Constant(Vec<i64>),
     /// The operand as it is.

@@ -7,7 +7,7 @@
 use super::Site;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
-use format::{FixedPoint, Format, Rounding};
+use format::{Format, Integer, Rounding};
 use ir::CodeRange;
 use kernels::byte_layer::{encode_rows, is_fast, multiply, number, pack_weights, words};
 use kernels::quantize::{quantize, quantize_codes_i32};
@@ -36,9 +36,9 @@ pub(crate) struct ByteLinear {
 
 /// How operands and sums are coded.
 struct Codes {
-    data: FixedPoint,
+    data: Integer,
     /// As fine as the sums need it.
-    weight: FixedPoint,
+    weight: Integer,
     /// Bits behind the point of the sums.
     sum_frac: i32,
 }
@@ -47,9 +47,9 @@ impl Codes {
     /// The codes of a layer with `inputs` terms in every sum, if it is exact in bytes and in floats.
     fn proven(
         inputs: usize,
-        data: FixedPoint,
-        weight: FixedPoint,
-        bias: Option<FixedPoint>,
+        data: Integer,
+        weight: Integer,
+        bias: Option<Integer>,
     ) -> Option<Self> {
         let (x, w) = (CodeRange::of(data)?, CodeRange::of(weight)?);
         let b = match bias {
@@ -70,8 +70,8 @@ impl Codes {
 }
 
 /// The codes of values that need no rounding.
-fn exactly(width: u32, frac_width: i32) -> FixedPoint {
-    FixedPoint {
+fn exactly(width: u32, frac_width: i32) -> Integer {
+    Integer {
         width,
         frac_width,
         signed: true,
@@ -202,7 +202,7 @@ impl Step for ByteLinear {
 mod tests {
     use super::*;
 
-    fn fixed(text: &str) -> FixedPoint {
+    fn fixed(text: &str) -> Integer {
         let format = Format::parse(text).expect("a format");
         format.fixed_point().expect("fixed point")
     }

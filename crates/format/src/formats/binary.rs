@@ -31,6 +31,7 @@ impl NumberFormat for Binary {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "binary",
+        class_suffix: "Binary",
         aliases: &[],
         about: "one bit: +1 and -1, or 0 and the channel's mean magnitude",
         doc: DOC,

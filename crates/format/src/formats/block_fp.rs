@@ -44,6 +44,7 @@ impl NumberFormat for BlockFp {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "block_fp",
+        class_suffix: "BlockFP",
         aliases: &[],
         about: "integers with a shared power of two for each block",
         doc: DOC,

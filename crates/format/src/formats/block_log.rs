@@ -45,6 +45,7 @@ impl NumberFormat for BlockLog {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "block_log",
+        class_suffix: "BlockLog",
         aliases: &[],
         about: "signed powers of two with a shared power of two for each block",
         doc: DOC,

@@ -46,6 +46,7 @@ impl NumberFormat for BlockMinifloat {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "block_minifloat",
+        class_suffix: "BlockMinifloat",
         aliases: &[],
         about: "small floats with a shared power of two for each block",
         doc: DOC,

@@ -41,19 +41,6 @@ pub enum Rounding {
     Floor,
 }
 
-/// What exact integer arithmetic needs to know of an [`Integer`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FixedPoint {
-    /// Bits of an element.
-    pub width: u32,
-    /// Bits behind the point; may be negative or exceed the width.
-    pub frac_width: i32,
-    /// Whether the codes are two's complement.
-    pub signed: bool,
-    /// How what lies between two codes is rounded.
-    pub rounding: Rounding,
-}
-
 impl Integer {
     /// Signed, rounding to nearest.
     pub const fn new(width: u32, frac_width: i32) -> Self {
@@ -62,16 +49,6 @@ impl Integer {
             frac_width,
             signed: true,
             rounding: Rounding::NearestEven,
-        }
-    }
-
-    /// The part of it that integer arithmetic needs.
-    pub const fn fixed_point(&self) -> FixedPoint {
-        FixedPoint {
-            width: self.width,
-            frac_width: self.frac_width,
-            signed: self.signed,
-            rounding: self.rounding,
         }
     }
 
@@ -92,6 +69,7 @@ impl NumberFormat for Integer {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "integer",
+        class_suffix: "Integer",
         aliases: &["fixed"],
         about: "two's-complement fixed point: multiples of 2^-frac_width",
         doc: DOC,

@@ -61,6 +61,7 @@ impl NumberFormat for Log {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "log",
+        class_suffix: "Log",
         aliases: &[],
         about: "signed powers of two, and zero",
         doc: DOC,

@@ -48,6 +48,7 @@ impl NumberFormat for MinifloatDenorm {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "minifloat_denorm",
+        class_suffix: "MinifloatDenorm",
         aliases: &[],
         about: "small floats without an implicit leading one",
         doc: DOC,

@@ -94,6 +94,7 @@ impl NumberFormat for MinifloatIeee {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "minifloat_ieee",
+        class_suffix: "MinifloatIEEE",
         aliases: &[],
         about: "small floats with an implicit leading one and subnormal numbers",
         doc: DOC,

@@ -61,6 +61,7 @@ impl NumberFormat for Mxfp {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "mxfp",
+        class_suffix: "MXFP",
         aliases: &[],
         about: "OCP microscaling floats: E5M2, E4M3, E3M2, E2M3 or E2M1 with a shared power of two",
         doc: DOC,

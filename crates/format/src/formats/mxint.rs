@@ -34,6 +34,7 @@ impl NumberFormat for Mxint {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "mxint",
+        class_suffix: "MXInt",
         aliases: &[],
         about: "OCP microscaling integers: two's complement with a shared power of two",
         doc: DOC,

@@ -57,6 +57,7 @@ impl NumberFormat for ScaleInteger {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "scale_integer",
+        class_suffix: "ScaleInteger",
         aliases: &[],
         about: "symmetric integers with a real scale per tensor, channel or row",
         doc: DOC,

@@ -51,6 +51,7 @@ impl NumberFormat for Ternary {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "ternary",
+        class_suffix: "Ternary",
         aliases: &[],
         about: "-1, 0 and 1 about a threshold, times a factor if wanted",
         doc: DOC,

@@ -1,7 +1,8 @@
 //! Indexing as Python writes it, `x[:, 0, 2:5]`.
 
 use super::check;
-use crate::{Cost, Dim, OpError, Operator, PortSpec, Shape, Type};
+use super::rearrange::Rearrange;
+use crate::{Dim, OpError, RowCoupling, Shape, TorchModule, Type};
 use serde::{Deserialize, Serialize};
 
 /// Attributes of `getitem`.
@@ -42,12 +43,8 @@ impl Getitem {
     }
 }
 
-impl Operator for Getitem {
-    fn ports(&self) -> Vec<PortSpec> {
-        PortSpec::data(1)
-    }
-
-    fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+impl Rearrange for Getitem {
+    fn infer_shapes(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
         let input = check::any_input(inputs, 0)?;
         let slices = self.parsed(&input.shape)?.into_iter();
         let shape = Shape(
@@ -62,8 +59,13 @@ impl Operator for Getitem {
         }])
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
+    /// An axis sized by a symbol stays whole.
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
     }
 }
 

@@ -1,7 +1,10 @@
 //! Matrix products of two values, `y = a·b` for each pair of matrices in the batch axes.
 
 use super::check;
-use crate::{Cost, OpError, Operator, PortSpec, Shape, Type};
+use crate::{
+    CodeRange, Cost, FlopFormula, OpError, OperandRanges, Operator, PortSpec, RowCoupling, Shape,
+    TorchModule, Type,
+};
 use serde::{Deserialize, Serialize};
 
 /// Attributes of `matmul`: none. Batch axes broadcast, as in PyTorch.
@@ -49,6 +52,18 @@ impl Operator for Matmul {
     fn cost(&self, inputs: &[&[usize]], outputs: &[&[usize]]) -> Cost {
         product_cost(inputs, outputs)
     }
+
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn exact_range(&self, inputs: &[Type], operands: &OperandRanges) -> Option<CodeRange> {
+        product_range(inputs, operands)
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
+    }
 }
 
 impl Operator for Bmm {
@@ -77,10 +92,30 @@ impl Operator for Bmm {
     fn cost(&self, inputs: &[&[usize]], outputs: &[&[usize]]) -> Cost {
         product_cost(inputs, outputs)
     }
+
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn exact_range(&self, inputs: &[Type], operands: &OperandRanges) -> Option<CodeRange> {
+        product_range(inputs, operands)
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
+    }
 }
 
 /// m·k·n for each matrix of the batch.
 fn product_cost(inputs: &[&[usize]], outputs: &[&[usize]]) -> Cost {
     let inner = inputs[0].last().copied().unwrap_or(1) as u64;
-    Cost::product(check::numel(outputs[0]).saturating_mul(inner))
+    let macs = check::numel(outputs[0]).saturating_mul(inner);
+    Cost::product(macs, FlopFormula::PerResultTimes("k"))
+}
+
+/// Sums of k products.
+fn product_range(inputs: &[Type], operands: &OperandRanges) -> Option<CodeRange> {
+    let inner = inputs.first()?.shape.0.last()?.fixed()?;
+    let right = operands.port("data_in_1")?;
+    operands.data()?.times(right)?.summed(inner)
 }

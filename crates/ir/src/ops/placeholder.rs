@@ -1,7 +1,10 @@
 //! The edges of a graph: inputs, stored tensors and the output.
 
 use super::check;
-use crate::{Cost, DType, Init, OpError, Operator, PortSpec, Shape, Type};
+use crate::{
+    CodeRange, Cost, DType, Init, OpError, OperandRanges, Operator, PortSpec, RowCoupling, Shape,
+    TorchModule, Type,
+};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// An input of the graph. Its type is part of the text form's left-hand side: `x: f32[N, 16] = placeholder`.
@@ -29,6 +32,18 @@ impl Operator for Placeholder {
 
     fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
         Cost::FREE
+    }
+
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn exact_range(&self, _inputs: &[Type], _operands: &OperandRanges) -> Option<CodeRange> {
+        None
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
     }
 }
 
@@ -61,6 +76,18 @@ impl Operator for Constant {
     fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
         Cost::FREE
     }
+
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn exact_range(&self, _inputs: &[Type], _operands: &OperandRanges) -> Option<CodeRange> {
+        None
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
+    }
 }
 
 /// The results of the graph: `return a, b`.
@@ -79,6 +106,18 @@ impl Operator for Output {
 
     fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
         Cost::FREE
+    }
+
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn exact_range(&self, _inputs: &[Type], _operands: &OperandRanges) -> Option<CodeRange> {
+        None
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
     }
 }
 

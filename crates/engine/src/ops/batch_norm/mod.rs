@@ -2,6 +2,7 @@
 
 mod coefficients;
 mod eval;
+pub(crate) mod integer;
 mod train;
 
 use super::{Lowered, Site};

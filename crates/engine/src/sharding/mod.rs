@@ -4,7 +4,7 @@
 //! that results have the same bits on any machine of the same kind. A graph can be cut when every value that depends
 //! on the batch keeps the rows of the batch outermost and no operator but a batch norm looks across rows.
 
-use ir::{Node, NodeId, Op, Operator, Shape, Type, Verified};
+use ir::{Node, NodeId, Op, Operator, RowCoupling, Shape, Type, Verified};
 
 /// Multiply-accumulates below which a shard is not worth a thread: some 50 µs of forward pass.
 const MACS_PER_SHARD: u64 = 4_000_000;
@@ -65,10 +65,15 @@ fn is_row_wise(verified: &Verified, rows: usize) -> bool {
             && outputs
                 .iter()
                 .all(|ty| !on_batch || depends_on_batch(&ty.shape));
-        let is_graph_input = matches!(node.op, Op::Placeholder(_));
+        // What enters and leaves the graph is cut or put together along its rows.
+        let edge = match node.op {
+            Op::Placeholder(_) => outputs,
+            Op::Output(_) => &inputs,
+            _ => &[],
+        };
         shapes_fit
-            && (!is_graph_input || outputs.iter().all(|ty| depends_on_batch(&ty.shape)))
-            && (!on_batch || rows_stay_apart(node, &inputs[0].shape))
+            && edge.iter().all(|ty| depends_on_batch(&ty.shape))
+            && (!on_batch || rows_stay_apart(node, &inputs))
             && formats_stay_in_rows(verified, id, node, rows)
     })
 }
@@ -77,17 +82,12 @@ fn depends_on_batch(shape: &Shape) -> bool {
     shape.0.iter().any(|dim| dim.symbol.is_some())
 }
 
-/// Whether the operator works on each row of the batch alone; the shapes have been checked.
-fn rows_stay_apart(node: &Node, input: &Shape) -> bool {
-    let not_rows = |dim: i64| input.axis(dim).is_ok_and(|axis| axis != 0);
-    match &node.op {
-        Op::Softmax(op) => not_rows(op.dim),
-        Op::LogSoftmax(op) => not_rows(op.dim),
-        Op::Cat(op) => not_rows(op.dim),
-        Op::Chunk(op) => not_rows(op.dim),
-        Op::Getitem(op) => op.index.trim_start().starts_with(':'),
-        Op::ScaledDotProductAttention(_) => input.rank() > 2,
-        _ => true,
+/// True when the batch may be cut under this operator; the shapes have been checked.
+fn rows_stay_apart(node: &Node, inputs: &[Type]) -> bool {
+    match node.op.row_coupling(inputs) {
+        // Steps with batch statistics reduce them over the shards.
+        RowCoupling::Independent | RowCoupling::BatchStatistics => true,
+        RowCoupling::Coupled => false,
     }
 }
 
@@ -107,3 +107,6 @@ fn formats_stay_in_rows(verified: &Verified, id: NodeId, node: &Node, rows: usiz
     inputs.all(|(ty, port)| stays(port, ty))
         && outputs.all(|(k, ty)| stays(format!("data_out_{k}"), ty))
 }
+
+#[cfg(test)]
+mod tests;
