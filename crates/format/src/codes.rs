@@ -92,6 +92,15 @@ impl Codes {
     }
 }
 
+/// A magnitude with the sign that the code's bit `sign` gives it.
+pub(crate) fn with_sign(magnitude: f32, code: u64, sign: u64) -> f32 {
+    if code & sign == 0 {
+        magnitude
+    } else {
+        -magnitude
+    }
+}
+
 /// The lowest `width` bits, for a width of 1 to 64.
 pub(crate) fn mask(width: u32) -> u64 {
     u64::MAX >> (64 - width)

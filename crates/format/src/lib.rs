@@ -24,6 +24,7 @@ mod formats;
 mod magnitude;
 mod number_format;
 mod round;
+mod shared_exponent;
 mod spec;
 mod sweep;
 mod table;

@@ -8,7 +8,7 @@ use crate::block::{Block, Blocks, Sharing};
 use crate::codes::Scale;
 use crate::magnitude;
 use crate::number_format::{Element, NumberFormat};
-use crate::round::Lane;
+use crate::round::{Lane, RoundingRule};
 
 /// How many columns are swept at a time: what is kept of their blocks stays in the nearest cache.
 const COLUMNS: usize = 1024;
@@ -29,17 +29,17 @@ pub(crate) struct Round;
 impl<E: Element> Task<E> for Round {
     #[inline(always)]
     fn run(element: &E, x: &[f32], y: &mut [f32]) {
-        element.round(x, y);
+        element.rule().round(x, y);
     }
 
     #[inline(always)]
     fn lane(element: &E) -> Option<Lane> {
-        element.lane()
+        element.rule().lane()
     }
 
     #[inline(always)]
     fn one(element: &E, lane: Lane, x: f32, _: f32) -> f32 {
-        element.round_lane(x, lane)
+        element.rule().round_lane(x, lane)
     }
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Mask;
 impl<E: Element> Task<E> for Mask {
     #[inline(always)]
     fn run(element: &E, x: &[f32], grad: &mut [f32]) {
-        let (lo, hi) = element.pass();
+        let (lo, hi) = element.rule().pass();
         for (grad, &x) in grad.iter_mut().zip(x) {
             *grad = Self::one(element, [lo, hi], x, *grad);
         }
@@ -57,7 +57,7 @@ impl<E: Element> Task<E> for Mask {
 
     #[inline(always)]
     fn lane(element: &E) -> Option<Lane> {
-        Some(element.pass().into())
+        Some(element.rule().pass().into())
     }
 
     #[inline(always)]

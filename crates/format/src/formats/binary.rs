@@ -5,6 +5,7 @@ use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
+use crate::round::RoundingRule;
 use crate::table::{FieldEntry, FormatEntry};
 
 const DOC: &str = "\
@@ -64,10 +65,6 @@ impl NumberFormat for Binary {
             ("stochastic", false.into()),
             ("bipolar", self.bipolar.into()),
         ]
-    }
-
-    fn precision(&self) -> Vec<FieldValue> {
-        vec![self.width.into(), false.into(), self.bipolar.into()]
     }
 
     fn range(&self) -> (f64, f64) {
@@ -134,13 +131,22 @@ pub(crate) struct TwoLevels {
     from: f32,
 }
 
-impl Element for TwoLevels {
+impl RoundingRule for TwoLevels {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
         for (y, &x) in y.iter_mut().zip(x) {
             let level = if x >= self.from { self.high } else { self.low };
             *y = if x.is_nan() { x } else { level };
         }
+    }
+}
+
+impl Element for TwoLevels {
+    type Rule = Self;
+
+    #[inline(always)]
+    fn rule(&self) -> Self {
+        *self
     }
 
     fn encode(&self, y: f32) -> u64 {

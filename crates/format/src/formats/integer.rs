@@ -4,7 +4,7 @@ use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::round::{Fixed, Lane, exp2};
+use crate::round::{Fixed, exp2};
 use crate::table::{FieldEntry, FormatEntry, WIDTH};
 
 const DOC: &str = "\
@@ -147,24 +147,11 @@ pub(crate) struct TwosComplement {
 }
 
 impl Element for TwosComplement {
-    #[inline(always)]
-    fn round(&self, x: &[f32], y: &mut [f32]) {
-        self.grid.round(x, y);
-    }
+    type Rule = Fixed;
 
     #[inline(always)]
-    fn lane(&self) -> Option<Lane> {
-        self.grid.lane()
-    }
-
-    #[inline(always)]
-    fn round_lane(&self, x: f32, lane: Lane) -> f32 {
-        self.grid.round_lane(x, lane)
-    }
-
-    #[inline(always)]
-    fn pass(&self) -> (f32, f32) {
-        self.grid.pass()
+    fn rule(&self) -> Fixed {
+        self.grid
     }
 
     fn encode(&self, y: f32) -> u64 {

@@ -1,10 +1,10 @@
 //! Signed powers of two.
 
-use crate::codes::Scale;
+use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::round::{Lane, Power, exp2, rounded_log2};
+use crate::round::{Power, exp2, rounded_log2};
 use crate::table::{FieldEntry, FormatEntry, WIDTH};
 
 const DOC: &str = "\
@@ -91,10 +91,6 @@ impl NumberFormat for Log {
         ]
     }
 
-    fn precision(&self) -> Vec<FieldValue> {
-        vec![self.width.into(), self.exponent_bias.into()]
-    }
-
     fn range(&self) -> (f64, f64) {
         let largest = exp2(self.emax().min(1023));
         (-largest, largest)
@@ -127,24 +123,11 @@ pub(crate) struct SignedPower {
 }
 
 impl Element for SignedPower {
-    #[inline(always)]
-    fn round(&self, x: &[f32], y: &mut [f32]) {
-        self.power.round(x, y);
-    }
+    type Rule = Power;
 
     #[inline(always)]
-    fn lane(&self) -> Option<Lane> {
-        Some(self.power.lane())
-    }
-
-    #[inline(always)]
-    fn round_lane(&self, x: f32, lane: Lane) -> f32 {
-        Power::round_lane(x, lane)
-    }
-
-    #[inline(always)]
-    fn pass(&self) -> (f32, f32) {
-        self.power.pass()
+    fn rule(&self) -> Power {
+        self.power
     }
 
     fn encode(&self, y: f32) -> u64 {
@@ -162,10 +145,6 @@ impl Element for SignedPower {
         let sign = 1 << (self.width - 1);
         let exponent = (code & (sign - 1)) as i32 + self.emin;
         let magnitude = exp2(exponent.clamp(-1022, 1023)) as f32;
-        if code & sign == 0 {
-            magnitude
-        } else {
-            -magnitude
-        }
+        with_sign(magnitude, code, sign)
     }
 }

@@ -1,6 +1,6 @@
 //! Floats of few bits without an implicit leading one.
 
-use crate::codes::Scale;
+use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::minifloat_ieee::read_widths;
@@ -73,10 +73,6 @@ impl NumberFormat for MinifloatDenorm {
         ]
     }
 
-    fn precision(&self) -> Vec<FieldValue> {
-        self.fields().into_iter().map(|(_, value)| value).collect()
-    }
-
     fn range(&self) -> (f64, f64) {
         (-self.max(), self.max())
     }
@@ -108,14 +104,11 @@ pub(crate) struct ExplicitOne {
 }
 
 impl Element for ExplicitOne {
-    #[inline(always)]
-    fn round(&self, x: &[f32], y: &mut [f32]) {
-        self.float.round(x, y);
-    }
+    type Rule = Float;
 
     #[inline(always)]
-    fn pass(&self) -> (f32, f32) {
-        self.float.pass()
+    fn rule(&self) -> Float {
+        self.float
     }
 
     fn encode(&self, y: f32) -> u64 {
@@ -129,10 +122,6 @@ impl Element for ExplicitOne {
         let (fraction, stored) = (code & (one - 1), (code & (sign - 1)) >> self.frac_width);
         let exponent = self.emin + 1 + stored as i32 - self.frac_width as i32;
         let magnitude = (fraction as f64 * exp2(exponent)) as f32;
-        if code & sign == 0 {
-            magnitude
-        } else {
-            -magnitude
-        }
+        with_sign(magnitude, code, sign)
     }
 }

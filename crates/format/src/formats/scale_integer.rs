@@ -5,7 +5,7 @@ use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::round::exp2;
+use crate::round::{RoundingRule, exp2};
 use crate::table::{FieldEntry, FormatEntry, WIDTH};
 
 const DOC: &str = "\
@@ -87,10 +87,6 @@ impl NumberFormat for ScaleInteger {
         ]
     }
 
-    fn precision(&self) -> Vec<FieldValue> {
-        self.fields().into_iter().map(|(_, value)| value).collect()
-    }
-
     fn range(&self) -> (f64, f64) {
         (f64::from(f32::MIN), f64::from(f32::MAX))
     }
@@ -152,7 +148,7 @@ pub(crate) struct Scaled {
     width: u32,
 }
 
-impl Element for Scaled {
+impl RoundingRule for Scaled {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
         for (y, &x) in y.iter_mut().zip(x) {
@@ -160,6 +156,15 @@ impl Element for Scaled {
             let code = (f64::from(x) / self.scale).clamp(-self.largest, self.largest);
             *y = ((code + MAGIC - MAGIC) * self.scale) as f32;
         }
+    }
+}
+
+impl Element for Scaled {
+    type Rule = Self;
+
+    #[inline(always)]
+    fn rule(&self) -> Self {
+        *self
     }
 
     fn encode(&self, y: f32) -> u64 {

@@ -5,6 +5,7 @@ use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
+use crate::round::RoundingRule;
 use crate::table::{FieldEntry, FormatEntry};
 
 const DOC: &str = "\
@@ -84,10 +85,6 @@ impl NumberFormat for Ternary {
         ]
     }
 
-    fn precision(&self) -> Vec<FieldValue> {
-        self.fields().into_iter().map(|(_, value)| value).collect()
-    }
-
     fn range(&self) -> (f64, f64) {
         let largest = if self.scaling_factor {
             f64::from(f32::MAX)
@@ -154,7 +151,7 @@ pub(crate) struct ThreeLevels {
     width: u32,
 }
 
-impl Element for ThreeLevels {
+impl RoundingRule for ThreeLevels {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
         for (y, &x) in y.iter_mut().zip(x) {
@@ -165,6 +162,15 @@ impl Element for ThreeLevels {
             };
             *y = if x.is_nan() { x } else { level };
         }
+    }
+}
+
+impl Element for ThreeLevels {
+    type Rule = Self;
+
+    #[inline(always)]
+    fn rule(&self) -> Self {
+        *self
     }
 
     fn encode(&self, y: f32) -> u64 {
