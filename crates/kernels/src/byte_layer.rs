@@ -3,7 +3,7 @@
 //! Codes, weights and starts lie in memory of floats, four bytes or one 32-bit number to a word, so that they fit
 //! wherever a caller keeps its floats.
 
-use crate::int_gemm::{gemm_i8i8, gemm_u8i8, pack_b_i8, padded_k_i8};
+use crate::int_gemm::{gemm_int, pack_b_i8, padded_k_i8};
 use crate::isa::versions;
 use crate::quantize::{quantize_codes_i8, quantize_codes_u8};
 use format::Integer;
@@ -80,9 +80,9 @@ pub fn multiply(
     let (codes, packed, start) = (bytes(codes), bytes(packed), Some(numbers(start)));
     let sums = numbers_mut(&mut y[..m * n]);
     if is_signed {
-        gemm_i8i8(m, k, n, codes, packed, start, sums, n);
+        gemm_int::<i8>(m, k, n, codes, packed, start, sums, n);
     } else {
-        gemm_u8i8(m, k, n, unsigned(codes), packed, start, sums, n);
+        gemm_int::<u8>(m, k, n, unsigned(codes), packed, start, sums, n);
     }
     if relu {
         scale_positive(scale, &mut y[..m * n]);

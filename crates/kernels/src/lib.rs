@@ -11,6 +11,10 @@
     clippy::inline_always,
     reason = "bodies must be inlined into the version compiled for each instruction set"
 )]
+#![allow(
+    clippy::wildcard_imports,
+    reason = "intrinsics carry their prefix; the lint is silent in test builds, so no expect"
+)]
 
 pub mod attention;
 pub mod batch_norm;

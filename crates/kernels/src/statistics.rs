@@ -119,23 +119,14 @@ versions! {
         let mut max = [f32::NEG_INFINITY; LANES];
         let mut least = [f32::INFINITY.to_bits(); LANES];
         let mut largest = [0_u32; LANES];
-        let mut look = |lane: usize, x: f32| {
+        for_lanes(values, #[inline(always)] |lane: usize, x: f32| {
             // As bits, magnitudes are ordered like numbers, with NaN above all.
             let magnitude = x.to_bits() & 0x7fff_ffff;
             min[lane] = if x < min[lane] { x } else { min[lane] };
             max[lane] = if x > max[lane] { x } else { max[lane] };
             least[lane] = least[lane].min(magnitude);
             largest[lane] = largest[lane].max(magnitude);
-        };
-        let (chunks, tail) = values.as_chunks::<LANES>();
-        for chunk in chunks {
-            for (lane, &x) in chunk.iter().enumerate() {
-                look(lane, x);
-            }
-        }
-        for (lane, &x) in tail.iter().enumerate() {
-            look(lane, x);
-        }
+        });
         Extremes {
             min: min.into_iter().fold(f32::INFINITY, f32::min),
             max: max.into_iter().fold(f32::NEG_INFINITY, f32::max),
@@ -217,7 +208,21 @@ fn constants<const CUTS: usize>(bound: i32) -> [f64; CUTS] {
     })
 }
 
-/// The sums of the pieces of every cut, and whether nothing is left.
+/// Calls `f` with every value and its lane.
+#[inline(always)]
+fn for_lanes(values: &[f32], mut f: impl FnMut(usize, f32)) {
+    let (chunks, tail) = values.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (lane, &x) in chunk.iter().enumerate() {
+            f(lane, x);
+        }
+    }
+    for (lane, &x) in tail.iter().enumerate() {
+        f(lane, x);
+    }
+}
+
+/// The sums of the pieces of every cut, and true when nothing is left.
 #[inline(always)]
 fn cut_and_sum<const CUTS: usize>(
     values: &[f32],
@@ -226,24 +231,19 @@ fn cut_and_sum<const CUTS: usize>(
 ) -> ([f64; CUTS], bool) {
     let mut sums = [[0.0; LANES]; CUTS];
     let mut left = [0_u64; LANES];
-    let mut cut = |lane: usize, x: f32| {
-        let mut rest = term(f64::from(x));
-        for (sums, constant) in sums.iter_mut().zip(constants) {
-            let piece = (rest + constant) - constant;
-            sums[lane] += piece;
-            rest -= piece;
-        }
-        left[lane] |= rest.to_bits() << 1;
-    };
-    let (chunks, tail) = values.as_chunks::<LANES>();
-    for chunk in chunks {
-        for (lane, &x) in chunk.iter().enumerate() {
-            cut(lane, x);
-        }
-    }
-    for (lane, &x) in tail.iter().enumerate() {
-        cut(lane, x);
-    }
+    for_lanes(
+        values,
+        #[inline(always)]
+        |lane: usize, x: f32| {
+            let mut rest = term(f64::from(x));
+            for (sums, constant) in sums.iter_mut().zip(constants) {
+                let piece = (rest + constant) - constant;
+                sums[lane] += piece;
+                rest -= piece;
+            }
+            left[lane] |= rest.to_bits() << 1;
+        },
+    );
     let left = left.into_iter().fold(0, |a, b| a | b);
     (sums.map(|lanes| lanes.into_iter().sum()), left == 0)
 }

@@ -3,7 +3,7 @@
 use super::Site;
 use crate::step::{Memory, Step, Wires};
 use ir::ops::Window;
-use kernels::pool::{self as kernel, PoolShape};
+use kernels::pool::{self as kernel, AdaptiveShape, PoolShape};
 
 /// What a window becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,9 +87,7 @@ impl Step for WindowPool {
 /// A pool whose windows follow from the size of the result.
 pub(crate) struct AdaptivePool {
     is_max: bool,
-    planes: usize,
-    input: [usize; 2],
-    output: [usize; 2],
+    shape: AdaptiveShape,
 }
 
 pub(crate) fn adaptive_pool(is_max: bool, site: &Site) -> AdaptivePool {
@@ -97,21 +95,21 @@ pub(crate) fn adaptive_pool(is_max: bool, site: &Site) -> AdaptivePool {
     let spatial = if one_axis { 1 } else { 2 };
     let (planes, input) = picture(&site.inputs[0], spatial);
     let (_, output) = picture(&site.outputs[0], spatial);
-    AdaptivePool {
-        is_max,
+    let shape = AdaptiveShape {
         planes,
         input,
         output,
-    }
+    };
+    AdaptivePool { is_max, shape }
 }
 
 impl Step for AdaptivePool {
     fn forward(&self, wires: &Wires, memory: &mut Memory) {
         let [x, y] = memory.split([wires.x(0), wires.y()]);
         if self.is_max {
-            kernel::adaptive_max_forward(self.planes, self.input, self.output, x, y);
+            kernel::adaptive_max_forward(&self.shape, x, y);
         } else {
-            kernel::adaptive_avg_forward(self.planes, self.input, self.output, x, y);
+            kernel::adaptive_avg_forward(&self.shape, x, y);
         }
     }
 
@@ -121,9 +119,9 @@ impl Step for AdaptivePool {
         };
         let [x, y, dy, dx] = memory.split([wires.x(0), wires.y(), wires.dy(), target]);
         if self.is_max {
-            kernel::adaptive_max_backward(self.planes, self.input, self.output, x, y, dy, dx);
+            kernel::adaptive_max_backward(&self.shape, x, y, dy, dx);
         } else {
-            kernel::adaptive_avg_backward(self.planes, self.input, self.output, dy, dx);
+            kernel::adaptive_avg_backward(&self.shape, dy, dx);
         }
         memory.commit_grad(wires, 0);
     }

@@ -2,9 +2,9 @@
 
 use super::{ConvShape, columns};
 use crate::gemm::K_BLOCK;
-use crate::gemm::strips::run_offsets;
+use crate::gemm::strips;
 use crate::gemm::tile::{Offsets, Product, Start};
-use crate::strided::copy_rows;
+use crate::strided::{COPY, move_rows};
 
 /// One image's source, and where window element `(channel, ky, kx)` of output j is in it:
 /// `channel · channel_stride + ky · row_stride + kx · col_stride + j`.
@@ -88,7 +88,7 @@ impl Lattice {
             .chunks_exact((h * w).max(1))
             .zip(source.chunks_exact_mut(self.channel_stride))
         {
-            copy_rows(h, w, plane, w, &mut padded[first..], width);
+            move_rows::<COPY>(h, w, plane, w, &mut padded[first..], width);
         }
     }
 
@@ -155,7 +155,7 @@ impl Lattice {
                 };
                 // SAFETY: the last offset is the largest, so every window was checked; the weights have out·window
                 // elements by the caller's check, and so has `out` its grid.
-                unsafe { run_offsets(product) };
+                unsafe { strips::run(product) };
                 from += k;
                 if from == window {
                     break;

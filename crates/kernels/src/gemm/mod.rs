@@ -135,7 +135,7 @@ unsafe fn run(p: Product<Strided>) {
         if packed::pays(&p) {
             packed::run(p);
         } else {
-            strips::run_strided(p);
+            strips::run(p);
         }
     }
 }

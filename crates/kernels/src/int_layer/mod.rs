@@ -154,24 +154,16 @@ pub fn fused_layer<A: LeftByte, Y: NarrowCode>(
     };
     let pitch = padded_k_i8(k);
     let places = maps.iter().map(|map| map.scale.len()).min().unwrap_or(0);
-    assert!(
-        a.len() >= m * pitch,
-        "int_layer: A has {} bytes, needs {}",
-        a.len(),
-        m * pitch
-    );
-    assert!(
-        b_packed.len() >= pitch * n,
-        "int_layer: B has {} bytes, needs {}",
-        b_packed.len(),
-        pitch * n
-    );
-    assert!(
-        y.len() >= m * n,
-        "int_layer: the result has {} bytes, needs {}",
-        y.len(),
-        m * n
-    );
+    for (what, bytes, need) in [
+        ("A", a.len(), m * pitch),
+        ("B", b_packed.len(), pitch * n),
+        ("the result", y.len(), m * n),
+    ] {
+        assert!(
+            bytes >= need,
+            "int_layer: {what} has {bytes} bytes, needs {need}"
+        );
+    }
     assert!(
         start.len() >= n && places >= n,
         "int_layer: {} starts, {places} places, n = {n}",

@@ -3,10 +3,6 @@
     unsafe_op_in_unsafe_fn,
     reason = "each method is one intrinsic under the trait's contract"
 )]
-#![allow(
-    clippy::wildcard_imports,
-    reason = "intrinsics carry their prefix; the lint is silent in test builds, so no expect"
-)]
 
 use super::avx2::{Lanes8, Mask8};
 use super::x86::{one_intrinsic_each, transposed_quads};
