@@ -6,7 +6,7 @@ use crate::input::{Input, InputInfo, input_infos};
 use crate::lower::lower;
 use crate::options::PlanOptions;
 use crate::segments::Segments;
-use crate::shard::{Context, Program, Shard};
+use crate::shard::{Context, Pass, Program, Shard};
 use crate::sharding::shard_rows;
 use crate::state::State;
 use ir::Verified;
@@ -143,29 +143,15 @@ impl Plan {
 
     fn run_forward(&mut self, state: &mut State, pool: &Pool) {
         self.prepare(state);
-        let noise = self.noise;
-        let prepared = &self.prepared;
         for segment in &self.segments.forward {
             let context = Context {
                 state,
-                prepared,
-                noise,
+                prepared: &self.prepared,
+                noise: self.noise,
             };
             pool.for_each(&mut self.shards, |_, shard| {
-                shard.run(
-                    &context,
-                    |step, wires, memory| {
-                        if let Some(step) = step.whole_batch() {
-                            step.finish_forward(wires, memory);
-                        }
-                    },
-                    segment.finish.into_iter(),
-                );
-                shard.run(
-                    &context,
-                    |step, wires, memory| step.forward(wires, memory),
-                    segment.steps.clone(),
-                );
+                shard.run(&context, Pass::FinishForward, segment.finish.into_iter());
+                shard.run(&context, Pass::Forward, segment.steps.clone());
             });
             if let Some(at) = segment.combine {
                 let program = Arc::clone(&self.shards[0].program);
@@ -182,33 +168,15 @@ impl Plan {
         if !self.options.gradients.any() {
             return Err(EngineError::NoGradients);
         }
-        let noise = self.noise;
-        let prepared = &self.prepared;
         for segment in &self.segments.backward {
             let context = Context {
                 state,
-                prepared,
-                noise,
+                prepared: &self.prepared,
+                noise: self.noise,
             };
             pool.for_each(&mut self.shards, |_, shard| {
-                shard.run(
-                    &context,
-                    |step, wires, memory| {
-                        if let Some(step) = step.whole_batch() {
-                            step.finish_backward(wires, memory);
-                        }
-                    },
-                    segment.finish.into_iter(),
-                );
-                shard.run(
-                    &context,
-                    |step, wires, memory| {
-                        if wires.has_backward {
-                            step.backward(wires, memory);
-                        }
-                    },
-                    segment.steps.clone().rev(),
-                );
+                shard.run(&context, Pass::FinishBackward, segment.finish.into_iter());
+                shard.run(&context, Pass::Backward, segment.steps.clone().rev());
             });
             if let Some(at) = segment.combine {
                 let program = Arc::clone(&self.shards[0].program);

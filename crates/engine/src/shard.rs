@@ -89,13 +89,8 @@ impl Shard {
         Some((value, grad))
     }
 
-    /// Runs `work` on every step of a segment with this shard's memory.
-    pub fn run(
-        &mut self,
-        context: &Context,
-        work: impl Fn(&dyn Step, &Wires, &mut Memory),
-        steps: impl Iterator<Item = usize>,
-    ) {
+    /// Runs steps of a segment with this shard's memory.
+    pub fn run(&mut self, context: &Context, pass: Pass, steps: impl Iterator<Item = usize>) {
         let mut memory = Memory {
             arena: &mut self.memory[self.start..],
             grads: &mut self.grads,
@@ -106,12 +101,46 @@ impl Shard {
         };
         for at in steps {
             let (step, wires) = &self.program.steps[at];
-            work(step.as_ref(), wires, &mut memory);
+            pass.run(step.as_ref(), wires, &mut memory);
         }
     }
 }
 
-/// What all shards share during a pass.
+/// The work of a step in one direction.
+#[derive(Clone, Copy)]
+pub(crate) enum Pass {
+    Forward,
+    /// The part of a forward step that follows the reduction over all shards.
+    FinishForward,
+    Backward,
+    /// The part of a backward step that follows the reduction over all shards.
+    FinishBackward,
+}
+
+impl Pass {
+    fn run(self, step: &dyn Step, wires: &Wires, memory: &mut Memory) {
+        match self {
+            Self::Forward => step.forward(wires, memory),
+            Self::FinishForward => {
+                if let Some(step) = step.whole_batch() {
+                    step.finish_forward(wires, memory);
+                }
+            }
+            Self::Backward => {
+                if wires.has_backward {
+                    step.backward(wires, memory);
+                }
+            }
+            Self::FinishBackward => {
+                if let Some(step) = step.whole_batch() {
+                    step.finish_backward(wires, memory);
+                }
+            }
+        }
+    }
+}
+
+/// The data that all shards share during a pass.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub state: &'a State,

@@ -11,7 +11,7 @@ use integer_oracle::{Exact, interpret, show};
 use ir::{Graph, Value, Verified, result_format, verify};
 use kernels::{Isa, force};
 use proptest::prelude::*;
-use random::{Choices, add_masks, fill, inputs, random_graph};
+use random::{Choices, OPS, add_masks, fill, inputs, random_graph};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -160,43 +160,6 @@ fn try_bytes(bytes: &[u8]) -> bool {
         Err(other) => panic!("{other}\n{}", show(&graph)),
     }
 }
-
-const OPS: &[&str] = &[
-    "linear",
-    "conv1d",
-    "conv2d",
-    "batch_norm1d",
-    "batch_norm2d",
-    "relu",
-    "relu6",
-    "hardtanh",
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "matmul",
-    "bmm",
-    "max_pool1d",
-    "max_pool2d",
-    "avg_pool1d",
-    "avg_pool2d",
-    "adaptive_max_pool1d",
-    "adaptive_max_pool2d",
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "mean",
-    "flatten",
-    "reshape",
-    "view",
-    "transpose",
-    "permute",
-    "cat",
-    "chunk",
-    "getitem",
-    "identity",
-    "dropout",
-    "constant",
-];
 
 #[test]
 fn random_graphs_equal_exact_arithmetic() {

@@ -75,8 +75,9 @@ pub(crate) fn relu_in_place(y: &mut [f32]) {
     );
 }
 
-/// The gradient before a relu, in place.
-pub(crate) fn mask_by_relu(y: &[f32], dy: &mut [f32]) {
+/// The gradient before the relu at the end of a step, in place.
+pub(crate) fn mask_by_relu(wires: &Wires, memory: &mut Memory) {
+    let [y, dy] = memory.split([wires.y(), wires.dy()]);
     zip_inplace(
         y,
         dy,

@@ -34,70 +34,65 @@ fn runs(shapes: &[Vec<usize>], dim: i64) -> Vec<usize> {
         .collect()
 }
 
-/// Joins its inputs.
+/// Joins its inputs, which have these runs.
 pub(crate) struct Cat {
     runs: Vec<usize>,
 }
 
-impl Cat {
-    pub fn new(op: &ir::ops::cat::Cat, site: &Site) -> Self {
-        Self {
-            runs: runs(&site.inputs, op.dim),
-        }
-    }
-
-    fn total(&self) -> usize {
-        self.runs.iter().sum()
-    }
-}
-
-impl Step for Cat {
-    fn forward(&self, wires: &Wires, memory: &mut Memory) {
-        let mut offset = 0;
-        for (i, &run) in self.runs.iter().enumerate() {
-            let [y, x] = memory.split([wires.y(), wires.x(i)]);
-            copy_runs(y, self.total(), x, run, offset, true);
-            offset += run;
-        }
-    }
-
-    fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let mut offset = 0;
-        for (i, &run) in self.runs.iter().enumerate() {
-            if let Some(target) = wires.grad_target(i) {
-                let [dy, dx] = memory.split([wires.dy(), target]);
-                copy_runs(dy, self.total(), dx, run, offset, false);
-                memory.commit_grad(wires, i);
-            }
-            offset += run;
-        }
-    }
-}
-
-/// Cuts its input into several results.
+/// Cuts its input into several results, which have these runs.
 pub(crate) struct Chunk {
     runs: Vec<usize>,
 }
 
-impl Chunk {
-    pub fn new(op: &ir::ops::cat::Chunk, site: &Site) -> Self {
-        Self {
-            runs: runs(&site.outputs, op.dim),
+pub(crate) fn cat(op: &ir::ops::cat::Cat, site: &Site) -> Cat {
+    Cat {
+        runs: runs(&site.inputs, op.dim),
+    }
+}
+
+pub(crate) fn chunk(op: &ir::ops::cat::Chunk, site: &Site) -> Chunk {
+    Chunk {
+        runs: runs(&site.outputs, op.dim),
+    }
+}
+
+/// Every run with its offset in a piece of the joined value, whose length comes first.
+fn with_offsets(runs: &[usize]) -> (usize, impl Iterator<Item = (usize, usize)>) {
+    let mut offset = 0;
+    let offsets = runs.iter().map(move |&run| {
+        offset += run;
+        (run, offset - run)
+    });
+    (runs.iter().sum(), offsets)
+}
+
+impl Step for Cat {
+    fn forward(&self, wires: &Wires, memory: &mut Memory) {
+        let (total, runs) = with_offsets(&self.runs);
+        for (i, (run, offset)) in runs.enumerate() {
+            let [y, x] = memory.split([wires.y(), wires.x(i)]);
+            copy_runs(y, total, x, run, offset, true);
         }
     }
 
-    fn total(&self) -> usize {
-        self.runs.iter().sum()
+    fn backward(&self, wires: &Wires, memory: &mut Memory) {
+        let (total, runs) = with_offsets(&self.runs);
+        for (i, (run, offset)) in runs.enumerate() {
+            if let Some(target) = wires.grad_target(i) {
+                let [dy, dx] = memory.split([wires.dy(), target]);
+                copy_runs(dy, total, dx, run, offset, false);
+                memory.commit_grad(wires, i);
+            }
+        }
     }
 }
 
 impl Step for Chunk {
     fn forward(&self, wires: &Wires, memory: &mut Memory) {
-        let mut offset = 0;
-        for (output, &run) in wires.outputs.iter().zip(&self.runs) {
+        let (total, runs) = with_offsets(&self.runs);
+        for (output, (run, offset)) in wires.outputs.iter().zip(runs) {
             let [x, y] = memory.split([wires.x(0), output.value.clone()]);
-            copy_runs(x, self.total(), y, run, offset, false);
-            offset += run;
+            copy_runs(x, total, y, run, offset, false);
         }
     }
 
@@ -113,13 +108,12 @@ impl Step for Chunk {
         if grads.iter().any(Option::is_none) {
             memory.arena[target.clone()].fill(0.0);
         }
-        let mut offset = 0;
-        for (grad, &run) in grads.into_iter().zip(&self.runs) {
+        let (total, runs) = with_offsets(&self.runs);
+        for (grad, (run, offset)) in grads.into_iter().zip(runs) {
             if let Some(span) = grad {
                 let [dx, dy] = memory.split([target.clone(), span]);
-                copy_runs(dx, self.total(), dy, run, offset, true);
+                copy_runs(dx, total, dy, run, offset, true);
             }
-            offset += run;
         }
         memory.commit_grad(wires, 0);
     }

@@ -3,6 +3,7 @@
 use super::Site;
 use super::activation::{mask_by_relu, relu_in_place};
 use super::batch_norm::NormCoefficients;
+use super::linear::prepare_bias;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
 use format::Format;
@@ -148,8 +149,7 @@ impl Step for Conv {
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
         if self.relu {
-            let [y, dy] = memory.split([wires.y(), wires.dy()]);
-            mask_by_relu(y, dy);
+            mask_by_relu(wires, memory);
         }
         self.weight_backward(wires, memory);
         let Some(target) = wires.grad_target(0) else {
@@ -182,12 +182,11 @@ impl Step for Conv {
             None if self.norm.is_some() => weight.copy_from_slice(own),
             None => {}
         }
-        let own = &state.trained[self.bias.clone()];
-        match &self.bias_format {
-            _ if own.is_empty() => bias.fill(0.0),
-            Some(format) => quantize(format, own, &[own.len()], bias),
-            None => bias.copy_from_slice(own),
-        }
+        prepare_bias(
+            self.bias_format.as_ref(),
+            &state.trained[self.bias.clone()],
+            bias,
+        );
         if let Some(norm) = &self.norm {
             norm.fold_into_rows(state, weight, bias);
         }

@@ -19,6 +19,15 @@ pub(crate) fn lower(op: &ir::ops::linear::Linear, site: &Site) -> Lowered {
     })
 }
 
+/// The bias in its format; zeros for a layer without one.
+pub(crate) fn prepare_bias(format: Option<&Format>, own: &[f32], bias: &mut [f32]) {
+    match format {
+        _ if own.is_empty() => bias.fill(0.0),
+        Some(format) => quantize(format, own, &[own.len()], bias),
+        None => bias.copy_from_slice(own),
+    }
+}
+
 /// Rows rounded at a time: they stay in the first-level cache until the product has read them.
 const ROUNDED_ROWS: usize = 64;
 
@@ -203,8 +212,7 @@ impl Step for Linear {
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
         if self.relu {
-            let [y, dy] = memory.split([wires.y(), wires.dy()]);
-            mask_by_relu(y, dy);
+            mask_by_relu(wires, memory);
         }
         self.weight_backward(wires, memory);
         self.input_backward(wires, memory);
@@ -236,12 +244,11 @@ impl Step for Linear {
             kernels::gemm::transpose(n, k, weight, k, transposed, n);
             rest
         };
-        let own = &state.trained[self.bias.clone()];
-        match (&self.bias_format, own.len()) {
-            (_, 0) => bias.fill(0.0),
-            (Some(format), _) => quantize(format, own, &[n], bias),
-            (None, _) => bias.copy_from_slice(own),
-        }
+        prepare_bias(
+            self.bias_format.as_ref(),
+            &state.trained[self.bias.clone()],
+            bias,
+        );
         if let Some(norm) = &self.norm {
             norm.fold_into_columns(state, transposed, bias);
         }

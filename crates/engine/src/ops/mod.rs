@@ -176,8 +176,8 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         // elements moved about
         Op::Transpose(op) => permute::transpose(op, site).into(),
         Op::Permute(op) => permute::permute(op, site).into(),
-        Op::Cat(op) => cat::Cat::new(op, site).into(),
-        Op::Chunk(op) => cat::Chunk::new(op, site).into(),
+        Op::Cat(op) => cat::cat(op, site).into(),
+        Op::Chunk(op) => cat::chunk(op, site).into(),
         Op::Getitem(op) => getitem::Getitem::new(op, site).into(),
     })
 }

@@ -7,6 +7,27 @@ use crate::{
 };
 use serde::{Deserialize, Serialize, Serializer};
 
+/// The answers of an operator at the edge of a graph.
+macro_rules! computes_nothing {
+    () => {
+        fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
+            Cost::FREE
+        }
+
+        fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+            RowCoupling::Independent
+        }
+
+        fn exact_range(&self, _inputs: &[Type], _operands: &OperandRanges) -> Option<CodeRange> {
+            None
+        }
+
+        fn torch_module(&self) -> Option<TorchModule> {
+            None
+        }
+    };
+}
+
 /// An input of the graph. Its type is part of the text form's left-hand side: `x: f32[N, 16] = placeholder`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,21 +51,7 @@ impl Operator for Placeholder {
         }])
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
-    }
-
-    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
-        RowCoupling::Independent
-    }
-
-    fn exact_range(&self, _inputs: &[Type], _operands: &OperandRanges) -> Option<CodeRange> {
-        None
-    }
-
-    fn torch_module(&self) -> Option<TorchModule> {
-        None
-    }
+    computes_nothing!();
 }
 
 /// A tensor stored with the model, such as a positional embedding.
@@ -73,21 +80,7 @@ impl Operator for Constant {
         Ok(vec![Type::f32(Shape::of(&self.shape))])
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
-    }
-
-    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
-        RowCoupling::Independent
-    }
-
-    fn exact_range(&self, _inputs: &[Type], _operands: &OperandRanges) -> Option<CodeRange> {
-        None
-    }
-
-    fn torch_module(&self) -> Option<TorchModule> {
-        None
-    }
+    computes_nothing!();
 }
 
 /// The results of the graph: `return a, b`.
@@ -104,21 +97,7 @@ impl Operator for Output {
         Ok(Vec::new())
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
-    }
-
-    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
-        RowCoupling::Independent
-    }
-
-    fn exact_range(&self, _inputs: &[Type], _operands: &OperandRanges) -> Option<CodeRange> {
-        None
-    }
-
-    fn torch_module(&self) -> Option<TorchModule> {
-        None
-    }
+    computes_nothing!();
 }
 
 /// Written with the digits an f32 needs, not those of its exact value.
