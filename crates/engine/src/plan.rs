@@ -306,7 +306,7 @@ impl Plan {
         {
             self.total_grads.copy_from_slice(&first.grads);
             for shard in rest {
-                kernels::maps::add_assign(&shard.grads, &mut self.total_grads);
+                kernels::elementwise::add_assign(&shard.grads, &mut self.total_grads);
             }
         }
     }

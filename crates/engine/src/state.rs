@@ -182,8 +182,12 @@ impl State {
 /// A choice, not a product: it ends what is not a number too.
 fn zero_masked(masks: &[(Range<usize>, Tensor)], flat: &mut [f32]) {
     for (range, mask) in masks {
-        kernels::maps::zip_inplace(mask.values(), &mut flat[range.clone()], |keep, value| {
-            if keep == 0.0 { 0.0 } else { value }
-        });
+        kernels::elementwise::zip_inplace(
+            mask.values(),
+            &mut flat[range.clone()],
+            |keep, value| {
+                if keep == 0.0 { 0.0 } else { value }
+            },
+        );
     }
 }

@@ -169,7 +169,7 @@ impl Memory<'_> {
         }) = &wires.inputs[i].grad
         {
             let [added, gradient] = self.split([wires.spilled(i), span.clone()]);
-            kernels::maps::add_assign(added, gradient);
+            kernels::elementwise::add_assign(added, gradient);
         }
     }
 }

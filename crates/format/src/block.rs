@@ -152,16 +152,16 @@ impl Blocks {
         }
     }
 
-    /// Joins blocks that lie side by side along the last axis, up to `most` elements a run, and gives the length of a
+    /// Joins blocks that lie side by side along the last axis, up to `max_len` elements a run, and gives the length of a
     /// single block's run; nothing, and no change, if no two fit.
     #[inline(always)]
-    pub fn join(&mut self, most: usize) -> Option<usize> {
+    pub fn join(&mut self, max_len: usize) -> Option<usize> {
         let inner = &mut self.axes[0];
         let single = inner.extent;
-        if single == inner.dim || single > most / 2 {
+        if single == inner.dim || single > max_len / 2 {
             return None;
         }
-        inner.extent = most / single * single;
+        inner.extent = max_len / single * single;
         Some(single)
     }
 

@@ -49,7 +49,7 @@ pub enum Problem {
         /// The format.
         format: &'static str,
         /// How many fields it has.
-        most: usize,
+        max: usize,
     },
     /// A field's value has the wrong type.
     WrongType {
@@ -130,8 +130,8 @@ impl fmt::Display for Problem {
             }
             Self::MissingField { format, field } => write!(f, "{format}: {field} is missing"),
             Self::RepeatedField { format, field } => write!(f, "{format}: {field} is given twice"),
-            Self::TooManyValues { format, most } => {
-                write!(f, "{format}: takes at most {most} values")
+            Self::TooManyValues { format, max } => {
+                write!(f, "{format}: takes at most {max} values")
             }
             Self::WrongType {
                 format,

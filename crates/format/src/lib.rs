@@ -17,6 +17,7 @@
 )]
 
 mod block;
+mod catalog;
 mod codes;
 mod error;
 mod field;
@@ -27,9 +28,9 @@ mod round;
 mod shared_exponent;
 mod spec;
 mod sweep;
-mod table;
 
 pub use block::{BlockSize, Reach};
+pub use catalog::{FieldEntry, FormatEntry};
 pub use codes::{Codes, Scale};
 pub use error::{FormatError, Problem};
 pub use field::FieldValue;
@@ -37,7 +38,6 @@ pub use formats::{
     Binary, BlockFp, BlockLog, BlockMinifloat, Format, Granularity, Integer, Log, MinifloatDenorm,
     MinifloatIeee, Mxfp, Mxint, Rounding, ScaleInteger, Ternary,
 };
-pub use table::{FieldEntry, FormatEntry};
 
 use block::Sharing;
 use formats::with_format;

@@ -1,12 +1,12 @@
 //! What a format must say of itself, and what follows from it for arrays: rounding, gradients, codes.
 
 use crate::block::{Block, Blocks, Sharing};
+use crate::catalog::FormatEntry;
 use crate::codes::{Codes, Scale};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::round::RoundingRule;
 use crate::sweep::{self, Mask, Round};
-use crate::table::FormatEntry;
 
 /// A number format. Everything else is derived from these.
 pub(crate) trait NumberFormat: Sized {

@@ -1,11 +1,11 @@
 //! Formats whose blocks share a power of two: the part that they have in common.
 
 use crate::block::{BlockSize, Sharing};
+use crate::catalog::FormatEntry;
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::table::FormatEntry;
 
 /// A format of blocks with a shared exponent. Values are symmetric about 0.
 pub(crate) trait SharedExponent: Sized {

@@ -150,7 +150,7 @@ impl CodeRange {
     }
 
     /// max(x, low), for a bound that is itself a multiple of 2^-frac.
-    pub fn at_least(self, low: f64) -> Option<Self> {
+    pub fn clamp_below(self, low: f64) -> Option<Self> {
         let low = self.code_of(low)?;
         Some(Self {
             min: self.min.max(low),
@@ -160,7 +160,7 @@ impl CodeRange {
     }
 
     /// min(x, high), for a bound that is itself a multiple of 2^-frac.
-    pub fn at_most(self, high: f64) -> Option<Self> {
+    pub fn clamp_above(self, high: f64) -> Option<Self> {
         let high = self.code_of(high)?;
         Some(Self {
             min: self.min.min(high),
@@ -228,8 +228,8 @@ mod tests {
         };
         let ends = |range: Option<CodeRange>| range.map(|range| (range.min, range.max));
         // Zero is a multiple of any step, 6 of 2 but not of 4.
-        assert_eq!(ends(range(-2).at_least(0.0)), Some((0, 7)));
-        assert_eq!(ends(range(-1).at_most(6.0)), Some((-8, 3)));
-        assert_eq!(ends(range(-2).at_most(6.0)), None);
+        assert_eq!(ends(range(-2).clamp_below(0.0)), Some((0, 7)));
+        assert_eq!(ends(range(-1).clamp_above(6.0)), Some((-8, 3)));
+        assert_eq!(ends(range(-2).clamp_above(6.0)), None);
     }
 }

@@ -194,19 +194,19 @@ impl<'g> Verifier<'g> {
             .map(|port| self.input(graph, id, node, port))
             .collect();
         let ports = node.op.ports();
-        let least = ports
+        let min = ports
             .iter()
             .filter(|port| matches!(port, PortSpec::Data(_)))
             .count();
         let more = ports.contains(&PortSpec::MoreData);
         let n = node.inputs.len();
-        if n < least || (n > least && !more) {
-            let at_least = if more { "at least " } else { "" };
-            let plural = if least == 1 { "" } else { "s" };
+        if n < min || (n > min && !more) {
+            let prefix = if more { "at least " } else { "" };
+            let plural = if min == 1 { "" } else { "s" };
             self.blame(
                 ARITY,
                 node,
-                format!("expected {at_least}{least} input{plural}, got {n}"),
+                format!("expected {prefix}{min} input{plural}, got {n}"),
             );
             return None;
         }

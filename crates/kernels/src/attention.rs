@@ -3,11 +3,11 @@
 //! Under a causal mask query i sees keys 0 to i; rows are taken in blocks, and keys that no row of a block sees are left
 //! out of its products.
 
+use crate::elementwise;
 use crate::gemm::{Init, gemm, transpose};
 use crate::isa::versions;
-use crate::maps;
 use crate::math::exp;
-use crate::rows::{add_lanes, max_lanes, sums_of};
+use crate::row_reduce::{add_lanes, max_lanes, sums_of};
 
 /// Rows of queries that share one product under a causal mask.
 const CAUSAL_BLOCK: usize = 32;
@@ -121,7 +121,7 @@ pub fn attention_forward(
         let y = s.of_mut(i, "y", y, queries, value_dim);
         let probs = s.of_mut(i, "probs", probs, queries, keys);
         transpose(keys, key_dim, k, key_dim, turned, keys);
-        maps::scale(turned, s.scale);
+        elementwise::scale(turned, s.scale);
         for (first, m, n) in s.blocks() {
             let (q, scores) = (&q[first * key_dim..], &mut probs[first * keys..]);
             product(

@@ -18,20 +18,19 @@
 
 pub mod attention;
 pub mod batch_norm;
-pub mod byte_layer;
 pub mod conv;
+pub mod elementwise;
 pub mod gemm;
 pub mod int_gemm;
-pub mod int_layer;
 pub mod isa;
 pub mod layer_norm;
-pub mod maps;
 pub mod math;
 pub mod optimizer;
 pub mod permute;
 pub mod pool;
 pub mod quantize;
-mod rows;
+pub mod requantize;
+mod row_reduce;
 mod shape;
 mod simd;
 pub mod softmax;
@@ -40,5 +39,6 @@ mod strided;
 #[cfg(test)]
 mod testing;
 pub mod threads;
+pub mod u8_linear;
 
 pub use isa::{Isa, force, isa};

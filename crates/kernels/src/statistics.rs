@@ -21,11 +21,11 @@ const LANES: usize = 16;
 /// The ends of a block, by value and by magnitude.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extremes {
-    /// The least value.
+    /// The smallest value.
     pub min: f32,
     /// The largest value.
     pub max: f32,
-    /// The least magnitude.
+    /// The smallest magnitude.
     pub min_magnitude: f32,
     /// The largest magnitude; not finite if a value is not.
     pub max_magnitude: f32,
@@ -117,21 +117,21 @@ versions! {
     pub fn extremes(values: &[f32]) -> Extremes {
         let mut min = [f32::INFINITY; LANES];
         let mut max = [f32::NEG_INFINITY; LANES];
-        let mut least = [f32::INFINITY.to_bits(); LANES];
-        let mut largest = [0_u32; LANES];
+        let mut min_magnitude = [f32::INFINITY.to_bits(); LANES];
+        let mut max_magnitude = [0_u32; LANES];
         for_lanes(values, #[inline(always)] |lane: usize, x: f32| {
             // As bits, magnitudes are ordered like numbers, with NaN above all.
             let magnitude = x.to_bits() & 0x7fff_ffff;
             min[lane] = if x < min[lane] { x } else { min[lane] };
             max[lane] = if x > max[lane] { x } else { max[lane] };
-            least[lane] = least[lane].min(magnitude);
-            largest[lane] = largest[lane].max(magnitude);
+            min_magnitude[lane] = min_magnitude[lane].min(magnitude);
+            max_magnitude[lane] = max_magnitude[lane].max(magnitude);
         });
         Extremes {
             min: min.into_iter().fold(f32::INFINITY, f32::min),
             max: max.into_iter().fold(f32::NEG_INFINITY, f32::max),
-            min_magnitude: f32::from_bits(least.into_iter().fold(f32::INFINITY.to_bits(), u32::min)),
-            max_magnitude: f32::from_bits(largest.into_iter().fold(0, u32::max)),
+            min_magnitude: f32::from_bits(min_magnitude.into_iter().fold(f32::INFINITY.to_bits(), u32::min)),
+            max_magnitude: f32::from_bits(max_magnitude.into_iter().fold(0, u32::max)),
         }
     }
 

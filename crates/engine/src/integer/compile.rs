@@ -8,7 +8,7 @@ use super::lowering::{IntegerForm, Kernel, Lowered, Operand, Site, port_format};
 use super::range::{CodeRange, range_of};
 use super::report::NodeReport;
 use super::stage::Stage;
-use super::step::{Draft, Source, Step};
+use super::step::{Source, Step, UnplacedStep};
 use crate::EngineError;
 use crate::ops::integer_form;
 use crate::state::State;
@@ -35,7 +35,7 @@ pub(crate) fn compile(
         state,
         rows,
         reads: count_reads(verified),
-        drafts: Vec::new(),
+        unplaced: Vec::new(),
         values: HashMap::new(),
         n_inputs: 0,
         made: Vec::new(),
@@ -91,7 +91,7 @@ struct Compiler<'a> {
     state: &'a State,
     rows: usize,
     reads: HashMap<Value, usize>,
-    drafts: Vec<Draft>,
+    unplaced: Vec<UnplacedStep>,
     values: HashMap<Value, Known>,
     n_inputs: usize,
     /// Per result of a node, the step that makes it and the number of stages after which it is made.
@@ -208,7 +208,7 @@ impl Compiler<'_> {
                 Ok(vec![Known { shape, ..known }])
             }
             Lowered::Kernel(kernel, range, stages) => {
-                let known = self.draft(kernel.into(), steps, range, shape);
+                let known = self.push_step(kernel.into(), steps, range, shape);
                 Ok(vec![self.extend_all(known, stages)?])
             }
             Lowered::Several(kernels) => {
@@ -218,7 +218,7 @@ impl Compiler<'_> {
                 let pieces = kernels.into_iter().zip(outputs);
                 Ok(pieces
                     .map(|(kernel, shape)| {
-                        self.draft(kernel.into(), steps.clone(), range, shape.clone())
+                        self.push_step(kernel.into(), steps.clone(), range, shape.clone())
                     })
                     .collect())
             }
@@ -275,7 +275,7 @@ impl Compiler<'_> {
                         values.iter().map(|&value| encode(value, format)).collect(),
                     ),
                 };
-                Ok(self.draft(source, Vec::new(), range, known.shape))
+                Ok(self.push_step(source, Vec::new(), range, known.shape))
             }
             Place::Codes { range: from, .. } => {
                 let on_grid =
@@ -301,38 +301,38 @@ impl Compiler<'_> {
         let Place::Codes { step, range } = known.place else {
             return Ok(known);
         };
-        let takes = match &self.drafts[step].source {
+        let takes = match &self.unplaced[step].source {
             Source::Layer(layer) => layer.takes(&stage),
             _ => true,
         };
         let known = if known.is_sole && takes {
             known
         } else {
-            self.draft(Source::Copy, vec![step], range, known.shape)
+            self.push_step(Source::Copy, vec![step], range, known.shape)
         };
         let range = stage.range(range)?;
         let Place::Codes { step, .. } = known.place else {
             return Ok(known);
         };
-        let draft = &mut self.drafts[step];
-        draft.stages.push(stage);
-        draft.ranges.push(range);
+        let unplaced = &mut self.unplaced[step];
+        unplaced.stages.push(stage);
+        unplaced.ranges.push(range);
         Ok(Known {
             place: Place::Codes { step, range },
             ..known
         })
     }
 
-    fn draft(
+    fn push_step(
         &mut self,
         source: Source,
         inputs: Vec<usize>,
         range: CodeRange,
         shape: Vec<usize>,
     ) -> Known {
-        let step = self.drafts.len();
+        let step = self.unplaced.len();
         let len = shape.iter().product();
-        self.drafts.push(Draft {
+        self.unplaced.push(UnplacedStep {
             source,
             inputs,
             ranges: vec![range],
@@ -364,7 +364,7 @@ impl Compiler<'_> {
         };
         known.is_sole &= self.reads.get(&value).is_none_or(|&reads| reads == 1);
         if let Place::Codes { step, .. } = known.place {
-            self.made.push((id, step, self.drafts[step].stages.len()));
+            self.made.push((id, step, self.unplaced[step].stages.len()));
         }
         self.values.insert(value, known);
         Ok(())
@@ -385,24 +385,24 @@ impl Compiler<'_> {
 
     fn finish(self) -> Compiled {
         let graph = self.verified.graph();
-        let results: Vec<CodeRange> = self.drafts.iter().map(Draft::result).collect();
+        let results: Vec<CodeRange> = self.unplaced.iter().map(UnplacedStep::result).collect();
         let ranges: Vec<Vec<CodeRange>> = self
-            .drafts
+            .unplaced
             .iter()
-            .map(|draft| draft.ranges.clone())
+            .map(|unplaced| unplaced.ranges.clone())
             .collect();
         let buffers = self
-            .drafts
+            .unplaced
             .iter()
             .zip(&results)
-            .map(|(draft, &range)| Buffer::zeros(Storage::of(range), draft.len));
+            .map(|(unplaced, &range)| Buffer::zeros(Storage::of(range), unplaced.len));
         let buffers = buffers.collect();
         let steps: Vec<Step> = self
-            .drafts
+            .unplaced
             .into_iter()
-            .map(|draft| {
-                let operand = draft.inputs.first().map(|&input| results[input]);
-                Step::new(draft, operand)
+            .map(|unplaced| {
+                let operand = unplaced.inputs.first().map(|&input| results[input]);
+                Step::new(unplaced, operand)
             })
             .collect();
         let report = |&(id, step, stages): &(NodeId, usize, usize)| {

@@ -6,7 +6,7 @@ use super::rescale::Rescaling;
 use super::weights::Weights;
 use crate::ops::matmul::integer::accumulate;
 use kernels::int_gemm::{gemm_int, pack_b_i8, pack_b_i16, padded_k_i8, padded_k_i16};
-use kernels::int_layer::{LeftByte, fused_layer};
+use kernels::requantize::{LeftByte, fused_layer};
 
 /// The packed weights of a group and what its sums start from. The name is the type of the left operand's rows.
 pub(crate) enum Product {

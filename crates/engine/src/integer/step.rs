@@ -25,7 +25,7 @@ pub(crate) enum Source {
 }
 
 /// A step whose integers are not chosen yet.
-pub(crate) struct Draft {
+pub(crate) struct UnplacedStep {
     pub source: Source,
     /// The steps whose values it reads.
     pub inputs: Vec<usize>,
@@ -36,7 +36,7 @@ pub(crate) struct Draft {
     pub len: usize,
 }
 
-impl Draft {
+impl UnplacedStep {
     /// What the result ranges over.
     pub fn result(&self) -> CodeRange {
         self.ranges[self.stages.len()]
@@ -77,15 +77,15 @@ pub(crate) struct Memory {
 }
 
 impl Step {
-    /// The step of a draft whose first operand, if any, has this range.
-    pub fn new(draft: Draft, operand: Option<CodeRange>) -> Self {
-        let (sums, result, rescaling) = (draft.ranges[0], draft.result(), draft.rescaling());
-        let Draft {
+    /// The step of a step whose first operand, if any, has this range.
+    pub fn new(step: UnplacedStep, operand: Option<CodeRange>) -> Self {
+        let (sums, result, rescaling) = (step.ranges[0], step.result(), step.rescaling());
+        let UnplacedStep {
             mut source,
             inputs,
             stages,
             ..
-        } = draft;
+        } = step;
         if let (Source::Layer(layer), Some(x)) = (&mut source, operand) {
             layer.prepare([x, sums, result], &stages);
         }

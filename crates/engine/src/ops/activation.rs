@@ -8,7 +8,7 @@
 )]
 
 use crate::step::{Memory, Step, Wires};
-use kernels::maps::{map, map_inplace, zip, zip_inplace};
+use kernels::elementwise::{map, map_inplace, zip, zip_inplace};
 use kernels::math;
 use std::f32::consts::FRAC_1_SQRT_2;
 

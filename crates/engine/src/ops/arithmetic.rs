@@ -2,7 +2,7 @@
 
 use super::{Lowered, Site};
 use crate::step::{Memory, Step, Wires};
-use kernels::maps;
+use kernels::elementwise;
 use kernels::permute::{broadcast_zip, reduce_to};
 
 /// Which operation.
@@ -40,10 +40,10 @@ impl Step for WithScalar {
         let s = self.scalar;
         let [x, y] = memory.split([wires.x(0), wires.y()]);
         match self.kind {
-            Kind::Add => maps::map(x, y, |x| x + s),
-            Kind::Sub => maps::map(x, y, |x| x - s),
-            Kind::Mul => maps::map(x, y, |x| x * s),
-            Kind::Div => maps::map(x, y, |x| x / s),
+            Kind::Add => elementwise::map(x, y, |x| x + s),
+            Kind::Sub => elementwise::map(x, y, |x| x - s),
+            Kind::Mul => elementwise::map(x, y, |x| x * s),
+            Kind::Div => elementwise::map(x, y, |x| x / s),
         }
     }
 
@@ -55,8 +55,8 @@ impl Step for WithScalar {
         let [dy, dx] = memory.split([wires.dy(), target]);
         match self.kind {
             Kind::Add | Kind::Sub => dx.copy_from_slice(dy),
-            Kind::Mul => maps::map(dy, dx, |d| d * s),
-            Kind::Div => maps::map(dy, dx, |d| d / s),
+            Kind::Mul => elementwise::map(dy, dx, |d| d * s),
+            Kind::Div => elementwise::map(dy, dx, |d| d / s),
         }
         memory.commit_grad(wires, 0);
     }
@@ -83,13 +83,13 @@ impl Binary {
         let spread = &mut spread[..self.len];
         match (self.kind, i) {
             (Kind::Add, _) | (Kind::Sub, 0) => spread.copy_from_slice(dy),
-            (Kind::Sub, _) => maps::map(dy, spread, |d| -d),
+            (Kind::Sub, _) => elementwise::map(dy, spread, |d| -d),
             (Kind::Mul, 0) => broadcast_zip(dy, y_shape, b, b_shape, spread, y_shape, |d, b| d * b),
             (Kind::Mul, _) => broadcast_zip(dy, y_shape, a, a_shape, spread, y_shape, |d, a| d * a),
             (Kind::Div, 0) => broadcast_zip(dy, y_shape, b, b_shape, spread, y_shape, |d, b| d / b),
             (Kind::Div, _) => {
                 broadcast_zip(a, a_shape, b, b_shape, spread, y_shape, |a, b| -a / (b * b));
-                maps::zip_inplace(dy, spread, |d, slope| d * slope);
+                elementwise::zip_inplace(dy, spread, |d, slope| d * slope);
             }
         }
     }

@@ -9,8 +9,8 @@ use crate::state::State;
 use crate::step::{Memory, Step, Wires};
 use format::{Format, Integer, Rounding};
 use ir::CodeRange;
-use kernels::byte_layer::{encode_rows, is_fast, multiply, number, pack_weights, words};
 use kernels::quantize::{quantize, quantize_codes_i32};
+use kernels::u8_linear::{encode_rows, is_fast, multiply, number, pack_weights, words};
 use std::ops::Range;
 
 /// Rows encoded at a time: codes and sums stay in the first-level cache.
@@ -18,7 +18,7 @@ const ROWS: usize = 64;
 /// The largest code that floats hold, and all smaller ones with it.
 const LARGEST: i128 = 1 << 24;
 /// Scales far from where floats end.
-const MOST_FRAC: i32 = 100;
+const MAX_FRAC: i32 = 100;
 
 /// `y = x·Wᵀ + b`, followed by a relu where the planner fused one.
 pub(crate) struct ByteLinear {
@@ -60,7 +60,7 @@ impl Codes {
         let (w, b) = (w.with_frac(sum_frac - x.frac)?, b.with_frac(sum_frac)?);
         let is_byte = data.width <= 8 && i8::try_from(w.min).is_ok() && i8::try_from(w.max).is_ok();
         let worst = x.magnitude() * w.magnitude() * inputs as i128 + b.magnitude();
-        let is_exact = worst <= LARGEST && sum_frac.abs() <= MOST_FRAC;
+        let is_exact = worst <= LARGEST && sum_frac.abs() <= MAX_FRAC;
         (is_byte && is_exact).then_some(Self {
             data,
             weight: exactly(8, w.frac),

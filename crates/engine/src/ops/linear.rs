@@ -150,7 +150,7 @@ impl Linear {
             return;
         }
         let bias_grad = &mut memory.grads[self.bias.clone()];
-        kernels::maps::col_sums(n, &memory.arena[wires.dy()], bias_grad);
+        kernels::elementwise::col_sums(n, &memory.arena[wires.dy()], bias_grad);
         if let Some(format) = &self.bias_format {
             straight_through(
                 format,

@@ -2,7 +2,7 @@
 
 use super::Site;
 use crate::step::{Memory, Step, Wires};
-use kernels::maps;
+use kernels::elementwise;
 use kernels::permute::{broadcast_zip, sum_axes};
 
 /// Mean over the marked axes.
@@ -39,7 +39,7 @@ impl Step for Mean {
     fn forward(&self, wires: &Wires, memory: &mut Memory) {
         let [x, y] = memory.split([wires.x(0), wires.y()]);
         sum_axes(x, &wires.inputs[0].shape, &self.reduced, y);
-        maps::scale(y, self.scale);
+        elementwise::scale(y, self.scale);
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {

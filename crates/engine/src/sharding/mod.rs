@@ -9,9 +9,9 @@ use ir::{Node, NodeId, Op, Operator, RowCoupling, Shape, Type, Verified};
 /// Multiply-accumulates below which a shard is not worth a thread: some 50 µs of forward pass.
 const MACS_PER_SHARD: u64 = 4_000_000;
 /// More shards than this only cost memory: each holds a gradient of every parameter.
-const MOST_SHARDS: u64 = 8;
+const MAX_SHARDS: u64 = 8;
 /// Gradients of all shards together, in elements.
-const MOST_GRADIENTS: u64 = 64 << 20;
+const MAX_GRADIENTS: u64 = 64 << 20;
 
 /// The rows of each shard; their sum is `rows`, and they differ by at most one.
 pub(crate) fn shard_rows(verified: &Verified, rows: usize) -> Vec<usize> {
@@ -31,11 +31,11 @@ fn wanted(verified: &Verified, rows: usize) -> usize {
         .map(|(id, node)| work(verified, id, node, rows))
         .fold(0, u64::saturating_add);
     let parameters = verified.graph().trained_parameter_count().max(1) as u64;
-    let most = MOST_SHARDS
-        .min(MOST_GRADIENTS / parameters)
+    let max = MAX_SHARDS
+        .min(MAX_GRADIENTS / parameters)
         .min(rows as u64)
         .max(1);
-    (work / MACS_PER_SHARD).clamp(1, most) as usize
+    (work / MACS_PER_SHARD).clamp(1, max) as usize
 }
 
 fn work(verified: &Verified, id: NodeId, node: &Node, rows: usize) -> u64 {

@@ -1,12 +1,12 @@
 //! One bit for each element.
 
 use crate::block::{Block, Sharing};
+use crate::catalog::{FieldEntry, FormatEntry};
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
 use crate::round::RoundingRule;
-use crate::table::{FieldEntry, FormatEntry};
 
 const DOC: &str = "\
 bipolar:  value = +1 if x >= 0 else -1

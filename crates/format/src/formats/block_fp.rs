@@ -1,13 +1,15 @@
 //! Block floating point: sign and magnitude for each element, one exponent for a block.
 
 use crate::block::BlockSize;
+use crate::catalog::{
+    EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size,
+};
 use crate::codes::with_sign;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::Element;
 use crate::round::{Fixed, exp2, floor_log2};
 use crate::shared_exponent::SharedExponent;
-use crate::table::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
 
 const DOC: &str = "\
 e = clamp(floor(log2 max|x|) + 1, -b, 2^E - 1 - b)   for each block, E = exponent_width, b = exponent_bias

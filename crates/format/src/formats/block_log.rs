@@ -1,12 +1,12 @@
 //! Signed powers of two with a shared power of two for each block.
 
 use crate::block::BlockSize;
+use crate::catalog::{EXPONENT_BIAS_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::log::{Log, SignedPower};
 use crate::round::{exp2, rounded_log2};
 use crate::shared_exponent::{SharedExponent, clamp_exponent, max_exponent};
-use crate::table::{EXPONENT_BIAS_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
 
 const DOC: &str = "\
 s = clamp(rne(log2 max|x|) - emax, -2^(B-1), 2^(B-1) - 1)   for each block, B = exponent_bias_width

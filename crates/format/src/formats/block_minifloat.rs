@@ -1,14 +1,14 @@
 //! Small floats with a shared power of two for each block.
 
 use crate::block::BlockSize;
+use crate::catalog::{
+    EXPONENT_BIAS_WIDTH, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size,
+};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::minifloat_ieee::{ImplicitOne, MinifloatIeee, read_widths};
 use crate::round::{exp2, floor_log2};
 use crate::shared_exponent::{SharedExponent, clamp_exponent, max_exponent};
-use crate::table::{
-    EXPONENT_BIAS_WIDTH, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size,
-};
 
 const DOC: &str = "\
 s = clamp(floor(log2 max|x|) - emax, -2^(B-1), 2^(B-1) - 1)   for each block, B = exponent_bias_width

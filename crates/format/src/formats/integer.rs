@@ -1,11 +1,11 @@
 //! Two's-complement fixed point.
 
+use crate::catalog::{FieldEntry, FormatEntry, WIDTH};
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
 use crate::round::{Fixed, exp2};
-use crate::table::{FieldEntry, FormatEntry, WIDTH};
 
 const DOC: &str = "\
 value = clamp(rne(x * 2^f), -2^(w-1), 2^(w-1) - 1) / 2^f   with w = width, f = frac_width

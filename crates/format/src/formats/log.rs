@@ -1,11 +1,11 @@
 //! Signed powers of two.
 
+use crate::catalog::{FieldEntry, FormatEntry, WIDTH};
 use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
 use crate::round::{Power, exp2, rounded_log2};
-use crate::table::{FieldEntry, FormatEntry, WIDTH};
 
 const DOC: &str = "\
 value = sign * 2^e,  e = clamp(rne(log2|x|), -b, 2^(w-1) - 1 - b)   with w = width, b = exponent_bias; 0 stays 0

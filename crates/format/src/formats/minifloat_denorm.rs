@@ -1,12 +1,12 @@
 //! Floats of few bits without an implicit leading one.
 
+use crate::catalog::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
 use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::minifloat_ieee::read_widths;
 use crate::number_format::{Element, NumberFormat};
 use crate::round::{Float, exp2};
-use crate::table::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
 
 const DOC: &str = "\
 value = sign * 2^(e-b) * M/2^m,  M < 2^m   with E = exponent_width, b = exponent_bias, m = width - 1 - E

@@ -1,11 +1,11 @@
 //! Floats of few bits with an implicit leading one and subnormal numbers, without infinities.
 
+use crate::catalog::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
 use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
 use crate::round::{Float, exp2};
-use crate::table::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
 
 const DOC: &str = "\
 value = sign * 2^(e-b) * (1 + M/2^m)  for a stored exponent e > 0,   sign * 2^(1-b) * M/2^m  for e = 0

@@ -2,10 +2,10 @@
 //!
 //! A new format is one file, its `mod` line and its line in the table.
 
+use crate::catalog::{FormatEntry, formats};
 use crate::error::FormatError;
 use crate::field::Fields;
 use crate::number_format::NumberFormat;
-use crate::table::{FormatEntry, formats};
 
 mod binary;
 mod block_fp;

@@ -1,12 +1,12 @@
 //! OCP microscaling floats (MX specification v1.0).
 
 use crate::block::BlockSize;
+use crate::catalog::{EXPONENT_WIDTH, FieldEntry, FormatEntry, SKIP_FIRST_DIM, block_size};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::minifloat_ieee::{ImplicitOne, MinifloatIeee};
 use crate::round::{exp2, floor_log2};
 use crate::shared_exponent::SharedExponent;
-use crate::table::{EXPONENT_WIDTH, FieldEntry, FormatEntry, SKIP_FIRST_DIM, block_size};
 
 const DOC: &str = "\
 s = clamp(floor(log2 max|x|) - emax, -127, 127)   for each block

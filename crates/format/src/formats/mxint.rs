@@ -1,12 +1,12 @@
 //! OCP microscaling integers (MX specification v1.0).
 
 use crate::block::BlockSize;
+use crate::catalog::{FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::integer::TwosComplement;
 use crate::round::{Fixed, exp2, floor_log2};
 use crate::shared_exponent::SharedExponent;
-use crate::table::{FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
 
 const DOC: &str = "\
 s = clamp(floor(log2 max|x|), -127, 127)   for each block

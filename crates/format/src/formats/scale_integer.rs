@@ -1,12 +1,12 @@
 //! Symmetric integers with a real scale per tensor, channel or row.
 
 use crate::block::Sharing;
+use crate::catalog::{FieldEntry, FormatEntry, WIDTH};
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
 use crate::round::{RoundingRule, exp2};
-use crate::table::{FieldEntry, FormatEntry, WIDTH};
 
 const DOC: &str = "\
 scale = max|x| / (2^(w-1) - 1)     over the tensor, the channel (axis 0) or the row (along the last axis)

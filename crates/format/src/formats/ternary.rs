@@ -1,12 +1,12 @@
 //! −1, 0 and 1, or the same times a scale.
 
 use crate::block::{Block, Sharing};
+use crate::catalog::{FieldEntry, FormatEntry};
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
 use crate::round::RoundingRule;
-use crate::table::{FieldEntry, FormatEntry};
 
 const DOC: &str = "\
 threshold D = 0.75 * mean if given, else 0.05 * max if given, else 0.75 * median if given,

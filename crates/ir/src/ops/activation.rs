@@ -56,7 +56,7 @@ macro_rules! plain {
 }
 
 plain! {
-    Relu6 = "relu6", "ReLU6", |_, x| x.at_least(0.0)?.at_most(6.0);
+    Relu6 = "relu6", "ReLU6", |_, x| x.clamp_below(0.0)?.clamp_above(6.0);
     Hardswish = "hardswish", "Hardswish", |_, _| None;
     Hardsigmoid = "hardsigmoid", "Hardsigmoid", |_, _| None;
     Sigmoid = "sigmoid", "Sigmoid", |_, _| None;
@@ -78,7 +78,7 @@ pub struct Relu {
 elementwise!(
     Relu,
     check: |_| Ok(()),
-    exact: |_, x| x.at_least(0.0),
+    exact: |_, x| x.clamp_below(0.0),
     torch: "ReLU", |op| if op.inplace { "inplace=True".to_owned() } else { String::new() }
 );
 
@@ -116,7 +116,7 @@ impl Hardtanh {
 elementwise!(
     Hardtanh,
     check: Self::check_bounds,
-    exact: |op, x| x.at_least(op.min_val)?.at_most(op.max_val),
+    exact: |op, x| x.clamp_below(op.min_val)?.clamp_above(op.max_val),
     torch: "Hardtanh", |op| {
         let (min, max) = (python_float(op.min_val), python_float(op.max_val));
         format!("min_val={min}, max_val={max}")

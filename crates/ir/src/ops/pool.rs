@@ -162,7 +162,7 @@ impl<const K: usize> AvgPool<K> {
 fn infer<const K: usize>(window: &Window<K>, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
     let (shape, space) = check::spatial_input(inputs)?;
     let sizes = window.output_sizes(space)?;
-    window.padding_at_most_half()?;
+    window.check_padding()?;
     Ok(vec![Type::f32(check::with_space(
         shape,
         shape.0[1].clone(),

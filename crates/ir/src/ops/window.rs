@@ -29,7 +29,7 @@ impl<const K: usize> Window<K> {
     }
 
     /// Pools refuse windows that may lie wholly in the padding.
-    pub fn padding_at_most_half(&self) -> Result<(), OpError> {
+    pub fn check_padding(&self) -> Result<(), OpError> {
         for axis in 0..K {
             let (padding, extent) = (self.padding[axis], self.extent(axis));
             if padding > extent / 2 {

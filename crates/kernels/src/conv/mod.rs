@@ -18,7 +18,7 @@ mod tests;
 
 use crate::gemm::tile::Start;
 use crate::isa::versions;
-use crate::rows::add_lanes;
+use crate::row_reduce::add_lanes;
 use crate::shape::windows;
 use crate::strided::{COPY, move_rows};
 use flip::flip_weights;

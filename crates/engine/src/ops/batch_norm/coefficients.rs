@@ -89,7 +89,7 @@ impl NormCoefficients {
     pub fn fold_into_columns(&self, state: &State, weight: &mut [f32], bias: &mut [f32]) {
         let [scale, shift] = self.scale_and_shift(state);
         for row in weight.chunks_mut(scale.len()) {
-            kernels::maps::zip_inplace(&scale, row, |s, w| s * w);
+            kernels::elementwise::zip_inplace(&scale, row, |s, w| s * w);
         }
         for c in 0..scale.len() {
             bias[c] = bias[c] * scale[c] + shift[c];
@@ -103,7 +103,7 @@ impl NormCoefficients {
             .chunks_mut((weight.len() / scale.len()).max(1))
             .enumerate()
         {
-            kernels::maps::scale(row, scale[c]);
+            kernels::elementwise::scale(row, scale[c]);
         }
         for c in 0..scale.len() {
             bias[c] = bias[c] * scale[c] + shift[c];

@@ -156,8 +156,8 @@ impl WholeBatch for TrainNorm {
         for shard in rest.iter_mut() {
             let [.., sum, dot] = saved_rows(first.saved(at));
             let [.., other_sum, other_dot] = saved_rows(shard.saved(at));
-            kernels::maps::add_assign(other_sum, sum);
-            kernels::maps::add_assign(other_dot, dot);
+            kernels::elementwise::add_assign(other_sum, sum);
+            kernels::elementwise::add_assign(other_dot, dot);
         }
         let NormCoefficients { weight, bias, .. } = &self.norm.coefficients;
         if !first.grads.is_empty() {

@@ -30,7 +30,7 @@ pub fn encode_rows(format: Integer, k: usize, x: &[f32], codes: &mut [f32]) -> b
     assert_eq!(
         codes.len(),
         rows * words(k),
-        "byte_layer: {} words for {rows} rows of {k} bytes",
+        "u8_linear: {} words for {rows} rows of {k} bytes",
         codes.len()
     );
     let bytes = bytes_mut(codes);

@@ -4,7 +4,7 @@
 //! operand is shifted by 128 as in `int_gemm`.
 #![expect(
     unsafe_op_in_unsafe_fn,
-    reason = "tiles are intrinsics on pointers that `int_layer::fused_layer` checked"
+    reason = "tiles are intrinsics on pointers that `requantize::fused_layer` checked"
 )]
 
 use super::{MAGIC, Rescale};

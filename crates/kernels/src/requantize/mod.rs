@@ -33,7 +33,7 @@ impl Rescale {
         let (scales, offsets) = (scale.len(), offset.len());
         assert!(
             scales == offsets && scales > 0,
-            "int_layer: {scales} scales, {offsets} offsets"
+            "requantize: {scales} scales, {offsets} offsets"
         );
         let is_shift = offset.iter().all(|&o| o == 0.0) && scale.iter().all(|&s| s == scale[0]);
         let shift = is_shift.then_some(scale[0]);
@@ -161,12 +161,12 @@ pub fn fused_layer<A: LeftByte, Y: NarrowCode>(
     ] {
         assert!(
             bytes >= need,
-            "int_layer: {what} has {bytes} bytes, needs {need}"
+            "requantize: {what} has {bytes} bytes, needs {need}"
         );
     }
     assert!(
         start.len() >= n && places >= n,
-        "int_layer: {} starts, {places} places, n = {n}",
+        "requantize: {} starts, {places} places, n = {n}",
         start.len()
     );
     #[cfg(target_arch = "x86_64")]
@@ -245,7 +245,7 @@ versions! {
         y: &mut [impl NarrowCode],
     ) {
         let period = check(x.len(), y.len(), first);
-        assert_eq!(check(x.len(), y.len(), second), period, "int_layer: the rescalings' places differ");
+        assert_eq!(check(x.len(), y.len(), second), period, "requantize: the rescalings' places differ");
         for (x, y) in x.chunks(period).zip(y.chunks_mut(period)) {
             let firsts = first.scale.iter().zip(&first.offset);
             let coefficients = firsts.zip(second.scale.iter().zip(&second.offset));
@@ -260,7 +260,7 @@ versions! {
 /// The number of places.
 #[inline(always)]
 fn check(from: usize, to: usize, rescale: &Rescale) -> usize {
-    assert_eq!(from, to, "int_layer: {from} elements in, {to} out");
+    assert_eq!(from, to, "requantize: {from} elements in, {to} out");
     rescale.scale.len()
 }
 
