@@ -24,7 +24,7 @@ pub struct Network {
     collected: Vec<f32>,
 }
 
-/// Why a network cannot be made.
+/// The reason why a network cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NetworkError {
     /// The graph breaks rules.

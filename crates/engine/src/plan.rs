@@ -36,7 +36,7 @@ pub struct Plan {
     /// Gradients of the whole batch, when there is more than one shard.
     total_grads: Vec<f32>,
     noise: Random,
-    keeps_inputs: bool,
+    stores_inputs: bool,
 }
 
 /// Compiles a verified graph for a batch.
@@ -89,7 +89,7 @@ pub(crate) fn compile_shards(
         prepared_for: 0,
         total_grads: vec![0.0; if shards.len() > 1 { trained } else { 0 }],
         noise: Random::new(0, "dropout"),
-        keeps_inputs: options.keeps_inputs(verified),
+        stores_inputs: options.stores_inputs(verified),
         shards,
         options,
     })
@@ -134,8 +134,8 @@ impl Plan {
     /// Runs the graph once more on the inputs of the last [`Plan::forward`], which a plan keeps when it observes
     /// `data_out_0` of every placeholder.
     pub fn forward_again(&mut self, state: &mut State, pool: &Pool) -> Result<(), EngineError> {
-        if !self.keeps_inputs {
-            return Err(EngineError::InputsNotKept);
+        if !self.stores_inputs {
+            return Err(EngineError::InputsNotStored);
         }
         self.run_forward(state, pool);
         Ok(())

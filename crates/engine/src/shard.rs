@@ -35,7 +35,7 @@ pub(crate) struct Shard {
     pub program: Arc<Program>,
     pub first_row: usize,
     memory: Vec<f32>,
-    /// Where the arena starts in `memory`, so that buffers lie on cache lines.
+    /// The start of the arena in `memory`, so that buffers lie on cache lines.
     start: usize,
     /// Gradients of the parameters over this shard's rows.
     pub grads: Vec<f32>,
@@ -74,7 +74,7 @@ impl Shard {
         &mut self.memory[self.start + span.start..self.start + span.end]
     }
 
-    /// What step `at` has saved.
+    /// The values that step `at` has saved.
     pub fn saved(&mut self, at: usize) -> &mut [f32] {
         let span = self.program.steps[at].1.saved.clone();
         self.values_mut(&span)

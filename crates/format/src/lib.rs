@@ -116,17 +116,17 @@ impl Format {
         with_format!(self, format => number_format::values(format))
     }
 
-    /// Whether elements share a power of two block by block.
+    /// True when elements share a power of two block by block.
     pub fn is_blocked(&self) -> bool {
         with_format!(self, format => matches!(format.sharing(), Sharing::Blocks(_)))
     }
 
-    /// Whether every element is rounded by itself, so that an array can be rounded in any pieces.
+    /// True when every element is rounded by itself, so that an array can be rounded in any pieces.
     pub fn rounds_alone(&self) -> bool {
         with_format!(self, format => matches!(format.sharing(), Sharing::Nobody))
     }
 
-    /// Whether no scale is shared by two rows of axis 0 of an array of this shape, so that rows can be rounded apart.
+    /// True when no scale is shared by two rows of axis 0 of an array of this shape, so that rows can be rounded apart.
     pub fn keeps_rows_apart(&self, shape: &[usize]) -> bool {
         with_format!(self, format => format.sharing().keeps_rows_apart(shape))
     }

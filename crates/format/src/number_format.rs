@@ -1,4 +1,4 @@
-//! What a format must say of itself, and what follows from it for arrays: rounding, gradients, codes.
+//! The contract of a format, and what follows from it for arrays: rounding, gradients, codes.
 
 use crate::block::{Block, Blocks, Sharing};
 use crate::catalog::FormatEntry;
@@ -10,7 +10,7 @@ use crate::sweep::{self, Mask, Round};
 
 /// A number format. Everything else is derived from these.
 pub(crate) trait NumberFormat: Sized {
-    /// How the elements of one block are rounded.
+    /// The rule and the codes of the elements of one block.
     type Element: Element;
 
     /// Names and texts.

@@ -9,7 +9,7 @@ use crate::number_format::{Element, NumberFormat};
 
 /// A format of blocks with a shared exponent. Values are symmetric about 0.
 pub(crate) trait SharedExponent: Sized {
-    /// How the elements of one block are rounded.
+    /// The rule and the codes of the elements of one block.
     type Element: Element;
 
     /// Names and texts.

@@ -288,7 +288,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// What a bare word means.
+/// The value of a bare word.
 fn scalar(word: &str) -> FieldValue {
     let is_number = word.starts_with(|symbol: char| "+-.0123456789".contains(symbol));
     match word {

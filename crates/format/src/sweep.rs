@@ -1,4 +1,4 @@
-//! What is done to an array whose elements share scales, block by block where their runs are long, otherwise row by row
+//! Operations on an array whose elements share scales: block by block where their runs are long, otherwise row by row
 //! over many blocks side by side.
 //!
 //! Row by row, memory is read in order, and what a block costs beside its elements is paid for many of them in one loop
@@ -10,10 +10,10 @@ use crate::magnitude;
 use crate::number_format::{Element, NumberFormat};
 use crate::round::{Lane, RoundingRule};
 
-/// How many columns are swept at a time: what is kept of their blocks stays in the nearest cache.
+/// The number of columns swept at a time: the state of their blocks stays in the nearest cache.
 const COLUMNS: usize = 1024;
 
-/// What is done to the elements of a block once its rule is known.
+/// An operation on the elements of a block whose rule is known.
 pub(crate) trait Task<E: Element> {
     /// Does it to a run of elements of one block.
     fn run(element: &E, x: &[f32], out: &mut [f32]);

@@ -169,7 +169,7 @@ impl CodeRange {
         })
     }
 
-    /// Whether it is one number, and that a power of two or its negative.
+    /// True for one number that is a power of two or its negative.
     pub fn is_power_of_two(self) -> bool {
         self.min == self.max && self.min.unsigned_abs().is_power_of_two()
     }

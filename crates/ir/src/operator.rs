@@ -63,7 +63,7 @@ pub enum PortSpec {
         name: &'static str,
         /// Its shape.
         shape: Vec<usize>,
-        /// How PyTorch fills it at the start.
+        /// PyTorch's initialisation.
         init: Init,
         /// Trained, or updated by the operator itself.
         role: ParamRole,
@@ -97,7 +97,7 @@ impl PortSpec {
     }
 }
 
-/// Whether a parameter is trained.
+/// The role of a parameter in training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamRole {
     /// Updated by the optimiser.
@@ -106,7 +106,7 @@ pub enum ParamRole {
     Buffer,
 }
 
-/// How a parameter starts, as in PyTorch.
+/// The initialisation of a parameter, as in PyTorch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Init {
     /// All zero.
@@ -223,7 +223,7 @@ pub enum BitOpRule {
     Square,
 }
 
-/// Why an operator refuses its inputs or attributes.
+/// The reason why an operator refuses its inputs or attributes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpError {
     /// The shapes do not fit.
@@ -234,9 +234,9 @@ pub enum OpError {
     Input {
         /// The port.
         port: String,
-        /// What the operator takes.
+        /// The type that the operator takes.
         expected: String,
-        /// What it was given.
+        /// The given type.
         got: String,
     },
     /// An attribute has a value the operator cannot have.
@@ -246,7 +246,7 @@ pub enum OpError {
         name: &'static str,
         /// Its value.
         value: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
 }
@@ -306,7 +306,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What a node is to torch.fx.
+    /// The opcode of a node in torch.fx.
     FxOp {
         /// An input of the graph: a tensor that the caller supplies, such as a batch of rows.
         Placeholder = "placeholder",
@@ -325,7 +325,7 @@ words! {
 }
 
 words! {
-    /// How MASE classes a node.
+    /// The class that MASE gives a node.
     MaseType {
         /// A function of `torch.nn.functional`, or a module that wraps one: relu, linear, convolutions, layer_norm,
         /// pools. It has a hardware template and can be quantised.

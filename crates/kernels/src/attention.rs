@@ -12,7 +12,7 @@ use crate::row_reduce::{add_lanes, max_lanes, sums_of};
 /// Rows of queries that share one product under a causal mask.
 const CAUSAL_BLOCK: usize = 32;
 
-/// What attends to what.
+/// Sizes of an attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttentionShape {
     /// Heads of all samples.
@@ -27,7 +27,7 @@ pub struct AttentionShape {
     pub value_dim: usize,
     /// Factor of the scores.
     pub scale: f32,
-    /// Whether query i sees only keys 0 to i.
+    /// Lets query i see only keys 0 to i.
     pub causal: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What statistics need of a block of values: its extremes, its sums without any rounding, and what lies between two bounds.
+//! Statistics of a block of values: its extremes, its sums without any rounding, and the values between two bounds.
 //!
 //! A sum of `f32` values, of their magnitudes or of their squares is exact here. Adding a large constant to a value and
 //! subtracting it again cuts the value at a fixed bit; the upper pieces of all values of a block are multiples of one
@@ -52,7 +52,7 @@ impl Extremes {
     }
 }
 
-/// What is summed.
+/// The terms of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
     /// The values.
@@ -78,11 +78,11 @@ pub fn exact_sum(values: &[f32], max_magnitude: f32, term: Term, add: impl FnMut
     match term {
         Term::Value => {
             let constants = constants(bound);
-            hand_on(values, constants, sum_values(values, constants), |x| x, add);
+            carry_cuts(values, constants, sum_values(values, constants), |x| x, add);
         }
         Term::Magnitude => {
             let constants = constants(bound);
-            hand_on(
+            carry_cuts(
                 values,
                 constants,
                 sum_magnitudes(values, constants),
@@ -92,7 +92,7 @@ pub fn exact_sum(values: &[f32], max_magnitude: f32, term: Term, add: impl FnMut
         }
         Term::Square => {
             let constants = constants(2 * bound);
-            hand_on(
+            carry_cuts(
                 values,
                 constants,
                 sum_squares(values, constants),
@@ -103,7 +103,7 @@ pub fn exact_sum(values: &[f32], max_magnitude: f32, term: Term, add: impl FnMut
     }
 }
 
-/// Where the values of a block lie around two bounds.
+/// The position of a block's values around two bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Not above the lower bound.
@@ -179,8 +179,8 @@ versions! {
     }
 }
 
-/// Hands on the sums of the pieces, and what is left of single values after the last cut.
-fn hand_on<const CUTS: usize>(
+/// Adds the sums of the pieces, and the rests of single values after the last cut.
+fn carry_cuts<const CUTS: usize>(
     values: &[f32],
     constants: [f64; CUTS],
     (sums, is_complete): ([f64; CUTS], bool),

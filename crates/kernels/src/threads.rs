@@ -27,7 +27,7 @@ impl Pool {
         }
     }
 
-    /// How many threads run the work.
+    /// The number of threads that run the work.
     pub fn threads(&self) -> usize {
         self.pool
             .as_ref()

@@ -8,7 +8,7 @@ use crate::isa::versions;
 use crate::quantize::{quantize_codes_i8, quantize_codes_u8};
 use format::Integer;
 
-/// Whether byte products are faster than float ones here: dot products of bytes are one instruction.
+/// True when byte products are faster than float ones here: dot products of bytes are one instruction.
 pub fn is_fast() -> bool {
     #[cfg(target_arch = "x86_64")]
     return crate::isa::has_vnni();

@@ -47,7 +47,7 @@ pub(crate) fn compile(
     Ok(compiler.finish())
 }
 
-/// How many inputs read each value.
+/// The number of inputs that read each value.
 fn count_reads(verified: &Verified) -> HashMap<Value, usize> {
     let mut reads = HashMap::new();
     for value in verified
@@ -66,7 +66,7 @@ fn count_reads(verified: &Verified) -> HashMap<Value, usize> {
 struct Known {
     shape: Vec<usize>,
     place: Place,
-    /// Whether it is read once, so that its reader may change how it is made.
+    /// True when it is read once, so that its reader may extend the step that makes it.
     is_sole: bool,
 }
 
@@ -302,7 +302,7 @@ impl Compiler<'_> {
             return Ok(known);
         };
         let takes = match &self.unplaced[step].source {
-            Source::Layer(layer) => layer.takes(&stage),
+            Source::Layer(layer) => layer.accepts(&stage),
             _ => true,
         };
         let known = if known.is_sole && takes {

@@ -65,7 +65,7 @@ impl Product {
         }
     }
 
-    /// Whether sums are 32 bits wide.
+    /// True when sums are 32 bits wide.
     pub fn is_narrow(&self) -> bool {
         !matches!(self, Self::I64(..))
     }

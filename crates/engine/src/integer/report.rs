@@ -1,9 +1,9 @@
-//! What a plan says about itself.
+//! A report on a plan, node by node.
 
 use super::buffer::Storage;
 use format::Integer;
 
-/// How the result of one node is computed and held.
+/// The arithmetic and the storage of the result of one node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeReport {
     /// The node.
@@ -12,7 +12,7 @@ pub struct NodeReport {
     pub op: &'static str,
     /// The narrowest format that holds every result exactly.
     pub format: Integer,
-    /// How it is stored; not at all when the node is part of a kernel that goes on.
+    /// Its storage type; `None` when the node is an inner part of a kernel.
     pub storage: Option<Storage>,
     /// The kernel that computes it.
     pub kernel: String,

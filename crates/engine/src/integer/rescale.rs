@@ -141,7 +141,7 @@ fn floats(codes: &[i64]) -> Vec<f64> {
     codes.iter().map(|&code| code as f64).collect()
 }
 
-/// What has come since the last rounding.
+/// The maps since the last rounding.
 #[derive(Default)]
 struct PartialMap {
     columns: usize,

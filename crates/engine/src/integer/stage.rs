@@ -1,4 +1,4 @@
-//! What happens to each element after it was computed: rounding to a format, an affine map, a clamp.
+//! Maps of each element after it was computed: rounding to a format, an affine map, a clamp.
 //!
 //! A stage is exact integer arithmetic on codes. Any number of them follow a kernel in the same pass over memory.
 
@@ -44,7 +44,7 @@ impl Stage {
         }
     }
 
-    /// What the stage makes of a range.
+    /// The range of the stage's results for operands in a range.
     pub fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
         match self {
             // Monotone: the ends stay the ends.

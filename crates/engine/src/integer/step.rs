@@ -10,7 +10,7 @@ use super::stage::Stage;
 use crate::Input;
 use format::Integer;
 
-/// Where the codes of a step come from.
+/// The source of the codes of a step.
 pub(crate) enum Source {
     /// A placeholder's floats, rounded.
     Encode { input: usize, format: Integer },
@@ -29,7 +29,7 @@ pub(crate) struct UnplacedStep {
     pub source: Source,
     /// The steps whose values it reads.
     pub inputs: Vec<usize>,
-    /// What the source's results range over, and the results of every stage.
+    /// The range of the source's results, and those of the results of every stage.
     pub ranges: Vec<CodeRange>,
     pub stages: Vec<Stage>,
     /// Elements of the result.
@@ -37,7 +37,7 @@ pub(crate) struct UnplacedStep {
 }
 
 impl UnplacedStep {
-    /// What the result ranges over.
+    /// The range of the result.
     pub fn result(&self) -> CodeRange {
         self.ranges[self.stages.len()]
     }

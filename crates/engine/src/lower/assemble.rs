@@ -66,7 +66,7 @@ impl Wiring<'_> {
         self.schedule.slots[slot].shape.clone()
     }
 
-    /// Where the gradient of a slot lies, if any reaches it.
+    /// The span of the gradient of a slot, if any reaches it.
     fn grad(&self, slot: usize) -> Option<Span> {
         let storage = self.schedule.storage(slot);
         self.gradients.reached[storage].then(|| self.layout.grads[storage].clone())

@@ -2,14 +2,14 @@
 
 use super::schedule::Schedule;
 
-/// Where gradients flow.
+/// The flow of gradients.
 pub(super) struct GradientFlow {
     /// Per storage: it has a gradient.
     pub reached: Vec<bool>,
     pub steps: Vec<StepFlow>,
 }
 
-/// What a step does in the backward pass.
+/// The part of a step in the backward pass.
 pub(super) struct StepFlow {
     /// It runs at all.
     pub active: bool,
@@ -17,7 +17,7 @@ pub(super) struct StepFlow {
     pub inputs: Vec<Option<Accumulate>>,
 }
 
-/// Whether a gradient is added to what is there already, or overwrites it.
+/// The way a gradient is written: added to the present values, or over them.
 pub(super) type Accumulate = bool;
 
 impl GradientFlow {

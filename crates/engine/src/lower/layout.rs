@@ -1,4 +1,4 @@
-//! Where every buffer of a program lies.
+//! The layout of the buffers of a program.
 //!
 //! Time runs over both passes: step i of n runs forward at i and backward at 2n − 1 − i, and `end` is after everything.
 //! A buffer exists from the step that makes it to the last that reads it.

@@ -34,7 +34,7 @@ pub(crate) struct ByteLinear {
     relu: bool,
 }
 
-/// How operands and sums are coded.
+/// The codes of operands and sums.
 struct Codes {
     data: Integer,
     /// As fine as the sums need it.

@@ -76,7 +76,7 @@ impl Conv {
         }
     }
 
-    /// Whether the weights used are others than those trained.
+    /// True when the weights used are others than those trained.
     fn changes_weight(&self) -> bool {
         self.weight_format.is_some() || self.norm.is_some()
     }

@@ -74,7 +74,7 @@ impl Linear {
         self.inputs * self.outputs
     }
 
-    /// Whether a bias row is added at all: one of its own, or what a folded norm leaves.
+    /// True when a bias row is added: one of its own, or the shift of a folded norm.
     fn adds_bias(&self) -> bool {
         self.norm.is_some() || (!self.bias.is_empty() && !self.skips_bias)
     }

@@ -28,7 +28,7 @@ impl Matmul {
         }
     }
 
-    /// Whether a gradient has been written already, so that the next product must be added.
+    /// The start of a gradient's product: added when an earlier pair has written the gradient already.
     fn init(&self, at: usize, side: usize, accumulate: bool) -> Init<'static> {
         let seen = self.pairs[..at]
             .iter()

@@ -81,7 +81,7 @@ pub(crate) mod integer {
         Ok(Lowered::Kernel(kernel.into(), range, Vec::new()))
     }
 
-    /// What means of `count` elements range over.
+    /// The range of means of `count` elements.
     pub(crate) fn mean_range(x: CodeRange, count: usize) -> Result<CodeRange, Refusal> {
         if !count.is_power_of_two() {
             let why = format!("a mean of {count} elements is not exact; only powers of two are");

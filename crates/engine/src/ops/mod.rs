@@ -42,7 +42,7 @@ use ir::ops::activation::GeluForm;
 use ir::{Graph, Node, NodeId, Op};
 use std::ops::Range;
 
-/// What a node becomes.
+/// The step of a node.
 pub(crate) enum Lowered {
     /// Nothing: the result has the elements of the input, in the same order.
     SameElements,
@@ -69,7 +69,7 @@ pub(crate) struct Site<'a> {
     /// Concrete shapes of the results.
     pub outputs: Vec<Vec<usize>>,
     pub mode: Mode,
-    /// Whether a step may compute in bytes what it could compute in floats: in evaluation, without gradients.
+    /// True when a step may compute in bytes what it could compute in floats: in evaluation, without gradients.
     pub may_use_bytes: bool,
     pub fusion: &'a Fusion,
     /// Rows of the whole batch.
@@ -79,12 +79,12 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Where a parameter or buffer of this node lies; empty when it has none of that name.
+    /// The range of a parameter or buffer of this node; empty when it has none of that name.
     pub fn param(&self, port: &str) -> Range<usize> {
         self.param_of(self.id, port)
     }
 
-    /// Where a parameter or buffer of another node lies.
+    /// The range of a parameter or buffer of another node.
     pub fn param_of(&self, id: NodeId, port: &str) -> Range<usize> {
         self.state.range(id, port)
     }

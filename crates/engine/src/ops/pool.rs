@@ -5,7 +5,7 @@ use crate::step::{Memory, Step, Wires};
 use ir::ops::Window;
 use kernels::pool::{self as kernel, AdaptiveShape, PoolShape};
 
-/// What a window becomes.
+/// The reduction of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Max,

@@ -1,4 +1,4 @@
-//! How a batch is cut into shards.
+//! The cut of a batch into shards.
 //!
 //! The number of shards follows from the graph and the number of rows alone, never from the number of threads, so
 //! that results have the same bits on any machine of the same kind. A graph can be cut when every value that depends
@@ -16,7 +16,7 @@ const MAX_GRADIENTS: u64 = 64 << 20;
 /// The rows of each shard; their sum is `rows`, and they differ by at most one.
 pub(crate) fn shard_rows(verified: &Verified, rows: usize) -> Vec<usize> {
     let count = if is_row_wise(verified, rows) {
-        wanted(verified, rows)
+        shard_count(verified, rows)
     } else {
         1
     };
@@ -24,7 +24,7 @@ pub(crate) fn shard_rows(verified: &Verified, rows: usize) -> Vec<usize> {
     (0..count).map(|i| each + usize::from(i < more)).collect()
 }
 
-fn wanted(verified: &Verified, rows: usize) -> usize {
+fn shard_count(verified: &Verified, rows: usize) -> usize {
     let work: u64 = verified
         .graph()
         .iter()
@@ -91,7 +91,7 @@ fn rows_stay_apart(node: &Node, inputs: &[Type]) -> bool {
     }
 }
 
-/// Whether every port that has a format rounds each row of the batch alone; a block or a scale that spans rows would
+/// True when every port that has a format rounds each row of the batch alone; a block or a scale that spans rows would
 /// change with the cut.
 fn formats_stay_in_rows(verified: &Verified, id: NodeId, node: &Node, rows: usize) -> bool {
     let stays = |port: String, ty: &Type| match node.formats.get(&port) {

@@ -23,7 +23,7 @@ binary(8) of the channel [0.5, -0.25, 0, 0.25]: mean|x| = 0.25
 pub struct Binary {
     /// Bits in which a code is stored, 1 to 64.
     pub width: u32,
-    /// Whether the values are ±1.
+    /// Makes the values ±1.
     pub bipolar: bool,
 }
 

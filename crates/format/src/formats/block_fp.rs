@@ -29,7 +29,7 @@ pub struct BlockFp {
     pub width: u32,
     /// Bits of the shared exponent, 1 to 8.
     pub exponent_width: u32,
-    /// What is subtracted from the stored exponent.
+    /// The bias, which is subtracted from the stored exponent.
     pub exponent_bias: i32,
     /// Which elements share an exponent.
     pub block_size: BlockSize,

@@ -25,13 +25,13 @@ pub struct Integer {
     pub width: u32,
     /// Bits behind the point; may be negative or exceed the width.
     pub frac_width: i32,
-    /// Whether the codes are two's complement.
+    /// True for codes in two's complement, false for codes from 0 up.
     pub signed: bool,
-    /// How what lies between two codes is rounded.
+    /// The rounding of values between two codes.
     pub rounding: Rounding,
 }
 
-/// How a value between two codes is rounded.
+/// The rounding of a value between two codes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rounding {
     /// To the nearest code, ties to the even one.

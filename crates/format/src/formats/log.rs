@@ -22,7 +22,7 @@ log(8), b = 63, powers from 2^-63 to 2^64:
 pub struct Log {
     /// Bits of an element, 2 to 16.
     pub width: u32,
-    /// What is subtracted from the stored exponent.
+    /// The bias, which is subtracted from the stored exponent.
     pub exponent_bias: i32,
 }
 

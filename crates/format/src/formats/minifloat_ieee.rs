@@ -26,7 +26,7 @@ pub struct MinifloatIeee {
     pub width: u32,
     /// Bits of the exponent, 1 to 8.
     pub exponent_width: u32,
-    /// What is subtracted from the stored exponent.
+    /// The bias, which is subtracted from the stored exponent.
     pub exponent_bias: i32,
 }
 

@@ -24,7 +24,7 @@ ternary(8, scaling_factor = true) of the channel [1, -0.5, 0.1, 0]: mean|x| = 0.
 pub struct Ternary {
     /// Bits in which a code is stored, 2 to 64.
     pub width: u32,
-    /// Whether the values are scaled by the mean of what is not rounded to 0.
+    /// Scales the values by the mean magnitude of the elements that are not rounded to 0.
     pub scaling_factor: bool,
     /// A mean magnitude known beforehand.
     pub mean: Option<f64>,

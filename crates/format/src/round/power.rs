@@ -7,7 +7,7 @@ const EXPONENT: u32 = 0x7f80_0000;
 const SIGN: u32 = 0x8000_0000;
 const TWO_23: f32 = 8_388_608.0;
 
-/// What carries a mantissa above √2 (first such float: 1.0110101000001001111010₂ · 2^0) into the next exponent.
+/// The summand that carries a mantissa above √2 (first such float: 1.0110101000001001111010₂ · 2^0) into the exponent.
 const CARRY: u32 = 0x0080_0000 - 0x0035_04f4;
 const WIDE_CARRY: u64 = (CARRY as u64) << 29;
 

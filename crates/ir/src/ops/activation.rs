@@ -127,7 +127,7 @@ elementwise!(
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gelu {
-    /// How Φ is computed.
+    /// The form of Φ.
     #[serde(default, skip_serializing_if = "GeluForm::is_exact")]
     pub approximate: GeluForm,
 }

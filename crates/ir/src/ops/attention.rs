@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScaledDotProductAttention {
-    /// Whether position t sees only positions up to t.
+    /// Lets position t see only positions up to t.
     #[serde(default, skip_serializing_if = "check::is_no")]
     pub is_causal: bool,
-    /// What the scores are multiplied by; 1/√d unless given.
+    /// The factor of the scores; 1/√d unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
 }

@@ -39,13 +39,13 @@ pub struct Conv<const K: usize> {
     /// Parts into which the channels are split; each part sees only its own.
     #[serde(default = "check::one", skip_serializing_if = "check::is_one")]
     pub groups: usize,
-    /// Whether a bias is added.
+    /// Adds a bias.
     #[serde(default = "check::yes", skip_serializing_if = "check::is_yes")]
     pub bias: bool,
 }
 
 impl<const K: usize> Conv<K> {
-    /// How its window moves.
+    /// The motion of its window.
     pub fn window(&self) -> Window<K> {
         Window {
             kernel_size: self.kernel_size,

@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Getitem {
-    /// What stands between the brackets: numbers, which drop their axis, and slices `a:b`, which keep it; negative
+    /// The text between the brackets: numbers, which drop their axis, and slices `a:b`, which keep it; negative
     /// numbers count from the end, and axes that are not named stay whole. An axis sized by a symbol stays whole.
     pub index: String,
 }
 
-/// What is taken from one axis.
+/// The slice of one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisSlice {
     /// The first element.
     pub start: usize,
     /// The number of elements.
     pub len: Dim,
-    /// Whether the axis stays; a plain number drops it.
+    /// True when the axis stays; a plain number drops it.
     pub keep: bool,
 }
 
 impl Getitem {
-    /// What the index takes from each axis of a value of this shape.
+    /// The slice that the index takes from each axis of a value of this shape.
     pub fn parsed(&self, shape: &Shape) -> Result<Vec<AxisSlice>, OpError> {
         let refuse = |why: String| OpError::attribute("index", format!("\"{}\"", self.index), why);
         let items: Vec<&str> = self.index.split(',').map(str::trim).collect();

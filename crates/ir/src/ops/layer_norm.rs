@@ -17,7 +17,7 @@ pub struct LayerNorm {
     /// Added to the variance.
     #[serde(default = "default_eps")]
     pub eps: f64,
-    /// Whether γ and β exist.
+    /// Gives the layer γ and β.
     #[serde(default = "check::yes", skip_serializing_if = "check::is_yes")]
     pub elementwise_affine: bool,
 }

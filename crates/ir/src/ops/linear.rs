@@ -16,7 +16,7 @@ pub struct Linear {
     pub in_features: usize,
     /// Size of the last axis of the result.
     pub out_features: usize,
-    /// Whether a bias is added.
+    /// Adds a bias.
     #[serde(default = "check::yes", skip_serializing_if = "check::is_yes")]
     pub bias: bool,
 }

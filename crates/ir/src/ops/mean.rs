@@ -14,7 +14,7 @@ pub struct Mean {
     /// The axes over which the mean is taken; all of them when the list is empty. `dim = 1` means `dim = [1]`.
     #[serde(default, deserialize_with = "one_or_many")]
     pub dim: Vec<i64>,
-    /// Whether these axes stay, with size 1.
+    /// Keeps these axes, with size 1.
     #[serde(default, skip_serializing_if = "check::is_no")]
     pub keepdim: bool,
 }

@@ -38,16 +38,16 @@ pub use attributes::AttributeError;
 pub(crate) use check::numel;
 pub use window::Window;
 
-/// What the table says about an operator.
+/// The table's entry for an operator.
 #[derive(Clone, Copy, Debug)]
 pub struct OpEntry {
     /// The name in configs, reports and the text form.
     pub name: &'static str,
-    /// How MASE classes it.
+    /// The class that MASE gives it.
     pub mase_type: MaseType,
-    /// What it is to torch.fx when it is not called as a module.
+    /// The opcode of torch.fx when it is not called as a module.
     pub fx_op: FxOp,
-    /// What it computes.
+    /// The equation, or a description.
     pub about: &'static str,
 }
 

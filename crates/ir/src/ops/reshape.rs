@@ -57,7 +57,7 @@ impl Rearrange for Flatten {
 /// One entry of a new shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AxisSize {
-    /// What is left over, written −1.
+    /// The rest of the elements, written −1.
     Infer,
     /// A number, or a multiple of the batch symbol.
     Dim(Dim),

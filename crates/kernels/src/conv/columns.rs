@@ -11,9 +11,9 @@ const MAX_TAPS: usize = 32;
 
 /// The outputs that read the image through one window element: a block of rows.
 struct Block {
-    /// Where it starts in the columns; its rows are an output row apart.
+    /// Its start in the columns; its rows are an output row apart.
     column: usize,
-    /// Where it starts in the image; its rows and elements are a stride apart.
+    /// Its start in the image; its rows and elements are a stride apart.
     image: usize,
     rows: usize,
     width: usize,

@@ -1,4 +1,4 @@
-//! Where the windows of a convolution lie in memory, and the product over them.
+//! The places of a convolution's windows in memory, and the product over them.
 
 use super::{ConvShape, columns};
 use crate::gemm::K_BLOCK;
@@ -103,7 +103,7 @@ impl Lattice {
         }
     }
 
-    /// Where the channels of a group start in the source.
+    /// The start of the channels of a group in the source.
     pub(super) fn group_start(&self, s: &ConvShape, group: usize) -> usize {
         group * s.group_inputs() * self.channel_stride
     }

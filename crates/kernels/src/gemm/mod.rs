@@ -17,7 +17,7 @@ pub use transpose::transpose;
 /// Longest chain of products in one accumulator.
 pub const K_BLOCK: usize = 256;
 
-/// What C starts from.
+/// The initial value of C.
 #[derive(Clone, Copy, Debug)]
 pub enum Init<'a> {
     /// Zero: C is overwritten.

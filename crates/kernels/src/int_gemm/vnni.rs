@@ -49,7 +49,7 @@ unsafe fn strip<const KIND: u8, const MR: usize, const NV: usize>(
     }
 }
 
-/// What every row's sums start from: the bias, less the correction for a shifted A.
+/// The initial value of every row's sums: the bias, less the correction for a shifted A.
 #[inline(always)]
 unsafe fn start<const KIND: u8, const NV: usize>(
     p: IntProduct,

@@ -179,7 +179,7 @@ pub fn adaptive_max_backward(s: &AdaptiveShape, x: &[f32], y: &[f32], dy: &[f32]
 }
 
 impl PoolShape {
-    /// What a mean divides by: the whole window, or (`None`) the positions inside the input.
+    /// The divisor of a mean: the whole window, or (`None`) the positions inside the input.
     fn divisor(&self, count_include_pad: bool) -> Option<usize> {
         count_include_pad.then_some(self.kernel[0] * self.kernel[1])
     }

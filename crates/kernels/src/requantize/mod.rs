@@ -71,7 +71,7 @@ impl Rescale {
     }
 }
 
-/// What is rescaled.
+/// An operand of a rescaling.
 pub trait Rescalable: Copy {
     /// The value as a float; a float that is not a number is 0.
     fn value(self) -> f32;
@@ -99,7 +99,7 @@ impl Rescalable for f32 {
 
 /// A narrow code.
 pub trait NarrowCode: Copy {
-    /// Whether it is signed, when it is a byte.
+    /// The sign of a byte: true when it is signed; `None` for wider codes.
     const BYTE: Option<bool>;
 
     /// The code in the low bits.
@@ -108,7 +108,7 @@ pub trait NarrowCode: Copy {
 
 /// A byte of the left operand of a layer.
 pub trait LeftByte: Copy {
-    /// Whether it is signed.
+    /// True when it is signed.
     const SIGNED: bool;
 }
 

@@ -1,4 +1,4 @@
-//! What a batch norm computes: `y = x·scale + shift`.
+//! The coefficients of a batch norm, `y = x·scale + shift`.
 
 use crate::state::State;
 use format::Format;
@@ -6,7 +6,7 @@ use ir::{Graph, NodeId};
 use kernels::quantize::quantize;
 use std::ops::Range;
 
-/// Where the parameters of a batch norm lie, and how scale and shift follow from them:
+/// The places of the parameters of a batch norm, from which scale and shift follow:
 /// `scale = γ/√(σ² + ε)`, `shift = β − μ·scale`, each rounded to the format of its port.
 #[derive(Clone)]
 pub(crate) struct NormCoefficients {

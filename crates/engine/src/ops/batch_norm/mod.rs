@@ -53,7 +53,7 @@ pub(crate) fn lower(momentum: f64, site: &Site) -> Result<Lowered, EngineError> 
     .into())
 }
 
-/// What both modes have.
+/// The part that both modes share.
 struct Norm {
     layout: ChannelLayout,
     relu: bool,

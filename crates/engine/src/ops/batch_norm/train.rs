@@ -140,7 +140,7 @@ impl WholeBatch for TrainNorm {
         self.norm
             .coefficients
             .of_statistics(state, [mean, m2], exact, rounded);
-        give_to_all(at, first, rest);
+        broadcast(at, first, rest);
     }
 
     fn finish_forward(&self, wires: &Wires, memory: &mut Memory) {
@@ -168,7 +168,7 @@ impl WholeBatch for TrainNorm {
             first.grads = grads;
         }
         self.input_coefficients(first.saved(at), state);
-        give_to_all(at, first, rest);
+        broadcast(at, first, rest);
     }
 
     fn finish_backward(&self, wires: &Wires, memory: &mut Memory) {
@@ -184,7 +184,7 @@ impl WholeBatch for TrainNorm {
 }
 
 /// Copies what the first shard has saved to all others.
-fn give_to_all(at: usize, first: &mut Shard, rest: &mut [Shard]) {
+fn broadcast(at: usize, first: &mut Shard, rest: &mut [Shard]) {
     for shard in rest {
         shard.saved(at).copy_from_slice(first.saved(at));
     }
