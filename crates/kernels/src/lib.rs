@@ -3,6 +3,25 @@
 //! The crate knows shapes and strides, not graphs. Elementwise work and reductions are plain loops that
 //! `isa::versions!` compiles for each instruction set; matrix products and convolutions hold register tiles written
 //! against `simd::Vector`. Sizes that do not fit are errors of the caller and panic at the entry of a kernel.
+//!
+//! ```
+//! use kernels::gemm::{Init, gemm};
+//!
+//! // C[2, 2] = bias + A[2, 3] · B[3, 2], all row-major
+//! let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+//! let b = [1.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+//! let mut c = [0.0; 4];
+//! gemm(2, 3, 2, &a, 3, 1, &b, 2, &mut c, 2, Init::Bias(&[10.0, 20.0]));
+//! assert_eq!(c, [14.0, 25.0, 20.0, 31.0]);
+//!
+//! // the same bits on every level that the machine has
+//! for isa in kernels::Isa::ALL {
+//!     kernels::force(Some(isa));
+//!     let mut again = [0.0; 4];
+//!     gemm(2, 3, 2, &a, 3, 1, &b, 2, &mut again, 2, Init::Bias(&[10.0, 20.0]));
+//!     assert_eq!(again, c);
+//! }
+//! ```
 #![expect(
     unsafe_code,
     reason = "register tiles work on pointers whose bounds were checked once, at the entry"
