@@ -8,7 +8,11 @@ use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
 use crate::round::RoundingRule;
 
-const DOC: &str = "\
+const ENTRY: FormatEntry = FormatEntry {
+    name: "binary",
+    class_suffix: "Binary",
+    about: "one bit: +1 and -1, or 0 and the channel's mean magnitude",
+    doc: "\
 bipolar:  value = +1 if x >= 0 else -1
 else:     value = mean|x| of the output channel (axis 0) if x > 0 else 0
 
@@ -16,7 +20,18 @@ The code is 1 for the upper value and 0 for the lower, in `width` bits.
 
 binary(8, bipolar = true):  0.3 -> 0000_0001  1.0     -0.3 -> 0000_0000  -1.0
 binary(8) of the channel [0.5, -0.25, 0, 0.25]: mean|x| = 0.25
-  0.5 -> 0000_0001  0.25   -0.25 -> 0000_0000  0.0   0 -> 0000_0000  0.0   0.25 -> 0000_0001  0.25";
+  0.5 -> 0000_0001  0.25   -0.25 -> 0000_0000  0.0   0 -> 0000_0000  0.0   0.25 -> 0000_0001  0.25",
+    aliases: &[],
+    fields: &[
+        FieldEntry::optional("width", "1", "bits in which a code is stored"),
+        FieldEntry::optional(
+            "stochastic",
+            "false",
+            "must be false: rounding is a function",
+        ),
+        FieldEntry::optional("bipolar", "false", "+1 and -1 instead of 0 and the mean"),
+    ],
+};
 
 /// Two values: ±1, or 0 and the channel's mean magnitude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,22 +45,7 @@ pub struct Binary {
 impl NumberFormat for Binary {
     type Element = TwoLevels;
 
-    const ENTRY: FormatEntry = FormatEntry {
-        name: "binary",
-        class_suffix: "Binary",
-        aliases: &[],
-        about: "one bit: +1 and -1, or 0 and the channel's mean magnitude",
-        doc: DOC,
-        fields: &[
-            FieldEntry::optional("width", "1", "bits in which a code is stored"),
-            FieldEntry::optional(
-                "stochastic",
-                "false",
-                "must be false: rounding is a function",
-            ),
-            FieldEntry::optional("bipolar", "false", "+1 and -1 instead of 0 and the mean"),
-        ],
-    };
+    const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         // Differs from MASE: the same value always gets the same code, on every run and thread.

@@ -11,7 +11,11 @@ use crate::number_format::{Code, Coded};
 use crate::round::{Fixed, exp2, floor_log2};
 use crate::shared_exponent::SharedExponent;
 
-const DOC: &str = "\
+const ENTRY: FormatEntry = FormatEntry {
+    name: "block_fp",
+    class_suffix: "BlockFP",
+    about: "integers with a shared power of two for each block",
+    doc: "\
 e = clamp(floor(log2 max|x|) + 1, -b, 2^E - 1 - b)   for each block, E = exponent_width, b = exponent_bias
 value = sign * min(rne(|x| / 2^e * 2^m), 2^m - 1) * 2^(e-m)   with m = width - 1
 
@@ -20,7 +24,16 @@ The code is the sign and the magnitude in m bits. An all-zero block stays zero.
 block_fp(8, 8, block_size = 3) of [1.5, -0.3, 0.001]: max = 1.5, e = 1, m = 7, steps of 2^-6
    1.5    96        code 0_1100000   1.5
   -0.3    19.2 -> 19  code 1_0010011  -0.296875
-   0.001  0.064 -> 0  code 0_0000000   0.0";
+   0.001  0.064 -> 0  code 0_0000000   0.0",
+    aliases: &[],
+    fields: &[
+            WIDTH,
+            EXPONENT_WIDTH,
+            EXPONENT_BIAS,
+            block_size("16"),
+            SKIP_FIRST_DIM,
+        ],
+};
 
 /// Magnitudes of `width` − 1 bits under a shared exponent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,20 +58,7 @@ impl BlockFp {
 impl SharedExponent for BlockFp {
     type Element = Coded<Fixed, SignMagnitude>;
 
-    const ENTRY: FormatEntry = FormatEntry {
-        name: "block_fp",
-        class_suffix: "BlockFP",
-        aliases: &[],
-        about: "integers with a shared power of two for each block",
-        doc: DOC,
-        fields: &[
-            WIDTH,
-            EXPONENT_WIDTH,
-            EXPONENT_BIAS,
-            block_size("16"),
-            SKIP_FIRST_DIM,
-        ],
-    };
+    const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         let exponent_width = fields.required("exponent_width", 1..=8)?;

@@ -9,7 +9,11 @@ use crate::number_format::Coded;
 use crate::round::{Power, exp2, rounded_log2};
 use crate::shared_exponent::{SharedExponent, clamp_exponent, max_exponent};
 
-const DOC: &str = "\
+const ENTRY: FormatEntry = FormatEntry {
+    name: "block_log",
+    class_suffix: "BlockLog",
+    about: "signed powers of two with a shared power of two for each block",
+    doc: "\
 s = clamp(rne(log2 max|x|) - emax, -2^(B-1), 2^(B-1) - 1)   for each block, B = exponent_bias_width
 value = log(width) of x / 2^s, times 2^s   with emax = 2^(width-2), its largest exponent
 
@@ -17,7 +21,10 @@ The code is that of log, with its flag for zero.
 
 block_log(8, 8, 2) of [0.3, -0.001]: rne(log2 0.3) = -2, emax = 64, s = -66
    0.3    2^-2 = 2^64 * 2^s    code 0_1111111   0.25
-  -0.001  2^-10 = 2^56 * 2^s   code 1_1110111  -0.0009765625";
+  -0.001  2^-10 = 2^56 * 2^s   code 1_1110111  -0.0009765625",
+    aliases: &[],
+    fields: &[WIDTH, EXPONENT_BIAS_WIDTH, block_size("16"), SKIP_FIRST_DIM],
+};
 
 /// Elements of [`Log`] under a shared exponent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,14 +50,7 @@ impl BlockLog {
 impl SharedExponent for BlockLog {
     type Element = Coded<Power, SignedPower>;
 
-    const ENTRY: FormatEntry = FormatEntry {
-        name: "block_log",
-        class_suffix: "BlockLog",
-        aliases: &[],
-        about: "signed powers of two with a shared power of two for each block",
-        doc: DOC,
-        fields: &[WIDTH, EXPONENT_BIAS_WIDTH, block_size("16"), SKIP_FIRST_DIM],
-    };
+    const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         Ok(Self {

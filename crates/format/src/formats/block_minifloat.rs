@@ -11,7 +11,11 @@ use crate::number_format::Coded;
 use crate::round::{Float, exp2, floor_log2};
 use crate::shared_exponent::{SharedExponent, clamp_exponent, max_exponent};
 
-const DOC: &str = "\
+const ENTRY: FormatEntry = FormatEntry {
+    name: "block_minifloat",
+    class_suffix: "BlockMinifloat",
+    about: "small floats with a shared power of two for each block",
+    doc: "\
 s = clamp(floor(log2 max|x|) - emax, -2^(B-1), 2^(B-1) - 1)   for each block, B = exponent_bias_width
 value = minifloat_ieee(width, exponent_width) of x / 2^s, times 2^s   with emax = 2^(exponent_width-1), its largest exponent
 
@@ -19,7 +23,16 @@ The largest element of a block uses the largest exponent. Differs from MASE, whi
 
 block_minifloat(8, 4, 8, 2) of [0.3, 0.001]: floor(log2 0.3) = -2, emax = 8, s = -10
   0.3    * 2^10 = 307.2 -> 320 = 2^8 * 1.010   code 0_1111_010   0.3125
-  0.001  * 2^10 = 1.024 -> 1.0 = 2^0 * 1.000   code 0_0111_000   0.0009765625";
+  0.001  * 2^10 = 1.024 -> 1.0 = 2^0 * 1.000   code 0_0111_000   0.0009765625",
+    aliases: &[],
+    fields: &[
+            WIDTH,
+            EXPONENT_WIDTH,
+            EXPONENT_BIAS_WIDTH,
+            block_size("16"),
+            SKIP_FIRST_DIM,
+        ],
+};
 
 /// Elements of [`MinifloatIeee`] under a shared exponent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,20 +57,7 @@ impl BlockMinifloat {
 impl SharedExponent for BlockMinifloat {
     type Element = Coded<Float, ImplicitOne>;
 
-    const ENTRY: FormatEntry = FormatEntry {
-        name: "block_minifloat",
-        class_suffix: "BlockMinifloat",
-        aliases: &[],
-        about: "small floats with a shared power of two for each block",
-        doc: DOC,
-        fields: &[
-            WIDTH,
-            EXPONENT_WIDTH,
-            EXPONENT_BIAS_WIDTH,
-            block_size("16"),
-            SKIP_FIRST_DIM,
-        ],
-    };
+    const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         let (width, exponent_width) = read_widths(fields, 0)?;

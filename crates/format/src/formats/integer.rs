@@ -7,7 +7,11 @@ use crate::field::{FieldValue, Fields};
 use crate::number_format::{Code, Coded, NumberFormat};
 use crate::round::{Fixed, exp2};
 
-const DOC: &str = "\
+const ENTRY: FormatEntry = FormatEntry {
+    name: "integer",
+    class_suffix: "Integer",
+    about: "two's-complement fixed point: multiples of 2^-frac_width",
+    doc: "\
 value = clamp(rne(x * 2^f), -2^(w-1), 2^(w-1) - 1) / 2^f   with w = width, f = frac_width
 unsigned: clamp(rne(x * 2^f), 0, 2^w - 1) / 2^f
 
@@ -16,7 +20,16 @@ Multiples of 2^-f, rounded to nearest with ties to even, or down with rounding =
 integer(8, 4), steps of 0.0625 from -8 to 7.9375:
   1.97     1.97 * 16 = 31.52  -> 32 = 0010_0000   2.0
   0.03125  0.03125 * 16 = 0.5 ->  0 = 0000_0000   0.0     (a tie, to even)
-  8        8 * 16 = 128       -> 127 = 0111_1111  7.9375  (saturates)";
+  8        8 * 16 = 128       -> 127 = 0111_1111  7.9375  (saturates)",
+    aliases: &["fixed"],
+    fields: &[
+            WIDTH,
+            FieldEntry::optional("frac_width", "width // 2", "bits behind the point").shown(),
+            FieldEntry::optional("signed", "true", "two's complement, or from 0 up"),
+            FieldEntry::optional("rounding", "nearest_even", "nearest_even or floor"),
+            FieldEntry::optional("floor", "false", "true is the same as rounding = floor"),
+        ],
+};
 
 /// Multiples of 2^-frac_width in `width` bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,20 +80,7 @@ impl Integer {
 impl NumberFormat for Integer {
     type Element = Coded<Fixed, TwosComplement>;
 
-    const ENTRY: FormatEntry = FormatEntry {
-        name: "integer",
-        class_suffix: "Integer",
-        aliases: &["fixed"],
-        about: "two's-complement fixed point: multiples of 2^-frac_width",
-        doc: DOC,
-        fields: &[
-            WIDTH,
-            FieldEntry::optional("frac_width", "width // 2", "bits behind the point").shown(),
-            FieldEntry::optional("signed", "true", "two's complement, or from 0 up"),
-            FieldEntry::optional("rounding", "nearest_even", "nearest_even or floor"),
-            FieldEntry::optional("floor", "false", "true is the same as rounding = floor"),
-        ],
-    };
+    const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         let width = fields.required("width", 1..=64)?;

@@ -7,7 +7,11 @@ use crate::field::{FieldValue, Fields};
 use crate::number_format::{Code, Coded, NumberFormat};
 use crate::round::{Power, exp2, rounded_log2};
 
-const DOC: &str = "\
+const ENTRY: FormatEntry = FormatEntry {
+    name: "log",
+    class_suffix: "Log",
+    about: "signed powers of two, and zero",
+    doc: "\
 value = sign * 2^e,  e = clamp(rne(log2|x|), -b, 2^(w-1) - 1 - b)   with w = width, b = exponent_bias; 0 stays 0
 
 The code is the sign and e + b in w - 1 bits. All of these mean a power, so zero has a flag above them, which the width
@@ -15,7 +19,17 @@ does not count. Differs from MASE: zero stays zero.
 
 log(8), b = 63, powers from 2^-63 to 2^64:
   1.97  log2 = 0.98  -> e = 1   code 0_1000000   2.0
-  -0.3  log2 = -1.74 -> e = -2  code 1_0111101  -0.25";
+  -0.3  log2 = -1.74 -> e = -2  code 1_0111101  -0.25",
+    aliases: &[],
+    fields: &[
+            WIDTH,
+            FieldEntry::optional(
+                "exponent_bias",
+                "2^(width-2) - 1",
+                "what is subtracted from the stored exponent",
+            ),
+        ],
+};
 
 /// ±2^e with e in `width` − 1 bits, and 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,21 +75,7 @@ impl Log {
 impl NumberFormat for Log {
     type Element = Coded<Power, SignedPower>;
 
-    const ENTRY: FormatEntry = FormatEntry {
-        name: "log",
-        class_suffix: "Log",
-        aliases: &[],
-        about: "signed powers of two, and zero",
-        doc: DOC,
-        fields: &[
-            WIDTH,
-            FieldEntry::optional(
-                "exponent_bias",
-                "2^(width-2) - 1",
-                "what is subtracted from the stored exponent",
-            ),
-        ],
-    };
+    const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         let width = fields.required("width", 2..=16)?;

@@ -8,7 +8,11 @@ use crate::formats::minifloat_ieee::{float_fields, read_widths};
 use crate::number_format::{Code, Coded, NumberFormat};
 use crate::round::{Float, exp2};
 
-const DOC: &str = "\
+const ENTRY: FormatEntry = FormatEntry {
+    name: "minifloat_denorm",
+    class_suffix: "MinifloatDenorm",
+    about: "small floats without an implicit leading one",
+    doc: "\
 value = sign * 2^(e-b) * M/2^m,  M < 2^m   with E = exponent_width, b = exponent_bias, m = width - 1 - E
 
 Nearest representable value, ties to an even M, saturating. Several codes can mean one value; encoding takes the
@@ -17,7 +21,10 @@ smallest exponent that holds it, which keeps the most bits. Differs from MASE: 1
 minifloat_denorm(8, 4), b = 7, m = 3, largest 224:
   1.0   = 2^1 * 4/8                 code 0_1000_100   1.0
   1.97  = 2^1 * 7.88/8 -> 2^2 * 4/8 code 0_1001_100   2.0
-  0.3   = 2^-1 * 4.8/8 -> 5/8       code 0_0110_101   0.3125";
+  0.3   = 2^-1 * 4.8/8 -> 5/8       code 0_0110_101   0.3125",
+    aliases: &[],
+    fields: &[WIDTH, EXPONENT_WIDTH, EXPONENT_BIAS],
+};
 
 /// Floats whose fraction, stored whole, is below 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +53,7 @@ impl MinifloatDenorm {
 impl NumberFormat for MinifloatDenorm {
     type Element = Coded<Float, ExplicitOne>;
 
-    const ENTRY: FormatEntry = FormatEntry {
-        name: "minifloat_denorm",
-        class_suffix: "MinifloatDenorm",
-        aliases: &[],
-        about: "small floats without an implicit leading one",
-        doc: DOC,
-        fields: &[WIDTH, EXPONENT_WIDTH, EXPONENT_BIAS],
-    };
+    const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         let (width, exponent_width) = read_widths(fields, 1)?;

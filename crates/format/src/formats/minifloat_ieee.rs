@@ -7,7 +7,11 @@ use crate::field::{FieldValue, Fields};
 use crate::number_format::{Code, Coded, NumberFormat};
 use crate::round::{Float, exp2};
 
-const DOC: &str = "\
+const ENTRY: FormatEntry = FormatEntry {
+    name: "minifloat_ieee",
+    class_suffix: "MinifloatIEEE",
+    about: "small floats with an implicit leading one and subnormal numbers",
+    doc: "\
 value = sign * 2^(e-b) * (1 + M/2^m)  for a stored exponent e > 0,   sign * 2^(1-b) * M/2^m  for e = 0
         with E = exponent_width, b = exponent_bias, m = width - 1 - E
 
@@ -17,7 +21,10 @@ no NaN, results saturate. Differs from MASE: 1.97 in (8, 4) is 2.0.
 minifloat_ieee(8, 4), b = 7, m = 3, largest 480:
   1.97   = 1.97 * 2^0 -> 2.0 = 2^1 * 1.000   code 0_1000_000   2.0
   0.001  = 0.512 * 2^-9 -> 1 * 2^-9          code 0_0000_001   0.001953125
-  -1000                                      code 1_1111_111  -480";
+  -1000                                      code 1_1111_111  -480",
+    aliases: &[],
+    fields: &[WIDTH, EXPONENT_WIDTH, EXPONENT_BIAS],
+};
 
 /// Floats with `exponent_width` bits of exponent and the rest, but for the sign, of fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,14 +114,7 @@ pub(crate) fn float_fields(
 impl NumberFormat for MinifloatIeee {
     type Element = Coded<Float, ImplicitOne>;
 
-    const ENTRY: FormatEntry = FormatEntry {
-        name: "minifloat_ieee",
-        class_suffix: "MinifloatIEEE",
-        aliases: &[],
-        about: "small floats with an implicit leading one and subnormal numbers",
-        doc: DOC,
-        fields: &[WIDTH, EXPONENT_WIDTH, EXPONENT_BIAS],
-    };
+    const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         let (width, exponent_width) = read_widths(fields, 0)?;

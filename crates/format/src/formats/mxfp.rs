@@ -9,7 +9,11 @@ use crate::number_format::Coded;
 use crate::round::{Float, exp2, floor_log2};
 use crate::shared_exponent::SharedExponent;
 
-const DOC: &str = "\
+const ENTRY: FormatEntry = FormatEntry {
+    name: "mxfp",
+    class_suffix: "MXFP",
+    about: "OCP microscaling floats: E5M2, E4M3, E3M2, E2M3 or E2M1 with a shared power of two",
+    doc: "\
 s = clamp(floor(log2 max|x|) - emax, -127, 127)   for each block
 value = x / 2^s rounded to the element type, times 2^s
 
@@ -20,7 +24,15 @@ block_size says otherwise.
 
 mxfp(4, 3, 2) of [0.3, 0.001]: floor(log2 0.3) = -2, emax = 8, s = -10
   0.3    * 2^10 = 307.2 -> 320 = 2^8 * 1.010   code 0_1111_010   0.3125
-  0.001  * 2^10 = 1.024 -> 1.0 = 2^0 * 1.000   code 0_0111_000   0.0009765625";
+  0.001  * 2^10 = 1.024 -> 1.0 = 2^0 * 1.000   code 0_0111_000   0.0009765625",
+    aliases: &[],
+    fields: &[
+            EXPONENT_WIDTH,
+            FieldEntry::required("frac_width", "bits of the fraction"),
+            block_size("32"),
+            SKIP_FIRST_DIM,
+        ],
+};
 
 /// The element types: exponent bits and fraction bits.
 const TYPES: [(u32, u32); 5] = [(5, 2), (4, 3), (3, 2), (2, 3), (2, 1)];
@@ -59,19 +71,7 @@ impl Mxfp {
 impl SharedExponent for Mxfp {
     type Element = Coded<Float, ImplicitOne>;
 
-    const ENTRY: FormatEntry = FormatEntry {
-        name: "mxfp",
-        class_suffix: "MXFP",
-        aliases: &[],
-        about: "OCP microscaling floats: E5M2, E4M3, E3M2, E2M3 or E2M1 with a shared power of two",
-        doc: DOC,
-        fields: &[
-            EXPONENT_WIDTH,
-            FieldEntry::required("frac_width", "bits of the fraction"),
-            block_size("32"),
-            SKIP_FIRST_DIM,
-        ],
-    };
+    const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         let exponent_width = fields.required("exponent_width", 2..=5)?;

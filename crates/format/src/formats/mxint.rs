@@ -9,7 +9,11 @@ use crate::number_format::Coded;
 use crate::round::{Fixed, exp2, floor_log2};
 use crate::shared_exponent::SharedExponent;
 
-const DOC: &str = "\
+const ENTRY: FormatEntry = FormatEntry {
+    name: "mxint",
+    class_suffix: "MXInt",
+    about: "OCP microscaling integers: two's complement with a shared power of two",
+    doc: "\
 s = clamp(floor(log2 max|x|), -127, 127)   for each block
 value = clamp(rne(x / 2^s * 2^(w-2)), -(2^(w-1) - 1), 2^(w-1) - 1) / 2^(w-2) * 2^s   with w = width
 
@@ -18,7 +22,10 @@ A block is 32 consecutive elements of a row unless block_size says otherwise.
 
 mxint(8, 2) of [1.5, -0.3]: floor(log2 1.5) = 0, s = 0, steps of 2^-6
    1.5   96           code 0110_0000   1.5
-  -0.3  -19.2 -> -19  code 1110_1101  -0.296875";
+  -0.3  -19.2 -> -19  code 1110_1101  -0.296875",
+    aliases: &[],
+    fields: &[WIDTH, block_size("32"), SKIP_FIRST_DIM],
+};
 
 /// Two's-complement elements below 2 under a shared power of two.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,14 +39,7 @@ pub struct Mxint {
 impl SharedExponent for Mxint {
     type Element = Coded<Fixed, TwosComplement>;
 
-    const ENTRY: FormatEntry = FormatEntry {
-        name: "mxint",
-        class_suffix: "MXInt",
-        aliases: &[],
-        about: "OCP microscaling integers: two's complement with a shared power of two",
-        doc: DOC,
-        fields: &[WIDTH, block_size("32"), SKIP_FIRST_DIM],
-    };
+    const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         Ok(Self {

@@ -8,7 +8,11 @@ use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
 use crate::round::{RoundingRule, exp2};
 
-const DOC: &str = "\
+const ENTRY: FormatEntry = FormatEntry {
+    name: "scale_integer",
+    class_suffix: "ScaleInteger",
+    about: "symmetric integers with a real scale per tensor, channel or row",
+    doc: "\
 scale = max|x| / (2^(w-1) - 1)     over the tensor, the channel (axis 0) or the row (along the last axis)
 value = rne(x / scale) * scale     with w = width
 
@@ -17,7 +21,13 @@ The largest magnitude is always exact, nothing saturates, and -2^(w-1) is not us
 scale_integer(8) of [0.5, -1.984375, 0.333]: scale = 1.984375 / 127 = 1/64
    0.5         32          code 0010_0000   0.5
   -1.984375  -127          code 1000_0001  -1.984375
-   0.333       21.3 -> 21  code 0001_0101   0.328125";
+   0.333       21.3 -> 21  code 0001_0101   0.328125",
+    aliases: &[],
+    fields: &[
+            WIDTH,
+            FieldEntry::optional("granularity", "tensor", "tensor, channel or row"),
+        ],
+};
 
 /// Adding and subtracting this rounds an f64 up to 2^51 to a whole number, ties to even.
 const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
@@ -55,17 +65,7 @@ impl ScaleInteger {
 impl NumberFormat for ScaleInteger {
     type Element = Scaled;
 
-    const ENTRY: FormatEntry = FormatEntry {
-        name: "scale_integer",
-        class_suffix: "ScaleInteger",
-        aliases: &[],
-        about: "symmetric integers with a real scale per tensor, channel or row",
-        doc: DOC,
-        fields: &[
-            WIDTH,
-            FieldEntry::optional("granularity", "tensor", "tensor, channel or row"),
-        ],
-    };
+    const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         let granularity = match fields.choice("granularity", &GRANULARITIES)? {

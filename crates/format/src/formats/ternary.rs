@@ -8,7 +8,11 @@ use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
 use crate::round::RoundingRule;
 
-const DOC: &str = "\
+const ENTRY: FormatEntry = FormatEntry {
+    name: "ternary",
+    class_suffix: "Ternary",
+    about: "-1, 0 and 1 about a threshold, times a factor if wanted",
+    doc: "\
 threshold D = 0.75 * mean if given, else 0.05 * max if given, else 0.75 * median if given,
               else 0.75 * mean|x| of the channel (axis 0)
 value = 1 if x > D, -1 if x < -D, else 0
@@ -17,7 +21,16 @@ with scaling_factor: times the channel's mean of |x| over |x| > D
 The code is -1, 0 or 1 in two's complement of `width` bits.
 
 ternary(8, scaling_factor = true) of the channel [1, -0.5, 0.1, 0]: mean|x| = 0.4, D = 0.3, factor = 0.75
-  1 -> 0000_0001  0.75   -0.5 -> 1111_1111  -0.75   0.1 -> 0000_0000  0.0   0 -> 0000_0000  0.0";
+  1 -> 0000_0001  0.75   -0.5 -> 1111_1111  -0.75   0.1 -> 0000_0000  0.0   0 -> 0000_0000  0.0",
+    aliases: &[],
+    fields: &[
+            FieldEntry::optional("width", "2", "bits in which a code is stored"),
+            FieldEntry::optional("scaling_factor", "false", "times the mean of what is not 0"),
+            FieldEntry::optional("mean", "NA", "mean magnitude known beforehand"),
+            FieldEntry::optional("median", "NA", "median magnitude known beforehand"),
+            FieldEntry::optional("max", "NA", "largest magnitude known beforehand"),
+        ],
+};
 
 /// Three values: 0 and ± the scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,20 +63,7 @@ impl Ternary {
 impl NumberFormat for Ternary {
     type Element = ThreeLevels;
 
-    const ENTRY: FormatEntry = FormatEntry {
-        name: "ternary",
-        class_suffix: "Ternary",
-        aliases: &[],
-        about: "-1, 0 and 1 about a threshold, times a factor if wanted",
-        doc: DOC,
-        fields: &[
-            FieldEntry::optional("width", "2", "bits in which a code is stored"),
-            FieldEntry::optional("scaling_factor", "false", "times the mean of what is not 0"),
-            FieldEntry::optional("mean", "NA", "mean magnitude known beforehand"),
-            FieldEntry::optional("median", "NA", "median magnitude known beforehand"),
-            FieldEntry::optional("max", "NA", "largest magnitude known beforehand"),
-        ],
-    };
+    const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
         Ok(Self {
