@@ -1,31 +1,24 @@
-//! Search over number formats: spaces, samplers, studies and their storage.
+//! Search over number formats: spaces of formats, goals, fast trials, workers, results.
 //!
-//! A [`Space`] says what may be chosen, a [`Sampler`] proposes the point of trial number `n` from the [`History`] of
-//! finished trials, and a [`Study`] hands the points out and takes the results in. What a point means and how it is
-//! scored is the caller's affair, and so are threads.
-//!
-//! **The same points on any number of threads.** The point of trial `n` is a pure function of the sampler's config, the
-//! seed, `n`, and the trials before [`Sampler::horizon`]`(n)`. The horizon follows from `n` alone, so it does not
-//! matter in which order the trials between the horizon and `n` finish, or on how many threads they run.
+//! A [`FormatSpace`] turns the choices of a config file into a space of the crate `study`, an
+//! [`Evaluator`](evaluate::Evaluator) scores a point of it on rows of a dataset, and a [`Search`] runs the trials of a
+//! study on threads. [`results::Report`] shows what came of it.
 #![forbid(unsafe_code)]
 
+mod attributes;
 pub mod config;
-mod error;
 pub mod evaluate;
 mod format_space;
-mod history;
-pub mod metrics;
-pub mod pareto;
+mod goals;
+mod identity;
+mod objectives;
+mod prepare;
 pub mod results;
-pub mod runner;
-pub mod sampler;
-mod space;
-pub mod storage;
-mod study;
+mod search;
+mod workers;
 
-pub use error::SearchError;
 pub use format_space::{Choice, Choices, FormatSpace, FormatSpaceError, KeyChoices, SearchedNode};
-pub use history::{Direction, History, State, Trial};
-pub use sampler::{SAMPLERS, Sampler, SamplerEntry, Setting, build_sampler, find_sampler};
-pub use space::{Condition, Coordinate, Distribution, Parameter, Point, Space, SpaceProblem};
-pub use study::{Next, Outcome, Study};
+pub use goals::{Budget, Goal, Goals, Side};
+pub use objectives::{Measurement, OBJECTIVES, Objective, ObjectiveEntry, Scores, Source};
+pub use prepare::{PrepareError, Setup};
+pub use search::{Ending, Results, RunError, Search};

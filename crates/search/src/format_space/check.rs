@@ -200,7 +200,7 @@ fn impossible(tried: &TriedOperand) -> Vec<Problem> {
     problems
 }
 
-/// What trying combinations has shown.
+/// The result of trying combinations.
 #[derive(Default)]
 struct Evidence<'a> {
     /// Names and choices that are part of a format that can be made, by their places.
@@ -223,7 +223,7 @@ impl<'a> Evidence<'a> {
         self.working.contains(&std::ptr::from_ref(choice))
     }
 
-    /// What came of all combinations under a name.
+    /// Takes in all combinations under a name.
     fn add_all(&mut self, tried: &TriedName<'a>, faults: &[Option<String>]) {
         for (index, fault) in faults.iter().enumerate() {
             let picked = tried.combination(index);

@@ -3,13 +3,13 @@
 mod node_rule;
 
 pub use node_rule::{
-    Entry, NodeRule, Operand, OperandFormat, field_value, formats, idle_keys, is_na, ports,
+    Entry, NodeRule, Operand, OperandFormat, RuleProblem, Slot, field_value, formats, idle_keys,
+    is_na, ports,
 };
 
 use crate::analysis::summary;
 use crate::{Context, Decision, Kind, Pass, PassError, PassReport, Rule, Rules};
 use config::Reader;
-use config::did_you_mean;
 use format::Format;
 use ir::{Graph, MaseType, Node, Op, Verified, verify};
 use report::Table;
@@ -201,9 +201,4 @@ pub fn has_nothing_to_round(op: &Op) -> bool {
 pub fn moves_only(node: &Node) -> bool {
     node.mase_type() == MaseType::ImplicitFunc
         || matches!(node.op, Op::Dropout(_) | Op::Identity(_))
-}
-
-/// Names that a word could stand for among those that keys of a rule may begin with.
-pub(crate) fn nearest_key(key: &str, names: &[String]) -> String {
-    did_you_mean(key, names.iter().map(String::as_str))
 }
