@@ -36,7 +36,8 @@ pub trait Pass {
     const KIND: Kind;
     /// One line for `ch list passes`.
     const ABOUT: &'static str;
-    /// What `ch explain` prints: what it does, an example, its keys, what it reads and writes, its limits.
+    /// The text of `ch explain`: what it does, an example, a graph before and after where it changes one, its keys, what
+    /// it reads and writes, its limits.
     const DOC: &'static str;
 
     /// Reads the config. Problems are the reader's; the pass runs only when there are none.

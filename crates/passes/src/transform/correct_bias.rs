@@ -26,6 +26,16 @@ Example:
   [passes.correct_bias]
   num_samples = 1024
 
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 1, weight: integer(4, 1) }
+  return fc
+  # fc.weight = 0.7 0.5
+  # fc.bias = 0
+  # rows = 1 1, 3 1
+After:
+  # fc.bias = 0.4
+
 Config: num_samples, default 1024; split, default train; nodes, a list of names, default all.
 Reads: the graph, rows of the dataset; the weights as they were before gptq. Writes: biases.
 Report: for each layer the largest mean error of a channel before and after, and the largest change of a bias.

@@ -20,6 +20,23 @@ in evaluation stays what it was.
 Example:
   [passes.fuse_lora_weights]
 
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 2 }
+  fc_lora_a = linear(x) { in_features = 2, out_features = 1, bias = false }
+  fc_lora_b = linear(fc_lora_a) { in_features = 1, out_features = 2, bias = false }
+  fc_lora_scale = mul(fc_lora_b) { scalar = 2.0 }
+  fc_lora_add = add(fc, fc_lora_scale)
+  return fc_lora_add
+  # fc.weight = 1 1 1 1
+  # fc_lora_a.weight = 1 3
+  # fc_lora_b.weight = 0.5 -1
+After:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 2 }
+  return fc
+  # fc.weight = 2 4 -1 -5
+
 Config: none. Reads: the graph. Writes: the graph. Limits: an adapter with formats is an error, because rounding the sum is
 not the sum of what was rounded; and so is one with pruning masks.";
 

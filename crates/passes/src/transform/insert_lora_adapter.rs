@@ -30,6 +30,21 @@ Example:
   rank = 4
   lora_alpha = 8
 
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 1 }
+  return fc
+After:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 1 }
+  fc_lora_a = linear(x) { target = \"fc.lora_A\", in_features = 2, out_features = 4, bias = false }
+  fc_lora_b = linear(fc_lora_a) { target = \"fc.lora_B\", in_features = 4, out_features = 1, bias = false }
+  fc_lora_scale = mul(fc_lora_b) { scalar = 2.0 }
+  fc_lora_add = add(fc, fc_lora_scale)
+  return fc_lora_add
+  # fc.lora_A.weight = 0.4137 0.5005 -0.6517 -0.0421 -0.1601 0.5786 0.0452 0.3587
+  # fc.lora_B.weight = 0 0 0 0
+
 Config: rank, default 6; lora_alpha, default 1; lora_dropout, default 0. Reads: the graph. Writes: the graph.
 Limits: training updates the layer's own weights too.";
 

@@ -30,6 +30,15 @@ Differs from MASE: there the masks of activations are forgotten, and results cha
 Example:
   [passes.remove_prune_wrappers]
 
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 2 }
+  return fc
+  # fc.weight = 1 -2 3 -4
+  # fc.data_in_0_mask = 0 1
+After:
+  # fc.weight = 0 -2 0 -4
+
 Config: none. Reads: the graph. Writes: masks and weights. Limits: training may change zeros that no mask holds.";
 
     fn read(_: &mut Reader) -> Self {

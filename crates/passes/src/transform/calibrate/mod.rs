@@ -50,6 +50,19 @@ Example:
   num_samples = 1024
   unsigned = true                  # inputs that are never negative lose their sign and gain a bit
 
+Before:
+  x: f32[N, 2] = placeholder
+  act = relu(x)
+  fc = linear(act: integer(8, 4)) { in_features = 2, out_features = 1, weight: integer(8, 4) }
+  return fc
+  # fc.weight = 0.05 -0.06
+  # rows = 0.9 -2, -3 0.7
+After:
+  x: f32[N, 2] = placeholder
+  act = relu(x)
+  fc = linear(act: integer(8, 8, false)) { in_features = 2, out_features = 1, weight: integer(8, 11) }
+  return fc
+
 Config: method, default mse; percentile, default 0.999; num_samples, default 1024; split, default train; nodes, a list of
 names, default all; unsigned, default false; observe, quantized (default) or float: whether activations come from the
 network as quantised so far or from one without rounding.

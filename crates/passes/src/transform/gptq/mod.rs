@@ -42,6 +42,15 @@ Example:
   num_samples = 1024
   act_order = true
 
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 1, bias = false, weight: integer(4, 1) }
+  return fc
+  # fc.weight = 0.7 0.7
+  # rows = 1 1, 2 2, -1 -1, 3 3, -2 -2
+After:
+  # fc.weight = 0.5 1
+
 Config: num_samples, default 1024; split, default train; nodes, a list of names, default all; damping, default 0.01;
 act_order, default false: columns with the largest inputs first.
 

@@ -48,6 +48,16 @@ Example:
   [passes.prune.activation]
   sparsity = 0.1
 
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 2 }
+  return fc
+  # fc.weight = 1 -2 3 -4
+After:
+  # fc.weight = 0 0 3 -4
+  # fc.weight_mask = 0 0 1 1
+  # fc.data_in_0_mask = 1 1
+
 Config: weight and activation, each with sparsity (at least 0, below 1), scope, granularity, method; num_samples, default 64,
 and split for the magnitudes of activations. Reads: the graph; rows of the dataset for activations by l1-norm.
 Writes: masks and zeros.

@@ -45,6 +45,17 @@ Example:
   bias_width = 8                    # no bias_… key: the bias is not rounded
   bias_frac_width = 4
 
+Before:
+  x: f32[N, 16] = placeholder
+  act = relu(x)
+  fc = linear(act) { in_features = 16, out_features = 5 }
+  return fc
+After:
+  x: f32[N, 16] = placeholder
+  act = relu(x)
+  fc = linear(act: integer(8, 4)) { in_features = 16, out_features = 5, weight: integer(8, 4), bias: integer(8, 4) }
+  return fc
+
 Config: by; KEY.config with name, {data_in,weight,bias,data_out}_{field of the format}, {operand}_name for a format of its
 own, floor, bypass. Several inputs: data_in holds for all, but matmul, bmm and attention take weight for what stands on the
 right. Blocks of data skip the first axis unless told otherwise. The data input of relu is unsigned unless told otherwise.
