@@ -1,55 +1,28 @@
 //! Pruning is exact, reproducible and lasting.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use crate::network::{jets, model, outputs, run};
 use config::Table;
-use data::{Dataset, OpenOptions};
-use engine::{Input, Network, Optimizer, OptimizerKind, PlanOptions, Port};
-use ir::{Graph, NodeId, Tensor, verify};
-use passes::{Context, Program, RunError, StepReport, interface};
+use data::Dataset;
+use engine::{Input, Network, Optimizer, OptimizerKind, Port};
+use ir::{Graph, Tensor, verify};
+use passes::{Context, Program, RunError, interface};
 use std::path::Path;
 
-fn model(name: &str) -> Graph {
-    let mut graph = models::build(name, &models::ModelInfo::default()).unwrap();
-    graph.initialize(3);
-    graph
-}
-
-fn jets() -> Dataset {
-    data::open("jsc-sim", &OpenOptions::default()).unwrap()
-}
-
-fn try_run(
-    graph: &mut Graph,
-    data: Option<&Dataset>,
-    seed: u64,
-    passes: &str,
-) -> Result<Vec<StepReport>, RunError> {
-    let table = Table::parse(passes).unwrap();
-    let program = Program::read(&table).unwrap_or_else(|problems| panic!("{problems:?}"));
-    let mut context = Context::new(graph, data);
-    context.seed = seed;
-    program.run(graph, &mut context, |_, _, _| {})
-}
-
-fn run(graph: &mut Graph, data: Option<&Dataset>, seed: u64, passes: &str) -> Vec<StepReport> {
-    try_run(graph, data, seed, passes).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn rule(side: &str, sparsity: f64, scope: &str, granularity: &str, method: &str) -> String {
+pub fn rule(side: &str, sparsity: f64, scope: &str, granularity: &str, method: &str) -> String {
     format!(
         "[prune.{side}]\nsparsity = {sparsity:?}\nscope = \"{scope}\"\ngranularity = \"{granularity}\"\nmethod = \"{method}\"\n"
     )
 }
 
 /// The masks of a port, each with the weight it masks.
-fn masks<'g>(graph: &'g Graph, port: &str) -> Vec<(&'g Tensor, Option<&'g Tensor>)> {
+pub fn masks<'g>(graph: &'g Graph, port: &str) -> Vec<(&'g Tensor, Option<&'g Tensor>)> {
     let nodes = graph.nodes().iter();
     nodes
         .filter_map(|node| Some((node.masks.get(port)?, node.params.get(port))))
         .collect()
 }
 
-fn zeros(mask: &Tensor) -> usize {
+pub fn zeros(mask: &Tensor) -> usize {
     mask.values().iter().filter(|v| **v == 0.0).count()
 }
 
@@ -74,7 +47,7 @@ fn share(sparsity: f64, n: usize) -> usize {
 #[test]
 fn every_sparsity_is_exact_in_every_way() {
     for name in ["jsc-s", "toy_convnet"] {
-        let dense = model(name);
+        let dense = model(name, 3);
         for method in ["random", "l1-norm"] {
             for sparsity in [0.0, 0.01, 0.1, 1.0 / 3.0, 0.5, 0.77, 0.9, 0.999] {
                 let pruned = |scope: &str, granularity: &str| {
@@ -105,7 +78,7 @@ fn every_sparsity_is_exact_in_every_way() {
 
 #[test]
 fn channels_are_counted_over_all_layers_when_global() {
-    let mut graph = model("toy_convnet");
+    let mut graph = model("toy_convnet", 3);
     run(
         &mut graph,
         None,
@@ -121,7 +94,7 @@ fn channels_are_counted_over_all_layers_when_global() {
 /// What is kept is nowhere smaller than what was pruned: in each tensor, and with global scope over all.
 #[test]
 fn the_smallest_weights_go_first() {
-    let dense = model("jsc-s");
+    let dense = model("jsc-s", 3);
     let mut differ = Vec::new();
     for scope in ["local", "global"] {
         let mut graph = dense.clone();
@@ -166,7 +139,7 @@ fn the_smallest_weights_go_first() {
 #[test]
 fn random_choices_follow_the_seed_and_magnitudes_do_not() {
     let pruned = |seed: u64, method: &str| {
-        let mut graph = model("jsc-s");
+        let mut graph = model("jsc-s", 3);
         run(
             &mut graph,
             None,
@@ -182,7 +155,7 @@ fn random_choices_follow_the_seed_and_magnitudes_do_not() {
 
 #[test]
 fn pruning_again_counts_what_is_pruned() {
-    let mut graph = model("jsc-s");
+    let mut graph = model("jsc-s", 3);
     let text = |sparsity| rule("weight", sparsity, "local", "elementwise", "random");
     run(&mut graph, None, 1, &text(0.5));
     let half = graph.clone();
@@ -202,7 +175,7 @@ fn pruning_again_counts_what_is_pruned() {
 #[test]
 fn masks_survive_a_file() {
     let data = jets();
-    let mut graph = model("jsc-s");
+    let mut graph = model("jsc-s", 3);
     let text = rule("weight", 0.5, "global", "elementwise", "l1-norm")
         + &rule("activation", 0.25, "local", "elementwise", "l1-norm");
     run(&mut graph, Some(&data), 0, &text);
@@ -214,7 +187,7 @@ fn masks_survive_a_file() {
 
 #[test]
 fn a_table_prunes_the_named_nodes_alone_and_the_report_counts() {
-    let mut graph = model("jsc-tiny");
+    let mut graph = model("jsc-tiny", 3);
     let text = "[prune.weight]\nsparsity = { \"seq_blocks.2\" = 0.55 }\n";
     let reports = run(&mut graph, None, 0, text);
     let tables: Vec<_> = reports[0].report.tables().collect();
@@ -246,7 +219,7 @@ fn problems(text: &str) -> Vec<String> {
     match Program::read(&table) {
         Err(problems) => problems.into_iter().map(|p| p.message).collect(),
         Ok(program) => {
-            let mut graph = model("jsc-tiny");
+            let mut graph = model("jsc-tiny", 3);
             let mut context = Context::new(&graph, None);
             match program.run(&mut graph, &mut context, |_, _, _| {}) {
                 Ok(_) => Vec::new(),
@@ -319,16 +292,6 @@ fn what_cannot_be_is_said() {
     }
 }
 
-fn outputs(graph: &Graph, data: &Dataset) -> Vec<f32> {
-    let mut network = Network::new(graph.clone(), 1).unwrap();
-    let input = Input::Gather {
-        values: data.test.rows(),
-        indices: &data.test.indices()[..200],
-    };
-    let plan = network.run(PlanOptions::eval(200), &[input]);
-    plan.unwrap().output(0)
-}
-
 /// The mean of |x| over the first 64 rows of what is masked is nowhere above that of what is kept.
 fn smallest_are_masked(pruned: &Graph, dense: &Graph, data: &Dataset) {
     let layers = pruned
@@ -364,7 +327,7 @@ fn smallest_are_masked(pruned: &Graph, dense: &Graph, data: &Dataset) {
 #[test]
 fn activations_of_least_mean_magnitude_are_masked_and_can_be_made_permanent() {
     let data = jets();
-    let mut graph = model("jsc-s");
+    let mut graph = model("jsc-s", 3);
     let dense = outputs(&graph, &data);
     run(
         &mut graph,
@@ -379,7 +342,7 @@ fn activations_of_least_mean_magnitude_are_masked_and_can_be_made_permanent() {
         sizes.push(mask.values().len());
     }
     assert_eq!(sizes, [16, 64, 32, 32, 32]);
-    smallest_are_masked(&graph, &model("jsc-s"), &data);
+    smallest_are_masked(&graph, &model("jsc-s", 3), &data);
     let pruned = outputs(&graph, &data);
     assert_ne!(pruned, dense);
 
@@ -387,153 +350,6 @@ fn activations_of_least_mean_magnitude_are_masked_and_can_be_made_permanent() {
     assert_eq!(reports[0].report.facts["removed"], 5);
     assert_eq!(graph.masks().count(), 0);
     assert_eq!(outputs(&graph, &data), pruned);
-}
-
-/// Convolutions, groups and sequences: what a weight can stand for moves into it, all else stays.
-#[test]
-fn permanent_means_the_same_results() {
-    let text = r#"graph "g" {
-      x: f32[N, 4, 5] = placeholder
-      c = conv1d(x) { target = "c", in_channels = 4, out_channels = 6, kernel_size = 3, padding = 1, groups = 2 }
-      d = conv1d(c) { target = "d", in_channels = 6, out_channels = 6, kernel_size = 1 }
-      l = linear(d) { target = "l", in_features = 5, out_features = 3 }
-      m = linear(l: block_fp(6, 4, block_size = [1, 3])) { target = "m", in_features = 3, out_features = 2 }
-      r = relu(m)
-      return r
-    }"#;
-    let mut graph = Graph::parse(text).unwrap();
-    graph.initialize(0);
-    let set = |graph: &mut Graph, node: &str, shape: &[usize], keep: &dyn Fn(usize) -> bool| {
-        let n: usize = shape.iter().product();
-        let values = (0..n).map(|i| f32::from(u8::from(keep(i))));
-        let mask = Tensor::new(shape.to_vec(), values.collect()).unwrap();
-        let id = graph.find(node).unwrap();
-        graph.node_mut(id).set_mask("data_in_0", mask);
-    };
-    set(&mut graph, "c", &[4, 5], &|i| i / 5 % 2 == 0);
-    set(&mut graph, "d", &[6, 5], &|i| i != 7);
-    set(&mut graph, "l", &[6, 5], &|i| i % 5 != 2);
-    set(&mut graph, "m", &[6, 3], &|i| i % 3 != 1);
-    set(&mut graph, "r", &[6, 2], &|i| i != 3);
-    let x: Vec<f32> = (0..40).map(|i| (i as f32 * 0.7).sin()).collect();
-    let run_graph = |graph: &Graph| {
-        let mut network = Network::new(graph.clone(), 1).unwrap();
-        let plan = network.run(PlanOptions::eval(2), &[Input::F32(&x)]);
-        plan.unwrap().output(0)
-    };
-    let before = run_graph(&graph);
-    let reports = run(&mut graph, None, 0, "[remove_prune_wrappers]\n");
-    let (_, table) = reports[0].report.tables().next().unwrap();
-    let results: Vec<&str> = table.rows.iter().map(|row| row[3].as_str()).collect();
-    let (moved, kept) = ("zeros in the weight", "kept: no weight can stand for it");
-    assert_eq!(results, [moved, kept, moved, kept, kept]);
-    let after = run_graph(&graph);
-    let largest = before
-        .iter()
-        .zip(&after)
-        .map(|(a, b)| (a - b).abs())
-        .fold(0.0, f32::max);
-    assert!(largest < 1e-6, "{largest}");
-    assert!(before.iter().any(|v| *v != 0.0));
-}
-
-/// A format that has no zero would make something else of the zeros that a mask becomes.
-#[test]
-fn a_format_without_zero_keeps_its_mask() {
-    let data = jets();
-    let mut graph = model("jsc-s");
-    let config = rule("activation", 0.5, "local", "elementwise", "l1-norm");
-    run(&mut graph, Some(&data), 0, &config);
-    let bipolar = format::Format::parse("binary(8, bipolar = true)").unwrap();
-    let is_linear = |(_, node): &(NodeId, &ir::Node)| node.op.name() == "linear";
-    let id = graph.iter().filter(is_linear).nth(1).unwrap().0;
-    let formats = &mut graph.node_mut(id).formats;
-    formats.insert("weight".to_owned(), bipolar);
-    let before = outputs(&graph, &data);
-    let reports = run(&mut graph, None, 0, "[remove_prune_wrappers]\n");
-    assert_eq!(reports[0].report.facts["kept"], 1);
-    assert_eq!(outputs(&graph, &data), before);
-}
-
-#[test]
-fn natural_zeros_are_counted_where_a_relu_makes_them() {
-    let data = jets();
-    let mut graph = model("jsc-s");
-    let before = graph.clone();
-    run(
-        &mut graph,
-        Some(&data),
-        0,
-        "[add_natural_sparsity]\nnum_samples = 100\n",
-    );
-    let shares: Vec<(String, f64)> = graph
-        .nodes()
-        .iter()
-        .filter(|node| node.op.name() == "linear")
-        .map(|node| {
-            let found = &node.statistics["data_in_0"]["natural_sparsity"];
-            assert_eq!(found["count"], 100 * node.params["weight"].shape()[1]);
-            assert_eq!(node.statistics["weight"]["natural_sparsity"]["zeros"], 0);
-            (node.name.clone(), found["sparsity"].as_f64().unwrap())
-        })
-        .collect();
-    assert_eq!(shares.len(), 5);
-    assert!(
-        shares[1..]
-            .iter()
-            .all(|(_, share)| (0.2..0.8).contains(share)),
-        "{shares:?}"
-    );
-    for at in 0..graph.nodes().len() {
-        graph.node_mut(NodeId(at as u32)).statistics.clear();
-    }
-    assert_eq!(graph, before, "only statistics change");
-}
-
-/// A fold that would break a mask is not done, or refused.
-#[test]
-fn folding_respects_masks() {
-    let mut graph = model("jsc-lab1");
-    let prune = rule("weight", 0.5, "local", "elementwise", "l1-norm");
-    run(
-        &mut graph,
-        None,
-        0,
-        &(prune.clone() + "[fuse_batch_norm]\n"),
-    );
-    let folded: Vec<usize> = masks(&graph, "weight")
-        .iter()
-        .map(|(mask, _)| zeros(mask))
-        .collect();
-    assert!(
-        folded.iter().all(|n| *n > 0),
-        "masks of weights hold: {folded:?}"
-    );
-
-    let mut graph = model("jsc-lab1");
-    let norm = graph
-        .iter()
-        .filter(|(_, n)| n.op.name() == "batch_norm1d")
-        .nth(1)
-        .unwrap()
-        .0;
-    let features = graph.node(norm).params["weight"].shape().to_vec();
-    graph
-        .node_mut(norm)
-        .set_mask("data_in_0", Tensor::filled(features, 1.0));
-    let reports = run(&mut graph, None, 0, "[fuse_batch_norm]\n");
-    let (_, table) = reports[0].report.tables().next().unwrap();
-    let why = table
-        .rows
-        .iter()
-        .filter(|row| row[2].starts_with("has masks"))
-        .count();
-    assert_eq!(why, 1, "{}", table.to_text());
-
-    let mut graph = model("jsc-tiny");
-    let text = "[insert_lora_adapter]\n".to_owned() + &prune + "[fuse_lora_weights]\n";
-    let error = try_run(&mut graph, None, 0, &text).unwrap_err().to_string();
-    assert!(error.contains("make them permanent before"), "{error}");
 }
 
 /// Shares of right answers on test rows.
@@ -572,7 +388,7 @@ fn train(network: &mut Network, data: &Dataset, steps: usize) {
 #[test]
 fn a_pruned_network_learns_and_stays_pruned() {
     let data = jets();
-    let mut network = Network::new(model("jsc-toy"), 1).unwrap();
+    let mut network = Network::new(model("jsc-toy", 3), 1).unwrap();
     train(&mut network, &data, 150);
     let dense = accuracy(&mut network, &data);
     let mut graph = network.to_graph();

@@ -1,5 +1,4 @@
 //! The pass `profile_statistics`: what it writes, that it changes nothing else, and what it refuses.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use config::Table;
 use data::{Dataset, Info, Rows, Split};

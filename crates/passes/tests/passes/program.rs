@@ -1,21 +1,11 @@
-//! What holds of passes that run one after another.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+//! Passes that run one after another.
 
+use crate::network::{jets, model, problems};
 use config::Table;
-use data::{Dataset, OpenOptions};
+use data::Dataset;
 use ir::{Graph, Tensor};
 use passes::{Context, Program};
 use std::collections::BTreeSet;
-
-fn model(name: &str) -> Graph {
-    let mut graph = models::build(name, &models::ModelInfo::default()).unwrap();
-    graph.initialize(3);
-    graph
-}
-
-fn jets() -> Dataset {
-    data::open("jsc-sim", &OpenOptions::default()).unwrap()
-}
 
 /// Runs passes and gives the files they leave.
 fn run(graph: &mut Graph, data: &Dataset, passes: &str) -> BTreeSet<String> {
@@ -44,7 +34,7 @@ fn a_pass_that_runs_twice_leaves_its_files_twice() {
         + &one("quantize_2", 4)
         + &record("profile_statistics")
         + &record("profile_statistics_2");
-    let mut graph = model("jsc-tiny");
+    let mut graph = model("jsc-tiny", 3);
     let files = run(&mut graph, &jets(), &config);
     for key in ["quantize", "quantize_2"] {
         assert!(files.contains(&format!("{key}/quantize_table.csv")));
@@ -79,7 +69,7 @@ fn statistics_of_a_parameter_go_with_it() {
         (quantize, "[correct_bias]\nnum_samples = 64\n"),
         (lora, "[fuse_lora_weights]\n"),
     ] {
-        let mut graph = model("jsc-toy");
+        let mut graph = model("jsc-toy", 3);
         if !before.is_empty() {
             run(&mut graph, &data, before);
         }
@@ -128,74 +118,6 @@ fn give_adapters_weights(graph: &mut Graph) {
     }
 }
 
-/// The problems of a config, at reading or, with the graph, at running.
-fn problems(passes: &str) -> Vec<String> {
-    let table = Table::parse(passes).unwrap();
-    let found = match Program::read(&table) {
-        Err(problems) => problems,
-        Ok(program) => {
-            let mut graph = model("jsc-toy");
-            let mut context = Context::new(&graph, None);
-            match program.run(&mut graph, &mut context, |_, _, _| {}) {
-                Err(passes::RunError::Config { problems, .. }) => problems,
-                Err(error) => panic!("{error}"),
-                Ok(_) => Vec::new(),
-            }
-        }
-    };
-    let at = |problem: config::Problem| format!("{}: {}", &passes[problem.span], problem.message);
-    found.into_iter().map(at).collect()
-}
-
-#[test]
-fn every_mistake_in_a_rule_is_reported_where_it_stands() {
-    let rule = |keys: &str| format!("[quantize.linear.config]\n{keys}\n");
-    let bypass = problems(&rule(
-        "name = \"integer\"\nbypass = \"yes\"\nfloor = 1\nweight_width = 8",
-    ));
-    assert_eq!(bypass.len(), 2, "{bypass:?}");
-    assert!(bypass[0].starts_with("bypass: bypass: "), "{bypass:?}");
-    assert!(bypass[1].starts_with("floor: floor: "), "{bypass:?}");
-    let own_name = problems(&rule(
-        "name = \"integer\"\nweight_name = 3\nweight_width = 8",
-    ));
-    assert!(
-        own_name[0].starts_with("weight_name: weight_name: 3 is not a word"),
-        "{own_name:?}"
-    );
-    let unknown = problems(&rule(
-        "name = \"intger\"\nweight_width = 8\nbias_width = 8\nwieght_width = 8",
-    ));
-    assert_eq!(unknown.len(), 2, "{unknown:?}");
-    assert!(
-        unknown
-            .iter()
-            .any(|p| p.starts_with("name: name: unknown format 'intger'; did you mean 'integer'")),
-        "{unknown:?}"
-    );
-    assert!(
-        unknown
-            .iter()
-            .any(|p| p.starts_with("wieght_width: unknown key")),
-        "{unknown:?}"
-    );
-}
-
-#[test]
-fn a_rule_that_others_leave_nothing_is_a_mistake() {
-    let rule =
-        |key: &str| format!("[quantize.\"{key}\".config]\nname = \"integer\"\nweight_width = 8\n");
-    let config = format!(
-        "[quantize]\nby = \"regex_name\"\n{}{}",
-        rule("seq_blocks_.*"),
-        rule("seq_blocks_2")
-    );
-    let found = problems(&config);
-    let message = "rule 'seq_blocks_2' is never used: rule 'seq_blocks_.*' comes first";
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].ends_with(message), "{found:?}");
-}
-
 #[test]
 fn nothing_to_do_is_a_mistake() {
     assert_eq!(problems("").len(), 1);
@@ -205,24 +127,4 @@ fn nothing_to_do_is_a_mistake() {
         problems(sigma),
         ["-1: num_sigma: -1 is not a number of at least 0"]
     );
-}
-
-#[test]
-fn keys_that_do_nothing_are_told() {
-    let keys = "name = \"integer\"\ndata_in_width = 8\nweight_width = 8\n";
-    let notes = |rule: &str| {
-        let table = Table::parse(&format!("[quantize.{rule}.config]\n{keys}")).unwrap();
-        let program = Program::read(&table).unwrap_or_else(|problems| panic!("{problems:?}"));
-        let mut graph = model("jsc-tiny");
-        let mut context = Context::new(&graph, None);
-        let result = program.run(&mut graph, &mut context, |_, _, _| {});
-        result.unwrap_or_else(|error| panic!("{error}"));
-        context.notes
-    };
-    assert_eq!(
-        notes("relu"),
-        ["rule 'relu': none of its nodes has a weight, so its keys weight_… do nothing"]
-    );
-    assert_eq!(notes("linear"), [""; 0]);
-    assert_eq!(notes("default"), [""; 0]);
 }
