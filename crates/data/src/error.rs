@@ -1,7 +1,7 @@
 //! What can go wrong between a name and a dataset.
 
+use interop::columns::TableError;
 use interop::npy::NpyError;
-use interop::table::TableError;
 use std::io;
 use std::path::PathBuf;
 

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod cache;
+mod catalog;
 mod dataset;
 mod describe;
 mod download;
@@ -17,11 +18,10 @@ mod places;
 mod prepare;
 mod sets;
 mod sha256;
-mod table;
 
+pub use catalog::{DATASETS, DatasetEntry};
 pub use dataset::{Dataset, Info, Rows, Split, SplitName};
 pub use describe::{ClassCounts, Counts, Description, Range, describe};
 pub use error::{DataError, Missing};
 pub use open::{Where, find, get, open};
 pub use options::{OpenOptions, Progress, ValSplit};
-pub use table::{DATASETS, DatasetEntry};

@@ -1,12 +1,12 @@
 //! From a name to a dataset.
 
+use crate::catalog::{DATASETS, DatasetEntry, FileEntry};
 use crate::dataset::Dataset;
 use crate::download;
 use crate::error::{DataError, Missing};
 use crate::options::OpenOptions;
 use crate::places;
 use crate::sets::file;
-use crate::table::{DATASETS, DatasetEntry, FileEntry};
 use config::did_you_mean;
 use std::path::PathBuf;
 

@@ -3,7 +3,7 @@
 //! Read a window of rows at a time, so that only the fields asked for are ever held. Fields are floats or integers of
 //! either byte order. The label is one-hot: one field for each class, of which exactly one is 1.
 
-use crate::table::{MAX_ROWS, Table, TableError, TableProblem, column};
+use crate::columns::{MAX_ROWS, Table, TableError, TableProblem, column};
 use hdf5_pure::{Dataset, Datatype, DatatypeByteOrder, File};
 use std::ops::Range;
 use std::path::Path;

@@ -6,6 +6,7 @@
 
 pub mod arff;
 pub mod checkpoint;
+pub mod columns;
 pub mod csv;
 pub mod hdf5;
 pub mod idx;
@@ -13,7 +14,6 @@ pub mod npy;
 pub mod npz;
 #[cfg(feature = "parquet")]
 pub mod parquet;
-pub mod table;
 pub mod tar;
 
 mod archive;

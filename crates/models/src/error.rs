@@ -1,6 +1,6 @@
 //! Why a model cannot be built.
 
-use crate::table::MODELS;
+use crate::zoo::MODELS;
 
 /// Why a model cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -21,13 +21,13 @@ mod lenet;
 mod mobilenet;
 mod network;
 mod resnet;
-mod table;
 mod toy;
 mod transformer;
 mod vgg;
+mod zoo;
 
 pub use error::ModelError;
-pub use table::{Classes, MODELS, ModelEntry, build, find};
+pub use zoo::{Classes, MODELS, ModelEntry, build, find};
 
 /// What a dataset says about itself; what it leaves open takes the model's own default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

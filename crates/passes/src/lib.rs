@@ -13,6 +13,7 @@ pub mod interface;
 pub mod statistics;
 pub mod transform;
 
+mod catalog;
 mod context;
 mod error;
 mod observe;
@@ -20,13 +21,14 @@ mod pass;
 mod pass_report;
 mod program;
 mod rules;
-mod table;
+mod selector;
 
+pub use catalog::{PASSES, find};
 pub use context::{Context, Decision, OutputFile, Replaced};
 pub use error::PassError;
 pub use observe::observe;
 pub use pass::{Kind, Pass, PassEntry};
 pub use pass_report::{PassReport, Section};
 pub use program::{Program, RunError, StepReport};
-pub use rules::{By, Rule, Rules};
-pub use table::{PASSES, find};
+pub use rules::{Rule, Rules};
+pub use selector::{By, NodeSelector};

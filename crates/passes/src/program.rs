@@ -1,7 +1,7 @@
 //! The passes of a config file, in its order.
 
+use crate::catalog::find;
 use crate::pass::Configured;
-use crate::table::find;
 use crate::{Context, Kind, PassEntry, PassError, PassReport};
 use config::{Problem, Reader, Span, Table};
 use ir::{Graph, Node, NodeId, VerifyError, verify};
@@ -54,8 +54,8 @@ pub enum RunError {
         source: Box<PassError>,
     },
     /// The pass made a graph that breaks rules: a fault of the pass.
-    #[error("{pass}: the graph is no longer sound after this pass: {source}")]
-    Unsound {
+    #[error("{pass}: the graph is invalid after this pass: {source}")]
+    InvalidGraph {
         /// The key of the pass.
         pass: String,
         /// The rules.
@@ -156,7 +156,7 @@ impl Step {
             .pass
             .run(&mut changed, context)
             .map_err(|error| self.error(error))?;
-        verify(&changed).map_err(|source| RunError::Unsound {
+        verify(&changed).map_err(|source| RunError::InvalidGraph {
             pass: self.key.clone(),
             source,
         })?;

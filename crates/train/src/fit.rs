@@ -104,7 +104,7 @@ pub fn fit(
         seed: config.seed,
         shuffle: config.shuffle,
     };
-    let steps_left = |step: u64| config.max_steps.is_none_or(|most| step < most);
+    let steps_left = |step: u64| config.max_steps.is_none_or(|max| step < max);
 
     while run.position.epoch < config.max_epochs && steps_left(run.position.step) {
         optimizer.learning_rate = config

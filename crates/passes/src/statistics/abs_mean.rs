@@ -1,8 +1,8 @@
 //! The mean magnitude.
 
 use super::accumulator::{Accumulator, Needs};
+use super::entry::{COUNT, DIMS, Measure, ResultField, StatisticEntry};
 use super::summary::{Seen, Summary};
-use super::table::{COUNT, DIMS, Measure, ResultField, StatisticEntry};
 use super::{Dims, keys};
 use config::{Reader, Table};
 

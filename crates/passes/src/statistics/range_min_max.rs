@@ -1,8 +1,8 @@
 //! The least and the largest value.
 
 use super::accumulator::{Accumulator, Needs};
+use super::entry::{ABS, DIMS, Measure, RANGE, StatisticEntry};
 use super::summary::{Seen, Summary};
-use super::table::{ABS, DIMS, Measure, RANGE, StatisticEntry};
 use super::{Dims, keys};
 use config::{Reader, Table};
 

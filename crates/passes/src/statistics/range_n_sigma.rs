@@ -1,8 +1,8 @@
 //! The mean, some standard deviations to both sides.
 
 use super::accumulator::{Accumulator, Needs};
+use super::entry::{ABS, ConfigField, DIMS, Measure, RANGE, StatisticEntry};
 use super::summary::{Seen, Summary};
-use super::table::{ABS, ConfigField, DIMS, Measure, RANGE, StatisticEntry};
 use super::{Dims, keys};
 use config::{Reader, Table};
 

@@ -1,9 +1,9 @@
 //! The range that leaves out the outliers on both sides.
 
 use super::accumulator::Needs;
+use super::entry::{ABS, ConfigField, DIMS, Measure, RANGE, StatisticEntry};
 use super::select::quantiles;
 use super::summary::{Seen, Summary};
-use super::table::{ABS, ConfigField, DIMS, Measure, RANGE, StatisticEntry};
 use super::{Dims, keys};
 use config::{Reader, Table};
 

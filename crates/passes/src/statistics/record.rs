@@ -2,8 +2,8 @@
 
 use super::Dims;
 use super::accumulator::Needs;
+use super::entry::{ConfigField, Measure, ResultField, StatisticEntry};
 use super::summary::{Seen, Summary};
-use super::table::{ConfigField, Measure, ResultField, StatisticEntry};
 use config::{Reader, Table};
 use serde_json::{Map, json};
 

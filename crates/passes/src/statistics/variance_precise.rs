@@ -1,8 +1,8 @@
 //! Mean and variance of all values.
 
 use super::accumulator::{Accumulator, Needs};
+use super::entry::{DIMS, MOMENTS, Measure, StatisticEntry};
 use super::summary::{Seen, Summary};
-use super::table::{DIMS, MOMENTS, Measure, StatisticEntry};
 use super::{Dims, keys};
 use config::{Reader, Table};
 

@@ -28,7 +28,7 @@ fn folded_batch_norms_leave_the_outputs_as_they_were() {
         let reports = run(&mut graph, &data, 0, "[fuse_batch_norm]\n");
         assert!(fact(&reports, "fuse_batch_norm", "folded") >= 2.0);
         let after = values_at(&graph, &data, "output", "data_in_0");
-        let largest = before.iter().fold(1.0_f32, |most, v| most.max(v.abs()));
+        let largest = before.iter().fold(1.0_f32, |max, v| max.max(v.abs()));
         for (a, b) in before.iter().zip(&after) {
             assert!((a - b).abs() <= 1e-4 * largest, "{name}: {a}, {b}");
         }

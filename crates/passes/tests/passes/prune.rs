@@ -123,9 +123,9 @@ fn the_smallest_weights_go_first() {
             ));
         }
         if scope == "global" {
-            let most = bounds.iter().fold(0.0, |m: f32, b| m.max(b.0));
-            let least = bounds.iter().fold(f32::MAX, |m: f32, b| m.min(b.1));
-            bounds = vec![(most, least)];
+            let max = bounds.iter().fold(0.0, |m: f32, b| m.max(b.0));
+            let min = bounds.iter().fold(f32::MAX, |m: f32, b| m.min(b.1));
+            bounds = vec![(max, min)];
         }
         assert!(
             bounds.iter().all(|(pruned, kept)| pruned <= kept),

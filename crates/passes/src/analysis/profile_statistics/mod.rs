@@ -179,9 +179,7 @@ impl Targets {
     ) -> (Vec<Port>, Vec<Problem>) {
         let mut problems = self.nodes.unused(graph);
         for rule in &self.nodes.rules {
-            let chosen = graph
-                .iter()
-                .filter(|(_, node)| self.nodes.chooses(rule, node));
+            let chosen = graph.iter().filter(|(_, node)| rule.matches(node));
             let counts: Vec<usize> = chosen.map(|(id, node)| of_node(id, node).len()).collect();
             if !counts.is_empty() && counts.iter().all(|&count| count == 0) {
                 let message = format!("'{}' has no port that can be profiled", rule.key.name);

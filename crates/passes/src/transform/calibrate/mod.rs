@@ -260,9 +260,9 @@ impl Calibrated {
         let (range, before, after) = if values.is_empty() {
             ("-".to_owned(), "-".to_owned(), "-".to_owned())
         } else {
-            let (least, most) = extremes(values);
+            let (min, max) = extremes(values);
             (
-                format!("[{least:.4}, {most:.4}]"),
+                format!("[{min:.4}, {max:.4}]"),
                 sqnr(&outcome.before),
                 sqnr(&outcome.after),
             )

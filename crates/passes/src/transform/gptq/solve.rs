@@ -23,7 +23,7 @@ pub struct Problem<'a> {
 const BLOCK: usize = 64;
 
 /// How often the damping grows, tenfold, from 1e-9: far beyond the size of any H.
-const MOST_DAMPINGS: usize = 40;
+const MAX_DAMPINGS: usize = 40;
 
 /// The rounded weights, row by row; nothing if H has no factor. `round` gives the grid's nearest values of a column.
 pub fn solve(problem: &Problem, round: impl Fn(usize, &[f64], &mut [f32])) -> Option<Vec<f32>> {
@@ -98,7 +98,7 @@ impl Problem<'_> {
         let mean = diagonal.iter().sum::<f64>() / n.max(1) as f64;
         let unit = if mean > 0.0 { mean } else { 1.0 };
         let mut damping = self.damping * unit;
-        for _ in 0..MOST_DAMPINGS {
+        for _ in 0..MAX_DAMPINGS {
             let mut damped = ordered.clone();
             for (i, &own) in diagonal.iter().enumerate() {
                 // A column that no input reaches has no say in the others.

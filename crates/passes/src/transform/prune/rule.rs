@@ -1,7 +1,7 @@
 //! What is said of the weights, or of the activations.
 
 use super::candidate::Candidate;
-use super::select::{Group, least};
+use super::select::{Group, smallest};
 use config::{Item, Key, Reader, Value};
 use ir::Tensor;
 use random::Random;
@@ -120,11 +120,11 @@ impl PruneRule {
         let chosen = match self.scope {
             Scope::Global => {
                 let all = candidates.first().map_or(0.0, |first| first.sparsity);
-                least(&groups, all)
+                smallest(&groups, all)
             }
             Scope::Local => {
                 let each = groups.iter().zip(candidates);
-                each.flat_map(|(group, of)| least(std::slice::from_ref(group), of.sparsity))
+                each.flat_map(|(group, of)| smallest(std::slice::from_ref(group), of.sparsity))
                     .collect()
             }
         };

@@ -143,7 +143,7 @@ impl Quantize {
             let mut chosen = graph
                 .nodes()
                 .iter()
-                .filter(|node| self.rules.chooses(rule, node))
+                .filter(|node| rule.matches(node))
                 .peekable();
             let gives = matches!(rule.value, NodeRule::Formats(_));
             gives && chosen.peek().is_some() && chosen.all(|node| has_nothing_to_round(&node.op))
