@@ -42,6 +42,11 @@ pub static PASSES: &[PassEntry] = &[
 
 /// The pass of a key: its name or an alias, and `_2`, `_3` … behind it to run a pass again.
 pub fn find(key: &str) -> Result<&'static PassEntry, String> {
+    find_run(key).map(|(entry, _)| entry)
+}
+
+/// The pass of a key, and the number behind its name.
+pub(crate) fn find_run(key: &str) -> Result<(&'static PassEntry, Option<&str>), String> {
     let named = |name: &str| {
         PASSES
             .iter()
@@ -50,9 +55,11 @@ pub fn find(key: &str) -> Result<&'static PassEntry, String> {
     let again = || {
         let (name, number) = key.rsplit_once('_')?;
         let is_number = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
-        is_number.then(|| named(name)).flatten()
+        let entry = named(name).filter(|_| is_number)?;
+        Some((entry, Some(number)))
     };
-    named(key).or_else(again).ok_or_else(|| {
+    let first = named(key).map(|entry| (entry, None));
+    first.or_else(again).ok_or_else(|| {
         let names = PASSES
             .iter()
             .flat_map(|entry| [&[entry.name], entry.aliases].concat());

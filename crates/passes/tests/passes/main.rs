@@ -4,6 +4,7 @@
 
 mod network;
 
+mod pipelines;
 mod program;
 mod sampling;
 
