@@ -17,7 +17,6 @@ mod options;
 mod places;
 mod prepare;
 mod sets;
-mod sha256;
 
 pub use catalog::{DATASETS, DatasetEntry};
 pub use dataset::{Dataset, Info, Rows, Split, SplitName};

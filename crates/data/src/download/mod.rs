@@ -5,7 +5,7 @@
 
 use crate::error::DataError;
 use crate::options::OpenOptions;
-use crate::sha256;
+use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions as FileOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -96,9 +96,7 @@ fn fetch_file(
     }
     let part = beside(target, "part");
     transfer_all(url, &part, target, options).map_err(failed)?;
-    let found = File::open(&part)
-        .and_then(sha256::digest)
-        .map_err(refused)?;
+    let found = File::open(&part).and_then(sha256).map_err(refused)?;
     match published {
         Some(published) if published != found => {
             fs::remove_file(&part).map_err(refused)?;
@@ -112,6 +110,21 @@ fn fetch_file(
         )),
     }
     fs::rename(&part, target).map_err(refused)
+}
+
+/// The SHA-256 of all that the reader gives, in hexadecimal.
+fn sha256(mut reader: impl Read) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        let n = reader.read(&mut piece)?;
+        if n == 0 {
+            break;
+        }
+        digest.update(&piece[..n]);
+    }
+    let digits = digest.finalize().into_iter();
+    Ok(digits.map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn beside(target: &Path, ending: &str) -> PathBuf {

@@ -99,7 +99,7 @@ fn target(name: &str) -> PathBuf {
 }
 
 fn published() -> String {
-    sha256::digest(content().as_slice()).unwrap()
+    sha256(content().as_slice()).unwrap()
 }
 
 #[test]
@@ -236,4 +236,13 @@ fn a_description_leads_to_the_file_it_names() {
     let left: Vec<_> = fs::read_dir(target.parent().unwrap()).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     fs::remove_dir_all(target.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn a_checksum_is_the_published_one() {
+    let million = vec![b'a'; 1_000_000];
+    let expected = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0";
+    assert_eq!(sha256(million.as_slice()).unwrap(), expected);
+    let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(sha256(b"abc".as_slice()).unwrap(), expected);
 }
