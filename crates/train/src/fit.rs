@@ -4,7 +4,7 @@ use crate::batches::{Batches, Order};
 use crate::checkpoint::{Position, resume, snapshot};
 use crate::metrics::{Line, Metrics};
 use crate::tensorboard::EventFile;
-use crate::{Cosine, Event, Stage, TrainError, evaluate};
+use crate::{Cosine, Event, Stage, TrainError, accuracy, evaluate};
 use data::Dataset;
 use engine::{Input, Network, Optimizer, OptimizerKind, Score};
 use interop::checkpoint::Checkpoint;
@@ -476,5 +476,5 @@ const START: Position = Position {
 
 /// Loss and accuracy.
 fn measures(score: Score) -> (f64, f64) {
-    (score.loss, score.correct as f64 / score.count.max(1) as f64)
+    (score.loss, accuracy(&score))
 }
