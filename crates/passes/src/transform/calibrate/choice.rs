@@ -79,12 +79,14 @@ fn quantiles(values: &[f32], share: f64) -> (f32, f32) {
     (at(last - high), at(high))
 }
 
+/// The width of a format whose point can be moved.
 fn width(format: &Format) -> i64 {
     let fields = format.fields();
-    match fields.first() {
-        Some(("width", FieldValue::Int(width))) => *width,
-        _ => 0,
-    }
+    let width = fields.iter().find_map(|(name, value)| match value {
+        FieldValue::Int(width) if *name == "width" => Some(*width),
+        _ => None,
+    });
+    width.expect("a format with a point has a width")
 }
 
 /// The largest position at which neither end of the range saturates; nothing when all is zero.
