@@ -1,4 +1,4 @@
-//! The table of passes.
+//! The table of passes, with the names by which files of the original know them.
 
 use crate::{PassEntry, analysis, interface, transform};
 use config::did_you_mean;
@@ -6,38 +6,82 @@ use config::did_you_mean;
 /// Every pass, in reading order.
 pub static PASSES: &[PassEntry] = &[
     // analysis: the graph
-    PassEntry::of::<analysis::InitMetadata>(),
-    PassEntry::of::<analysis::ReportGraph>(),
-    PassEntry::of::<analysis::ReportNodeType>(),
-    PassEntry::of::<analysis::ReportNodeShape>(),
-    PassEntry::of::<analysis::ReportNodeMetaParam>(),
-    PassEntry::of::<analysis::Verify>(),
-    PassEntry::of::<analysis::ProfileStatistics>(),
+    PassEntry::of::<analysis::InitMetadata>().with_aliases(&[
+        "init_metadata_analysis_pass",
+        "add_common_metadata",
+        "add_common_metadata_analysis_pass",
+        "add_software_metadata",
+        "add_software_metadata_analysis_pass",
+    ]),
+    PassEntry::of::<analysis::ReportGraph>()
+        .with_aliases(&["report_graph_analysis_pass", "report"]),
+    PassEntry::of::<analysis::ReportNodeType>().with_aliases(&["report_node_type_analysis_pass"]),
+    PassEntry::of::<analysis::ReportNodeShape>().with_aliases(&["report_node_shape_analysis_pass"]),
+    PassEntry::of::<analysis::ReportNodeMetaParam>()
+        .with_aliases(&["report_node_meta_param_analysis_pass"]),
+    PassEntry::of::<analysis::Verify>().with_aliases(&[
+        "verify_analysis_pass",
+        "verify_common_metadata_analysis_pass",
+    ]),
+    PassEntry::of::<analysis::ProfileStatistics>()
+        .with_aliases(&["profile_statistics_analysis_pass"]),
     // analysis: costs
-    PassEntry::of::<analysis::CountFlops>(),
-    PassEntry::of::<analysis::CountBitops>(),
-    PassEntry::of::<analysis::CalculateAvgBits>(),
+    PassEntry::of::<analysis::CountFlops>()
+        .with_aliases(&["count_flops_analysis_pass", "calculate_flops_pass"]),
+    PassEntry::of::<analysis::CountBitops>().with_aliases(&["count_bitops_analysis_pass"]),
+    PassEntry::of::<analysis::CalculateAvgBits>().with_aliases(&[
+        "calculate_avg_bits_mg_analysis_pass",
+        "calculate_avg_bits_analysis_pass",
+    ]),
     // analysis: quantisation
-    PassEntry::of::<analysis::SummarizeQuantization>(),
-    PassEntry::of::<analysis::CheckQuantization>(),
+    PassEntry::of::<analysis::SummarizeQuantization>()
+        .with_aliases(&["summarize_quantization_analysis_pass", "summarize"]),
+    PassEntry::of::<analysis::CheckQuantization>()
+        .with_aliases(&["check_quantization_analysis_pass"]),
     // analysis: pruning
-    PassEntry::of::<analysis::AddPruningMetadata>(),
-    PassEntry::of::<analysis::AddNaturalSparsity>(),
+    PassEntry::of::<analysis::AddPruningMetadata>()
+        .with_aliases(&["add_pruning_metadata_analysis_pass"]),
+    PassEntry::of::<analysis::AddNaturalSparsity>().with_aliases(&[
+        "add_natural_sparsity_metadata_analysis_pass",
+        "add_natural_sparsity_analysis_pass",
+    ]),
     // transform
-    PassEntry::of::<transform::Quantize>(),
-    PassEntry::of::<transform::Calibrate>(),
-    PassEntry::of::<transform::Gptq>(),
-    PassEntry::of::<transform::CorrectBias>(),
-    PassEntry::of::<transform::Prune>(),
-    PassEntry::of::<transform::RemovePruneWrappers>(),
-    PassEntry::of::<transform::FuseBatchNorm>(),
-    PassEntry::of::<transform::InsertLoraAdapter>(),
-    PassEntry::of::<transform::FuseLoraWeights>(),
+    PassEntry::of::<transform::Quantize>().with_aliases(&["quantize_transform_pass"]),
+    PassEntry::of::<transform::Calibrate>().with_aliases(&["calibrate_transform_pass"]),
+    PassEntry::of::<transform::Gptq>().with_aliases(&["gptq_transform_pass"]),
+    PassEntry::of::<transform::CorrectBias>().with_aliases(&["bias_correction"]),
+    PassEntry::of::<transform::Prune>().with_aliases(&["prune_transform_pass"]),
+    PassEntry::of::<transform::RemovePruneWrappers>().with_aliases(&[
+        "remove_prune_wrappers_transform_pass",
+        "prune_detach_hook",
+        "prune_detach_hook_transform_pass",
+    ]),
+    PassEntry::of::<transform::FuseBatchNorm>().with_aliases(&[
+        "conv_bn_fusion",
+        "conv_bn_fusion_transform_pass",
+        "fuse_bn",
+    ]),
+    PassEntry::of::<transform::InsertLoraAdapter>()
+        .with_aliases(&["insert_lora_adapter_transform_pass"]),
+    PassEntry::of::<transform::FuseLoraWeights>()
+        .with_aliases(&["fuse_lora_weights_transform_pass"]),
     // files
-    PassEntry::of::<interface::SaveMaseGraph>(),
-    PassEntry::of::<interface::LoadMaseGraph>(),
-    PassEntry::of::<interface::SaveNodeMetaParam>(),
-    PassEntry::of::<interface::LoadNodeMetaParam>(),
+    PassEntry::of::<interface::SaveMaseGraph>().with_aliases(&[
+        "save_mase_graph_interface_pass",
+        "save_mase_graph_transform_pass",
+    ]),
+    PassEntry::of::<interface::LoadMaseGraph>().with_aliases(&[
+        "load_mase_graph_interface_pass",
+        "load_mase_graph_transform_pass",
+    ]),
+    PassEntry::of::<interface::SaveNodeMetaParam>().with_aliases(&[
+        "save_node_meta_param_interface_pass",
+        "save_node_meta_param_transform_pass",
+    ]),
+    PassEntry::of::<interface::LoadNodeMetaParam>().with_aliases(&[
+        "load_node_meta_param_interface_pass",
+        "load_node_meta_param_transform_pass",
+    ]),
 ];
 
 /// The pass of a key: its name or an alias, and `_2`, `_3` … behind it to run a pass again.

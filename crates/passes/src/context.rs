@@ -125,4 +125,16 @@ impl<'a> Context<'a> {
         self.notes.extend(data.shortfall(split, count));
         Ok(rows.head(count.min(rows.len())))
     }
+
+    /// The same; nothing without a dataset.
+    pub fn rows_if_any(
+        &mut self,
+        split: SplitName,
+        count: usize,
+    ) -> Result<Option<Split>, PassError> {
+        match self.rows(split, count) {
+            Err(PassError::NoData) => Ok(None),
+            rows => rows.map(Some),
+        }
+    }
 }

@@ -30,8 +30,6 @@ impl Kind {
 pub trait Pass {
     /// The key in `[passes.NAME]`, also the name of the file.
     const NAME: &'static str;
-    /// Names that the original has for it.
-    const ALIASES: &'static [&'static str] = &[];
     /// What it is for.
     const KIND: Kind;
     /// One line for `ch list passes`.
@@ -71,12 +69,17 @@ impl PassEntry {
     pub const fn of<P: Pass + 'static>() -> Self {
         Self {
             name: P::NAME,
-            aliases: P::ALIASES,
+            aliases: &[],
             kind: P::KIND,
             about: P::ABOUT,
             doc: P::DOC,
             read: |reader| Box::new(P::read(reader)),
         }
+    }
+
+    /// The same line with names that the original has for the pass.
+    pub(crate) const fn with_aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
     }
 }
 

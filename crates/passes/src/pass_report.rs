@@ -44,6 +44,17 @@ impl PassReport {
         Self::default().with_text(text)
     }
 
+    /// A report of one table.
+    pub fn table<R: IntoIterator<Item: Into<String>>>(
+        name: &'static str,
+        headings: &[&str],
+        rows: impl IntoIterator<Item = R>,
+    ) -> Self {
+        let mut table = Table::new(headings);
+        rows.into_iter().for_each(|row| table.push(row));
+        Self::default().with_table(name, table)
+    }
+
     /// With a text more.
     #[must_use]
     pub fn with_text(mut self, text: impl Into<String>) -> Self {

@@ -10,7 +10,6 @@ pub struct AddPruningMetadata;
 
 impl Pass for AddPruningMetadata {
     const NAME: &'static str = "add_pruning_metadata";
-    const ALIASES: &'static [&'static str] = &["add_pruning_metadata_analysis_pass"];
     const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "the share of zeros in every pruning mask";
     const DOC: &'static str = "\

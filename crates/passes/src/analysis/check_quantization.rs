@@ -5,12 +5,11 @@
 //! proved by running the network once more with the decoded codes in their place and no weight format: every result must
 //! be the same to the bit.
 
-use crate::observe::observe;
+use crate::observe::{NO_ROWS, Sample, observe};
 use crate::transform::scale_and_shift;
 use crate::{Context, Kind, Pass, PassError, PassReport};
 use config::Reader;
 use data::Split;
-use data::SplitName;
 use engine::Port;
 use format::Format;
 use ir::ops::dropout::Identity;
@@ -20,8 +19,7 @@ use std::collections::BTreeSet;
 
 /// `[passes.check_quantization]`: see [`Pass::DOC`].
 pub struct CheckQuantization {
-    num_samples: usize,
-    split: SplitName,
+    sample: Sample,
 }
 
 /// Codes that the table shows.
@@ -29,7 +27,6 @@ const SHOWN: usize = 4;
 
 impl Pass for CheckQuantization {
     const NAME: &'static str = "check_quantization";
-    const ALIASES: &'static [&'static str] = &["check_quantization_analysis_pass"];
     const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "proves that quantised weights and activations lie on their grid";
     const DOC: &'static str = "\
@@ -49,8 +46,7 @@ as errors nor as saturated, because it drops them.";
 
     fn read(reader: &mut Reader) -> Self {
         Self {
-            num_samples: reader.count("num_samples").unwrap_or(64),
-            split: reader.choice("split", SplitName::WORDS).unwrap_or_default(),
+            sample: Sample::read(reader, 64),
         }
     }
 
@@ -58,28 +54,24 @@ as errors nor as saturated, because it drops them.";
         let mut grids = weights(graph);
         let mut texts = Vec::new();
         let mut is_good = true;
-        match context.rows(self.split, self.num_samples) {
-            Ok(rows) => {
-                grids.extend(activations(graph, &rows, context.threads)?);
-                let differing = with_decoded_weights(graph, &rows, context.threads)?;
-                is_good &= differing == 0;
-                let has_formats = graph.nodes().iter().any(|node| !node.formats.is_empty());
-                texts.extend(has_formats.then(|| {
-                    format!(
-                        "outputs of {} rows with the decoded weights in place: {}",
-                        rows.len(),
-                        if differing == 0 {
-                            "equal to the bit".to_owned()
-                        } else {
-                            format!("{differing} differ")
-                        }
-                    )
-                }));
-            }
-            Err(PassError::NoData) => {
-                texts.push("no dataset: activations were not looked at".to_owned());
-            }
-            Err(error) => return Err(error),
+        if let Some(rows) = self.sample.rows_if_any(context)? {
+            grids.extend(activations(graph, &rows, context.threads)?);
+            let differing = with_decoded_weights(graph, &rows, context.threads)?;
+            is_good &= differing == 0;
+            let has_formats = graph.nodes().iter().any(|node| !node.formats.is_empty());
+            texts.extend(has_formats.then(|| {
+                format!(
+                    "outputs of {} rows with the decoded weights in place: {}",
+                    rows.len(),
+                    if differing == 0 {
+                        "equal to the bit".to_owned()
+                    } else {
+                        format!("{differing} differ")
+                    }
+                )
+            }));
+        } else {
+            texts.push(NO_ROWS.to_owned());
         }
         is_good &= grids.iter().all(|grid| grid.astray == 0);
         texts.push(match grids.len() {

@@ -14,7 +14,6 @@ pub struct CountBitops {
 
 impl Pass for CountBitops {
     const NAME: &'static str = "count_bitops";
-    const ALIASES: &'static [&'static str] = &["count_bitops_analysis_pass"];
     const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "bit operations of every node from the widths of its operands";
     const DOC: &'static str = "\

@@ -13,7 +13,6 @@ pub struct CountFlops {
 
 impl Pass for CountFlops {
     const NAME: &'static str = "count_flops";
-    const ALIASES: &'static [&'static str] = &["count_flops_analysis_pass", "calculate_flops_pass"];
     const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "floating-point operations of every node, and their sum";
     const DOC: &'static str = "\

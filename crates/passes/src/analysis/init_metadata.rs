@@ -9,13 +9,6 @@ pub struct InitMetadata;
 
 impl Pass for InitMetadata {
     const NAME: &'static str = "init_metadata";
-    const ALIASES: &'static [&'static str] = &[
-        "init_metadata_analysis_pass",
-        "add_common_metadata",
-        "add_common_metadata_analysis_pass",
-        "add_software_metadata",
-        "add_software_metadata_analysis_pass",
-    ];
     const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "makes sure that every port has a shape and a type";
     const DOC: &'static str = "\

@@ -14,7 +14,6 @@ pub struct ReportGraph {
 
 impl Pass for ReportGraph {
     const NAME: &'static str = "report_graph";
-    const ALIASES: &'static [&'static str] = &["report_graph_analysis_pass", "report"];
     const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "prints the graph, its opcodes and its layers";
     const DOC: &'static str = "\

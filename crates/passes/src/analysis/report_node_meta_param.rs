@@ -22,7 +22,6 @@ const PARTS: [(&str, &str); 3] = [
 
 impl Pass for ReportNodeMetaParam {
     const NAME: &'static str = "report_node_meta_param";
-    const ALIASES: &'static [&'static str] = &["report_node_meta_param_analysis_pass"];
     const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "metadata of every node: common, hardware, software";
     const DOC: &'static str = "\

@@ -13,7 +13,6 @@ pub struct SummarizeQuantization {
 
 impl Pass for SummarizeQuantization {
     const NAME: &'static str = "summarize_quantization";
-    const ALIASES: &'static [&'static str] = &["summarize_quantization_analysis_pass", "summarize"];
     const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "every node before and after, whether it changed, and why not";
     const DOC: &'static str = "\

@@ -1,6 +1,6 @@
 //! Formats and statistics from a file of metadata.
 
-use super::meta_toml;
+use super::{meta_toml, read_file, required_path};
 use crate::{Context, Kind, Pass, PassError, PassReport};
 use config::Reader;
 use ir::Graph;
@@ -13,10 +13,6 @@ pub struct LoadNodeMetaParam {
 
 impl Pass for LoadNodeMetaParam {
     const NAME: &'static str = "load_node_meta_param";
-    const ALIASES: &'static [&'static str] = &[
-        "load_node_meta_param_interface_pass",
-        "load_node_meta_param_transform_pass",
-    ];
     const KIND: Kind = Kind::Interface;
     const ABOUT: &'static str = "gives nodes the formats and statistics of a TOML file";
     const DOC: &'static str = "\
@@ -30,24 +26,14 @@ Example:
 Config: load_path. Reads: the file. Writes: formats and statistics. Limits: every node of the file must be in the graph.";
 
     fn read(reader: &mut Reader) -> Self {
-        let load_path = reader.text("load_path").or_else(|| reader.text("path"));
-        if load_path.is_none() {
-            reader.missing("load_path", "name the file to read");
-        }
         Self {
-            load_path: load_path.unwrap_or_default().into(),
+            load_path: required_path(reader, &["load_path", "path"], "name the file to read"),
         }
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
         let path = &self.load_path;
-        let bytes = match context.written(path) {
-            Some(bytes) => bytes.to_vec(),
-            None => std::fs::read(path).map_err(|source| PassError::Io {
-                path: path.clone(),
-                source,
-            })?,
-        };
+        let bytes = read_file(context, path)?;
         let text = String::from_utf8(bytes)
             .map_err(|_| PassError::Refused(format!("{} is not UTF-8 text", path.display())))?;
         let nodes = meta_toml::read(graph, &text)?;

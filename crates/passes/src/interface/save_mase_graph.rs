@@ -1,5 +1,6 @@
 //! A graph with its weights, formats and statistics in one file.
 
+use super::required_path;
 use crate::{Context, Kind, Pass, PassError, PassReport};
 use config::Reader;
 use interop::checkpoint::{self, Checkpoint, Kind as FileKind};
@@ -14,10 +15,6 @@ pub struct SaveMaseGraph {
 
 impl Pass for SaveMaseGraph {
     const NAME: &'static str = "save_mase_graph";
-    const ALIASES: &'static [&'static str] = &[
-        "save_mase_graph_interface_pass",
-        "save_mase_graph_transform_pass",
-    ];
     const KIND: Kind = Kind::Interface;
     const ABOUT: &'static str = "writes the graph with weights, formats and statistics as .mz";
     const DOC: &'static str = "\
@@ -32,12 +29,12 @@ Config: save_dir, the folder; relative to the run's folder of passes (software/t
 graph.mz. Limits: the file appears when all passes are done.";
 
     fn read(reader: &mut Reader) -> Self {
-        let save_dir = reader.text("save_dir");
-        if save_dir.is_none() {
-            reader.missing("save_dir", "name the folder to write graph.mz to");
-        }
         Self {
-            save_dir: save_dir.unwrap_or_default().into(),
+            save_dir: required_path(
+                reader,
+                &["save_dir"],
+                "name the folder to write graph.mz to",
+            ),
         }
     }
 

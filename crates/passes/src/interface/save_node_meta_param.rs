@@ -1,6 +1,6 @@
 //! The metadata of all nodes in a TOML file.
 
-use super::meta_toml;
+use super::{meta_toml, required_path};
 use crate::{Context, Kind, Pass, PassError, PassReport};
 use config::Reader;
 use ir::Graph;
@@ -13,10 +13,6 @@ pub struct SaveNodeMetaParam {
 
 impl Pass for SaveNodeMetaParam {
     const NAME: &'static str = "save_node_meta_param";
-    const ALIASES: &'static [&'static str] = &[
-        "save_node_meta_param_interface_pass",
-        "save_node_meta_param_transform_pass",
-    ];
     const KIND: Kind = Kind::Interface;
     const ABOUT: &'static str = "writes the metadata of every node as TOML";
     const DOC: &'static str = "\
@@ -29,12 +25,8 @@ Example:
 Config: save_path. Reads: the graph. Writes: the file. Limits: weights are not part of it.";
 
     fn read(reader: &mut Reader) -> Self {
-        let save_path = reader.text("save_path").or_else(|| reader.text("path"));
-        if save_path.is_none() {
-            reader.missing("save_path", "name the file to write");
-        }
         Self {
-            save_path: save_path.unwrap_or_default().into(),
+            save_path: required_path(reader, &["save_path", "path"], "name the file to write"),
         }
     }
 

@@ -14,7 +14,6 @@ pub struct CorrectBias {
 
 impl Pass for CorrectBias {
     const NAME: &'static str = "correct_bias";
-    const ALIASES: &'static [&'static str] = &["bias_correction"];
     const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "moves biases so that rounding does not shift mean outputs";
     const DOC: &'static str = "\

@@ -10,8 +10,6 @@ pub struct FuseBatchNorm;
 
 impl Pass for FuseBatchNorm {
     const NAME: &'static str = "fuse_batch_norm";
-    const ALIASES: &'static [&'static str] =
-        &["conv_bn_fusion", "conv_bn_fusion_transform_pass", "fuse_bn"];
     const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "linear and conv layers take in the batch norm behind them";
     const DOC: &'static str = "\

@@ -10,7 +10,6 @@ pub struct FuseLoraWeights;
 
 impl Pass for FuseLoraWeights {
     const NAME: &'static str = "fuse_lora_weights";
-    const ALIASES: &'static [&'static str] = &["fuse_lora_weights_transform_pass"];
     const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "adds low-rank adapters to the weights beside them";
     const DOC: &'static str = "\
@@ -70,25 +69,15 @@ fn fuse(graph: &mut Graph, layer: &str) -> Result<(usize, f32), PassError> {
     let [base, a, b, scale, add] =
         ["", "_lora_a", "_lora_b", "_lora_scale", "_lora_add"].map(|suffix| find(graph, suffix));
     let [base, a, b, scale, add] = [base?, a?, b?, scale?, add?];
-    if let Some(node) = [base, a, b, scale, add]
-        .iter()
-        .map(|&id| graph.node(id))
-        .find(|node| !node.formats.is_empty())
-    {
-        return Err(PassError::node(
-            node,
-            "has formats; fuse adapters before quantising",
-        ));
-    }
-    if let Some(node) = [base, a, b, scale, add]
-        .iter()
-        .map(|&id| graph.node(id))
-        .find(|node| !node.masks.is_empty())
-    {
-        return Err(PassError::node(
-            node,
-            "has masks, which the sum would not keep; make them permanent before",
-        ));
+    for node in [base, a, b, scale, add].map(|id| graph.node(id)) {
+        let why = if !node.formats.is_empty() {
+            "has formats; fuse adapters before quantising"
+        } else if !node.masks.is_empty() {
+            "has masks, which the sum would not keep; make them permanent before"
+        } else {
+            continue;
+        };
+        return Err(PassError::node(node, why));
     }
     let factor = match &graph.node(scale).op {
         Op::Mul(op) => op.scalar.unwrap_or(1.0),

@@ -15,7 +15,6 @@ pub struct InsertLoraAdapter {
 
 impl Pass for InsertLoraAdapter {
     const NAME: &'static str = "insert_lora_adapter";
-    const ALIASES: &'static [&'static str] = &["insert_lora_adapter_transform_pass"];
     const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "adds a low-rank adapter beside every linear layer";
     const DOC: &'static str = "\

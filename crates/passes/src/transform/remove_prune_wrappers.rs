@@ -12,11 +12,6 @@ pub struct RemovePruneWrappers;
 
 impl Pass for RemovePruneWrappers {
     const NAME: &'static str = "remove_prune_wrappers";
-    const ALIASES: &'static [&'static str] = &[
-        "remove_prune_wrappers_transform_pass",
-        "prune_detach_hook",
-        "prune_detach_hook_transform_pass",
-    ];
     const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "drops pruning masks; the zeros stay";
     const DOC: &'static str = "\

@@ -43,7 +43,6 @@ const IGNORED: &[&str] = &["input_generator"];
 
 impl Pass for ProfileStatistics {
     const NAME: &'static str = "profile_statistics";
-    const ALIASES: &'static [&'static str] = &["profile_statistics_analysis_pass"];
     const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "statistics of weights and activations, kept in the metadata";
     const DOC: &'static str = "\

@@ -11,7 +11,6 @@ use config::Reader;
 use data::Split;
 use format::Format;
 use ir::{Graph, Node, NodeId, Op, Tensor, Value};
-use report::Table;
 
 /// `[passes.calibrate]`: see [`Pass::DOC`].
 pub struct Calibrate {
@@ -33,7 +32,6 @@ enum Observed {
 
 impl Pass for Calibrate {
     const NAME: &'static str = "calibrate";
-    const ALIASES: &'static [&'static str] = &["calibrate_transform_pass"];
     const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "chooses frac_width and exponent_bias from the values that occur";
     const DOC: &'static str = "\
@@ -95,10 +93,7 @@ num_samples times its elements.";
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
         let is_quantized = |node: &Node| !node.formats.is_empty();
         let chosen = self.sampling.chosen(graph, is_quantized, "quantised")?;
-        let rows = match self.sampling.rows(context) {
-            Err(PassError::NoData) => None,
-            rows => Some(rows?),
-        };
+        let rows = self.sampling.rows_if_any(context)?;
         let source = Source {
             twin: (self.observed == Observed::Float).then(|| exact_twin(graph, context)),
             rows,
@@ -230,26 +225,23 @@ fn is_unsigned(format: &Format) -> bool {
         .is_some_and(|fixed_point| !fixed_point.signed)
 }
 
-/// The table of the report.
-struct Calibrated {
-    table: Table,
-    moved: usize,
-}
+/// The columns of the report.
+const HEADINGS: &[&str] = &[
+    "Node name",
+    "Port",
+    "Before",
+    "After",
+    "Range seen",
+    "SQNR before",
+    "SQNR after",
+    "Why",
+];
 
-impl Default for Calibrated {
-    fn default() -> Self {
-        let table = Table::new(&[
-            "Node name",
-            "Port",
-            "Before",
-            "After",
-            "Range seen",
-            "SQNR before",
-            "SQNR after",
-            "Why",
-        ]);
-        Self { table, moved: 0 }
-    }
+/// The rows of the report, and the number of formats that changed.
+#[derive(Default)]
+struct Calibrated {
+    rows: Vec<Vec<String>>,
+    moved: usize,
 }
 
 impl Calibrated {
@@ -268,7 +260,7 @@ impl Calibrated {
             )
         };
         self.moved += usize::from(outcome.before != outcome.after);
-        self.table.push([
+        self.rows.push(vec![
             node.name.clone(),
             port.to_owned(),
             outcome.before.to_string(),
@@ -281,12 +273,11 @@ impl Calibrated {
     }
 
     fn report(self) -> PassReport {
-        let text = match self.table.rows.len() {
+        let text = match self.rows.len() {
             0 => "nothing is quantised: run quantize before".to_owned(),
             n => format!("{} of {n} formats changed", self.moved),
         };
-        PassReport::default()
-            .with_table("formats", self.table)
+        PassReport::table("formats", HEADINGS, self.rows)
             .with_text(text)
             .with_fact("changed", self.moved)
     }

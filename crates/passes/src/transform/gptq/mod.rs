@@ -14,7 +14,6 @@ use format::Format;
 use grid::Grid;
 use hessian::{Layer, Sums};
 use ir::{Graph, Node, NodeId, Tensor};
-use report::Table;
 use solve::{Problem, losses, solve};
 use std::time::Instant;
 
@@ -27,7 +26,6 @@ pub struct Gptq {
 
 impl Pass for Gptq {
     const NAME: &'static str = "gptq";
-    const ALIASES: &'static [&'static str] = &["gptq_transform_pass"];
     const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "rounds weights so that the outputs of their layer lose least";
     const DOC: &'static str = "\
@@ -208,27 +206,23 @@ fn keep_better(chosen: &mut [f32], nearest: &[f32], problem: &Problem) {
     }
 }
 
-/// The table of the report.
-struct Rounded {
-    table: Table,
-    loss: [f64; 2],
-}
+/// The columns of the report.
+const HEADINGS: &[&str] = &[
+    "Node name",
+    "Weight",
+    "Columns",
+    "Loss nearest",
+    "Loss GPTQ",
+    "Output MSE nearest",
+    "Output MSE GPTQ",
+    "Milliseconds",
+];
 
-impl Default for Rounded {
-    fn default() -> Self {
-        let table = Table::new(&[
-            "Node name",
-            "Weight",
-            "Columns",
-            "Loss nearest",
-            "Loss GPTQ",
-            "Output MSE nearest",
-            "Output MSE GPTQ",
-            "Milliseconds",
-        ]);
-        let loss = [0.0; 2];
-        Self { table, loss }
-    }
+/// The rows of the report, and the losses of all layers.
+#[derive(Default)]
+struct Rounded {
+    rows: Vec<Vec<String>>,
+    loss: [f64; 2],
 }
 
 impl Rounded {
@@ -236,13 +230,13 @@ impl Rounded {
         let name = node.name.clone();
         let none = ["-"; 6].map(str::to_owned);
         let cells = [name, "no format".to_owned()].into_iter().chain(none);
-        self.table.push(cells);
+        self.rows.push(cells.collect());
     }
 
     fn add(&mut self, node: &Node, format: &Format, outcome: &Outcome, started: Instant) {
         let columns = outcome.weights.len() / node.params["weight"].shape()[0];
         let millis = started.elapsed().as_secs_f64() * 1e3;
-        self.table.push([
+        self.rows.push(vec![
             node.name.clone(),
             format.to_string(),
             columns.to_string(),
@@ -265,8 +259,7 @@ impl Rounded {
             let percent = 100.0 * gptq / nearest;
             format!("all layers: loss {gptq:.6} instead of {nearest:.6} ({percent:.1}%)")
         };
-        PassReport::default()
-            .with_table("layers", self.table)
+        PassReport::table("layers", HEADINGS, self.rows)
             .with_text(text)
             .with_fact("loss_nearest", nearest)
             .with_fact("loss_gptq", gptq)

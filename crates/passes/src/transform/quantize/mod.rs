@@ -23,7 +23,6 @@ pub struct Quantize {
 
 impl Pass for Quantize {
     const NAME: &'static str = "quantize";
-    const ALIASES: &'static [&'static str] = &["quantize_transform_pass"];
     const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "gives ports a number format, by type, name or pattern of names";
     const DOC: &'static str = "\
