@@ -6,79 +6,81 @@ use config::did_you_mean;
 /// Every pass, in reading order.
 pub static PASSES: &[PassEntry] = &[
     // analysis: the graph
-    PassEntry::of::<analysis::InitMetadata>().with_aliases(&[
+    PassEntry::analysis::<analysis::InitMetadata>().with_aliases(&[
         "init_metadata_analysis_pass",
         "add_common_metadata",
         "add_common_metadata_analysis_pass",
         "add_software_metadata",
         "add_software_metadata_analysis_pass",
     ]),
-    PassEntry::of::<analysis::ReportGraph>()
+    PassEntry::analysis::<analysis::ReportGraph>()
         .with_aliases(&["report_graph_analysis_pass", "report"]),
-    PassEntry::of::<analysis::ReportNodeType>().with_aliases(&["report_node_type_analysis_pass"]),
-    PassEntry::of::<analysis::ReportNodeShape>().with_aliases(&["report_node_shape_analysis_pass"]),
-    PassEntry::of::<analysis::ReportNodeMetaParam>()
+    PassEntry::analysis::<analysis::ReportNodeType>()
+        .with_aliases(&["report_node_type_analysis_pass"]),
+    PassEntry::analysis::<analysis::ReportNodeShape>()
+        .with_aliases(&["report_node_shape_analysis_pass"]),
+    PassEntry::analysis::<analysis::ReportNodeMetaParam>()
         .with_aliases(&["report_node_meta_param_analysis_pass"]),
-    PassEntry::of::<analysis::Verify>().with_aliases(&[
+    PassEntry::analysis::<analysis::Verify>().with_aliases(&[
         "verify_analysis_pass",
         "verify_common_metadata_analysis_pass",
     ]),
-    PassEntry::of::<analysis::ProfileStatistics>()
+    PassEntry::analysis::<analysis::ProfileStatistics>()
         .with_aliases(&["profile_statistics_analysis_pass"]),
     // analysis: costs
-    PassEntry::of::<analysis::CountFlops>()
+    PassEntry::analysis::<analysis::CountFlops>()
         .with_aliases(&["count_flops_analysis_pass", "calculate_flops_pass"]),
-    PassEntry::of::<analysis::CountBitops>().with_aliases(&["count_bitops_analysis_pass"]),
-    PassEntry::of::<analysis::CalculateAvgBits>().with_aliases(&[
+    PassEntry::analysis::<analysis::CountBitops>().with_aliases(&["count_bitops_analysis_pass"]),
+    PassEntry::analysis::<analysis::CalculateAvgBits>().with_aliases(&[
         "calculate_avg_bits_mg_analysis_pass",
         "calculate_avg_bits_analysis_pass",
     ]),
     // analysis: quantisation
-    PassEntry::of::<analysis::SummarizeQuantization>()
+    PassEntry::analysis::<analysis::SummarizeQuantization>()
         .with_aliases(&["summarize_quantization_analysis_pass", "summarize"]),
-    PassEntry::of::<analysis::CheckQuantization>()
+    PassEntry::analysis::<analysis::CheckQuantization>()
         .with_aliases(&["check_quantization_analysis_pass"]),
     // analysis: pruning
-    PassEntry::of::<analysis::AddPruningMetadata>()
+    PassEntry::analysis::<analysis::AddPruningMetadata>()
         .with_aliases(&["add_pruning_metadata_analysis_pass"]),
-    PassEntry::of::<analysis::AddNaturalSparsity>().with_aliases(&[
+    PassEntry::analysis::<analysis::AddNaturalSparsity>().with_aliases(&[
         "add_natural_sparsity_metadata_analysis_pass",
         "add_natural_sparsity_analysis_pass",
     ]),
     // transform
-    PassEntry::of::<transform::Quantize>().with_aliases(&["quantize_transform_pass"]),
-    PassEntry::of::<transform::Calibrate>().with_aliases(&["calibrate_transform_pass"]),
-    PassEntry::of::<transform::Gptq>().with_aliases(&["gptq_transform_pass"]),
-    PassEntry::of::<transform::CorrectBias>().with_aliases(&["bias_correction"]),
-    PassEntry::of::<transform::Prune>().with_aliases(&["prune_transform_pass"]),
-    PassEntry::of::<transform::RemovePruneWrappers>().with_aliases(&[
+    PassEntry::transform::<transform::Quantize>().with_aliases(&["quantize_transform_pass"]),
+    PassEntry::transform::<transform::Calibrate>().with_aliases(&["calibrate_transform_pass"]),
+    PassEntry::transform::<transform::Gptq>().with_aliases(&["gptq_transform_pass"]),
+    PassEntry::transform::<transform::CorrectBias>().with_aliases(&["bias_correction"]),
+    PassEntry::transform::<transform::Prune>().with_aliases(&["prune_transform_pass"]),
+    PassEntry::transform::<transform::RemovePruneWrappers>().with_aliases(&[
         "remove_prune_wrappers_transform_pass",
         "prune_detach_hook",
         "prune_detach_hook_transform_pass",
     ]),
-    PassEntry::of::<transform::FuseBatchNorm>().with_aliases(&[
+    PassEntry::transform::<transform::FuseBatchNorm>().with_aliases(&[
         "conv_bn_fusion",
         "conv_bn_fusion_transform_pass",
         "fuse_bn",
     ]),
-    PassEntry::of::<transform::InsertLoraAdapter>()
+    PassEntry::transform::<transform::InsertLoraAdapter>()
         .with_aliases(&["insert_lora_adapter_transform_pass"]),
-    PassEntry::of::<transform::FuseLoraWeights>()
+    PassEntry::transform::<transform::FuseLoraWeights>()
         .with_aliases(&["fuse_lora_weights_transform_pass"]),
     // files
-    PassEntry::of::<interface::SaveMaseGraph>().with_aliases(&[
+    PassEntry::interface::<interface::SaveMaseGraph>().with_aliases(&[
         "save_mase_graph_interface_pass",
         "save_mase_graph_transform_pass",
     ]),
-    PassEntry::of::<interface::LoadMaseGraph>().with_aliases(&[
+    PassEntry::interface::<interface::LoadMaseGraph>().with_aliases(&[
         "load_mase_graph_interface_pass",
         "load_mase_graph_transform_pass",
     ]),
-    PassEntry::of::<interface::SaveNodeMetaParam>().with_aliases(&[
+    PassEntry::interface::<interface::SaveNodeMetaParam>().with_aliases(&[
         "save_node_meta_param_interface_pass",
         "save_node_meta_param_transform_pass",
     ]),
-    PassEntry::of::<interface::LoadNodeMetaParam>().with_aliases(&[
+    PassEntry::interface::<interface::LoadNodeMetaParam>().with_aliases(&[
         "load_node_meta_param_interface_pass",
         "load_node_meta_param_transform_pass",
     ]),

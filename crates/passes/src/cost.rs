@@ -1,10 +1,28 @@
 //! What a node costs with the formats its ports have.
 
+use crate::Context;
+use config::Reader;
 use format::Format;
 use ir::{BitOpRule, Node, NodeId, Op, Verified};
 
 /// Bits of a value without a format.
 pub const FLOAT_BITS: f64 = 32.0;
+
+/// The key `batch_size` of passes that count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BatchSize(Option<usize>);
+
+impl BatchSize {
+    /// Reads the key.
+    pub fn read(reader: &mut Reader) -> Self {
+        Self(reader.count("batch_size"))
+    }
+
+    /// The given size, or that of the run.
+    pub fn or_that_of(self, context: &Context) -> usize {
+        self.0.unwrap_or(context.batch_size)
+    }
+}
 
 /// Counted operations and sizes of one node, or the sum over nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -30,8 +30,6 @@ impl Kind {
 pub trait Pass {
     /// The key in `[passes.NAME]`, also the name of the file.
     const NAME: &'static str;
-    /// What it is for.
-    const KIND: Kind;
     /// One line for `ch list passes`.
     const ABOUT: &'static str;
     /// The text of `ch explain`: what it does, an example, a graph before and after where it changes one, its keys, what
@@ -65,12 +63,26 @@ pub struct PassEntry {
 }
 
 impl PassEntry {
-    /// The line of a pass.
-    pub const fn of<P: Pass + 'static>() -> Self {
+    /// The line of a pass that looks.
+    pub const fn analysis<P: Pass + 'static>() -> Self {
+        Self::of::<P>(Kind::Analysis)
+    }
+
+    /// The line of a pass that changes the graph.
+    pub const fn transform<P: Pass + 'static>() -> Self {
+        Self::of::<P>(Kind::Transform)
+    }
+
+    /// The line of a pass that reads or writes files.
+    pub const fn interface<P: Pass + 'static>() -> Self {
+        Self::of::<P>(Kind::Interface)
+    }
+
+    const fn of<P: Pass + 'static>(kind: Kind) -> Self {
         Self {
             name: P::NAME,
             aliases: &[],
-            kind: P::KIND,
+            kind,
             about: P::ABOUT,
             doc: P::DOC,
             read: |reader| Box::new(P::read(reader)),

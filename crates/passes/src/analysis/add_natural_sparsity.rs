@@ -1,7 +1,7 @@
 //! Zeros that are there without pruning: in weights, and in what flows into the layers.
 
 use crate::observe::{NO_ROWS, Sample, observe};
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use engine::Port;
 use ir::{DType, Graph, NodeId, Op, verify};
@@ -12,13 +12,10 @@ use serde_json::json;
 pub const NATURAL_SPARSITY: &str = "natural_sparsity";
 
 /// `[passes.add_natural_sparsity]`: see [`Pass::DOC`].
-pub struct AddNaturalSparsity {
-    sample: Sample,
-}
+pub struct AddNaturalSparsity(Sample);
 
 impl Pass for AddNaturalSparsity {
     const NAME: &'static str = "add_natural_sparsity";
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "the share of zeros in weights and in activations of a sample";
     const DOC: &'static str = "\
 What it does: counts the zeros of every parameter, and those of every float input over num_samples rows in evaluation, before
@@ -34,15 +31,14 @@ Limits: buffers such as running means are not looked at.";
 
     fn read(reader: &mut Reader) -> Self {
         reader.ignore(&["dummy_in", "add_value"]);
-        Self {
-            sample: Sample::read(reader, 64),
-        }
+        Self(Sample::read(reader, 64))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let Self(sample) = self;
         let mut found = weights(graph);
         let mut report = PassReport::default();
-        if let Some(rows) = self.sample.rows_if_any(context)? {
+        if let Some(rows) = sample.rows_if_any(context)? {
             let mut inputs = inputs(graph)?;
             let ports: Vec<Port> = inputs.iter().map(|seen| seen.port.clone()).collect();
             observe(graph, &ports, &rows, context.threads, |index, _, values| {

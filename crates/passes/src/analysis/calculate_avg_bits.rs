@@ -1,7 +1,7 @@
 //! Average bits of weights and activations.
 
 use crate::cost::average_bits;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, verify};
 
@@ -10,7 +10,6 @@ pub struct CalculateAvgBits;
 
 impl Pass for CalculateAvgBits {
     const NAME: &'static str = "calculate_avg_bits";
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "bits per weight and per activation, weighted by size";
     const DOC: &'static str = "\
 What it does: averages the bits of all trained parameters, and of all data inputs, each weighted by its number of elements.

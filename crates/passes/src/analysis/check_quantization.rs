@@ -7,7 +7,7 @@
 
 use crate::observe::{NO_ROWS, Sample, observe};
 use crate::transform::scale_and_shift;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use data::Split;
 use engine::Port;
@@ -18,16 +18,13 @@ use report::Table;
 use std::collections::BTreeSet;
 
 /// `[passes.check_quantization]`: see [`Pass::DOC`].
-pub struct CheckQuantization {
-    sample: Sample,
-}
+pub struct CheckQuantization(Sample);
 
 /// Codes that the table shows.
 const SHOWN: usize = 4;
 
 impl Pass for CheckQuantization {
     const NAME: &'static str = "check_quantization";
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "proves that quantised weights and activations lie on their grid";
     const DOC: &'static str = "\
 What it does: for every port with a format, takes the values that the engine uses on a sample of rows and checks that each
@@ -45,16 +42,15 @@ Limits: of a batch norm the scale and the shift are looked at, which are what it
 as errors nor as saturated, because it drops them.";
 
     fn read(reader: &mut Reader) -> Self {
-        Self {
-            sample: Sample::read(reader, 64),
-        }
+        Self(Sample::read(reader, 64))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let Self(sample) = self;
         let mut grids = weights(graph);
         let mut texts = Vec::new();
         let mut is_good = true;
-        if let Some(rows) = self.sample.rows_if_any(context)? {
+        if let Some(rows) = sample.rows_if_any(context)? {
             grids.extend(activations(graph, &rows, context.threads)?);
             let differing = with_decoded_weights(graph, &rows, context.threads)?;
             is_good &= differing == 0;

@@ -1,6 +1,6 @@
 //! The shapes of every port.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, Node, NodeId, PortMeta, Ports, verify};
 
@@ -9,7 +9,6 @@ pub struct ReportNodeShape;
 
 impl Pass for ReportNodeShape {
     const NAME: &'static str = "report_node_shape";
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "shapes of every node's inputs, parameters and results";
     const DOC: &'static str = "\
 What it does: a row for every node with the shapes of what it reads and makes, for a batch.

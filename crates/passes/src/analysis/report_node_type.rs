@@ -1,6 +1,6 @@
 //! What every node is to torch.fx and to MASE.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, Node, NodeId, Op, verify};
 
@@ -17,7 +17,6 @@ const HEADINGS: &[&str] = &[
 
 impl Pass for ReportNodeType {
     const NAME: &'static str = "report_node_type";
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "opcode, MASE type, operator and value type of every node";
     const DOC: &'static str = "\
 What it does: a row for every node with its torch.fx opcode, its MASE type, its operator and the format of its first

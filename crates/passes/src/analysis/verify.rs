@@ -1,6 +1,6 @@
 //! Every rule of the verifier, and whether the graph obeys it.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, RULES};
 
@@ -9,7 +9,6 @@ pub struct Verify;
 
 impl Pass for Verify {
     const NAME: &'static str = "verify";
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "checks every rule that a graph must obey, and lists them";
     const DOC: &'static str = "\
 What it does: checks every rule of `ch list rules` and says which are broken and by what. The same check runs after every

@@ -1,20 +1,17 @@
 //! Moves biases so that rounding does not shift the mean of a layer's outputs.
 
 use super::sampling::{Sampling, exact_twin, observe_value, replace, rounded};
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use data::Split;
 use ir::{Graph, Node, NodeId, Op, Tensor};
 use report::Table;
 
 /// `[passes.correct_bias]`: see [`Pass::DOC`].
-pub struct CorrectBias {
-    sampling: Sampling,
-}
+pub struct CorrectBias(Sampling);
 
 impl Pass for CorrectBias {
     const NAME: &'static str = "correct_bias";
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "moves biases so that rounding does not shift mean outputs";
     const DOC: &'static str = "\
 What it does: for every output channel of linear, conv1d and conv2d layers, the mean over rows of what the layer gives without
@@ -43,17 +40,14 @@ Limits: a layer without a bias is left as it is. Where the result has a format o
 correction, and the means agree only as far as that rounding has none of its own.";
 
     fn read(reader: &mut Reader) -> Self {
-        Self {
-            sampling: Sampling::read(reader, 1024),
-        }
+        Self(Sampling::read(reader, 1024))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let Self(sampling) = self;
         let is_layer = |node: &Node| Layout::of(node).is_some();
-        let chosen = self
-            .sampling
-            .chosen(graph, is_layer, "linear, conv1d or conv2d")?;
-        let rows = self.sampling.rows(context)?;
+        let chosen = sampling.chosen(graph, is_layer, "linear, conv1d or conv2d")?;
+        let rows = sampling.rows(context)?;
         let twin = exact_twin(graph, context);
         let mut table = Table::new(&[
             "Node name",

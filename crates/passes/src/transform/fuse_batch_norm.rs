@@ -1,6 +1,6 @@
 //! Folds batch norms into the layers before them.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, Node, NodeId, Op, Tensor};
 use report::Table;
@@ -10,7 +10,6 @@ pub struct FuseBatchNorm;
 
 impl Pass for FuseBatchNorm {
     const NAME: &'static str = "fuse_batch_norm";
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "linear and conv layers take in the batch norm behind them";
     const DOC: &'static str = "\
 What it does: a linear or convolution whose only reader is a batch norm becomes one node that computes both in evaluation:

@@ -1,6 +1,6 @@
 //! Makes low-rank adapters part of the weights beside them.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, NodeId, Op, Tensor};
 use report::Table;
@@ -10,7 +10,6 @@ pub struct FuseLoraWeights;
 
 impl Pass for FuseLoraWeights {
     const NAME: &'static str = "fuse_lora_weights";
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "adds low-rank adapters to the weights beside them";
     const DOC: &'static str = "\
 What it does: undoes insert_lora_adapter: W becomes W + (lora_alpha/rank)·B·A and the adapter's nodes are gone. The output

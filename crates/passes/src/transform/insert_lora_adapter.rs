@@ -1,6 +1,6 @@
 //! Low-rank adapters beside linear layers (Hu et al. 2021).
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::ops::{arithmetic, dropout, linear};
 use ir::{Graph, Node, NodeId, Op, Tensor};
@@ -15,7 +15,6 @@ pub struct InsertLoraAdapter {
 
 impl Pass for InsertLoraAdapter {
     const NAME: &'static str = "insert_lora_adapter";
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "adds a low-rank adapter beside every linear layer";
     const DOC: &'static str = "\
 What it does: y = W·x + b becomes y = W·x + b + (lora_alpha/rank)·B·A·x, with A of rank rows started at random and B zero,

@@ -1,7 +1,7 @@
 //! Makes pruning permanent: the masks go, what they masked stays out of every result.
 
 use super::sampling::rounded;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use format::Format;
 use ir::{Graph, Node, NodeId, Op, Tensor};
@@ -12,7 +12,6 @@ pub struct RemovePruneWrappers;
 
 impl Pass for RemovePruneWrappers {
     const NAME: &'static str = "remove_prune_wrappers";
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "drops pruning masks; the zeros stay";
     const DOC: &'static str = "\
 What it does: drops the masks of parameters, which keep their zeros, and the masks of inputs. Results stay what they were: an

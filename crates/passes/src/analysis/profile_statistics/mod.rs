@@ -1,7 +1,7 @@
 //! Statistics of weights and activations, written to the nodes' metadata.
 
 use crate::statistics::{STATISTICS, Statistic, Summary};
-use crate::{By, Context, Kind, Pass, PassError, PassReport, Rules};
+use crate::{By, Context, Pass, PassError, PassReport, Rules};
 use config::did_you_mean;
 use config::{Problem, Reader};
 use data::SplitName;
@@ -43,7 +43,6 @@ const IGNORED: &[&str] = &["input_generator"];
 
 impl Pass for ProfileStatistics {
     const NAME: &'static str = "profile_statistics";
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "statistics of weights and activations, kept in the metadata";
     const DOC: &'static str = "\
 What it does: collects statistics of parameters and of the values that data ports read, and writes them to the software

@@ -5,7 +5,7 @@ mod point;
 
 use super::fuse_batch_norm::scale_and_shift;
 use super::sampling::{Sampling, decibels, exact_twin, observe_unrounded, observe_value};
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use choice::{Method, extremes, noise};
 use config::Reader;
 use data::Split;
@@ -32,7 +32,6 @@ enum Observed {
 
 impl Pass for Calibrate {
     const NAME: &'static str = "calibrate";
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "chooses frac_width and exponent_bias from the values that occur";
     const DOC: &'static str = "\
 What it does: every port of a quantised node keeps the width it has, and gets the frac_width (integer) or exponent_bias (log,

@@ -6,7 +6,7 @@ mod hessian;
 mod solve;
 
 use super::sampling::{Sampling, observe_input, replace, rounded};
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use data::Split;
 use factor::Square;
@@ -26,7 +26,6 @@ pub struct Gptq {
 
 impl Pass for Gptq {
     const NAME: &'static str = "gptq";
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "rounds weights so that the outputs of their layer lose least";
     const DOC: &'static str = "\
 What it does: the weights of linear, conv1d and conv2d layers with a weight format become values of that format, chosen by

@@ -7,7 +7,7 @@ mod select;
 pub use rule::{Granularity, Method, PruneRule, Scope, Sparsity};
 
 use crate::observe::Sample;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use candidate::{Candidate, Side};
 use config::Reader;
 use ir::{Graph, Tensor, verify};
@@ -22,7 +22,6 @@ pub struct Prune {
 
 impl Pass for Prune {
     const NAME: &'static str = "prune";
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "masks weights and activations to an exact sparsity";
     const DOC: &'static str = "\
 What it does: gives weights, and inputs of layers, a mask of zeros and ones. What is masked is zero, in evaluation, in

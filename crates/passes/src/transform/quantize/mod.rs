@@ -7,7 +7,7 @@ pub use node_rule::{
 };
 
 use crate::analysis::summary;
-use crate::{Context, Decision, Kind, Pass, PassError, PassReport, Rule, Rules};
+use crate::{Context, Decision, Pass, PassError, PassReport, Rule, Rules};
 use config::Reader;
 use config::did_you_mean;
 use format::Format;
@@ -23,7 +23,6 @@ pub struct Quantize {
 
 impl Pass for Quantize {
     const NAME: &'static str = "quantize";
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "gives ports a number format, by type, name or pattern of names";
     const DOC: &'static str = "\
 What it does: every node that a rule chooses gets number formats on its data inputs, weight, bias and result. From then on
