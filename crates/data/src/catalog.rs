@@ -7,7 +7,7 @@ use crate::sets::{cifar10, idx_images, jsc, jsc_openml, jsc_sim, toy_tiny};
 
 /// A dataset known by name.
 pub struct DatasetEntry {
-    /// What users type.
+    /// The name in commands and configs.
     pub name: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
@@ -15,7 +15,7 @@ pub struct DatasetEntry {
     pub about: &'static str,
     /// The axes of one sample.
     pub sample_shape: &'static [usize],
-    /// What the labels stand for, in order.
+    /// The classes, in the order of the labels.
     pub classes: &'static [&'static str],
     /// The page that describes it, for people; empty when the program makes it.
     pub page: &'static str,
@@ -23,7 +23,7 @@ pub struct DatasetEntry {
     pub(crate) instead: &'static str,
     /// The folders that its files stand in, under a data folder; files are fetched into the first.
     pub(crate) folders: &'static [&'static str],
-    /// Whether its files are known by their names alone, in whatever folder.
+    /// True when its files are known by their names alone, in any folder.
     pub(crate) has_own_file_names: bool,
     /// The forms it is published in, the one to fetch first; none when the program makes it.
     pub(crate) forms: &'static [&'static [FileEntry]],
@@ -34,7 +34,7 @@ pub struct DatasetEntry {
 pub(crate) struct FileEntry {
     /// The names it goes by; the first is the one that is fetched.
     pub names: &'static [&'static str],
-    /// Where it can be fetched.
+    /// The address it can be fetched from.
     pub url: Option<&'static str>,
     /// Its SHA-256, in hexadecimal, where known.
     pub sha256: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! Where files of datasets are looked for.
+//! The folders in which files of datasets are searched.
 
 use crate::catalog::{DatasetEntry, FileEntry};
 use crate::options::OpenOptions;

@@ -33,11 +33,11 @@ pub struct Table {
 pub struct TableError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: TableProblem,
 }
 
-/// What can be wrong with a table.
+/// A problem of a table.
 #[derive(Debug, thiserror::Error)]
 pub enum TableProblem {
     /// The system refused.
@@ -46,19 +46,19 @@ pub enum TableProblem {
     /// The file is of another kind.
     #[error("is not {kind}: {message}")]
     Kind {
-        /// What it should be.
+        /// The expected format.
         kind: &'static str,
-        /// Why it is not.
+        /// The reason.
         message: String,
     },
     /// Something in the file is larger than is read.
     #[error("has {got} {what}, more than the {limit} that are read")]
     TooLarge {
-        /// What there is too much of.
+        /// The quantity that is too large.
         what: &'static str,
-        /// How much there is.
+        /// Its size in the file.
         got: u64,
-        /// How much is read.
+        /// The limit.
         limit: u64,
     },
     /// A column is not there.
@@ -86,15 +86,15 @@ pub enum TableProblem {
         row: usize,
         /// The name of the column.
         column: String,
-        /// What is wrong with it.
+        /// The problem.
         message: String,
     },
     /// A part of the file is not what it should be.
     #[error("{place}: {message}")]
     Place {
-        /// Where in the file.
+        /// The place in the file.
         place: String,
-        /// What is wrong there.
+        /// The problem.
         message: String,
     },
     /// The table has no rows.
@@ -132,7 +132,7 @@ pub(crate) fn column(columns: &[String], name: &str) -> Result<usize, TableProbl
     })
 }
 
-/// Whether a table of this size is read at all. Packed files can promise any size, so theirs bounds nothing.
+/// Checks the size of a table before it is read. Packed files can promise any size, so theirs bounds nothing.
 pub(crate) fn check_size(n_rows: u64, n_columns: usize) -> Result<(), TableProblem> {
     for (what, got, limit) in [
         ("rows", n_rows, MAX_ROWS as u64),

@@ -22,7 +22,7 @@ pub struct Records<'a> {
     pub features: &'a [&'a str],
     /// The one-hot fields.
     pub one_hot: &'a [&'a str],
-    /// What each of them stands for.
+    /// The class of each of them.
     pub classes: &'a [&'a str],
 }
 
@@ -120,7 +120,7 @@ fn check_size(n_rows: u64, window: u64, layout: &Layout, n_bytes: u64) -> Result
     Ok(())
 }
 
-/// Where the wanted fields stand in a record.
+/// The offsets of the wanted fields in a record.
 struct Layout {
     size: usize,
     features: Vec<Field>,

@@ -29,7 +29,7 @@ mod zoo;
 pub use error::ModelError;
 pub use zoo::{Classes, MODELS, ModelEntry, build, find};
 
-/// What a dataset says about itself; what it leaves open takes the model's own default.
+/// The sizes that a dataset prescribes; those that it leaves open are the model's defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelInfo {
     /// The shape of one sample, without the batch.

@@ -4,27 +4,27 @@ use crate::{ModelError, ModelInfo, Sizes};
 use crate::{bert, jsc, lenet, mobilenet, resnet, toy, transformer, vgg};
 use ir::Graph;
 
-/// What the table says about a model.
+/// One line of the table of models.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelEntry {
     /// The name in configs and reports; `-` and `_` are the same to [`find`].
     pub name: &'static str,
     /// Other names by which it is found.
     pub aliases: &'static [&'static str],
-    /// What it is.
+    /// One line.
     pub about: &'static str,
-    /// What one sample is.
+    /// The shape and meaning of one sample.
     pub input: &'static str,
     /// The shape of a sample when nothing else is said.
     pub input_shape: &'static [usize],
-    /// How many classes it can have.
+    /// The number of classes it can have.
     pub classes: Classes,
     /// Trained parameters with the default sample and classes.
     pub parameters: usize,
     build: fn(&Sizes) -> Graph,
 }
 
-/// How many classes a model can have.
+/// The number of classes a model can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Classes {
     /// Any number; this one when nothing is said.

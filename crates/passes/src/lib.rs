@@ -3,7 +3,7 @@
 //! A [`Pass`] is one type with its config, in one file, with one line in [`PASSES`]. `[passes.NAME]` tables of a config
 //! file become a [`Program`], which runs them in the order of the file, or of one of the [`PIPELINES`], on a
 //! [`Graph`](ir::Graph); after every pass the
-//! graph is verified, and a pass that fails leaves it as it was. What a pass has to say is a [`PassReport`]; files it
+//! graph is verified, and a pass that fails leaves it as it was. A pass returns a [`PassReport`]; files it
 //! leaves wait in the [`Context`] until all passes are done, so that output that is there is complete.
 #![forbid(unsafe_code)]
 

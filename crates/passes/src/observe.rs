@@ -9,7 +9,7 @@ use ir::{Graph, Verified, verify};
 /// The text of a report without rows to run the network on.
 pub(crate) const NO_ROWS: &str = "no dataset: activations were not looked at";
 
-/// The keys that say how many rows of which split to run the network on.
+/// The number and the split of the rows to run the network on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     num_samples: usize,
@@ -107,7 +107,7 @@ impl<'a> Observer<'a> {
     }
 }
 
-/// Whether rows have the values that a network of one input takes.
+/// Checks that rows have as many values as a network of one input takes.
 pub(crate) fn check_width(verified: &Verified, rows: &Split) -> Result<(), PassError> {
     let [input] = verified.placeholders()[..] else {
         return Ok(());

@@ -1,10 +1,10 @@
-//! What a pass is.
+//! The definition of a pass.
 
 use crate::{Context, PassError, PassReport};
 use config::Reader;
 use ir::Graph;
 
-/// What a pass is for.
+/// The purpose of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Looks; changes nothing but statistics.
@@ -52,11 +52,11 @@ pub struct PassEntry {
     pub name: &'static str,
     /// Names that the original has for it.
     pub aliases: &'static [&'static str],
-    /// What it is for.
+    /// The purpose.
     pub kind: Kind,
     /// One line.
     pub about: &'static str,
-    /// What `ch explain` prints.
+    /// The text of `ch explain`.
     pub doc: &'static str,
     /// Reads the config.
     pub(crate) read: fn(&mut Reader) -> Box<dyn Configured>,

@@ -1,16 +1,16 @@
-//! What a pass has to say: tables and texts for people, JSON for programs.
+//! Reports of passes: tables and texts for people, JSON for programs.
 
 use report::Table;
 use serde_json::{Map, Value as Json, json};
 
-/// What a pass found or did.
+/// The report of a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassReport {
     /// In reading order.
     pub sections: Vec<Section>,
     /// Single results by name.
     pub facts: Map<String, Json>,
-    /// Whether everything the pass checks holds.
+    /// True when all that the pass checks holds.
     pub is_good: bool,
 }
 

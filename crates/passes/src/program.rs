@@ -24,16 +24,16 @@ struct Step {
     pass: Box<dyn Configured>,
 }
 
-/// What one pass of a program did.
+/// The outcome of one pass of a program.
 #[derive(Clone, Debug)]
 pub struct StepReport {
     /// The key in the file: `quantize`, `count_flops_2`.
     pub key: String,
     /// The pass.
     pub name: &'static str,
-    /// What it has to say.
+    /// The report of the pass.
     pub report: PassReport,
-    /// How long it took, the check of the graph included.
+    /// The time it took, the check of the graph included.
     pub time: Duration,
 }
 
@@ -45,7 +45,7 @@ pub enum RunError {
     Config {
         /// The key of the pass.
         pass: String,
-        /// What is wrong, and where in the file.
+        /// The problems with their places in the file.
         problems: Vec<Problem>,
     },
     /// The pass could not do its work.
@@ -53,9 +53,9 @@ pub enum RunError {
     Pass {
         /// The key of the pass.
         pass: String,
-        /// Where its table stands in the file.
+        /// The place of its table in the file.
         span: Span,
-        /// Why.
+        /// The error.
         source: Box<PassError>,
     },
     /// The pass made a graph that breaks rules: a fault of the pass.
@@ -164,7 +164,7 @@ impl Program {
         self.steps.iter().map(|step| step.key.as_str())
     }
 
-    /// Whether a word names one of the passes: by its key or by the pass.
+    /// True for a word that names one of the passes, by its key or by the pass.
     pub fn has(&self, word: &str) -> bool {
         self.steps.iter().any(|step| step.is(word))
     }
@@ -176,18 +176,18 @@ impl Program {
         }
     }
 
-    /// Runs all passes; `listen` hears of each when it is done. A pass that fails ends the run and leaves the graph as
+    /// Runs all passes; `on_step` is called after each. A pass that fails ends the run and leaves the graph as
     /// it was before it.
     pub fn run(
         &self,
         graph: &mut Graph,
         context: &mut Context,
-        mut listen: impl FnMut(&StepReport, &Graph, &mut Context),
+        mut on_step: impl FnMut(&StepReport, &Graph, &mut Context),
     ) -> Result<Vec<StepReport>, RunError> {
         let mut reports = Vec::new();
         for step in &self.steps {
             let report = step.run(graph, context)?;
-            listen(&report, graph, context);
+            on_step(&report, graph, context);
             reports.push(report);
         }
         Ok(reports)

@@ -33,7 +33,7 @@ const fn batch(names: &'static [&'static str]) -> FileEntry {
     }
 }
 
-/// What is in the archive.
+/// The files in the archive.
 pub(crate) const BATCHES: &[FileEntry] = &[
     batch(&["data_batch_1.bin"]),
     batch(&["data_batch_2.bin"]),

@@ -67,7 +67,7 @@ pub(crate) fn prepare_table(request: &Request, table: Table) -> Result<Prepared,
     }
     let parts = prepare::split(n_rows);
     prepare::standardize(&mut rows, &parts);
-    request.options.tell(&format!(
+    request.options.report(&format!(
         "{}: prepared {n_rows} rows, dropped {n_dropped} that occur twice",
         request.entry.name
     ));

@@ -86,7 +86,7 @@ as errors nor as saturated, because it drops them.";
     }
 }
 
-/// What was seen at one port.
+/// The observations at one port.
 struct Grid {
     node: String,
     port: String,
@@ -95,7 +95,7 @@ struct Grid {
     astray: usize,
     saturated: usize,
     largest_error: f32,
-    /// Whether negative values are no loss, because the operator drops them anyway.
+    /// True when negative values are no loss, because the operator drops them anyway.
     drops_negative: bool,
     codes: BTreeSet<u64>,
     first: Vec<String>,
@@ -190,7 +190,7 @@ fn weights(graph: &Graph) -> Vec<Grid> {
     grids
 }
 
-/// What a node rounds at the port of a parameter, before it does.
+/// The values that a node rounds at the port of a parameter, before rounding.
 fn rounded_values(node: &Node, port: &str) -> Option<(Vec<usize>, Vec<f32>)> {
     let tensor = node.params.get(port)?;
     let coefficients = scale_and_shift(node);

@@ -1,4 +1,4 @@
-//! What every node is to torch.fx and to MASE.
+//! The types of every node in torch.fx and in MASE.
 
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;

@@ -1,4 +1,4 @@
-//! What quantisation changed since the start of the run.
+//! The changes by quantisation since the start of the run.
 
 use super::summary;
 use crate::{Context, Pass, PassError, PassReport};

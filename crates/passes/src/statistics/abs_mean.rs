@@ -9,7 +9,7 @@ use config::{Reader, Table};
 /// The mean magnitude.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AbsMean {
-    /// What is taken together.
+    /// The axes that are reduced.
     pub dims: Dims,
 }
 

@@ -3,7 +3,7 @@
 use super::{Dims, Needs, Seen, Summary};
 use config::{Reader, Table};
 
-/// What the table says of one statistic.
+/// One line of the table of statistics.
 #[derive(Clone, Copy, Debug)]
 pub struct StatisticEntry {
     /// The name in configs.
@@ -14,7 +14,7 @@ pub struct StatisticEntry {
     pub doc: &'static str,
     /// The keys of its config.
     pub fields: &'static [ConfigField],
-    /// What it finds.
+    /// The fields of its result.
     pub results: &'static [ResultField],
 }
 
@@ -23,7 +23,7 @@ pub struct StatisticEntry {
 pub struct ConfigField {
     /// The key.
     pub name: &'static str,
-    /// What it is when not given.
+    /// The default.
     pub default: &'static str,
     /// One line.
     pub about: &'static str,
@@ -73,13 +73,13 @@ pub(super) const ABS: ConfigField = ConfigField::new(
 /// `count`, which all have.
 pub(super) const COUNT: ResultField =
     ResultField::new("count", "how many values each number comes from");
-/// What moments are.
+/// The results of moments.
 pub(super) const MOMENTS: &[ResultField] = &[
     ResultField::new("mean", "Σx / n"),
     ResultField::new("variance", "Σ(x − mean)² / (n − 1); null of a single value"),
     COUNT,
 ];
-/// What a range is made of.
+/// The results of a range.
 pub(super) const RANGE: &[ResultField] = &[
     ResultField::new("min", "the lower end"),
     ResultField::new("max", "the upper end"),
@@ -95,10 +95,10 @@ pub(super) trait Measure: Sized {
     /// Reads the config from a table that the reader is on. Problems are the reader's.
     fn read(reader: &mut Reader, table: &Table) -> Self;
 
-    /// What is taken together.
+    /// The axes that are reduced.
     fn dims(&self) -> &Dims;
 
-    /// What is collected.
+    /// The state that must be collected.
     fn needs(&self) -> Needs;
 
     /// The result.

@@ -56,7 +56,7 @@ statistics! {
     RangeQuantile(range_quantile),
 }
 
-/// Why a statistic cannot be had.
+/// Errors of statistics.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StatisticError {
     /// A sample does not have the axis.
@@ -80,7 +80,7 @@ pub enum StatisticError {
     NotFinite {
         /// Which sample.
         row: usize,
-        /// Where in the sample.
+        /// The place in the sample.
         place: Vec<usize>,
         /// The value.
         value: f32,

@@ -9,9 +9,9 @@ use config::{Reader, Table};
 /// The least and the largest value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RangeMinMax {
-    /// What is taken together.
+    /// The axes that are reduced.
     pub dims: Dims,
-    /// Whether magnitudes are taken instead of values.
+    /// True to take magnitudes instead of values.
     pub abs: bool,
 }
 

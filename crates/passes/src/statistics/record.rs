@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 /// Keeps every sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
-    /// Whether every sample gets an axis of its own before it is put behind the others.
+    /// True to give every sample an axis of its own before it is put behind the others.
     pub add_new_dim_before_concat: bool,
 }
 

@@ -9,7 +9,7 @@ use config::{Reader, Table};
 /// Mean and variance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VariancePrecise {
-    /// What is taken together.
+    /// The axes that are reduced.
     pub dims: Dims,
 }
 

@@ -96,7 +96,7 @@ struct Correction {
     /// The largest mean error of a channel without and with it.
     before: f64,
     after: f64,
-    /// How far the furthest bias has moved.
+    /// The largest change of a bias.
     change: f64,
 }
 
@@ -142,7 +142,7 @@ fn largest(values: impl Iterator<Item = f64>) -> f64 {
     values.map(f64::abs).fold(0.0, f64::max)
 }
 
-/// Where the channels of a layer's result are.
+/// The layout of channels in a layer's result.
 struct Layout {
     channels: usize,
     is_last: bool,

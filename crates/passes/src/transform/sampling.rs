@@ -12,7 +12,7 @@ use ir::ops::placeholder::Output;
 use ir::{Graph, Node, NodeId, Tensor, Value};
 use std::sync::Arc;
 
-/// The keys that say which nodes, and which rows.
+/// The nodes to work on, and the rows to look at.
 pub(super) struct Sampling {
     sample: Sample,
     nodes: Option<Vec<Key>>,
@@ -60,7 +60,7 @@ impl Sampling {
     }
 
     /// The nodes to work on, in order: those of the list, or all that the pass takes. A name that no node has, or one of
-    /// a node that the pass does not take, is a problem; `kind` says what it takes.
+    /// a node that the pass does not take, is a problem; `kind` describes the nodes it takes.
     pub fn chosen(
         &self,
         graph: &Graph,

@@ -28,7 +28,7 @@ pub(super) fn ports(verified: &Verified, id: NodeId, with_results: bool) -> Vec<
     ports
 }
 
-/// What the statistics are of each port, over these rows.
+/// Computes the statistics of each port over these rows.
 pub(super) fn profile(
     verified: &Verified,
     ports: &[Port],
@@ -99,7 +99,7 @@ impl<'a> Watched<'a> {
         })
     }
 
-    /// What every port has seen of all rows.
+    /// Collects the profile of every port over all rows.
     fn collect(&self, rows: &Split, pool: &Pool) -> Result<Vec<Profile>, EngineError> {
         let count = pool.threads().min(rows.len().div_ceil(self.batch));
         let mut workers: Vec<Worker> = (0..count).map(|_| self.worker()).collect();

@@ -29,12 +29,12 @@ struct Targets {
     statistics: Vec<Statistic>,
 }
 
-/// What a statistic found at a port.
+/// The result of a statistic at a port.
 struct Found {
     port: Port,
     statistic: &'static str,
     fields: Map<String, Json>,
-    /// What it kept, as a file.
+    /// The recorded values, as a file.
     npy: Option<Vec<u8>>,
 }
 
@@ -116,7 +116,7 @@ Limits: a value that does not have the rows of the batch outermost is refused.";
         }
         all.sort_by_key(|found| found.port.node);
         for found in &mut all {
-            leave_file(graph, context, found);
+            write_record(graph, context, found);
         }
         report = report.with_table("statistics", values::table(graph, &all));
         for found in all {
@@ -218,8 +218,8 @@ fn read_statistics(reader: &mut Reader) -> Vec<Statistic> {
     statistics
 }
 
-/// Leaves what was kept in a file, and its name in the fields.
-fn leave_file(graph: &Graph, context: &mut Context, found: &mut Found) {
+/// Writes recorded values to a file, and its name into the fields.
+fn write_record(graph: &Graph, context: &mut Context, found: &mut Found) {
     if let Some(bytes) = found.npy.take() {
         let node = &graph.node(found.port.node).name;
         let path = format!("{}/{node}.{}.npy", context.key, found.port.port);
@@ -229,7 +229,7 @@ fn leave_file(graph: &Graph, context: &mut Context, found: &mut Found) {
 }
 
 impl Found {
-    /// What each statistic found at a port.
+    /// The result of each statistic at a port.
     fn of(port: &Port, statistics: &[Statistic], summaries: Vec<Summary>) -> Vec<Self> {
         let found = |(statistic, summary): (&Statistic, Summary)| Self {
             port: port.clone(),

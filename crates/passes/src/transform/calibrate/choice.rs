@@ -3,7 +3,7 @@
 use super::point::{moved, position};
 use format::{FieldValue, Format};
 
-/// What makes one position of the point better than another.
+/// The criterion for the position of the point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
     /// The finest steps at which nothing saturates.

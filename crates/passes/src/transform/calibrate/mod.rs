@@ -110,7 +110,7 @@ num_samples times its elements.";
     }
 }
 
-/// Where activations come from.
+/// The source of activations.
 struct Source {
     /// The network without rounding, if that is the one to look at.
     twin: Option<Graph>,
@@ -118,7 +118,7 @@ struct Source {
     threads: usize,
 }
 
-/// What became of a port.
+/// The outcome at a port.
 struct Outcome {
     before: Format,
     after: Format,

@@ -1,8 +1,8 @@
-//! Where the point of a format stands: the one field whose steps halve or double every value of the format.
+//! The point of a format: the one field whose steps halve or double every value of the format.
 
 use format::{FieldValue, Format, Integer};
 
-/// The field that moves the point; `Err` says why the format has none.
+/// The field that moves the point; `Err` is the reason why the format has none.
 pub fn field(format: &Format) -> Result<&'static str, &'static str> {
     match format {
         Format::Integer(_) => Ok("frac_width"),

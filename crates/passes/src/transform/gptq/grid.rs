@@ -12,14 +12,14 @@ pub struct Grid {
     columns: usize,
     /// Rounds an element by itself, or in a pair behind what sets its scale.
     rule: Format,
-    /// What sets the scale of each element, row by row; empty when elements stand alone.
+    /// The magnitude that sets the scale of each element, row by row; empty when elements stand alone.
     leaders: Vec<f32>,
     /// Elements that have their value already, row by row; NaN for all others.
     fixed: Vec<f32>,
 }
 
 impl Grid {
-    /// The grid of a format around weights; masked elements are zero. `Err` says why the format cannot be used.
+    /// The grid of a format around weights; masked elements are zero. `Err` is the reason why the format cannot be used.
     pub fn new(format: &Format, weight: &Tensor, mask: Option<&Tensor>) -> Result<Self, String> {
         let (shape, values) = (weight.shape(), weight.values());
         let rows = shape.first().map_or(1, |&rows| rows.max(1));
@@ -137,7 +137,7 @@ fn leader(format: &Format, largest: f32, rounded: f32) -> f32 {
     }
 }
 
-/// How many elements along each axis share a scale.
+/// The number of elements along each axis that share a scale.
 fn extents(format: &Format, shape: &[usize]) -> Vec<usize> {
     let along = |axis: usize| -> Option<usize> {
         let from_end = shape.len() - axis;

@@ -6,7 +6,7 @@ use ir::ops::conv::Conv;
 use kernels::conv::ConvShape;
 use kernels::gemm::{Init, gemm};
 
-/// How the inputs of a layer meet its weights.
+/// The kind of a layer whose inputs are multiplied by weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
     /// Rows of features.

@@ -83,7 +83,7 @@ for good: quantise and calibrate before. The time grows with the cube of a layer
             let (Some(format), Some(weight)) =
                 (node.formats.get("weight"), node.params.get("weight"))
             else {
-                table.leave(node);
+                table.add_unformatted(node);
                 continue;
             };
             let started = Instant::now();
@@ -178,7 +178,7 @@ impl Task<'_> {
             let mut chosen = solve(&problem, |column, wanted, out| {
                 grid.round(group * rows, column, wanted, out);
             })?;
-            keep_better(&mut chosen, nearest, &problem);
+            revert_worse_rows(&mut chosen, nearest, &problem);
             for (which, weights) in [nearest, &chosen].into_iter().enumerate() {
                 let sum = |h: &Square| losses(exact, weights, h).iter().sum::<f64>();
                 outcome.loss[which] += sum(hessian);
@@ -192,8 +192,8 @@ impl Task<'_> {
     }
 }
 
-/// Takes back the rows that lose more than by rounding to nearest.
-fn keep_better(chosen: &mut [f32], nearest: &[f32], problem: &Problem) {
+/// Reverts rows that lose more than by rounding to nearest.
+fn revert_worse_rows(chosen: &mut [f32], nearest: &[f32], problem: &Problem) {
     let n = problem.hessian.size;
     let by_solving = losses(problem.weights, chosen, problem.hessian);
     let by_rounding = losses(problem.weights, nearest, problem.hessian);
@@ -225,7 +225,7 @@ struct Rounded {
 }
 
 impl Rounded {
-    fn leave(&mut self, node: &Node) {
+    fn add_unformatted(&mut self, node: &Node) {
         let name = node.name.clone();
         let none = ["-"; 6].map(str::to_owned);
         let cells = [name, "no format".to_owned()].into_iter().chain(none);

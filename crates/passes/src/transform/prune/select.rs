@@ -2,7 +2,7 @@
 
 /// The units of one tensor: elements or channels.
 pub struct Group {
-    /// What orders them: the least goes first, and of equals the one that stands first.
+    /// Their order: the smallest goes first, and of equals the one that stands first.
     pub order: Vec<u64>,
     /// Which are pruned already; they go before all others.
     pub pruned: Vec<bool>,

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 /// `[passes.quantize]`: see [`Pass::DOC`].
 pub struct Quantize {
-    /// What is said of which nodes.
+    /// The rules for nodes.
     pub rules: Rules<NodeRule>,
 }
 
@@ -83,7 +83,7 @@ Limits: a rule that chooses nothing is an error. The default leaves helpers that
 }
 
 impl Quantize {
-    /// Gives the nodes of a graph their formats and says why each has what it has.
+    /// Gives the nodes of a graph their formats; the decision for each.
     pub fn apply(&self, graph: &mut Graph) -> Result<BTreeMap<String, Decision>, PassError> {
         let mut problems = self.rules.unused(graph);
         problems.extend(self.misplaced(graph));
@@ -158,7 +158,7 @@ impl Quantize {
             .collect()
     }
 
-    /// What to tell of rules with keys that do nothing.
+    /// Notes on rules with keys that do nothing.
     fn idle(&self, graph: &Graph) -> Result<Vec<String>, PassError> {
         let verified = verify(graph)?;
         let of_rule = |rule: &Rule<NodeRule>| {
@@ -174,13 +174,13 @@ impl Quantize {
         Ok(rules.filter_map(of_rule).collect())
     }
 
-    /// Whether it is this rule that says what becomes of a node.
+    /// True when this rule decides on a node.
     fn is_ruled(&self, node: &Node, rule: &Rule<NodeRule>) -> bool {
         let found = self.rules.find(node);
         found.is_some_and(|found| found.key.span == rule.key.span)
     }
 
-    /// What each rule chooses.
+    /// The nodes of each rule.
     fn matches(&self, graph: &Graph) -> Table {
         let mut table = Table::new(&["Rule", "Formats", "Nodes", "Names"]);
         for rule in self.rules.rules.iter().chain(&self.rules.default) {
@@ -206,7 +206,7 @@ pub fn has_nothing_to_round(op: &Op) -> bool {
     matches!(op, Op::Placeholder(_) | Op::Output(_) | Op::Constant(_))
 }
 
-/// Whether an operator hands its elements on as they are.
+/// True for an operator that passes its elements on unchanged.
 pub fn moves_only(node: &Node) -> bool {
     node.mase_type() == MaseType::ImplicitFunc
         || matches!(node.op, Op::Dropout(_) | Op::Identity(_))
