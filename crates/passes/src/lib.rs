@@ -2,9 +2,25 @@
 //!
 //! A [`Pass`] is one type with its config, in one file, with one line in [`PASSES`]. `[passes.NAME]` tables of a config
 //! file become a [`Program`], which runs them in the order of the file, or of one of the [`PIPELINES`], on a
-//! [`Graph`](ir::Graph); after every pass the
-//! graph is verified, and a pass that fails leaves it as it was. A pass returns a [`PassReport`]; files it
-//! leaves wait in the [`Context`] until all passes are done, so that output that is there is complete.
+//! [`Graph`](ir::Graph). After every pass the graph is verified, and a pass that fails leaves it as it was. A pass returns
+//! a [`PassReport`]; files it writes wait in the [`Context`] until all passes are done, so that output that is there is
+//! complete.
+//!
+//! ```
+//! use passes::{Context, Program};
+//!
+//! let mut graph = models::build("jsc-tiny", &models::ModelInfo::default())?;
+//! graph.initialize(0);
+//! let config = config::Table::parse(
+//!     "[quantize.linear.config]\nname = \"integer\"\ndata_in_width = 8\nweight_width = 8\n[count_bitops]\n",
+//! ).unwrap();
+//! let program = Program::read(&config).unwrap_or_else(|problems| panic!("{problems:?}"));
+//! let mut context = Context::new(&graph, None);
+//! let reports = program.run(&mut graph, &mut context, |_, _, _| {})?;
+//! assert_eq!(reports[0].report.facts["changed"], 1);
+//! assert!(reports[1].report.to_text().contains("BitOPs for a batch of 8"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod analysis;
