@@ -3,6 +3,38 @@
 //! A [`FormatSpace`] turns the choices of a config file into a space of the crate `study`, an
 //! [`Evaluator`](evaluate::Evaluator) scores a point of it on rows of a dataset, and a [`Search`] runs the trials of a
 //! study on threads. [`results::Report`] shows what came of it.
+//!
+//! ```
+//! use search::config::SearchConfig;
+//! use search::{Search, Setup, results::Report};
+//! use std::sync::atomic::AtomicBool;
+//!
+//! let table = config::Table::parse(
+//!     "[search_space.setup]
+//!      by = \"type\"
+//!      [search_space.seed.linear.config]
+//!      name = [\"integer\"]
+//!      data_in_width = [4, 8]
+//!      weight_width = [2, 4, 8]
+//!      [strategy]
+//!      name = \"brute_force\"
+//!      [strategy.metrics]
+//!      accuracy.direction = \"maximize\"
+//!      average_bitwidth.direction = \"minimize\"",
+//! )
+//! .unwrap();
+//! let config = SearchConfig::read(&table).unwrap();
+//! let data = data::open("jsc-sim", &data::OpenOptions::default())?;
+//! let mut graph = models::build("jsc-tiny", &models::ModelInfo::default())?;
+//! graph.initialize(0);
+//! let setup = Setup { graph, data: &data, seed: 0, threads: Some(1) };
+//! let search = Search::prepare(config, setup)?;
+//! let results = search.run(None, &AtomicBool::new(false), &mut |_, _| ())?;
+//! assert_eq!(results.history.len(), 6);
+//! let report = Report { search: &search, results: &results };
+//! assert!(!report.best().is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod attributes;

@@ -7,6 +7,24 @@
 //! **The same points on any number of threads.** The point of trial `n` is a pure function of the sampler's config, the
 //! seed, `n`, and the trials before [`Sampler::horizon`]`(n)`. The horizon follows from `n` alone, so it does not
 //! matter in which order the trials between the horizon and `n` finish, or on how many threads they run.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use study::{Direction, Distribution, Next, Outcome, Parameter, SamplerContext, Space, Study, build_sampler};
+//!
+//! let widths = Distribution::Int { low: 2, high: 16, step: 1, log: false };
+//! let space = Arc::new(Space::new(vec![Parameter::new("width", widths)])?);
+//! let context = SamplerContext { space: Arc::clone(&space), objectives: 1, seed: 0 };
+//! let sampler = build_sampler("tpe", context)?;
+//! let mut study = Study::new(Arc::clone(&space), sampler, vec![Direction::Minimize], 40)?;
+//! while let Next::Trial { number, point } = study.ask() {
+//!     let width = space.named(&point)["width"].as_f64().unwrap();
+//!     study.tell(number, Outcome::complete(vec![(width - 7.0).abs()]))?;
+//! }
+//! let best = study.history().best().unwrap();
+//! assert_eq!(space.named(&best.point)["width"], 7);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod error;
