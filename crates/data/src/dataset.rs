@@ -51,6 +51,27 @@ pub struct Rows {
 }
 
 impl Dataset {
+    /// A dataset of rows in memory, all of which are in each split. Labels stand for numbered classes.
+    pub fn of_rows(name: &str, sample_shape: Vec<usize>, rows: Rows) -> Self {
+        let count = rows.labels.len() as u32;
+        let classes = rows.labels.iter().max().map_or(0, |last| last + 1);
+        let info = Info {
+            name: name.to_owned(),
+            sample_shape,
+            classes: (0..classes).map(|class| class.to_string()).collect(),
+            features: Vec::new(),
+            source: "memory".to_owned(),
+            hash: 0,
+        };
+        let all = Split::new(Arc::new(rows), (0..count).collect());
+        Self {
+            info,
+            train: all.clone(),
+            val: all.clone(),
+            test: all,
+        }
+    }
+
     /// The rows of a split.
     pub fn split(&self, name: SplitName) -> &Split {
         match name {
@@ -151,6 +172,13 @@ impl Split {
     /// The label of every row of the dataset.
     pub fn labels(&self) -> &[u32] {
         &self.rows.labels
+    }
+
+    /// The labels of rows, given by their numbers.
+    pub fn labels_of(&self, rows: &[u32]) -> Vec<u32> {
+        rows.iter()
+            .map(|&row| self.labels()[row as usize])
+            .collect()
     }
 
     /// Features of one row.

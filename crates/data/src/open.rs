@@ -1,7 +1,7 @@
 //! From a name to a dataset.
 
 use crate::catalog::{DATASETS, DatasetEntry, FileEntry};
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Info};
 use crate::download;
 use crate::error::{DataError, Missing};
 use crate::options::OpenOptions;
@@ -37,8 +37,30 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// The description of the entry, with these columns, read from the files.
+    pub fn info(&self, features: Vec<String>) -> Info {
+        self.info_of(features, self.source())
+    }
+
+    /// The description of the entry, made by the program from the seed.
+    pub fn generated_info(&self) -> Info {
+        let seed = self.options.seed;
+        self.info_of(Vec::new(), format!("made by the program from seed {seed}"))
+    }
+
+    fn info_of(&self, features: Vec<String>, source: String) -> Info {
+        Info {
+            name: self.entry.name.to_owned(),
+            sample_shape: self.entry.sample_shape.to_vec(),
+            classes: self.entry.class_names(),
+            features,
+            source,
+            hash: 0,
+        }
+    }
+
     /// The files, for people.
-    pub fn source(&self) -> String {
+    fn source(&self) -> String {
         let paths: Vec<String> = self
             .paths
             .iter()

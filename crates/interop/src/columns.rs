@@ -1,9 +1,11 @@
 //! A table of numbers with one column of labels: what the readers of CSV, ARFF, NPZ, Parquet and HDF5 give.
 
+use crate::{FileError, gzip};
 use config::did_you_mean;
 use std::collections::HashMap;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, BufRead};
+use std::path::Path;
 
 /// More different labels than this are a column of measurements, not of classes.
 pub const MAX_CLASSES: usize = 10_000;
@@ -28,13 +30,18 @@ pub struct Table {
 }
 
 /// A file that cannot be read as a table.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {problem}", .path.display())]
-pub struct TableError {
-    /// The file.
-    pub path: PathBuf,
-    /// The problem.
-    pub problem: TableProblem,
+pub type TableError = FileError<TableProblem>;
+
+/// Reads a table of text, gzipped or not.
+pub(crate) fn read_text(
+    path: &Path,
+    parse: impl FnOnce(&mut dyn BufRead) -> Result<Table, TableProblem>,
+) -> Result<Table, TableError> {
+    let file = File::open(path).map_err(|error| TableProblem::from(error).of(path))?;
+    let table = gzip::reader(file)
+        .map_err(TableProblem::from)
+        .and_then(|mut reader| parse(&mut reader));
+    table.map_err(|problem| problem.of(path))
 }
 
 /// A problem of a table.

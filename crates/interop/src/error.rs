@@ -1,18 +1,21 @@
 //! Problems of a file of weights.
 
 use crate::checkpoint::{Kind, MAX_BYTES};
-use std::io;
 use std::path::PathBuf;
+use std::{fmt, io};
 
-/// A file that cannot be read or written.
+/// A file that cannot be read or written, with its problem.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", .path.display())]
-pub struct InteropError {
+pub struct FileError<P: fmt::Debug + fmt::Display> {
     /// The file.
     pub path: PathBuf,
     /// The problem.
-    pub problem: Problem,
+    pub problem: P,
 }
+
+/// A checkpoint that cannot be read or written.
+pub type InteropError = FileError<Problem>;
 
 /// A problem of a checkpoint.
 #[derive(Debug, thiserror::Error)]

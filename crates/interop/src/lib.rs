@@ -40,4 +40,4 @@ mod pickle;
 mod torch;
 
 pub use atomic::write_file;
-pub use error::{InteropError, Problem};
+pub use error::{FileError, InteropError, Problem};

@@ -1,7 +1,7 @@
 //! The model zoo: graphs with PyTorch's parameter names and initialisation.
 //!
-//! A model is a function from the shape of one sample and the number of classes to an [`ir::Graph`]. One file holds
-//! one family and reads like the layer list it is published as; [`MODELS`] is the table of all of them. Targets and
+//! A model is a function from the shape of one sample and the number of classes to an [`ir::Graph`]. One file of `zoo`
+//! holds one family and reads like the layer list it is published as; [`MODELS`] is the table of all of them. Targets and
 //! dotted parameter names are those of the PyTorch modules, so that checkpoints load by name.
 //!
 //! ```
@@ -15,7 +15,7 @@
 //! # Ok::<(), models::ModelError>(())
 //! ```
 //!
-//! Adding one: a function in a family's file, or a new file and its `mod` line, and a line in the table.
+//! Adding one: a function in a family's file or in a new one, and its lines in `zoo/mod.rs`.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::doc_markdown,
@@ -24,17 +24,9 @@
 
 pub mod weights;
 
-mod bert;
 mod error;
-mod jsc;
 mod layers;
-mod lenet;
-mod mobilenet;
 mod network;
-mod resnet;
-mod toy;
-mod transformer;
-mod vgg;
 mod zoo;
 
 pub use error::ModelError;

@@ -222,20 +222,16 @@ fn read_step(key: &Key, item: Option<&Item>, problems: &mut Vec<Problem>) -> Opt
         }
     };
     let default;
-    let table = match item {
-        None => {
-            default =
-                Table::parse(pipelines::default_config(entry.name)).expect("defaults are TOML");
-            &default
-        }
-        Some(item) => match item.as_table() {
-            Some(table) => table,
-            None => {
-                let message = format!("{}: write it as a table, [passes.{0}]", key.name);
-                refuse(&item.span, message);
-                return None;
-            }
-        },
+    let table = if let Some(item) = item {
+        let Some(table) = item.as_table() else {
+            let message = format!("{}: write it as a table, [passes.{0}]", key.name);
+            refuse(&item.span, message);
+            return None;
+        };
+        table
+    } else {
+        default = Table::parse(pipelines::default_config(entry.name)).expect("defaults are TOML");
+        &default
     };
     let mut reader = Reader::new(table, key.span.clone());
     let pass = (entry.read)(&mut reader);

@@ -1,6 +1,7 @@
 //! Errors of training.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// An error that keeps training from starting or going on.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +24,7 @@ pub enum TrainError {
         /// The file.
         path: PathBuf,
         /// The error of the system.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// A split without rows.
     #[error("dataset {dataset} has no {split} rows")]
@@ -51,4 +52,12 @@ pub enum TrainError {
         /// The part that is missing or different.
         why: String,
     },
+}
+
+impl TrainError {
+    /// Makes an error of writing of the system's error.
+    pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Write { path, source }
+    }
 }

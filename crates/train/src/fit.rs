@@ -10,7 +10,7 @@ use engine::{Input, Network, Optimizer, OptimizerKind, Score};
 use interop::checkpoint::Checkpoint;
 use ir::Op;
 use serde_json::{Map, Value as Json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -242,11 +242,7 @@ impl Run {
         optimizer: &mut Optimizer,
     ) -> Result<Self, TrainError> {
         let checkpoints = config.folder.join("training_ckpts");
-        let fail = |path: &Path, source| TrainError::Write {
-            path: path.to_owned(),
-            source,
-        };
-        std::fs::create_dir_all(&checkpoints).map_err(|source| fail(&checkpoints, source))?;
+        std::fs::create_dir_all(&checkpoints).map_err(TrainError::write(&checkpoints))?;
         let last = checkpoints.join("last.ckpt");
         let position = if config.resume {
             resume(&last, network, optimizer)?
@@ -361,8 +357,8 @@ impl Run {
         is_best
     }
 
-    fn log_step(&mut self, stage: &Stage) {
-        let (loss, accuracy) = measures(stage.score);
+    /// Adds a line of metrics.
+    fn log(&mut self, stage: &Stage, train: Option<(f64, f64)>, val: Option<(f64, f64)>) {
         let Stage {
             epoch,
             step,
@@ -373,9 +369,15 @@ impl Run {
             epoch,
             step,
             learning_rate,
-            train: Some((loss, accuracy)),
-            val: None,
+            train,
+            val,
         });
+    }
+
+    fn log_step(&mut self, stage: &Stage) {
+        let (loss, accuracy) = measures(stage.score);
+        let step = stage.step;
+        self.log(stage, Some((loss, accuracy)), None);
         self.scalars(
             step,
             [("train_loss_step", loss), ("train_acc_step", accuracy)],
@@ -390,13 +392,7 @@ impl Run {
             learning_rate,
             ..
         } = *stage;
-        self.metrics.add(&Line {
-            epoch,
-            step,
-            learning_rate,
-            train: None,
-            val: Some((loss, accuracy)),
-        });
+        self.log(stage, None, Some((loss, accuracy)));
         self.scalars(
             step,
             [("val_loss_epoch", loss), ("val_acc_epoch", accuracy)],

@@ -39,10 +39,7 @@ pub fn train_steps(
         let stream = random.at(step);
         let draw = |k: usize| rows.indices()[(stream.bits(k as u64) % rows.len() as u64) as usize];
         let indices: Vec<u32> = (0..size).map(draw).collect();
-        let labels: Vec<u32> = indices
-            .iter()
-            .map(|&row| rows.labels()[row as usize])
-            .collect();
+        let labels = rows.labels_of(&indices);
         let input = Input::Gather {
             values: rows.rows(),
             indices: &indices,

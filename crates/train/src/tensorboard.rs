@@ -27,11 +27,7 @@ impl EventFile {
                 std::process::id()
             ))
         };
-        let fail = |path: &Path, source| TrainError::Write {
-            path: path.to_owned(),
-            source,
-        };
-        std::fs::create_dir_all(folder).map_err(|source| fail(folder, source))?;
+        std::fs::create_dir_all(folder).map_err(TrainError::write(folder))?;
         let path = (0..u32::MAX)
             .map(name)
             .find(|path| !path.exists())
@@ -40,7 +36,7 @@ impl EventFile {
             .create_new(true)
             .append(true)
             .open(&path)
-            .map_err(|source| fail(&path, source))?;
+            .map_err(TrainError::write(&path))?;
         let mut events = Self {
             path,
             file,
@@ -69,10 +65,7 @@ impl EventFile {
             .file
             .write_all(&self.pending)
             .and_then(|()| self.file.flush());
-        written.map_err(|source| TrainError::Write {
-            path: self.path.clone(),
-            source,
-        })?;
+        written.map_err(TrainError::write(&self.path))?;
         self.pending.clear();
         Ok(())
     }

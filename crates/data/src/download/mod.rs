@@ -123,8 +123,10 @@ fn sha256(mut reader: impl Read) -> io::Result<String> {
         }
         digest.update(&piece[..n]);
     }
-    let digits = digest.finalize().into_iter();
-    Ok(digits.map(|byte| format!("{byte:02x}")).collect())
+    let bytes: [u8; 32] = digest.finalize().into();
+    Ok(bytes
+        .iter()
+        .fold(String::new(), |text, byte| text + &format!("{byte:02x}")))
 }
 
 fn beside(target: &Path, ending: &str) -> PathBuf {

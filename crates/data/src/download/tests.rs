@@ -147,7 +147,7 @@ fn a_later_run_goes_on_where_an_earlier_one_was_killed() {
     let progress = |name: &str, n_bytes, total| {
         reported
             .borrow_mut()
-            .push((name.to_owned(), n_bytes, total))
+            .push((name.to_owned(), n_bytes, total));
     };
     let options = OpenOptions {
         progress: Some(&progress),

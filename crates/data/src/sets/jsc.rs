@@ -6,7 +6,7 @@
 
 use crate::cache::{self, Prepared, Shape};
 use crate::catalog::FileEntry;
-use crate::dataset::{Dataset, Info, Rows};
+use crate::dataset::{Dataset, Rows};
 use crate::error::DataError;
 use crate::open::Request;
 use crate::prepare;
@@ -76,14 +76,7 @@ pub(crate) fn prepare_table(request: &Request, table: Table) -> Result<Prepared,
 
 /// The dataset of prepared rows; shared with `jsc-openml`.
 pub(crate) fn assemble(request: &Request, features: Vec<String>, prepared: Prepared) -> Dataset {
-    let info = Info {
-        name: request.entry.name.to_owned(),
-        sample_shape: request.entry.sample_shape.to_vec(),
-        classes: request.entry.class_names(),
-        features,
-        source: request.source(),
-        hash: 0,
-    };
+    let info = request.info(features);
     prepare::assemble(
         info,
         prepared.rows,

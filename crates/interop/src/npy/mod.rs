@@ -6,9 +6,10 @@
 //! Read: float32 and float64 (rounded to nearest), all integers and bool (exactly, or refused), either byte order,
 //! C and Fortran order, any rank up to [`MAX_RANK`].
 
+use crate::FileError;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 mod elements;
 mod header;
@@ -29,14 +30,7 @@ pub struct Array {
 }
 
 /// A file that cannot be read or written as an array.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {problem}", .path.display())]
-pub struct NpyError {
-    /// The file.
-    pub path: PathBuf,
-    /// The problem.
-    pub problem: Problem,
-}
+pub type NpyError = FileError<Problem>;
 
 /// A problem of an array file.
 #[derive(Debug, thiserror::Error)]

@@ -118,30 +118,28 @@ pub(super) fn observe_value(
     })
 }
 
-/// Calls `read` with what a data input of a node computes with: masked, and rounded when it has a format.
-pub(super) fn observe_input(
-    graph: &Graph,
-    id: NodeId,
-    port: &str,
-    rows: &Split,
-    threads: usize,
-    read: impl FnMut(&[usize], &[f32]),
-) -> Result<(), PassError> {
-    let (probed, value) = with_probe(graph, id, port);
-    observe_value(&probed, value, rows, threads, read)
+/// A data input of a node as it is observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// As the node computes with it: masked, and rounded when it has a format.
+    Rounded,
+    /// Masked but not rounded.
+    Unrounded,
 }
 
-/// The same as [`observe_input`], masked but not rounded.
-pub(super) fn observe_unrounded(
+/// Calls `read` with the values of a data input.
+pub(super) fn observe_input(
     graph: &Graph,
-    id: NodeId,
-    port: &str,
+    (id, port): (NodeId, &str),
+    seen: Seen,
     rows: &Split,
     threads: usize,
     read: impl FnMut(&[usize], &[f32]),
 ) -> Result<(), PassError> {
     let (mut probed, value) = with_probe(graph, id, port);
-    probed.node_mut(value.node).formats.clear();
+    if seen == Seen::Unrounded {
+        probed.node_mut(value.node).formats.clear();
+    }
     observe_value(&probed, value, rows, threads, read)
 }
 

@@ -17,14 +17,13 @@
 //! result has the same digits on every machine.
 
 use config::Table;
-use data::{Dataset, Info, Rows, Split};
+use data::{Dataset, Rows};
 use ir::{Graph, Tensor, verify};
 use models::weights::tensors_of;
 use passes::{Context, OutputFile, Program, RunError, Section, StepReport};
 use random::Random;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::Arc;
 
 /// Rows of the dataset, unless a case gives its own.
 const ROWS: usize = 8;
@@ -50,7 +49,7 @@ impl Case {
         let mut given: BTreeMap<&str, &str> = BTreeMap::new();
         for comment in comments {
             match comment.strip_prefix("   ") {
-                Some(line) => config += &format!("{line}\n"),
+                Some(line) => config.extend([line, "\n"]),
                 None => given.extend(comment.trim().split_once(" = ")),
             }
         }
@@ -120,7 +119,7 @@ impl Case {
             text.clear();
         }
         let body = text.lines().filter(|line| line.starts_with("  "));
-        let lines = body.map(|line| format!("{}\n", &line[2..]));
+        let lines = body.flat_map(|line| [&line[2..], "\n"]);
         lines.collect::<String>() + &changed_tensors(&self.graph, &graph)
     }
 }
@@ -308,18 +307,5 @@ fn dataset(graph: &Graph, rows: Option<Vec<f32>>) -> Dataset {
         labels: vec![0; count],
         width,
     };
-    let train = Split::new(Arc::new(rows), (0..count as u32).collect());
-    Dataset {
-        info: Info {
-            name: "rows".to_owned(),
-            sample_shape,
-            classes: vec!["any".to_owned()],
-            features: Vec::new(),
-            source: "the test".to_owned(),
-            hash: 0,
-        },
-        val: train.clone(),
-        test: train.clone(),
-        train,
-    }
+    Dataset::of_rows("rows", sample_shape, rows)
 }

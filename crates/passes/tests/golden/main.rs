@@ -60,7 +60,7 @@ fn every_folder_is_that_of_a_pass() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         let is_pass = PASSES.iter().any(|entry| entry.name == name);
-        assert!(is_pass || name.ends_with(".rs"), "{name}");
+        assert!(is_pass || path.is_file(), "{name}");
     }
 }
 
@@ -68,7 +68,7 @@ fn every_folder_is_that_of_a_pass() {
 fn section(entry: &PassEntry, heading: &str) -> Option<String> {
     let (_, text) = entry.doc.split_once(&format!("{heading}:\n"))?;
     let lines = text.lines().take_while(|line| line.starts_with("  "));
-    Some(lines.map(|line| format!("{}\n", &line[2..])).collect())
+    Some(lines.flat_map(|line| [&line[2..], "\n"]).collect())
 }
 
 #[test]

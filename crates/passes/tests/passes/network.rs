@@ -1,11 +1,10 @@
 //! Networks, rows to run them on, and passes over them.
 
 use config::Table;
-use data::{Dataset, Info, OpenOptions, Rows, Split};
+use data::{Dataset, OpenOptions, Rows};
 use engine::{Input, Network, PlanOptions, Port};
 use ir::Graph;
 use passes::{Context, Program, RunError, StepReport};
-use std::sync::Arc;
 
 /// Eight bits, four of them behind the point, for every operand.
 pub const INTEGER: &str = "name = \"integer\"\ndata_in_width = 8\ndata_in_frac_width = 4\nweight_width = 8\n\
@@ -56,28 +55,13 @@ pub fn fact(reports: &[StepReport], key: &str, name: &str) -> f64 {
 /// Training rows with these values.
 pub fn dataset(sample_shape: Vec<usize>, values: Vec<f32>) -> Dataset {
     let width = sample_shape.iter().product();
-    let count = values.len() / width;
-    let labels = vec![0; count];
+    let labels = vec![0; values.len() / width];
     let rows = Rows {
         values,
         labels,
         width,
     };
-    let train = Split::new(Arc::new(rows), (0..count as u32).collect());
-    let info = Info {
-        name: "rows".to_owned(),
-        sample_shape,
-        classes: vec!["any".to_owned()],
-        features: Vec::new(),
-        source: "the test".to_owned(),
-        hash: 0,
-    };
-    Dataset {
-        info,
-        val: train.head(0),
-        test: train.head(0),
-        train,
-    }
+    Dataset::of_rows("rows", sample_shape, rows)
 }
 
 /// Quantises the layers of these types: so many bits for inputs and weights, 16 for biases.

@@ -355,10 +355,7 @@ fn activations_of_least_mean_magnitude_are_masked_and_can_be_made_permanent() {
 /// Shares of right answers on test rows.
 fn accuracy(network: &mut Network, data: &Dataset) -> f64 {
     let indices = &data.test.indices()[..4000];
-    let labels: Vec<u32> = indices
-        .iter()
-        .map(|&row| data.test.labels()[row as usize])
-        .collect();
+    let labels = data.test.labels_of(indices);
     let input = Input::Gather {
         values: data.test.rows(),
         indices,
@@ -371,10 +368,7 @@ fn train(network: &mut Network, data: &Dataset, steps: usize) {
     let kind = OptimizerKind::AdamW { weight_decay: 0.01 };
     let mut optimizer = Optimizer::new(kind, 5e-3, network.state());
     for indices in data.train.indices().chunks(256).take(steps) {
-        let labels: Vec<u32> = indices
-            .iter()
-            .map(|&row| data.train.labels()[row as usize])
-            .collect();
+        let labels = data.train.labels_of(indices);
         let input = Input::Gather {
             values: data.train.rows(),
             indices,

@@ -4,7 +4,7 @@ mod choice;
 mod point;
 
 use super::fuse_batch_norm::scale_and_shift;
-use super::sampling::{Sampling, decibels, exact_twin, observe_unrounded, observe_value};
+use super::sampling::{Sampling, Seen, decibels, exact_twin, observe_input, observe_value};
 use crate::{Context, Pass, PassError, PassReport};
 use choice::{Method, extremes, noise};
 use config::Reader;
@@ -184,7 +184,14 @@ impl Source {
         let mut all = Vec::new();
         let mut read = |_: &[usize], values: &[f32]| all.extend_from_slice(values);
         if is_input {
-            observe_unrounded(&watched, id, port, rows, self.threads, &mut read)?;
+            observe_input(
+                &watched,
+                (id, port),
+                Seen::Unrounded,
+                rows,
+                self.threads,
+                &mut read,
+            )?;
         } else {
             watched.node_mut(id).formats.remove(port);
             let output = port["data_out_".len()..].parse().unwrap_or(0);

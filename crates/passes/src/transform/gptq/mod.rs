@@ -5,7 +5,7 @@ mod grid;
 mod hessian;
 mod solve;
 
-use super::sampling::{Sampling, observe_input, replace, rounded};
+use super::sampling::{Sampling, Seen, observe_input, replace, rounded};
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use data::Split;
@@ -134,9 +134,16 @@ impl Task<'_> {
         for rows in rows {
             let mut sums = Sums::new(self.layer);
             if !rows.is_empty() {
-                observe_input(graph, id, "data_in_0", rows, threads, |shape, values| {
-                    sums.add(shape, values);
-                })?;
+                observe_input(
+                    graph,
+                    (id, "data_in_0"),
+                    Seen::Rounded,
+                    rows,
+                    threads,
+                    |shape, values| {
+                        sums.add(shape, values);
+                    },
+                )?;
             }
             let sums = sums.finish();
             if !sums.iter().all(Square::is_finite) {

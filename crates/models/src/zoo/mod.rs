@@ -1,7 +1,15 @@
 //! The table of models, and building one by name.
 
+mod bert;
+mod jsc;
+mod lenet;
+mod mobilenet;
+mod resnet;
+mod toy;
+mod transformer;
+mod vgg;
+
 use crate::{ModelError, ModelInfo, Sizes};
-use crate::{bert, jsc, lenet, mobilenet, resnet, toy, transformer, vgg};
 use ir::Graph;
 
 /// One line of the table of models.

@@ -3,18 +3,17 @@
 //! Starting values are PyTorch's defaults for each layer, not torchvision's own for the whole network.
 
 use crate::Sizes;
-use crate::layers::{batch_norm2d, conv, flatten, linear, relu};
+use crate::layers::{batch_norm2d, flatten, linear, plain_conv2d, relu};
 use crate::network::Network;
 use ir::Graph;
 use ir::ops::adaptive_pool::AdaptiveAvgPool2d;
 use ir::ops::arithmetic::Add;
-use ir::ops::conv::Conv2d;
 use ir::ops::pool::MaxPool2d;
 
 /// A stem, four layers of two basic blocks, the mean over space and one linear layer.
 pub fn resnet18(sizes: &Sizes) -> Graph {
     let mut net = Network::on_samples("resnet18", &sizes.input);
-    net.module("conv1", plain(sizes.input[0], 64, 7, 2));
+    net.module("conv1", plain_conv2d(sizes.input[0], 64, 7, 2));
     net.module("bn1", batch_norm2d(64));
     net.module("relu", relu());
     net.module(
@@ -54,28 +53,18 @@ pub fn resnet18(sizes: &Sizes) -> Graph {
 /// ReLU module and calls it twice.
 fn basic_block(net: &mut Network, prefix: &str, i: usize, o: usize, stride: usize) {
     let x = net.at();
-    net.module(&format!("{prefix}.conv1"), plain(i, o, 3, stride));
+    net.module(&format!("{prefix}.conv1"), plain_conv2d(i, o, 3, stride));
     net.module(&format!("{prefix}.bn1"), batch_norm2d(o));
     net.module(&format!("{prefix}.relu"), relu());
-    net.module(&format!("{prefix}.conv2"), plain(o, o, 3, 1));
+    net.module(&format!("{prefix}.conv2"), plain_conv2d(o, o, 3, 1));
     let y = net.module(&format!("{prefix}.bn2"), batch_norm2d(o));
     let shortcut = if i == o && stride == 1 {
         x
     } else {
-        let layers = [plain(i, o, 1, stride).into(), batch_norm2d(o).into()];
+        let layers = [plain_conv2d(i, o, 1, stride).into(), batch_norm2d(o).into()];
         net.from(x)
             .sequential(&format!("{prefix}.downsample"), layers)
     };
     net.call(Add { scalar: None }, &[y, shortcut]);
     net.module(&format!("{prefix}.relu"), relu());
-}
-
-/// A convolution without bias that keeps the size but for its stride.
-fn plain(i: usize, o: usize, kernel: usize, stride: usize) -> Conv2d {
-    Conv2d {
-        stride: [stride; 2],
-        padding: [kernel / 2; 2],
-        bias: false,
-        ..conv(i, o, kernel)
-    }
 }

@@ -3,7 +3,7 @@
 //! Starting values are PyTorch's defaults for each layer, not torchvision's own for the whole network.
 
 use crate::Sizes;
-use crate::layers::{batch_norm2d, conv, flatten, linear};
+use crate::layers::{batch_norm2d, flatten, linear, plain_conv2d};
 use crate::network::Network;
 use ir::ops::activation::Relu6;
 use ir::ops::adaptive_pool::AdaptiveAvgPool2d;
@@ -26,7 +26,10 @@ const STAGES: [(usize, usize, usize, usize); 7] = [
 /// A stem, 17 inverted residuals, a wide 1×1 convolution, the mean over space and one linear layer.
 pub fn v2(sizes: &Sizes) -> Graph {
     let mut net = Network::on_samples("mobilenetv2", &sizes.input);
-    net.sequential("features.0", conv_norm(plain(sizes.input[0], 32, 3, 2)));
+    net.sequential(
+        "features.0",
+        conv_norm(plain_conv2d(sizes.input[0], 32, 3, 2)),
+    );
     let (mut channels, mut feature) = (32, 1);
     for (expansion, width, n_blocks, first_stride) in STAGES {
         for block in 0..n_blocks {
@@ -43,7 +46,7 @@ pub fn v2(sizes: &Sizes) -> Graph {
     }
     net.sequential(
         &format!("features.{feature}"),
-        conv_norm(plain(channels, 1280, 1, 1)),
+        conv_norm(plain_conv2d(channels, 1280, 1, 1)),
     );
     net.then(AdaptiveAvgPool2d {
         output_size: [1, 1],
@@ -71,18 +74,18 @@ fn inverted_residual(net: &mut Network, prefix: &str, block: &Residual) {
     if block.expansion != 1 {
         net.sequential(
             &format!("{prefix}.{part}"),
-            conv_norm(plain(block.i, wide, 1, 1)),
+            conv_norm(plain_conv2d(block.i, wide, 1, 1)),
         );
         part += 1;
     }
     let depthwise = Conv2d {
         groups: wide,
-        ..plain(wide, wide, 3, block.stride)
+        ..plain_conv2d(wide, wide, 3, block.stride)
     };
     net.sequential(&format!("{prefix}.{part}"), conv_norm(depthwise));
     net.module(
         &format!("{prefix}.{}", part + 1),
-        plain(wide, block.o, 1, 1),
+        plain_conv2d(wide, block.o, 1, 1),
     );
     let y = net.module(&format!("{prefix}.{}", part + 2), batch_norm2d(block.o));
     if block.stride == 1 && block.i == block.o {
@@ -93,14 +96,4 @@ fn inverted_residual(net: &mut Network, prefix: &str, block: &Residual) {
 fn conv_norm(conv: Conv2d) -> [Op; 3] {
     let norm = batch_norm2d(conv.out_channels);
     [conv.into(), norm.into(), Relu6 {}.into()]
-}
-
-/// A convolution without bias that keeps the size but for its stride.
-fn plain(i: usize, o: usize, kernel: usize, stride: usize) -> Conv2d {
-    Conv2d {
-        stride: [stride; 2],
-        padding: [kernel / 2; 2],
-        bias: false,
-        ..conv(i, o, kernel)
-    }
 }
