@@ -1,5 +1,6 @@
 //! Wall time and CPU time of this process.
 
+use anyhow::Result;
 use std::time::Instant;
 
 /// Seconds spent on a piece of work.
@@ -12,6 +13,12 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// Longer than any measurement: the start of a search for the best.
+    pub const FOREVER: Self = Self {
+        wall: f64::MAX,
+        cpu: f64::MAX,
+    };
+
     /// The smaller of each.
     #[must_use]
     pub fn best(self, other: Self) -> Self {
@@ -31,7 +38,7 @@ impl Spent {
     }
 }
 
-/// Runs `work` and says what it took.
+/// The time that `work` takes.
 pub fn time(work: impl FnOnce()) -> Spent {
     let (cpu, wall) = (cpu_seconds(), Instant::now());
     work();
@@ -39,6 +46,13 @@ pub fn time(work: impl FnOnce()) -> Spent {
         wall: wall.elapsed().as_secs_f64(),
         cpu: cpu_seconds() - cpu,
     }
+}
+
+/// The time of one of `runs` repetitions of work that may fail.
+pub fn time_each(runs: usize, mut work: impl FnMut() -> Result<()>) -> Result<Spent> {
+    let mut outcome = Ok(());
+    let spent = time(|| outcome = (0..runs).try_for_each(|_| work()));
+    outcome.map(|()| spent.per(runs))
 }
 
 /// CPU seconds of all threads of this process.

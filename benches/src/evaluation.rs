@@ -1,46 +1,33 @@
 //! A forward pass in evaluation mode against PyTorch's, and in exact integers against our own floats.
 
-use crate::clock::{Spent, time};
+use crate::clock::{Spent, time_each};
+use crate::contest::{Contest, TURNS, print_tables};
 use crate::peer::Peer;
 use crate::table::{micros, print, times};
 use crate::workload::{self, Workload};
 use anyhow::Result;
 use engine::{Input, IntegerPlan, State};
 
-/// Network, rows of a batch, passes of one turn on our side and on PyTorch's.
-const NETWORKS: [(&str, usize, usize, usize); 4] = [
-    ("jsc-tiny", 256, 8000, 2000),
-    ("mlp", 256, 6000, 1000),
-    ("lenet5", 64, 200, 60),
-    ("transformer", 32, 20, 10),
+const NETWORKS: [Contest; 4] = [
+    Contest::new("jsc-tiny", 256, 8000, 2000),
+    Contest::new("mlp", 256, 6000, 1000),
+    Contest::new("lenet5", 64, 200, 60),
+    Contest::new("transformer", 32, 20, 10),
 ];
-const TURNS: usize = 5;
 
 /// Prints the table for one and two threads.
 pub fn run() -> Result<()> {
-    for threads in [1, 2] {
-        let mut peer = Peer::start(threads)?;
-        let rows = NETWORKS.iter().map(|&(name, rows, ours, theirs)| {
-            line(&mut peer, name, rows, threads, [ours, theirs])
-        });
-        let rows = rows.collect::<Result<Vec<_>>>()?;
-        println!(
-            "evaluation, {threads} thread(s): microseconds of CPU (and wall) per batch, best of {TURNS} turns"
-        );
-        print(
-            &[
-                "network",
-                "batch",
-                "ours",
-                "PyTorch",
-                "ratio",
-                "wall ours",
-                "wall PyTorch",
-                "wall ratio",
-            ],
-            &rows,
-        );
-    }
+    let header = [
+        "network",
+        "batch",
+        "ours",
+        "PyTorch",
+        "ratio",
+        "wall ours",
+        "wall PyTorch",
+        "wall ratio",
+    ];
+    print_tables("evaluation", "batch", &header, &NETWORKS, line)?;
     integers()
 }
 
@@ -74,20 +61,10 @@ fn integer_line(name: &str, rows: usize, runs: usize) -> Result<Vec<String>> {
         .map(|k| random.normal(k as u64))
         .collect();
     let mut float = Workload::new(name, rows, 1)?;
-    let forever = Spent {
-        wall: f64::MAX,
-        cpu: f64::MAX,
-    };
-    let (mut integers, mut floats) = (forever, forever);
+    let [mut integers, mut floats] = [Spent::FOREVER; 2];
     for _ in 0..TURNS {
-        let mut outcome = Ok(());
-        let spent = time(|| outcome = (0..runs).try_for_each(|_| plan.run(&[Input::F32(&x)])));
-        outcome?;
-        integers = integers.best(spent.per(runs));
-        let mut outcome = Ok(());
-        let spent = time(|| outcome = (0..runs).try_for_each(|_| float.evaluate()));
-        outcome?;
-        floats = floats.best(spent.per(runs));
+        integers = integers.best(time_each(runs, || Ok(plan.run(&[Input::F32(&x)])?))?);
+        floats = floats.best(time_each(runs, || float.evaluate())?);
     }
     Ok(vec![
         name.to_owned(),
@@ -98,30 +75,18 @@ fn integer_line(name: &str, rows: usize, runs: usize) -> Result<Vec<String>> {
     ])
 }
 
-fn line(
-    peer: &mut Peer,
-    name: &str,
-    rows: usize,
-    threads: usize,
-    [ours, theirs]: [usize; 2],
-) -> Result<Vec<String>> {
-    let mut workload = Workload::new(name, rows, threads)?;
+fn line(peer: &mut Peer, contest: Contest, threads: usize) -> Result<Vec<String>> {
+    let (name, theirs) = (contest.network, contest.theirs);
+    let mut workload = Workload::new(name, contest.rows, threads)?;
     workload.evaluate()?;
-    let forever = Spent {
-        wall: f64::MAX,
-        cpu: f64::MAX,
-    };
-    let (mut own, mut torch) = (forever, forever);
+    let [mut own, mut torch] = [Spent::FOREVER; 2];
     for _ in 0..TURNS {
-        let mut outcome = Ok(());
-        let spent = time(|| outcome = (0..ours).try_for_each(|_| workload.evaluate()));
-        outcome?;
-        own = own.best(spent.per(ours));
+        own = own.best(time_each(contest.ours, || workload.evaluate())?);
         torch = torch.best(peer.ask(&format!("eval {name} {theirs}"))?);
     }
     Ok(vec![
         name.to_owned(),
-        rows.to_string(),
+        contest.rows.to_string(),
         micros(own.cpu),
         micros(torch.cpu),
         times(torch.cpu / own.cpu),

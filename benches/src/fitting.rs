@@ -46,11 +46,7 @@ pub fn run() -> Result<()> {
 }
 
 fn line(peer: &mut Peer, name: &str, data: &Dataset, folder: &Path) -> Result<Vec<String>> {
-    let forever = Spent {
-        wall: f64::MAX,
-        cpu: f64::MAX,
-    };
-    let (mut own, mut bare, mut lightning) = (forever, forever, forever);
+    let (mut own, mut bare, mut lightning) = (Spent::FOREVER, Spent::FOREVER, Spent::FOREVER);
     for _ in 0..TURNS {
         let mut graph = models::build(name, &models::ModelInfo::default())?;
         graph.initialize(0);

@@ -9,6 +9,7 @@
 
 mod ablation;
 mod clock;
+mod contest;
 mod evaluation;
 mod fitting;
 mod passing;

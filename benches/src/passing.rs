@@ -13,11 +13,6 @@ use std::process::Command;
 use std::time::Instant;
 
 const TURNS: usize = 5;
-const FOREVER: Spent = Spent {
-    wall: f64::MAX,
-    cpu: f64::MAX,
-};
-
 /// Prints all three.
 pub fn run() -> Result<()> {
     transform()?;
@@ -79,7 +74,8 @@ fn profiling() -> Result<()> {
     let mut lines = Vec::new();
     for rows in [10_000, 90_000] {
         let text = PROFILE.replace("ROWS", &rows.to_string());
-        let (mut own, mut vectorised, mut online) = (FOREVER, FOREVER, FOREVER);
+        let (mut own, mut vectorised, mut online) =
+            (Spent::FOREVER, Spent::FOREVER, Spent::FOREVER);
         for turn in 0..TURNS {
             own = own.best(passes_over("jsc-s", &text, &data)?.per(rows));
             vectorised = vectorised.best(peer.ask(&format!("profile jsc-s {rows} vectorised"))?);
@@ -118,7 +114,7 @@ fn profiling() -> Result<()> {
 fn gptq() -> Result<()> {
     let data = data::open("jsc-sim", &OpenOptions::default())?;
     let quantize = "[quantize]\n[quantize.linear.config]\nname = \"integer\"\ndata_in_width = 8\nweight_width = 4\nbias_width = 8\n";
-    let mut best = FOREVER;
+    let mut best = Spent::FOREVER;
     for _ in 0..TURNS {
         let with = passes_over("jsc-s", &format!("{quantize}[gptq]\n"), &data)?;
         let without = passes_over("jsc-s", quantize, &data)?;

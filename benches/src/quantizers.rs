@@ -38,11 +38,7 @@ pub fn run() -> Result<()> {
     let mut rows = Vec::new();
     for (spec, torch_name) in FORMATS {
         let format = Format::parse(spec)?;
-        let forever = Spent {
-            wall: f64::MAX,
-            cpu: f64::MAX,
-        };
-        let (mut own, mut copy, mut torch) = (forever, forever, forever);
+        let (mut own, mut copy, mut torch) = (Spent::FOREVER, Spent::FOREVER, Spent::FOREVER);
         for _ in 0..TURNS {
             own = own.best(time(|| {
                 kernels::quantize::quantize(&format, &x, &[ELEMENTS / WIDTH, WIDTH], &mut y);

@@ -86,10 +86,7 @@ fn train(text: &str, rows: usize) -> Result<(Spent, usize)> {
         .map(|k| (random.bits(k as u64) % 5) as u32)
         .collect();
     let repeat = (4_000_000_000 / (rows * parameters * 6)).clamp(3, 2000);
-    let mut best = Spent {
-        wall: f64::MAX,
-        cpu: f64::MAX,
-    };
+    let mut best = Spent::FOREVER;
     for _ in 0..TURNS {
         let mut outcome = Ok(());
         let spent = time(|| {

@@ -59,7 +59,7 @@ fn line(peer: &mut Peer, name: &str, rows: usize, trials: usize) -> Result<Vec<S
     let points: u64 = space
         .size()
         .map_or(u64::MAX, |size| size.min(u128::from(u64::MAX)) as u64);
-    let (mut own, mut other) = (FOREVER, FOREVER);
+    let (mut own, mut other) = (Spent::FOREVER, Spent::FOREVER);
     for _ in 0..TURNS {
         let mut evaluator = Evaluator::new(search.task.clone(), 1)?;
         let mut failed = None;
@@ -86,11 +86,6 @@ fn line(peer: &mut Peer, name: &str, rows: usize, trials: usize) -> Result<Vec<S
     ])
 }
 
-const FOREVER: Spent = Spent {
-    wall: f64::MAX,
-    cpu: f64::MAX,
-};
-
 fn whole() -> Result<Vec<Vec<String>>> {
     let mut lines = Vec::new();
     for (name, rows) in [("jsc-toy", 512), ("jsc-s", 16_384)] {
@@ -116,7 +111,7 @@ fn proposing() -> Result<Vec<Vec<String>>> {
     for strategy in ["tpe", "nsgaii", "nsgaiii", "sensitivity"] {
         let search = search("jsc-s", 512, strategy, 1100)?;
         let results = search.run(None, &AtomicBool::new(false), &mut |_, _| {})?;
-        let mut best = FOREVER;
+        let mut best = Spent::FOREVER;
         for _ in 0..TURNS {
             let context = SamplerContext {
                 space: Arc::clone(&search.task.formats.space),

@@ -1,4 +1,4 @@
-//! Where every buffer of a plan lies: one arena in which buffers that are never alive together share memory.
+//! The place of every buffer of a plan: one arena, in which buffers with disjoint live ranges share memory.
 
 use std::ops::Range;
 

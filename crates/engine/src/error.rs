@@ -1,6 +1,6 @@
-//! What can go wrong between a verified graph and its results.
+//! The errors between a verified graph and its results.
 
-/// Why a graph cannot be compiled or a call cannot be carried out.
+/// The reason why a graph cannot be compiled or a call cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
     /// A parameter has no value yet.
@@ -81,13 +81,13 @@ pub enum EngineError {
         expected: usize,
         /// Number of classes.
         classes: usize,
-        /// What was given.
+        /// The given value.
         got: String,
     },
     /// A loss needs exactly one f32 result with a class axis.
     #[error("cross-entropy needs one f32 result of shape [.., classes], the graph returns {got}")]
     NotClassification {
-        /// What the graph returns.
+        /// The results of the graph.
         got: String,
     },
     /// Gradients were asked of a plan made without them.
@@ -97,7 +97,7 @@ pub enum EngineError {
     #[error(
         "the plan does not keep its inputs: observe data_out_0 of every placeholder to run it again on the same rows"
     )]
-    InputsNotKept,
+    InputsNotStored,
     /// A port to observe that does not exist.
     #[error("cannot observe {node}.{port}: no such port")]
     UnknownPort {

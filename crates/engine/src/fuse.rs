@@ -11,7 +11,7 @@
 use crate::options::{Mode, PlanOptions};
 use ir::{Node, NodeId, Op, Value, Verified};
 
-/// What the planner decided about one node.
+/// The planner's decision about one node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fusion {
     /// The node has no step of its own: this earlier node makes its result.
@@ -66,7 +66,7 @@ fn has_weights(node: &Node) -> bool {
     matches!(node.op, Op::Linear(_) | Op::Conv1d(_) | Op::Conv2d(_))
 }
 
-/// Whether the bias of the node that makes `value` runs along the axis that a batch norm normalises: always after a
+/// True when the bias of the node that makes `value` runs along the axis that a batch norm normalises: always after a
 /// convolution, but after a linear only on `[N, C]`.
 fn makes_channels(verified: &Verified, value: Value) -> bool {
     match verified.graph().node(value.node).op {
@@ -85,7 +85,7 @@ fn is_plain(node: &Node) -> bool {
     node.formats.is_empty()
 }
 
-/// Whether nobody but `user` sees `value`, neither before nor after it is masked and rounded.
+/// True when nobody but `user` sees `value`, neither before nor after it is masked and rounded.
 fn only_feeds(verified: &Verified, options: &PlanOptions, value: Value, user: &Node) -> bool {
     let graph = verified.graph();
     let rounded = graph.node(value.node).formats.contains_key("data_out_0")

@@ -1,4 +1,4 @@
-//! What a caller feeds into a plan.
+//! The inputs that a caller feeds into a plan.
 
 use crate::EngineError;
 use crate::options::PlanOptions;
@@ -48,7 +48,7 @@ impl Input<'_> {
     }
 }
 
-/// What a placeholder accepts.
+/// The input that a placeholder accepts.
 pub(crate) struct InputInfo {
     name: String,
     dtype: DType,
@@ -58,7 +58,7 @@ pub(crate) struct InputInfo {
     index_bound: Option<usize>,
 }
 
-/// What every placeholder of a graph accepts, in order.
+/// The inputs that the placeholders of a graph accept, in order.
 pub(crate) fn input_infos(
     verified: &Verified,
     options: &PlanOptions,

@@ -10,7 +10,7 @@ use kernels::threads::Pool;
 use random::Random;
 
 /// Plans kept; the oldest goes first. A training run needs two sizes in two modes.
-const MOST_PLANS: usize = 8;
+const MAX_PLANS: usize = 8;
 
 /// A graph with the state to run it.
 pub struct Network {
@@ -24,7 +24,7 @@ pub struct Network {
     collected: Vec<f32>,
 }
 
-/// Why a network cannot be made.
+/// The reason why a network cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NetworkError {
     /// The graph breaks rules.
@@ -122,14 +122,14 @@ impl Network {
         if self.collected.is_empty() {
             self.collected.extend_from_slice(gradients);
         } else {
-            kernels::maps::add_assign(gradients, &mut self.collected);
+            kernels::elementwise::add_assign(gradients, &mut self.collected);
         }
         Ok(score)
     }
 
     /// One update with the mean of the gradients of `micro_batches` collected micro-batches.
     pub fn update(&mut self, optimizer: &mut Optimizer, micro_batches: usize) {
-        kernels::maps::scale(&mut self.collected, 1.0 / micro_batches as f32);
+        kernels::elementwise::scale(&mut self.collected, 1.0 / micro_batches as f32);
         optimizer.step(&mut self.state, &self.collected);
         self.collected.clear();
     }
@@ -182,7 +182,7 @@ impl Network {
         let verified =
             verify(&self.graph).expect("the graph was verified when the network was made");
         let plan = compile(&verified, &self.state, options)?;
-        if self.plans.len() == MOST_PLANS {
+        if self.plans.len() == MAX_PLANS {
             self.plans.remove(0);
         }
         self.plans.push(plan);

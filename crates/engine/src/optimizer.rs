@@ -73,7 +73,7 @@ impl Optimizer {
         self.steps
     }
 
-    /// What it remembers, laid out as the trained parameters: running means of gradients (or the momentum) and of their
+    /// Its moments, laid out as the trained parameters: running means of gradients (or the momentum) and of their
     /// squares (empty for SGD).
     pub fn moments(&self) -> (&[f32], &[f32]) {
         (&self.first, &self.second)

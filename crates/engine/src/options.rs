@@ -1,9 +1,9 @@
-//! What to compile: rows, mode, gradients, observed ports.
+//! The options of a plan: rows, mode, gradients, observed ports.
 
 use crate::EngineError;
 use ir::{Graph, NodeId, Value, Verified};
 
-/// Whether batch norms use the batch's statistics and dropout drops.
+/// Training or evaluation, by which batch norms choose their statistics and dropout is on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Batch statistics, dropout on.
@@ -22,7 +22,7 @@ pub struct Gradients {
 }
 
 impl Gradients {
-    /// Whether there is a backward pass at all.
+    /// True when there is a backward pass at all.
     pub fn any(self) -> bool {
         self.parameters || self.inputs
     }
@@ -52,7 +52,7 @@ impl Port {
     }
 }
 
-/// What to compile.
+/// The options of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PlanOptions {
     /// Rows of the batch: what the symbol of the graph's shapes is bound to.
@@ -63,7 +63,7 @@ pub struct PlanOptions {
     pub gradients: Gradients,
     /// Ports whose values can be read after a forward pass.
     pub observe: Vec<Port>,
-    /// Whether neighbouring nodes may become one step, and exact products bytes; off only to compare.
+    /// Allows neighbouring nodes to become one step, and exact products to run in bytes; off only to compare.
     pub fuse: bool,
 }
 
@@ -91,13 +91,13 @@ impl PlanOptions {
         }
     }
 
-    /// Whether steps may compute in bytes; not when neighbours may not be fused either, which serves to compare.
+    /// True when steps may compute in bytes; not when neighbours may not be fused either, which serves to compare.
     pub(crate) fn may_use_bytes(&self) -> bool {
         self.fuse && self.mode == Mode::Eval && !self.gradients.any()
     }
 
-    /// Whether every placeholder is observed, so that its rows stay where they are.
-    pub(crate) fn keeps_inputs(&self, verified: &Verified) -> bool {
+    /// True when every placeholder is observed, so that its rows stay in place.
+    pub(crate) fn stores_inputs(&self, verified: &Verified) -> bool {
         let is_observed = |id: NodeId| {
             let mut ports = self.observe.iter();
             ports.any(|port| port.node == id && port.port == "data_out_0")

@@ -6,7 +6,7 @@ use crate::input::{Input, InputInfo, input_infos};
 use crate::lower::lower;
 use crate::options::PlanOptions;
 use crate::segments::Segments;
-use crate::shard::{Context, Program, Shard};
+use crate::shard::{Context, Pass, Program, Shard};
 use crate::sharding::shard_rows;
 use crate::state::State;
 use ir::Verified;
@@ -36,7 +36,7 @@ pub struct Plan {
     /// Gradients of the whole batch, when there is more than one shard.
     total_grads: Vec<f32>,
     noise: Random,
-    keeps_inputs: bool,
+    stores_inputs: bool,
 }
 
 /// Compiles a verified graph for a batch.
@@ -48,6 +48,17 @@ pub fn compile(
     if options.rows == 0 {
         return Err(EngineError::EmptyBatch);
     }
+    let shards = shard_rows(verified, options.rows);
+    compile_shards(verified, state, options, &shards)
+}
+
+/// Compiles a verified graph for shards of these rows, which must add up to those of the batch.
+pub(crate) fn compile_shards(
+    verified: &Verified,
+    state: &State,
+    options: PlanOptions,
+    shard_rows: &[usize],
+) -> Result<Plan, EngineError> {
     options.check_ports(verified)?;
     let mut programs: Vec<Arc<Program>> = Vec::new();
     let mut shards = Vec::new();
@@ -57,7 +68,7 @@ pub fn compile(
         0
     };
     let mut first_row = 0;
-    for rows in shard_rows(verified, options.rows) {
+    for &rows in shard_rows {
         let known = programs
             .iter()
             .find(|program| program.rows == rows)
@@ -78,7 +89,7 @@ pub fn compile(
         prepared_for: 0,
         total_grads: vec![0.0; if shards.len() > 1 { trained } else { 0 }],
         noise: Random::new(0, "dropout"),
-        keeps_inputs: options.keeps_inputs(verified),
+        stores_inputs: options.stores_inputs(verified),
         shards,
         options,
     })
@@ -123,8 +134,8 @@ impl Plan {
     /// Runs the graph once more on the inputs of the last [`Plan::forward`], which a plan keeps when it observes
     /// `data_out_0` of every placeholder.
     pub fn forward_again(&mut self, state: &mut State, pool: &Pool) -> Result<(), EngineError> {
-        if !self.keeps_inputs {
-            return Err(EngineError::InputsNotKept);
+        if !self.stores_inputs {
+            return Err(EngineError::InputsNotStored);
         }
         self.run_forward(state, pool);
         Ok(())
@@ -132,29 +143,15 @@ impl Plan {
 
     fn run_forward(&mut self, state: &mut State, pool: &Pool) {
         self.prepare(state);
-        let noise = self.noise;
-        let prepared = &self.prepared;
         for segment in &self.segments.forward {
             let context = Context {
                 state,
-                prepared,
-                noise,
+                prepared: &self.prepared,
+                noise: self.noise,
             };
             pool.for_each(&mut self.shards, |_, shard| {
-                shard.run(
-                    &context,
-                    |step, wires, memory| {
-                        if let Some(step) = step.whole_batch() {
-                            step.finish_forward(wires, memory);
-                        }
-                    },
-                    segment.finish.into_iter(),
-                );
-                shard.run(
-                    &context,
-                    |step, wires, memory| step.forward(wires, memory),
-                    segment.steps.clone(),
-                );
+                shard.run(&context, Pass::FinishForward, segment.finish.into_iter());
+                shard.run(&context, Pass::Forward, segment.steps.clone());
             });
             if let Some(at) = segment.combine {
                 let program = Arc::clone(&self.shards[0].program);
@@ -171,33 +168,15 @@ impl Plan {
         if !self.options.gradients.any() {
             return Err(EngineError::NoGradients);
         }
-        let noise = self.noise;
-        let prepared = &self.prepared;
         for segment in &self.segments.backward {
             let context = Context {
                 state,
-                prepared,
-                noise,
+                prepared: &self.prepared,
+                noise: self.noise,
             };
             pool.for_each(&mut self.shards, |_, shard| {
-                shard.run(
-                    &context,
-                    |step, wires, memory| {
-                        if let Some(step) = step.whole_batch() {
-                            step.finish_backward(wires, memory);
-                        }
-                    },
-                    segment.finish.into_iter(),
-                );
-                shard.run(
-                    &context,
-                    |step, wires, memory| {
-                        if wires.has_backward {
-                            step.backward(wires, memory);
-                        }
-                    },
-                    segment.steps.clone().rev(),
-                );
+                shard.run(&context, Pass::FinishBackward, segment.finish.into_iter());
+                shard.run(&context, Pass::Backward, segment.steps.clone().rev());
             });
             if let Some(at) = segment.combine {
                 let program = Arc::clone(&self.shards[0].program);
@@ -327,7 +306,7 @@ impl Plan {
         {
             self.total_grads.copy_from_slice(&first.grads);
             for shard in rest {
-                kernels::maps::add_assign(&shard.grads, &mut self.total_grads);
+                kernels::elementwise::add_assign(&shard.grads, &mut self.total_grads);
             }
         }
     }

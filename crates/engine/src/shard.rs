@@ -35,7 +35,7 @@ pub(crate) struct Shard {
     pub program: Arc<Program>,
     pub first_row: usize,
     memory: Vec<f32>,
-    /// Where the arena starts in `memory`, so that buffers lie on cache lines.
+    /// The start of the arena in `memory`, so that buffers lie on cache lines.
     start: usize,
     /// Gradients of the parameters over this shard's rows.
     pub grads: Vec<f32>,
@@ -74,7 +74,7 @@ impl Shard {
         &mut self.memory[self.start + span.start..self.start + span.end]
     }
 
-    /// What step `at` has saved.
+    /// The values that step `at` has saved.
     pub fn saved(&mut self, at: usize) -> &mut [f32] {
         let span = self.program.steps[at].1.saved.clone();
         self.values_mut(&span)
@@ -89,13 +89,8 @@ impl Shard {
         Some((value, grad))
     }
 
-    /// Runs `work` on every step of a segment with this shard's memory.
-    pub fn run(
-        &mut self,
-        context: &Context,
-        work: impl Fn(&dyn Step, &Wires, &mut Memory),
-        steps: impl Iterator<Item = usize>,
-    ) {
+    /// Runs steps of a segment with this shard's memory.
+    pub fn run(&mut self, context: &Context, pass: Pass, steps: impl Iterator<Item = usize>) {
         let mut memory = Memory {
             arena: &mut self.memory[self.start..],
             grads: &mut self.grads,
@@ -106,12 +101,46 @@ impl Shard {
         };
         for at in steps {
             let (step, wires) = &self.program.steps[at];
-            work(step.as_ref(), wires, &mut memory);
+            pass.run(step.as_ref(), wires, &mut memory);
         }
     }
 }
 
-/// What all shards share during a pass.
+/// The work of a step in one direction.
+#[derive(Clone, Copy)]
+pub(crate) enum Pass {
+    Forward,
+    /// The part of a forward step that follows the reduction over all shards.
+    FinishForward,
+    Backward,
+    /// The part of a backward step that follows the reduction over all shards.
+    FinishBackward,
+}
+
+impl Pass {
+    fn run(self, step: &dyn Step, wires: &Wires, memory: &mut Memory) {
+        match self {
+            Self::Forward => step.forward(wires, memory),
+            Self::FinishForward => {
+                if let Some(step) = step.whole_batch() {
+                    step.finish_forward(wires, memory);
+                }
+            }
+            Self::Backward => {
+                if wires.has_backward {
+                    step.backward(wires, memory);
+                }
+            }
+            Self::FinishBackward => {
+                if let Some(step) = step.whole_batch() {
+                    step.finish_backward(wires, memory);
+                }
+            }
+        }
+    }
+}
+
+/// The data that all shards share during a pass.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub state: &'a State,

@@ -4,7 +4,7 @@ use crate::EngineError;
 use ir::{Graph, NodeId, ParamRole, Tensor, Verified};
 use std::ops::Range;
 
-/// Where one parameter lies.
+/// The place of one parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ParamEntry {
     pub node: NodeId,
@@ -20,9 +20,9 @@ pub(crate) struct ParamEntry {
 /// All parameters and buffers of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// What the optimiser updates, parameter after parameter, in PyTorch's layouts.
+    /// The values that the optimiser updates, parameter after parameter, in PyTorch's layouts.
     pub(crate) trained: Vec<f32>,
-    /// What operators update: running statistics.
+    /// The values that operators update: running statistics.
     pub(crate) buffers: Vec<f32>,
     pub(crate) entries: Vec<ParamEntry>,
     /// Pruning masks of trained parameters, and where those lie.
@@ -151,7 +151,7 @@ impl State {
         })
     }
 
-    /// Where a parameter or buffer lies; empty when the node has none of that name.
+    /// The range of a parameter or buffer; empty when the node has none of that name.
     pub(crate) fn range(&self, node: NodeId, port: &str) -> Range<usize> {
         let entry = self.entry(node, port);
         entry.map_or(0..0, |entry| entry.range.clone())
@@ -182,8 +182,12 @@ impl State {
 /// A choice, not a product: it ends what is not a number too.
 fn zero_masked(masks: &[(Range<usize>, Tensor)], flat: &mut [f32]) {
     for (range, mask) in masks {
-        kernels::maps::zip_inplace(mask.values(), &mut flat[range.clone()], |keep, value| {
-            if keep == 0.0 { 0.0 } else { value }
-        });
+        kernels::elementwise::zip_inplace(
+            mask.values(),
+            &mut flat[range.clone()],
+            |keep, value| {
+                if keep == 0.0 { 0.0 } else { value }
+            },
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What a plan is made of: steps, the wires between them, and the memory they work on.
+//! The parts of a plan: steps, the wires between them, and the memory they work on.
 
 use crate::arena::Span;
 use crate::shard::Shard;
@@ -35,7 +35,7 @@ pub(crate) trait Step: Send + Sync {
     /// Fills the prepared parameters; called when the parameters have changed.
     fn prepare(&self, _state: &State, _prepared: &mut [f32]) {}
 
-    /// Whether the step has parameters to train.
+    /// True when the step has parameters to train.
     fn is_trained(&self) -> bool {
         false
     }
@@ -67,15 +67,15 @@ pub(crate) trait WholeBatch {
 /// An operand of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
-    /// Where the values lie.
+    /// The span of the values.
     pub value: Span,
     /// The concrete shape.
     pub shape: Vec<usize>,
-    /// Where the gradient lies, when one is wanted.
+    /// The span of the gradient, when one is wanted.
     pub grad: Option<GradSlot>,
 }
 
-/// Where a gradient goes.
+/// The destination of a gradient.
 #[derive(Clone, Debug)]
 pub(crate) struct GradSlot {
     pub span: Span,
@@ -93,7 +93,7 @@ pub(crate) struct Wires {
     /// A gradient that must be added is computed here first.
     pub spill: Span,
     pub prepared: Span,
-    /// Whether gradients reach this step.
+    /// True when gradients reach this step.
     pub has_backward: bool,
 }
 
@@ -116,7 +116,7 @@ impl Wires {
             .map_or(0..0, |slot| slot.span.clone())
     }
 
-    /// Where a step overwrites the gradient of input `i`, if one is wanted; [`Memory::commit_grad`] must follow.
+    /// The span in which a step overwrites the gradient of input `i`, if one is wanted; [`Memory::commit_grad`] follows.
     pub fn grad_target(&self, i: usize) -> Option<Span> {
         let slot = self.inputs[i].grad.as_ref()?;
         Some(if slot.accumulate {
@@ -137,7 +137,7 @@ impl Wires {
     }
 }
 
-/// What a shard's steps work on.
+/// The memory that a shard's steps work on.
 pub(crate) struct Memory<'a> {
     /// Values, gradients, saved and working memory of this shard.
     pub arena: &'a mut [f32],
@@ -169,7 +169,7 @@ impl Memory<'_> {
         }) = &wires.inputs[i].grad
         {
             let [added, gradient] = self.split([wires.spilled(i), span.clone()]);
-            kernels::maps::add_assign(added, gradient);
+            kernels::elementwise::add_assign(added, gradient);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 mod support;
 
-use engine::{Gradients, Input, Mode, PlanOptions, Pool, State, compile};
+use engine::{Gradients, Input, Mode, Plan, PlanOptions, Pool, State, compile};
 use ir::{DType, Op, Tensor};
 use kernels::Isa;
 use serde_json::Value as Json;
@@ -82,6 +82,18 @@ impl Case<'_> {
         plan.set_output_grad(0, &self.array(&self.json["grad_output"]).values)
             .unwrap();
         plan.backward(&state, &pool).unwrap();
+        errors.extend(self.gradient_errors(&state, &plan));
+        errors
+            .into_iter()
+            .filter(|(_, error)| *error > TOLERANCE)
+            .map(|(what, error)| {
+                format!("{} {what}: relative error {error:.2e}", self.text("name"))
+            })
+            .collect()
+    }
+
+    /// The relative error of every gradient that the case has.
+    fn gradient_errors(&self, state: &State, plan: &Plan) -> Vec<(String, f64)> {
         let grads: std::collections::BTreeMap<String, Vec<f32>> = state
             .name_trained(plan.gradients())
             .map(|(path, tensor)| (path.to_owned(), tensor.values().to_vec()))
@@ -92,19 +104,15 @@ impl Case<'_> {
             .iter()
             .map(|n| n.as_str().unwrap())
             .collect();
-        for (name, grad) in self.json["grads"].as_object().unwrap() {
-            let expected = &self.array(grad).values;
-            let got = match names.iter().position(|n| n == name) {
-                Some(k) => plan.input_grad(k).unwrap(),
-                None => grads[&format!("op.{}", name.rsplit('.').next().unwrap())].clone(),
-            };
-            errors.push((name.clone(), relative_error(&got, expected)));
-        }
-        errors
-            .into_iter()
-            .filter(|(_, error)| *error > TOLERANCE)
-            .map(|(what, error)| {
-                format!("{} {what}: relative error {error:.2e}", self.text("name"))
+        let gradients = self.json["grads"].as_object().unwrap().iter();
+        gradients
+            .map(|(name, grad)| {
+                let expected = &self.array(grad).values;
+                let got = match names.iter().position(|n| n == name) {
+                    Some(k) => plan.input_grad(k).unwrap(),
+                    None => grads[&format!("op.{}", name.rsplit('.').next().unwrap())].clone(),
+                };
+                (name.clone(), relative_error(&got, expected))
             })
             .collect()
     }

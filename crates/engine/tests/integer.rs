@@ -6,12 +6,12 @@ mod integer_oracle;
 mod random;
 
 use engine::{Input, IntegerError, IntegerPlan, PlanOptions, Pool, State, compile};
-use format::{FixedPoint, Format};
+use format::{Format, Integer};
 use integer_oracle::{Exact, interpret, show};
 use ir::{Graph, Value, Verified, result_format, verify};
 use kernels::{Isa, force};
 use proptest::prelude::*;
-use random::{Choices, add_masks, fill, inputs, random_graph};
+use random::{Choices, OPS, add_masks, fill, inputs, random_graph};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -73,7 +73,7 @@ fn check(plan: &IntegerPlan, k: usize, expected: &Exact, graph: &Graph) {
 /// The float engine gives the same values where 24 bits hold all of them.
 fn compare_with_floats(plan: &IntegerPlan, verified: &Verified, rows: usize, feed: &[Input]) {
     // Partial sums may be a little larger than the sums.
-    let is_exact = |f: &FixedPoint| f.width <= 22 && (-60..60).contains(&f.frac_width);
+    let is_exact = |f: &Integer| f.width <= 22 && (-60..60).contains(&f.frac_width);
     if !plan
         .describe()
         .iter()
@@ -99,7 +99,7 @@ fn compare_with_floats(plan: &IntegerPlan, verified: &Verified, rows: usize, fee
     *SEEN.lock().unwrap().entry("floats").or_default() += 1;
 }
 
-fn range(format: FixedPoint) -> (i128, i128) {
+fn range(format: Integer) -> (i128, i128) {
     let half = 1_i128 << (format.width - u32::from(format.signed));
     (if format.signed { -half } else { 0 }, half - 1)
 }
@@ -160,43 +160,6 @@ fn try_bytes(bytes: &[u8]) -> bool {
         Err(other) => panic!("{other}\n{}", show(&graph)),
     }
 }
-
-const OPS: &[&str] = &[
-    "linear",
-    "conv1d",
-    "conv2d",
-    "batch_norm1d",
-    "batch_norm2d",
-    "relu",
-    "relu6",
-    "hardtanh",
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "matmul",
-    "bmm",
-    "max_pool1d",
-    "max_pool2d",
-    "avg_pool1d",
-    "avg_pool2d",
-    "adaptive_max_pool1d",
-    "adaptive_max_pool2d",
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "mean",
-    "flatten",
-    "reshape",
-    "view",
-    "transpose",
-    "permute",
-    "cat",
-    "chunk",
-    "getitem",
-    "identity",
-    "dropout",
-    "constant",
-];
 
 #[test]
 fn random_graphs_equal_exact_arithmetic() {

@@ -432,7 +432,7 @@ fn a_plan_that_keeps_its_inputs_runs_again_to_the_same_bits() {
     plain.forward(&mut state, &[Input::F32(&x)], &pool).unwrap();
     assert_eq!(
         plain.forward_again(&mut state, &pool),
-        Err(EngineError::InputsNotKept)
+        Err(EngineError::InputsNotStored)
     );
     options.observe.push(Port {
         node: verified.placeholders()[0],

@@ -1,4 +1,4 @@
-//! How an array is cut into blocks that share a scale, and the walk over them for any rank.
+//! The cut of an array into blocks that share a scale, and the walk over them for any rank.
 //!
 //! Neighbouring axes are merged where blocks allow it, so that the usual cases become one or two axes and a block is
 //! one contiguous run; what cannot be merged is walked by counters, without divisions or allocation.
@@ -10,13 +10,13 @@ use crate::magnitude;
 /// Which elements of an array make a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockSize {
-    /// How far a block reaches.
+    /// The reach of a block.
     pub reach: Reach,
-    /// Whether a block never spans two rows of axis 0.
+    /// Keeps every block within one row of axis 0.
     pub skip_first_dim: bool,
 }
 
-/// How far a block reaches along each axis of an array.
+/// The reach of a block along each axis of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// So many elements along the last axis, −1 being the whole axis, and one along every other: a part of a row.
@@ -54,7 +54,7 @@ pub(crate) enum Sharing<'a> {
 }
 
 impl Sharing<'_> {
-    /// How many elements of axis `axis` out of `shape` a block spans.
+    /// The number of elements of axis `axis` out of `shape` that a block spans.
     #[inline(always)]
     fn extent(&self, shape: &[usize], axis: usize) -> usize {
         let dim = shape[axis];
@@ -72,7 +72,7 @@ impl Sharing<'_> {
         }
     }
 
-    /// Whether no block spans two indices of axis 0.
+    /// True when no block spans two indices of axis 0.
     pub fn keeps_rows_apart(&self, shape: &[usize]) -> bool {
         shape.is_empty() || self.extent(shape, 0) <= 1
     }
@@ -92,9 +92,9 @@ struct Axis {
     dim: usize,
     extent: usize,
     stride: usize,
-    /// Where the block begins.
+    /// The start of the block.
     begin: usize,
-    /// How many elements the block has, fewer than `extent` at the end of the axis.
+    /// The number of elements of the block, fewer than `extent` at the end of the axis.
     len: usize,
     /// Which of them the run is at.
     at: usize,
@@ -152,16 +152,16 @@ impl Blocks {
         }
     }
 
-    /// Joins blocks that lie side by side along the last axis, up to `most` elements a run, and gives the length of a
+    /// Joins blocks that lie side by side along the last axis, up to `max_len` elements a run, and gives the length of a
     /// single block's run; nothing, and no change, if no two fit.
     #[inline(always)]
-    pub fn join(&mut self, most: usize) -> Option<usize> {
+    pub fn join(&mut self, max_len: usize) -> Option<usize> {
         let inner = &mut self.axes[0];
         let single = inner.extent;
-        if single == inner.dim || single > most / 2 {
+        if single == inner.dim || single > max_len / 2 {
             return None;
         }
-        inner.extent = most / single * single;
+        inner.extent = max_len / single * single;
         Some(single)
     }
 

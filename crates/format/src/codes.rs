@@ -1,6 +1,6 @@
 //! Encoded arrays: one code of fixed width per element in a packed stream, and one scale per block.
 
-/// What the elements of one block have in common.
+/// The scale that the elements of one block share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
     /// Nothing: each element stands alone.
@@ -13,7 +13,7 @@ pub enum Scale {
     Level {
         /// Magnitudes up to here are 0.
         threshold: f64,
-        /// What the others become.
+        /// The magnitude of all others.
         factor: f64,
     },
 }
@@ -89,6 +89,15 @@ impl Codes {
     fn place(&self, index: usize) -> (usize, u32) {
         let bit = index * self.width as usize;
         (bit / 64, (bit % 64) as u32)
+    }
+}
+
+/// A magnitude with the sign that the code's bit `sign` gives it.
+pub(crate) fn with_sign(magnitude: f32, code: u64, sign: u64) -> f32 {
+    if code & sign == 0 {
+        magnitude
+    } else {
+        -magnitude
     }
 }
 

@@ -1,11 +1,11 @@
-//! What can be wrong with a format's description, and the nearest names for what was misspelled.
+//! The errors in a format's description, with the nearest names for misspelled ones.
 
 use std::fmt;
 
 /// A format description that cannot be used: what is wrong, and where it stands in the text if there is a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormatError {
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
     /// Byte offset into the text given to [`Format::parse`](crate::Format::parse).
     pub offset: Option<usize>,
@@ -48,8 +48,8 @@ pub enum Problem {
     TooManyValues {
         /// The format.
         format: &'static str,
-        /// How many fields it has.
-        most: usize,
+        /// The number of its fields.
+        max: usize,
     },
     /// A field's value has the wrong type.
     WrongType {
@@ -57,9 +57,9 @@ pub enum Problem {
         format: &'static str,
         /// The field.
         field: &'static str,
-        /// What it takes.
+        /// The type it takes.
         expected: String,
-        /// What was given.
+        /// The given value.
         found: String,
     },
     /// A field's value has the right type and cannot be used.
@@ -70,14 +70,14 @@ pub enum Problem {
         field: &'static str,
         /// The value as given.
         value: String,
-        /// What the value violates, to be read after it: `is outside 1..=64`.
+        /// The rule that the value violates, to be read after it: `is outside 1..=64`.
         rule: String,
     },
     /// The text is not of the form `name(value, key = value)`.
     Syntax {
-        /// What could stand here.
+        /// The expected text.
         expected: &'static str,
-        /// What stands here.
+        /// The text found.
         found: String,
     },
 }
@@ -130,8 +130,8 @@ impl fmt::Display for Problem {
             }
             Self::MissingField { format, field } => write!(f, "{format}: {field} is missing"),
             Self::RepeatedField { format, field } => write!(f, "{format}: {field} is given twice"),
-            Self::TooManyValues { format, most } => {
-                write!(f, "{format}: takes at most {most} values")
+            Self::TooManyValues { format, max } => {
+                write!(f, "{format}: takes at most {max} values")
             }
             Self::WrongType {
                 format,

@@ -5,6 +5,21 @@
 //! ([`Format::encode`], [`Format::decode`]). This is the one definition that training, exact integer execution, the
 //! cost model and generated hardware share. Pure functions on slices; nothing here knows a graph or a thread.
 //!
+//! ```
+//! use format::Format;
+//!
+//! let format = Format::parse("integer(8, 4)")?;
+//! let (x, shape) = ([1.97, 0.03125, 8.0], [3]);
+//! let mut y = [0.0; 3];
+//! format.quantize(&x, &shape, &mut y);
+//! assert_eq!(y, [2.0, 0.0, 7.9375]);
+//!
+//! let codes = format.encode(&x, &shape);
+//! assert_eq!((0..3).map(|i| codes.get(i)).collect::<Vec<_>>(), [0x20, 0x00, 0x7f]);
+//! assert_eq!(format.decode(&codes, &shape), y);
+//! # Ok::<(), format::FormatError>(())
+//! ```
+//!
 //! Rounding is to nearest with ties to even unless a format says otherwise, and saturates: infinities become the largest
 //! value. NaN stays NaN. Results are the f32 nearest to what exact arithmetic gives.
 //!
@@ -17,6 +32,7 @@
 )]
 
 mod block;
+mod catalog;
 mod codes;
 mod error;
 mod field;
@@ -24,19 +40,19 @@ mod formats;
 mod magnitude;
 mod number_format;
 mod round;
+mod shared_exponent;
 mod spec;
 mod sweep;
-mod table;
 
 pub use block::{BlockSize, Reach};
+pub use catalog::{FieldEntry, FormatEntry};
 pub use codes::{Codes, Scale};
 pub use error::{FormatError, Problem};
 pub use field::FieldValue;
 pub use formats::{
-    Binary, BlockFp, BlockLog, BlockMinifloat, FixedPoint, Format, Granularity, Integer, Log,
-    MinifloatDenorm, MinifloatIeee, Mxfp, Mxint, Rounding, ScaleInteger, Ternary,
+    Binary, BlockFp, BlockLog, BlockMinifloat, Format, Granularity, Integer, Log, MinifloatDenorm,
+    MinifloatIeee, Mxfp, Mxint, Rounding, ScaleInteger, Ternary,
 };
-pub use table::{FieldEntry, FormatEntry};
 
 use block::Sharing;
 use formats::with_format;
@@ -115,25 +131,17 @@ impl Format {
         with_format!(self, format => number_format::values(format))
     }
 
-    /// What exact integer arithmetic needs, if the format is [`Integer`].
-    pub fn fixed_point(&self) -> Option<FixedPoint> {
-        match self {
-            Self::Integer(integer) => Some(integer.fixed_point()),
-            _ => None,
-        }
-    }
-
-    /// Whether elements share a power of two block by block.
+    /// True when elements share a power of two block by block.
     pub fn is_blocked(&self) -> bool {
         with_format!(self, format => matches!(format.sharing(), Sharing::Blocks(_)))
     }
 
-    /// Whether every element is rounded by itself, so that an array can be rounded in any pieces.
+    /// True when every element is rounded by itself, so that an array can be rounded in any pieces.
     pub fn rounds_alone(&self) -> bool {
         with_format!(self, format => matches!(format.sharing(), Sharing::Nobody))
     }
 
-    /// Whether no scale is shared by two rows of axis 0 of an array of this shape, so that rows can be rounded apart.
+    /// True when no scale is shared by two rows of axis 0 of an array of this shape, so that rows can be rounded apart.
     pub fn keeps_rows_apart(&self, shape: &[usize]) -> bool {
         with_format!(self, format => format.sharing().keeps_rows_apart(shape))
     }

@@ -1,16 +1,16 @@
-//! What a format must say of itself, and what follows from it for arrays: rounding, gradients, codes.
+//! The contract of a format, and what follows from it for arrays: rounding, gradients, codes.
 
 use crate::block::{Block, Blocks, Sharing};
+use crate::catalog::FormatEntry;
 use crate::codes::{Codes, Scale};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::round::Lane;
+use crate::round::RoundingRule;
 use crate::sweep::{self, Mask, Round};
-use crate::table::FormatEntry;
 
 /// A number format. Everything else is derived from these.
 pub(crate) trait NumberFormat: Sized {
-    /// How the elements of one block are rounded.
+    /// The rule and the codes of the elements of one block.
     type Element: Element;
 
     /// Names and texts.
@@ -20,8 +20,10 @@ pub(crate) trait NumberFormat: Sized {
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError>;
     /// All fields in positional order.
     fn fields(&self) -> Vec<(&'static str, FieldValue)>;
-    /// The precision list of the metadata.
-    fn precision(&self) -> Vec<FieldValue>;
+    /// The precision list of the metadata: the values of all fields unless a format shows fewer.
+    fn precision(&self) -> Vec<FieldValue> {
+        self.fields().into_iter().map(|(_, value)| value).collect()
+    }
     /// The smallest and the largest value, with the largest scale.
     fn range(&self) -> (f64, f64);
 
@@ -64,24 +66,11 @@ pub(crate) trait NumberFormat: Sized {
 
 /// The rounding rule and the codes of elements that share a scale.
 pub(crate) trait Element: Copy {
-    /// Rounds every element.
-    fn round(&self, x: &[f32], y: &mut [f32]);
-    /// What [`Self::round_lane`] needs to know of a block, if it can round the block's elements.
-    #[inline(always)]
-    fn lane(&self) -> Option<Lane> {
-        None
-    }
-    /// Rounds an element of the block that `lane` is from, which may be another one of the same format. Not asked of
-    /// a rule without lanes.
-    #[inline(always)]
-    fn round_lane(&self, x: f32, _lane: Lane) -> f32 {
-        x
-    }
-    /// The smallest and largest float that do not saturate.
-    #[inline(always)]
-    fn pass(&self) -> (f32, f32) {
-        (f32::NEG_INFINITY, f32::INFINITY)
-    }
+    /// The kind of rule.
+    type Rule: RoundingRule;
+
+    /// The rule by which elements are rounded.
+    fn rule(&self) -> Self::Rule;
     /// The code of `y`, a rounded value that is not NaN.
     fn encode(&self, y: f32) -> u64;
     /// The value of a code.

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use crate::Format;
+use crate::catalog::FormatEntry;
 use crate::error::{FormatError, Problem, nearest};
 use crate::field::{FieldValue, Fields};
-use crate::table::FormatEntry;
 
 impl Format {
     /// Reads `integer(8, 4)` or `mxint(width = 8, block_size = [1, 16])`: positional values first, then named ones.
@@ -232,11 +232,11 @@ impl<'a> Text<'a> {
             return Err(self.unexpected("field = value, as before"));
         }
         let value = self.value()?;
-        let most = entry.fields.len();
+        let max = entry.fields.len();
         let Some(field) = entry.fields.get(position) else {
             let problem = Problem::TooManyValues {
                 format: entry.name,
-                most,
+                max,
             };
             return Err(at(problem.into(), start));
         };
@@ -288,7 +288,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// What a bare word means.
+/// The value of a bare word.
 fn scalar(word: &str) -> FieldValue {
     let is_number = word.starts_with(|symbol: char| "+-.0123456789".contains(symbol));
     match word {

@@ -1,4 +1,4 @@
-//! What is done to an array whose elements share scales, block by block where their runs are long, otherwise row by row
+//! Operations on an array whose elements share scales: block by block where their runs are long, otherwise row by row
 //! over many blocks side by side.
 //!
 //! Row by row, memory is read in order, and what a block costs beside its elements is paid for many of them in one loop
@@ -8,12 +8,12 @@ use crate::block::{Block, Blocks, Sharing};
 use crate::codes::Scale;
 use crate::magnitude;
 use crate::number_format::{Element, NumberFormat};
-use crate::round::Lane;
+use crate::round::{Lane, RoundingRule};
 
-/// How many columns are swept at a time: what is kept of their blocks stays in the nearest cache.
+/// The number of columns swept at a time: the state of their blocks stays in the nearest cache.
 const COLUMNS: usize = 1024;
 
-/// What is done to the elements of a block once its rule is known.
+/// An operation on the elements of a block whose rule is known.
 pub(crate) trait Task<E: Element> {
     /// Does it to a run of elements of one block.
     fn run(element: &E, x: &[f32], out: &mut [f32]);
@@ -29,17 +29,17 @@ pub(crate) struct Round;
 impl<E: Element> Task<E> for Round {
     #[inline(always)]
     fn run(element: &E, x: &[f32], y: &mut [f32]) {
-        element.round(x, y);
+        element.rule().round(x, y);
     }
 
     #[inline(always)]
     fn lane(element: &E) -> Option<Lane> {
-        element.lane()
+        element.rule().lane()
     }
 
     #[inline(always)]
     fn one(element: &E, lane: Lane, x: f32, _: f32) -> f32 {
-        element.round_lane(x, lane)
+        element.rule().round_lane(x, lane)
     }
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Mask;
 impl<E: Element> Task<E> for Mask {
     #[inline(always)]
     fn run(element: &E, x: &[f32], grad: &mut [f32]) {
-        let (lo, hi) = element.pass();
+        let (lo, hi) = element.rule().pass();
         for (grad, &x) in grad.iter_mut().zip(x) {
             *grad = Self::one(element, [lo, hi], x, *grad);
         }
@@ -57,7 +57,7 @@ impl<E: Element> Task<E> for Mask {
 
     #[inline(always)]
     fn lane(element: &E) -> Option<Lane> {
-        Some(element.pass().into())
+        Some(element.rule().pass().into())
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Interval arithmetic on fixed-point codes: which values an exact computation can reach.
 
-use format::{FixedPoint, Rounding};
+use format::{Integer, Rounding};
 
 /// The multiples of 2^-frac from `min`·2^-frac to `max`·2^-frac. Operations are `None` where 128 bits do not suffice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct CodeRange {
 
 impl CodeRange {
     /// Everything a format can hold.
-    pub fn of(format: FixedPoint) -> Option<Self> {
+    pub fn of(format: Integer) -> Option<Self> {
         let bits = if format.signed {
             format.width.checked_sub(1)?
         } else {
@@ -72,11 +72,11 @@ impl CodeRange {
     }
 
     /// The narrowest format that holds all of it.
-    pub fn format(self) -> FixedPoint {
+    pub fn format(self) -> Integer {
         let magnitude = |code: i128| 128 - (if code < 0 { !code } else { code }).leading_zeros();
         let signed = self.min < 0;
         let bits = magnitude(self.min).max(magnitude(self.max));
-        FixedPoint {
+        Integer {
             width: (bits + u32::from(signed)).max(1),
             frac_width: self.frac,
             signed,
@@ -150,7 +150,7 @@ impl CodeRange {
     }
 
     /// max(x, low), for a bound that is itself a multiple of 2^-frac.
-    pub fn at_least(self, low: f64) -> Option<Self> {
+    pub fn clamp_below(self, low: f64) -> Option<Self> {
         let low = self.code_of(low)?;
         Some(Self {
             min: self.min.max(low),
@@ -160,7 +160,7 @@ impl CodeRange {
     }
 
     /// min(x, high), for a bound that is itself a multiple of 2^-frac.
-    pub fn at_most(self, high: f64) -> Option<Self> {
+    pub fn clamp_above(self, high: f64) -> Option<Self> {
         let high = self.code_of(high)?;
         Some(Self {
             min: self.min.min(high),
@@ -169,7 +169,7 @@ impl CodeRange {
         })
     }
 
-    /// Whether it is one number, and that a power of two or its negative.
+    /// True for one number that is a power of two or its negative.
     pub fn is_power_of_two(self) -> bool {
         self.min == self.max && self.min.unsigned_abs().is_power_of_two()
     }
@@ -228,8 +228,8 @@ mod tests {
         };
         let ends = |range: Option<CodeRange>| range.map(|range| (range.min, range.max));
         // Zero is a multiple of any step, 6 of 2 but not of 4.
-        assert_eq!(ends(range(-2).at_least(0.0)), Some((0, 7)));
-        assert_eq!(ends(range(-1).at_most(6.0)), Some((-8, 3)));
-        assert_eq!(ends(range(-2).at_most(6.0)), None);
+        assert_eq!(ends(range(-2).clamp_below(0.0)), Some((0, 7)));
+        assert_eq!(ends(range(-1).clamp_above(6.0)), Some((-8, 3)));
+        assert_eq!(ends(range(-2).clamp_above(6.0)), None);
     }
 }

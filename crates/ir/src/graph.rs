@@ -40,7 +40,7 @@ pub struct Node {
     pub name: String,
     /// The dotted path of the module, `seq_blocks.2`; empty for functions and methods.
     pub target: String,
-    /// What it computes.
+    /// The operator.
     pub op: Op,
     /// The data inputs.
     pub inputs: Vec<Value>,
@@ -51,7 +51,7 @@ pub struct Node {
     pub masks: BTreeMap<String, Tensor>,
     /// Number formats by port name: `data_in_0`, `weight`, `data_out_0`, …
     pub formats: BTreeMap<String, Format>,
-    /// What profiling found: by port, by name of the statistic, its fields.
+    /// The results of profiling: by port and by name of the statistic, its fields.
     pub statistics: BTreeMap<String, Map<String, Json>>,
 }
 
@@ -70,7 +70,7 @@ impl Node {
         }
     }
 
-    /// What the node is to torch.fx.
+    /// The opcode of torch.fx.
     pub fn fx_op(&self) -> FxOp {
         match self.op.entry().fx_op {
             FxOp::CallFunction | FxOp::CallMethod if !self.target.is_empty() => FxOp::CallModule,
@@ -78,7 +78,7 @@ impl Node {
         }
     }
 
-    /// How MASE classes the node.
+    /// The class that MASE gives the node.
     pub fn mase_type(&self) -> MaseType {
         self.op.entry().mase_type
     }
@@ -123,7 +123,7 @@ impl Node {
 /// A network: nodes in execution order, the last of which is the output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
-    /// What the graph is called.
+    /// The name of the graph.
     pub name: String,
     nodes: Vec<Node>,
 }

@@ -51,7 +51,6 @@ mod graph;
 mod mask;
 mod metadata;
 mod operator;
-
 mod result_format;
 mod shape;
 mod tensor;
@@ -67,13 +66,15 @@ pub use metadata::{
     Common, Hardware, NodeMeta, PortMeta, PortStatistics, Ports, Software, common, field_json,
     metadata, software,
 };
-pub use operator::{BitOpRule, Cost, FxOp, Init, MaseType, OpError, Operator, ParamRole, PortSpec};
+pub use operator::{
+    BitOpRule, Cost, FlopFormula, FxOp, Init, MaseType, OpError, Operator, ParamRole, PortSpec,
+    RowCoupling,
+};
 pub use ops::{AttributeError, Op, OpEntry};
-
-pub use result_format::result_format;
+pub use result_format::{OperandRanges, result_format};
 pub use shape::{DType, Dim, Shape, ShapeError, Type};
 pub use tensor::Tensor;
 pub use text::{TextError, TextErrors};
-pub use torch_repr::{torch_class, torch_repr};
+pub use torch_repr::{TorchModule, torch_class, torch_repr};
 pub use verified::Verified;
 pub use verify::{RULES, VerifyError, Violation, verify};

@@ -120,7 +120,7 @@ fn wrong_value(node: &Node, port: &str, mask: &Tensor) -> Option<String> {
     ))
 }
 
-/// Whether zero stays zero when it is rounded; of all formats only bipolar `binary` lacks one.
+/// True when zero stays zero when it is rounded; of all formats only bipolar `binary` lacks one.
 fn has_zero(format: &Format) -> bool {
     let mut rounded = [1.0];
     format.quantize(&[0.0], &[1], &mut rounded);

@@ -13,14 +13,14 @@ pub struct NodeMeta {
     pub common: Common,
     /// Statistics.
     pub software: Software,
-    /// What emission needs.
+    /// The part for emission.
     pub hardware: Hardware,
 }
 
 /// Types, shapes and formats of all ports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Common {
-    /// How MASE classes the node.
+    /// The class that MASE gives the node.
     pub mase_type: &'static str,
     /// The operator.
     pub mase_op: &'static str,
@@ -32,7 +32,7 @@ pub struct Common {
     pub results: Ports<PortMeta>,
 }
 
-/// What is known of one port.
+/// The metadata of one port.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PortMeta {
     /// The size of every axis.
@@ -49,7 +49,7 @@ pub struct PortMeta {
     pub sparsity: Option<f64>,
 }
 
-/// What profiling found.
+/// The results of profiling.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Software {
     /// Data inputs and parameters.
@@ -67,7 +67,7 @@ pub struct PortStatistics {
     pub stat: Map<String, Json>,
 }
 
-/// What emission needs; nothing yet.
+/// The part for emission; empty yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Hardware {}
 
@@ -76,7 +76,7 @@ pub struct Hardware {}
 pub struct Ports<T>(pub Vec<(String, T)>);
 
 impl<T> Ports<T> {
-    /// Whether there are none.
+    /// True when there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -163,13 +163,7 @@ pub fn software(verified: &Verified, id: NodeId) -> Software {
 
 fn exact_result(node: &Node, inputs: &[Type]) -> Option<Format> {
     let operand = |port: &str| node.formats.get(port).and_then(Format::fixed_point);
-    let exact = result_format(&node.op, inputs, operand)?;
-    Some(Format::Integer(format::Integer {
-        width: exact.width,
-        frac_width: exact.frac_width,
-        signed: exact.signed,
-        rounding: exact.rounding,
-    }))
+    result_format(&node.op, inputs, operand).map(Format::Integer)
 }
 
 fn port_meta(ty: &Type, batch: usize, format: Option<&Format>, mask: Option<&Tensor>) -> PortMeta {

@@ -1,8 +1,11 @@
-//! What every operator states about itself: ports, shape rule, cost; and the vocabulary of torch.fx and MASE.
+//! The contract of an operator: ports, shape rule, cost, row coupling, exact range, PyTorch's name; and the vocabulary
+//! of torch.fx and MASE.
 
-use crate::{ShapeError, Type};
+use crate::ops::numel;
+use crate::{CodeRange, OperandRanges, ShapeError, TorchModule, Type};
 
-/// An operator: its ports, the shapes it makes and what it costs. How it runs is the engine's business.
+/// An operator: its meaning and its properties. The engine defines how it runs. No method has a default, so that a
+/// new operator answers every question.
 pub trait Operator {
     /// The ports in order: data inputs first, then parameters.
     fn ports(&self) -> Vec<PortSpec>;
@@ -12,6 +15,39 @@ pub trait Operator {
 
     /// The cost for concrete shapes of the data inputs and results, which [`Operator::infer`] has accepted.
     fn cost(&self, inputs: &[&[usize]], outputs: &[&[usize]]) -> Cost;
+
+    /// The dependence of one row of the results on the other rows of the batch. The batch symbol may be assumed to
+    /// stand on axis 0 of every input and result that has it; other graphs are never cut.
+    fn row_coupling(&self, inputs: &[Type]) -> RowCoupling;
+
+    /// The range of the exact results of fixed-point operands; `None` when an operand is not fixed point, when the
+    /// operator has no exact integer form (gelu, softmax, a mean of three), or when 128 bits do not suffice.
+    fn exact_range(&self, inputs: &[Type], operands: &OperandRanges) -> Option<CodeRange>;
+
+    /// The PyTorch module that computes the operator; `None` for operators that are only functions.
+    fn torch_module(&self) -> Option<TorchModule>;
+}
+
+/// The dependence of one row of a batch on the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowCoupling {
+    /// A row of the results follows from the same row of the inputs, so that a batch can be cut into shards.
+    Independent,
+    /// In training a row depends on statistics of the whole batch. They are sums over rows, which the step of the
+    /// operator reduces over shards; in evaluation the rows are independent.
+    BatchStatistics,
+    /// A row depends on other rows or on its own index; a batch cannot be cut.
+    Coupled,
+}
+
+impl RowCoupling {
+    /// The coupling of an operator that works along one axis of its first input.
+    pub fn along(inputs: &[Type], dim: i64) -> Self {
+        match inputs.first().map(|input| input.shape.axis(dim)) {
+            Some(Ok(1..)) => Self::Independent,
+            Some(Ok(0) | Err(_)) | None => Self::Coupled,
+        }
+    }
 }
 
 /// One input of an operator.
@@ -27,7 +63,7 @@ pub enum PortSpec {
         name: &'static str,
         /// Its shape.
         shape: Vec<usize>,
-        /// How PyTorch fills it at the start.
+        /// PyTorch's initialisation.
         init: Init,
         /// Trained, or updated by the operator itself.
         role: ParamRole,
@@ -61,7 +97,7 @@ impl PortSpec {
     }
 }
 
-/// Whether a parameter is trained.
+/// The role of a parameter in training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamRole {
     /// Updated by the optimiser.
@@ -70,7 +106,7 @@ pub enum ParamRole {
     Buffer,
 }
 
-/// How a parameter starts, as in PyTorch.
+/// The initialisation of a parameter, as in PyTorch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Init {
     /// All zero.
@@ -83,14 +119,16 @@ pub enum Init {
     Normal(f32),
 }
 
-/// What one application of an operator costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The arithmetic of one application of an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Floating-point operations, counted as the labs count them: one per multiply-accumulate.
     pub flops: u64,
     /// Multiply-accumulates of a matrix product or convolution.
     pub macs: u64,
-    /// How bit operations follow from the FLOPs.
+    /// The formula that the count of FLOPs follows.
+    pub formula: FlopFormula,
+    /// The rule by which bit operations follow from the FLOPs.
     pub bit_ops: BitOpRule,
 }
 
@@ -99,22 +137,43 @@ impl Cost {
     pub const FREE: Self = Self {
         flops: 0,
         macs: 0,
+        formula: FlopFormula::Free,
         bit_ops: BitOpRule::Elementwise,
     };
 
-    /// `flops` operations with one operand each.
-    pub fn elementwise(flops: u64) -> Self {
+    /// `factor` operations with one operand each for every element of the first input.
+    pub fn per_input(inputs: &[&[usize]], factor: u64) -> Self {
         Self {
-            flops,
+            flops: numel(inputs[0]).saturating_mul(factor),
+            formula: FlopFormula::PerInput(factor),
+            ..Self::FREE
+        }
+    }
+
+    /// One operation for every element of the first result.
+    pub fn per_result(outputs: &[&[usize]]) -> Self {
+        Self {
+            flops: numel(outputs[0]),
+            formula: FlopFormula::PerResult,
+            ..Self::FREE
+        }
+    }
+
+    /// `count` operations, the number of elements of a window, for every element of the first result.
+    pub fn per_window(outputs: &[&[usize]], count: u64) -> Self {
+        Self {
+            flops: numel(outputs[0]).saturating_mul(count),
+            formula: FlopFormula::PerResultTimes("window"),
             ..Self::FREE
         }
     }
 
     /// `macs` multiply-accumulates of data with weights.
-    pub fn product(macs: u64) -> Self {
+    pub fn product(macs: u64, formula: FlopFormula) -> Self {
         Self {
             flops: macs,
             macs,
+            formula,
             bit_ops: BitOpRule::Product,
         }
     }
@@ -130,19 +189,41 @@ impl Cost {
     }
 }
 
-/// How many bit operations one counted operation is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The formula of a count of floating-point operations, for people. N_in and N_out are the elements of the first input
+/// and of the first result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlopFormula {
+    /// No operations.
+    Free,
+    /// factor·N_in.
+    PerInput(u64),
+    /// N_out.
+    PerResult,
+    /// N_out times the named quantity.
+    PerResultTimes(&'static str),
+    /// numel(weight)·(N_in/in_features).
+    Weights {
+        /// Size of the last axis of the input.
+        in_features: usize,
+        /// Size of the last axis of the result.
+        out_features: usize,
+    },
+    /// The two matrix products of attention.
+    Attention,
+}
+
+/// The number of bit operations in one counted operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOpRule {
     /// b_in·b_weight + max(b_bias, b_in): a multiply-accumulate.
     Product,
     /// b_in.
-    #[default]
     Elementwise,
     /// b_in²: batch norm.
     Square,
 }
 
-/// Why an operator refuses its inputs or attributes.
+/// The reason why an operator refuses its inputs or attributes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpError {
     /// The shapes do not fit.
@@ -153,9 +234,9 @@ pub enum OpError {
     Input {
         /// The port.
         port: String,
-        /// What the operator takes.
+        /// The type that the operator takes.
         expected: String,
-        /// What it was given.
+        /// The given type.
         got: String,
     },
     /// An attribute has a value the operator cannot have.
@@ -165,7 +246,7 @@ pub enum OpError {
         name: &'static str,
         /// Its value.
         value: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
 }
@@ -225,7 +306,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What a node is to torch.fx.
+    /// The opcode of a node in torch.fx.
     FxOp {
         /// An input of the graph: a tensor that the caller supplies, such as a batch of rows.
         Placeholder = "placeholder",
@@ -244,7 +325,7 @@ words! {
 }
 
 words! {
-    /// How MASE classes a node.
+    /// The class that MASE gives a node.
     MaseType {
         /// A function of `torch.nn.functional`, or a module that wraps one: relu, linear, convolutions, layer_norm,
         /// pools. It has a hardware template and can be quantised.

@@ -4,131 +4,44 @@
 //! follows the largest and the smallest value that the operands allow through the operator, and takes the narrowest
 //! fixed-point format that holds both. The metadata shows it and the integer executor computes in it.
 
-use crate::code_range::CodeRange;
-use crate::ops::{Window, conv::Conv};
-use crate::{MaseType, Op, Type};
-use format::FixedPoint;
+use crate::{CodeRange, Op, Operator, Type};
+use format::Integer;
 
-/// The narrowest format that holds every result of `op` exactly. `operand` gives the format of a port (`data_in_0`,
-/// `weight`, `bias`). `None` when an operand is not fixed point, when the operator has no exact integer form (gelu,
-/// softmax, a mean of three), or when 128 bits do not suffice.
+/// The narrowest format that holds every result of `op` exactly, if it has one ([`Operator::exact_range`]). `operand`
+/// gives the format of a port (`data_in_0`, `weight`, `bias`).
 pub fn result_format(
     op: &Op,
     inputs: &[Type],
-    operand: impl Fn(&str) -> Option<FixedPoint>,
-) -> Option<FixedPoint> {
+    operand: impl Fn(&str) -> Option<Integer>,
+) -> Option<Integer> {
     let range = |port: &str| operand(port).and_then(CodeRange::of);
-    let result = layer(op, inputs, &range).or_else(|| elementwise(op, inputs, &range));
-    result.map(CodeRange::format)
+    op.exact_range(inputs, &OperandRanges(&range))
+        .map(CodeRange::format)
 }
 
-/// Sums of products, and means.
-fn layer(op: &Op, inputs: &[Type], range: &dyn Fn(&str) -> Option<CodeRange>) -> Option<CodeRange> {
-    let data = || range("data_in_0");
-    let dot = |n: usize, has_bias: bool| {
-        let sum = data()?.times(range("weight")?)?.summed(n)?;
+/// The code ranges of the operands of a node, by port; `None` where an operand is not fixed point.
+pub struct OperandRanges<'a>(&'a dyn Fn(&str) -> Option<CodeRange>);
+
+impl OperandRanges<'_> {
+    /// The operand at a port.
+    pub fn port(&self, name: &str) -> Option<CodeRange> {
+        (self.0)(name)
+    }
+
+    /// The first data input.
+    pub fn data(&self) -> Option<CodeRange> {
+        self.port("data_in_0")
+    }
+
+    /// Sums of `n` products of data with weights, and the bias.
+    pub fn dot(&self, n: usize, has_bias: bool) -> Option<CodeRange> {
+        let sum = self.data()?.times(self.port("weight")?)?.summed(n)?;
         if has_bias {
-            sum.plus(range("bias")?)
+            sum.plus(self.port("bias")?)
         } else {
             Some(sum)
         }
-    };
-    match op {
-        Op::Linear(op) => dot(op.in_features, op.bias),
-        Op::Conv1d(op) => dot(taps(op)?, op.bias),
-        Op::Conv2d(op) => dot(taps(op)?, op.bias),
-        // What a batch norm computes is x·scale + shift; its weight and bias formats are theirs.
-        Op::BatchNorm1d(_) | Op::BatchNorm2d(_) => dot(1, true),
-        Op::Matmul(_) | Op::Bmm(_) => data()?
-            .times(range("data_in_1")?)?
-            .summed(inner_size(inputs)?),
-        Op::Mean(op) => data()?.mean_of(reduced_size(op, inputs)?),
-        Op::AvgPool1d(op) => data()?.mean_of(full_window(op.window(), op.count_include_pad)?),
-        Op::AvgPool2d(op) => data()?.mean_of(full_window(op.window(), op.count_include_pad)?),
-        Op::AdaptiveAvgPool1d(op) => data()?.mean_of(adaptive_window(&op.output_size, inputs)?),
-        Op::AdaptiveAvgPool2d(op) => data()?.mean_of(adaptive_window(&op.output_size, inputs)?),
-        _ => None,
     }
-}
-
-/// What works on each element alone, or only moves it.
-fn elementwise(
-    op: &Op,
-    inputs: &[Type],
-    range: &dyn Fn(&str) -> Option<CodeRange>,
-) -> Option<CodeRange> {
-    let data = range("data_in_0")?;
-    let right = |scalar: Option<f64>| match scalar {
-        Some(number) => CodeRange::number(number),
-        None => range("data_in_1"),
-    };
-    match op {
-        Op::Add(op) => data.plus(right(op.scalar)?),
-        Op::Sub(op) => data.plus(right(op.scalar)?.negated()?),
-        Op::Mul(op) => data.times(right(op.scalar)?),
-        Op::Div(op) if CodeRange::number(op.scalar?)?.is_power_of_two() => {
-            data.times(CodeRange::number(op.scalar?.recip())?)
-        }
-        Op::Relu(_) => data.at_least(0.0),
-        Op::Relu6(_) => data.at_least(0.0)?.at_most(6.0),
-        Op::Hardtanh(op) => data.at_least(op.min_val)?.at_most(op.max_val),
-        Op::Cat(_) => {
-            (1..inputs.len()).try_fold(data, |all, k| all.joined(range(&format!("data_in_{k}"))?))
-        }
-        op if moves_elements(op) => Some(data),
-        _ => None,
-    }
-}
-
-/// Operators whose results are elements of their input.
-fn moves_elements(op: &Op) -> bool {
-    let is_max_pool = matches!(
-        op,
-        Op::MaxPool1d(_) | Op::MaxPool2d(_) | Op::AdaptiveMaxPool1d(_) | Op::AdaptiveMaxPool2d(_)
-    );
-    let is_same = matches!(op, Op::Identity(_) | Op::Dropout(_));
-    is_max_pool || is_same || op.entry().mase_type == MaseType::ImplicitFunc
-}
-
-fn taps<const K: usize>(op: &Conv<K>) -> Option<usize> {
-    op.group_channels()
-        .checked_mul(usize::try_from(op.window().numel()).ok()?)
-}
-
-fn inner_size(inputs: &[Type]) -> Option<usize> {
-    inputs.first()?.shape.0.last()?.fixed()
-}
-
-fn reduced_size(op: &crate::ops::mean::Mean, inputs: &[Type]) -> Option<usize> {
-    let shape = &inputs.first()?.shape;
-    let reduced = op.reduced(shape).ok()?;
-    let mut sizes = shape.0.iter().zip(reduced).filter(|(_, reduced)| *reduced);
-    sizes.try_fold(1_usize, |n, (dim, _)| n.checked_mul(dim.fixed()?))
-}
-
-/// The number of elements that every window of an average pool divides by.
-fn full_window<const K: usize>(window: Window<K>, count_include_pad: bool) -> Option<usize> {
-    let is_same_everywhere = window.padding == [0; K] || count_include_pad;
-    usize::try_from(window.numel())
-        .ok()
-        .filter(|_| is_same_everywhere)
-}
-
-/// The number of elements of an adaptive pool's windows, when all have the same.
-fn adaptive_window(output_size: &[usize], inputs: &[Type]) -> Option<usize> {
-    let space = inputs
-        .first()?
-        .shape
-        .0
-        .iter()
-        .rev()
-        .zip(output_size.iter().rev());
-    let mut sizes = space.map(|(dim, &n)| (dim.fixed(), n));
-    sizes.try_fold(1_usize, |all, (size, n)| {
-        let size = size?;
-        let window = size.is_multiple_of(n).then(|| size / n.max(1))?;
-        all.checked_mul(window)
-    })
 }
 
 #[cfg(test)]

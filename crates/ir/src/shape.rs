@@ -254,7 +254,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// Why shapes do not fit together.
+/// The reason why shapes do not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// Not a number, a symbol or a multiple of one.

@@ -46,7 +46,7 @@ impl Tensor {
         Arc::<Vec<f32>>::make_mut(&mut self.values)
     }
 
-    /// Whether both tensors share one allocation.
+    /// True when both tensors share one allocation.
     pub fn shares_values_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.values, &other.values)
     }

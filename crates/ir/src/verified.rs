@@ -2,7 +2,7 @@
 
 use crate::{BitOpRule, Cost, Graph, NodeId, Op, Operator, Type, Value, density};
 
-/// What [`crate::verify`] returns: a borrowed graph and the type of every result. The engine and the hardware
+/// The result of [`crate::verify`]: a borrowed graph and the type of every result. The engine and the hardware
 /// generator take only this.
 #[derive(Clone, Debug)]
 pub struct Verified<'g> {
@@ -37,7 +37,7 @@ impl<'g> Verified<'g> {
         inputs.map(|&value| self.ty(value).clone()).collect()
     }
 
-    /// What the graph returns.
+    /// The values that the graph returns.
     pub fn output_values(&self) -> &'g [Value] {
         self.graph
             .nodes()
@@ -54,7 +54,7 @@ impl<'g> Verified<'g> {
             .collect()
     }
 
-    /// What a node costs for a batch of this size; `None` when the batch is larger than memory could hold.
+    /// The cost of a node for a batch of this size; `None` when the batch is larger than memory could hold.
     pub fn cost(&self, id: NodeId, batch: usize) -> Option<Cost> {
         let bind = |types: &[Type]| {
             types

@@ -59,7 +59,7 @@ pub struct Violation {
     pub node: Option<String>,
     /// The node's operator.
     pub op: Option<&'static str>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
@@ -117,7 +117,7 @@ struct Verifier<'g> {
 }
 
 impl<'g> Verifier<'g> {
-    fn blame(&mut self, rule: &'static str, node: &Node, message: impl Into<String>) {
+    fn report(&mut self, rule: &'static str, node: &Node, message: impl Into<String>) {
         self.violations.push(Violation {
             rule,
             node: Some(node.name.clone()),
@@ -126,7 +126,7 @@ impl<'g> Verifier<'g> {
         });
     }
 
-    fn blame_graph(&mut self, rule: &'static str, message: &str) {
+    fn report_graph(&mut self, rule: &'static str, message: &str) {
         let message = message.to_owned();
         self.violations.push(Violation {
             rule,
@@ -153,10 +153,10 @@ impl<'g> Verifier<'g> {
             .iter()
             .any(|node| matches!(node.op, Op::Placeholder(_)))
         {
-            self.blame_graph(PLACEHOLDER, "the graph has no placeholder");
+            self.report_graph(PLACEHOLDER, "the graph has no placeholder");
         }
         if !nodes.iter().any(|node| matches!(node.op, Op::Output(_))) {
-            self.blame_graph(OUTPUT, "the graph has no output node");
+            self.report_graph(OUTPUT, "the graph has no output node");
         }
         let Some((last, earlier)) = nodes.split_last() else {
             return;
@@ -166,7 +166,7 @@ impl<'g> Verifier<'g> {
             .filter(|node| matches!(node.op, Op::Output(_)))
         {
             let message = format!("must be the last node, but {} follows", last.name);
-            self.blame(OUTPUT, output, message);
+            self.report(OUTPUT, output, message);
         }
     }
 
@@ -177,10 +177,10 @@ impl<'g> Verifier<'g> {
                 "'{}' is not an identifier: write letters, digits and _",
                 node.name
             );
-            self.blame(NAME, node, message);
+            self.report(NAME, node, message);
         }
         if let Some(first) = self.names.insert(&node.name, id) {
-            self.blame(
+            self.report(
                 NAME,
                 node,
                 format!("node {} already has this name", first.0),
@@ -194,19 +194,19 @@ impl<'g> Verifier<'g> {
             .map(|port| self.input(graph, id, node, port))
             .collect();
         let ports = node.op.ports();
-        let least = ports
+        let min = ports
             .iter()
             .filter(|port| matches!(port, PortSpec::Data(_)))
             .count();
         let more = ports.contains(&PortSpec::MoreData);
         let n = node.inputs.len();
-        if n < least || (n > least && !more) {
-            let at_least = if more { "at least " } else { "" };
-            let plural = if least == 1 { "" } else { "s" };
-            self.blame(
+        if n < min || (n > min && !more) {
+            let prefix = if more { "at least " } else { "" };
+            let plural = if min == 1 { "" } else { "s" };
+            self.report(
                 ARITY,
                 node,
-                format!("expected {at_least}{least} input{plural}, got {n}"),
+                format!("expected {prefix}{min} input{plural}, got {n}"),
             );
             return None;
         }
@@ -220,7 +220,7 @@ impl<'g> Verifier<'g> {
                 Some(later) => format!("{}, which is not an earlier node", later.name),
                 None => format!("node {}, which does not exist", from.0),
             };
-            self.blame(INPUT, node, format!("data_in_{port}: reads {what}"));
+            self.report(INPUT, node, format!("data_in_{port}: reads {what}"));
             return None;
         }
         let results = self.types.get(from.index())?.as_ref()?;
@@ -228,7 +228,7 @@ impl<'g> Verifier<'g> {
         if found.is_none() {
             let (n, name) = (results.len(), &graph.node(from).name);
             let message = format!("data_in_{port}: reads result {output} of {name}, which has {n}");
-            self.blame(INPUT, node, message);
+            self.report(INPUT, node, message);
         }
         found
     }
@@ -238,17 +238,17 @@ impl<'g> Verifier<'g> {
         let types = match node.op.infer(inputs) {
             Ok(types) => types,
             Err(error) => {
-                self.blame(TYPE, node, error.to_string());
+                self.report(TYPE, node, error.to_string());
                 return None;
             }
         };
         let n_before = self.violations.len();
         for (k, ty) in types.iter().enumerate() {
             if ty.shape.0.iter().any(|dim| dim.factor == 0) {
-                self.blame(SIZE, node, format!("data_out_{k}: {ty} has an empty axis"));
+                self.report(SIZE, node, format!("data_out_{k}: {ty} has an empty axis"));
             } else if ty.shape.bind(1).is_none() {
                 let message = format!("data_out_{k}: {ty} has more elements than memory holds");
-                self.blame(SIZE, node, message);
+                self.report(SIZE, node, message);
             }
             self.symbols(node, ty);
         }
@@ -264,7 +264,7 @@ impl<'g> Verifier<'g> {
                 } else {
                     format!("the dim {symbol} stands beside {first}: a graph has one symbol")
                 };
-                self.blame(SYMBOL, node, message);
+                self.report(SYMBOL, node, message);
                 return;
             }
         }
@@ -278,7 +278,7 @@ impl<'g> Verifier<'g> {
                 .iter()
                 .try_fold(1_usize, |n, &size| n.checked_mul(size));
             if numel.is_none_or(|n| n > MAX_PARAMETER_ELEMENTS) {
-                self.blame(
+                self.report(
                     SIZE,
                     node,
                     format!("{name}: shape {shape:?} has more than 2^32 elements"),
@@ -288,10 +288,10 @@ impl<'g> Verifier<'g> {
         }
         for (name, tensor) in &node.params {
             match specs.iter().find(|spec| spec.0 == name) {
-                None => self.blame(PARAMETER, node, format!("has no parameter '{name}'")),
+                None => self.report(PARAMETER, node, format!("has no parameter '{name}'")),
                 Some((_, shape, ..)) if shape != tensor.shape() => {
                     let got = tensor.shape();
-                    self.blame(
+                    self.report(
                         PARAMETER,
                         node,
                         format!("{name}: expected shape {shape:?}, got {got:?}"),
@@ -302,7 +302,7 @@ impl<'g> Verifier<'g> {
             if let Some(at) = tensor.values().iter().position(|v| !v.is_finite()) {
                 let value = tensor.values()[at];
                 let index = unravel(at, tensor.shape());
-                self.blame(
+                self.report(
                     FINITE,
                     node,
                     format!("{name}: the value at {index:?} is {value}"),
@@ -315,7 +315,7 @@ impl<'g> Verifier<'g> {
     fn path(&mut self, node: &'g Node, port: &str, path: &str) {
         if let Some(other) = self.paths.insert(path.to_owned(), &node.name) {
             let message = format!("{port}: {other} already has the parameter {path}");
-            self.blame(PATH, node, message);
+            self.report(PATH, node, message);
         }
     }
 
@@ -324,7 +324,7 @@ impl<'g> Verifier<'g> {
         for port in node.formats.keys() {
             match port_dtype(node, port, inputs, results) {
                 Err(NoSuchPort) => {
-                    self.blame(
+                    self.report(
                         FORMAT,
                         node,
                         format!("{port}: has a format, but there is no such port"),
@@ -332,7 +332,7 @@ impl<'g> Verifier<'g> {
                 }
                 Ok(Some(dtype @ (DType::I64 | DType::Bool))) => {
                     let message = format!("{port}: has a format, but holds {dtype} instead of f32");
-                    self.blame(FORMAT, node, message);
+                    self.report(FORMAT, node, message);
                 }
                 Ok(_) => {}
             }
@@ -345,14 +345,14 @@ impl<'g> Verifier<'g> {
             self.path(node, port, &node.mask_path(port));
         }
         for problem in mask::problems(node, inputs) {
-            self.blame(MASK, node, problem);
+            self.report(MASK, node, problem);
         }
     }
 }
 
 struct NoSuchPort;
 
-/// What a port holds, when that is known.
+/// The type of a port, when it is known.
 fn port_dtype(
     node: &Node,
     port: &str,
@@ -375,7 +375,7 @@ fn port_dtype(
     is_param.then_some(Some(DType::F32)).ok_or(NoSuchPort)
 }
 
-/// Whether `name` is a letter or `_`, then letters, digits and `_`.
+/// True when `name` is a letter or `_`, then letters, digits and `_`.
 pub(crate) fn is_identifier(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -211,10 +211,9 @@ fn ty() -> impl Strategy<Value = Type> {
 /// Everything an operator says about itself, for any inputs.
 fn ask_everything(op: &Op, inputs: &[Type]) {
     op.ports();
+    op.row_coupling(inputs);
     torch_repr(op);
-    result_format(op, inputs, |_| {
-        Some(format::Integer::new(8, 4).fixed_point())
-    });
+    result_format(op, inputs, |_| Some(format::Integer::new(8, 4)));
     let Ok(results) = op.infer(inputs) else {
         return;
     };

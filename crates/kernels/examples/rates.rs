@@ -4,7 +4,7 @@
 use kernels::batch_norm::{self, ChannelLayout};
 use kernels::conv::{ConvShape, conv_backward_data, conv_backward_weight, conv_forward};
 use kernels::gemm::{Init, gemm, transpose};
-use kernels::int_gemm::{gemm_i8i8, gemm_u8i8, requantize_i32_to_u8};
+use kernels::int_gemm::{gemm_int, requantize_i32_to_u8};
 use kernels::optimizer::{AdamStep, adam};
 use kernels::pool::{PoolShape, max_pool_backward, max_pool_forward};
 use kernels::softmax::cross_entropy;
@@ -102,7 +102,7 @@ fn integers() {
             2 * m * k * n,
             "Gop/s",
             || {
-                gemm_u8i8(m, k, n, &a, &b, None, black_box(&mut c), n);
+                gemm_int::<u8>(m, k, n, &a, &b, None, black_box(&mut c), n);
             },
         );
         line(
@@ -110,7 +110,7 @@ fn integers() {
             2 * m * k * n,
             "Gop/s",
             || {
-                gemm_i8i8(m, k, n, &signed, &b, None, black_box(&mut c), n);
+                gemm_int::<i8>(m, k, n, &signed, &b, None, black_box(&mut c), n);
             },
         );
         line(
@@ -118,7 +118,7 @@ fn integers() {
             2 * m * k * n,
             "Gop/s",
             || {
-                gemm_u8i8(m, k, n, &a, &b, None, &mut c, n);
+                gemm_int::<u8>(m, k, n, &a, &b, None, &mut c, n);
                 requantize_i32_to_u8(&c, 7, 0, 255, black_box(&mut out));
             },
         );

@@ -3,16 +3,16 @@
 //! Under a causal mask query i sees keys 0 to i; rows are taken in blocks, and keys that no row of a block sees are left
 //! out of its products.
 
+use crate::elementwise;
 use crate::gemm::{Init, gemm, transpose};
 use crate::isa::versions;
-use crate::maps;
 use crate::math::exp;
-use crate::rows::{add_lanes, max_lanes, sums_of};
+use crate::row_reduce::{add_lanes, max_lanes, sums_of};
 
 /// Rows of queries that share one product under a causal mask.
 const CAUSAL_BLOCK: usize = 32;
 
-/// What attends to what.
+/// Sizes of an attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttentionShape {
     /// Heads of all samples.
@@ -27,7 +27,7 @@ pub struct AttentionShape {
     pub value_dim: usize,
     /// Factor of the scores.
     pub scale: f32,
-    /// Whether query i sees only keys 0 to i.
+    /// Lets query i see only keys 0 to i.
     pub causal: bool,
 }
 
@@ -35,6 +35,11 @@ impl AttentionShape {
     /// Floats of scratch that both passes need: a turned operand and one head's scores.
     pub fn scratch_len(&self) -> usize {
         self.key_dim.max(self.value_dim) * self.keys + self.scores()
+    }
+
+    /// Queries, keys, and the elements of a key and of a value.
+    fn sizes(&self) -> [usize; 4] {
+        [self.queries, self.keys, self.key_dim, self.value_dim]
     }
 
     /// Weights of one head.
@@ -107,13 +112,7 @@ pub fn attention_forward(
     probs: &mut [f32],
     scratch: &mut [f32],
 ) {
-    let AttentionShape {
-        queries,
-        keys,
-        key_dim,
-        value_dim,
-        ..
-    } = *s;
+    let [queries, keys, key_dim, value_dim] = s.sizes();
     let turned = &mut scratch[..keys * key_dim];
     for i in 0..s.heads {
         let q = s.of(i, "q", q, queries, key_dim);
@@ -122,41 +121,32 @@ pub fn attention_forward(
         let y = s.of_mut(i, "y", y, queries, value_dim);
         let probs = s.of_mut(i, "probs", probs, queries, keys);
         transpose(keys, key_dim, k, key_dim, turned, keys);
-        maps::scale(turned, s.scale);
+        elementwise::scale(turned, s.scale);
         for (first, m, n) in s.blocks() {
             let (q, scores) = (&q[first * key_dim..], &mut probs[first * keys..]);
-            gemm(
-                m,
-                key_dim,
-                n,
-                q,
-                key_dim,
-                1,
-                turned,
-                keys,
-                scores,
-                keys,
-                Init::Zero,
+            product(
+                [m, key_dim, n],
+                (q, key_dim),
+                (turned, keys),
+                (scores, keys),
             );
         }
         softmax_seen(*s, probs);
         for (first, m, n) in s.blocks() {
             let (p, y) = (&probs[first * keys..], &mut y[first * value_dim..]);
-            gemm(
-                m,
-                n,
-                value_dim,
-                p,
-                keys,
-                1,
-                v,
-                value_dim,
-                y,
-                value_dim,
-                Init::Zero,
-            );
+            product([m, n, value_dim], (p, keys), (v, value_dim), (y, value_dim));
         }
     }
+}
+
+/// `C = A·B` for row-major operands with their row strides.
+fn product(
+    [m, k, n]: [usize; 3],
+    (a, lda): (&[f32], usize),
+    (b, ldb): (&[f32], usize),
+    (c, ldc): (&mut [f32], usize),
+) {
+    gemm(m, k, n, a, lda, 1, b, ldb, c, ldc, Init::Zero);
 }
 
 /// Gradients of q, k and v from the forward's operands and weights. Overwrites all three.
@@ -175,13 +165,7 @@ pub fn attention_backward(
     dv: &mut [f32],
     scratch: &mut [f32],
 ) {
-    let AttentionShape {
-        queries,
-        keys,
-        key_dim,
-        value_dim,
-        ..
-    } = *s;
+    let [queries, keys, key_dim, value_dim] = s.sizes();
     let (turned, scores) = scratch.split_at_mut(keys * value_dim);
     for i in 0..s.heads {
         let q = s.of(i, "q", q, queries, key_dim);
@@ -198,34 +182,15 @@ pub fn attention_backward(
         for (first, m, n) in s.blocks() {
             let (p, dy) = (&probs[first * keys..], &dy[first * value_dim..]);
             let ds = &mut scores[first * keys..];
-            gemm(
-                m,
-                value_dim,
-                n,
-                dy,
-                value_dim,
-                1,
-                turned,
-                keys,
-                ds,
-                keys,
-                Init::Zero,
+            product(
+                [m, value_dim, n],
+                (dy, value_dim),
+                (turned, keys),
+                (ds, keys),
             );
             scores_gradient(*s, first, m, p, ds);
             let dq = &mut dq[first * key_dim..];
-            gemm(
-                m,
-                n,
-                key_dim,
-                ds,
-                keys,
-                1,
-                k,
-                key_dim,
-                dq,
-                key_dim,
-                Init::Zero,
-            );
+            product([m, n, key_dim], (ds, keys), (k, key_dim), (dq, key_dim));
             let q = &q[first * key_dim..];
             gemm(
                 n,

@@ -10,7 +10,7 @@ pub enum Isa {
     Avx512 = 3,
     /// 256-bit vectors: AVX2 and FMA.
     Avx2 = 2,
-    /// What the compiler's base target has.
+    /// The compiler's base target.
     Portable = 1,
 }
 

@@ -1,7 +1,7 @@
 //! Layer normalisation over rows: `y = (x − mean) / √(var + eps) · gamma + beta`.
 
 use crate::isa::versions;
-use crate::rows::{add_lanes, sum_of, sums_of};
+use crate::row_reduce::{add_lanes, sum_of, sums_of};
 
 versions! {
     /// Normalises rows of `cols` elements. `stats` gets the mean and `1 / √(var + eps)` of each row, side by side.

@@ -3,7 +3,7 @@
 //! Each is within 4e-7 of the true value, relatively, wherever the result is a normal number; limits at ±∞ are right and
 //! NaN stays NaN. The polynomials are weighted least-squares fits at Chebyshev nodes over the stated interval.
 
-use std::f32::consts::{LN_2, LOG2_E};
+use std::f32::consts::LOG2_E;
 
 /// Adding this to |x| < 2^22 leaves x, rounded to nearest even, in the low mantissa bits.
 const ROUND: f32 = 12_582_912.0;
@@ -136,18 +136,6 @@ pub fn erf(x: f32) -> f32 {
     if x.is_nan() { x } else { value }
 }
 
-/// Derivative of [`erf`], `2/√π · e^(-x²)`.
-#[inline(always)]
-pub fn erf_derivative(x: f32) -> f32 {
-    std::f32::consts::FRAC_2_SQRT_PI * exp(-x * x)
-}
-
-/// `log2(x)`.
-#[inline(always)]
-pub fn log2(x: f32) -> f32 {
-    ln(x) * (1.0 / LN_2)
-}
-
 /// 2^n for −126 ≤ n ≤ 127, and 0 or ∞ one step outside.
 #[inline(always)]
 fn power_of_two(n: i32) -> f32 {
@@ -207,13 +195,6 @@ mod tests {
                 name: "ln",
                 ours: ln,
                 exact: f64::ln,
-                from: 1e-30,
-                to: 100.0,
-            },
-            Case {
-                name: "log2",
-                ours: log2,
-                exact: f64::log2,
                 from: 1e-30,
                 to: 100.0,
             },

@@ -1,7 +1,7 @@
 //! Rounding to number formats, compiled for the machine. The arithmetic is that of the crate `format`.
 
 use crate::isa::versions;
-use format::{FixedPoint, Format, Rounding};
+use format::{Format, Integer, Rounding};
 
 /// Adding this to |x| < 2^22 leaves x, rounded to nearest even, in the low mantissa bits.
 const ROUND: f32 = 12_582_912.0;
@@ -20,22 +20,17 @@ versions! {
     }
 
     /// The codes of a signed fixed point of up to 8 bits; NaN becomes 0.
-    pub fn quantize_codes_i8(f: FixedPoint, x: &[f32], codes: &mut [i8]) {
+    pub fn quantize_codes_i8(f: Integer, x: &[f32], codes: &mut [i8]) {
         narrow_codes(f, x, codes, #[inline(always)] |code| code as i8);
     }
 
     /// The codes of an unsigned fixed point of up to 8 bits; NaN becomes 0.
-    pub fn quantize_codes_u8(f: FixedPoint, x: &[f32], codes: &mut [u8]) {
+    pub fn quantize_codes_u8(f: Integer, x: &[f32], codes: &mut [u8]) {
         narrow_codes(f, x, codes, #[inline(always)] |code| code as u8);
     }
 
-    /// The codes of a fixed point of up to 16 bits, 15 if unsigned; NaN becomes 0.
-    pub fn quantize_codes_i16(f: FixedPoint, x: &[f32], codes: &mut [i16]) {
-        narrow_codes(f, x, codes, #[inline(always)] |code| code as i16);
-    }
-
     /// The codes of a fixed point of up to 32 bits, 31 if unsigned; NaN becomes 0.
-    pub fn quantize_codes_i32(f: FixedPoint, x: &[f32], codes: &mut [i32]) {
+    pub fn quantize_codes_i32(f: Integer, x: &[f32], codes: &mut [i32]) {
         assert_eq!(x.len(), codes.len(), "quantize_codes: {} values, {} codes", x.len(), codes.len());
         let ((lo, hi), scale) = (code_range(f), 2f64.powi(f.frac_width));
         let floor = f.rounding == Rounding::Floor;
@@ -52,15 +47,15 @@ versions! {
 
 /// Smallest and largest code.
 #[inline(always)]
-fn code_range(f: FixedPoint) -> (f64, f64) {
+fn code_range(f: Integer) -> (f64, f64) {
     let span = 2f64.powi(f.width as i32 - i32::from(f.signed));
     (if f.signed { -span } else { 0.0 }, span - 1.0)
 }
 
-/// Codes of up to 16 bits: the scaled value is clamped, then rounded by the addition of a large number. Scaling by a power
+/// Codes of up to 8 bits: the scaled value is clamped, then rounded by the addition of a large number. Scaling by a power
 /// of two is exact, or leaves a value far below a half, or one far beyond the range.
 #[inline(always)]
-fn narrow_codes<T>(f: FixedPoint, x: &[f32], codes: &mut [T], narrow: impl Fn(i32) -> T) {
+fn narrow_codes<T>(f: Integer, x: &[f32], codes: &mut [T], narrow: impl Fn(i32) -> T) {
     assert_eq!(
         x.len(),
         codes.len(),
@@ -68,11 +63,7 @@ fn narrow_codes<T>(f: FixedPoint, x: &[f32], codes: &mut [T], narrow: impl Fn(i3
         x.len(),
         codes.len()
     );
-    assert!(
-        f.width <= 16,
-        "quantize_codes: width {} exceeds 16",
-        f.width
-    );
+    assert!(f.width <= 8, "quantize_codes: width {} exceeds 8", f.width);
     let (lo, hi) = code_range(f);
     let (lo, hi) = (lo as f32, hi as f32);
     let half = f.frac_width / 2;
@@ -92,7 +83,6 @@ mod tests {
     use super::*;
     use crate::isa::testing::on_every_isa;
     use crate::testing::noise;
-    use format::Integer;
 
     fn samples() -> Vec<f32> {
         let mut x: Vec<f32> = noise(5000, 1).iter().map(|x| x * 20.0).collect();
@@ -168,32 +158,25 @@ mod tests {
                     .iter()
                     .map(|v| (v * 2f32.powi(frac_width)) as i32)
                     .collect();
-                let fixed = integer.fixed_point();
                 on_every_isa(|isa| {
                     let mut wide = vec![9; x.len()];
-                    quantize_codes_i32(fixed, &x, &mut wide);
-                    assert_eq!(wide, want, "{isa:?} {fixed:?}");
-                    let mut words = vec![9; x.len()];
-                    quantize_codes_i16(fixed, &x, &mut words);
-                    assert!(
-                        words.iter().map(|&c| i32::from(c)).eq(want.iter().copied()),
-                        "{isa:?} {fixed:?}"
-                    );
+                    quantize_codes_i32(integer, &x, &mut wide);
+                    assert_eq!(wide, want, "{isa:?} {integer:?}");
                     let (mut bytes, mut unsigned) = (vec![9i8; x.len()], vec![9u8; x.len()]);
                     if signed {
-                        quantize_codes_i8(fixed, &x, &mut bytes);
+                        quantize_codes_i8(integer, &x, &mut bytes);
                         assert!(
                             bytes.iter().map(|&c| i32::from(c)).eq(want.iter().copied()),
-                            "{isa:?} {fixed:?}"
+                            "{isa:?} {integer:?}"
                         );
                     } else {
-                        quantize_codes_u8(fixed, &x, &mut unsigned);
+                        quantize_codes_u8(integer, &x, &mut unsigned);
                         assert!(
                             unsigned
                                 .iter()
                                 .map(|&c| i32::from(c))
                                 .eq(want.iter().copied()),
-                            "{isa:?} {fixed:?}"
+                            "{isa:?} {integer:?}"
                         );
                     }
                 });
@@ -203,10 +186,10 @@ mod tests {
 
     #[test]
     fn wide_codes_are_exact() {
-        let fixed = Integer::new(32, 20).fixed_point();
+        let integer = Integer::new(32, 20);
         let x = [1.0, -2047.999, 1e9, -1e9, 0.333_333_34, 1e-7, f32::NAN];
         let mut codes = [9; 7];
-        quantize_codes_i32(fixed, &x, &mut codes);
+        quantize_codes_i32(integer, &x, &mut codes);
         let want = x.map(|x| (f64::from(x) * 1_048_576.0).round_ties_even() as i32);
         assert_eq!(codes, want);
     }

@@ -82,7 +82,7 @@ pub(crate) fn for_each_run<const N: usize>(axes: &[Axis<N>], mut f: impl FnMut([
     }
 }
 
-/// How many windows an axis of padded size has; none where a window does not fit.
+/// The number of windows along an axis of padded size; none where a window does not fit.
 pub(crate) fn windows(padded: usize, [kernel, stride, dilation]: [usize; 3]) -> usize {
     let span = dilation * (kernel.max(1) - 1) + 1;
     if padded < span {

@@ -5,7 +5,7 @@
 
 use crate::isa::versions;
 use crate::math::{exp, ln};
-use crate::rows::{
+use crate::row_reduce::{
     LANES, TILE_ROWS, Tile, add_lanes, load_tile, max_lanes, store_tile, sum_of, sums_of,
 };
 

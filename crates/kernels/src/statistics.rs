@@ -1,4 +1,4 @@
-//! What statistics need of a block of values: its extremes, its sums without any rounding, and what lies between two bounds.
+//! Statistics of a block of values: its extremes, its sums without any rounding, and the values between two bounds.
 //!
 //! A sum of `f32` values, of their magnitudes or of their squares is exact here. Adding a large constant to a value and
 //! subtracting it again cuts the value at a fixed bit; the upper pieces of all values of a block are multiples of one
@@ -21,11 +21,11 @@ const LANES: usize = 16;
 /// The ends of a block, by value and by magnitude.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extremes {
-    /// The least value.
+    /// The smallest value.
     pub min: f32,
     /// The largest value.
     pub max: f32,
-    /// The least magnitude.
+    /// The smallest magnitude.
     pub min_magnitude: f32,
     /// The largest magnitude; not finite if a value is not.
     pub max_magnitude: f32,
@@ -52,7 +52,7 @@ impl Extremes {
     }
 }
 
-/// What is summed.
+/// The terms of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
     /// The values.
@@ -78,11 +78,11 @@ pub fn exact_sum(values: &[f32], max_magnitude: f32, term: Term, add: impl FnMut
     match term {
         Term::Value => {
             let constants = constants(bound);
-            hand_on(values, constants, sum_values(values, constants), |x| x, add);
+            carry_cuts(values, constants, sum_values(values, constants), |x| x, add);
         }
         Term::Magnitude => {
             let constants = constants(bound);
-            hand_on(
+            carry_cuts(
                 values,
                 constants,
                 sum_magnitudes(values, constants),
@@ -92,7 +92,7 @@ pub fn exact_sum(values: &[f32], max_magnitude: f32, term: Term, add: impl FnMut
         }
         Term::Square => {
             let constants = constants(2 * bound);
-            hand_on(
+            carry_cuts(
                 values,
                 constants,
                 sum_squares(values, constants),
@@ -103,7 +103,7 @@ pub fn exact_sum(values: &[f32], max_magnitude: f32, term: Term, add: impl FnMut
     }
 }
 
-/// Where the values of a block lie around two bounds.
+/// The position of a block's values around two bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Not above the lower bound.
@@ -117,30 +117,21 @@ versions! {
     pub fn extremes(values: &[f32]) -> Extremes {
         let mut min = [f32::INFINITY; LANES];
         let mut max = [f32::NEG_INFINITY; LANES];
-        let mut least = [f32::INFINITY.to_bits(); LANES];
-        let mut largest = [0_u32; LANES];
-        let mut look = |lane: usize, x: f32| {
+        let mut min_magnitude = [f32::INFINITY.to_bits(); LANES];
+        let mut max_magnitude = [0_u32; LANES];
+        for_lanes(values, #[inline(always)] |lane: usize, x: f32| {
             // As bits, magnitudes are ordered like numbers, with NaN above all.
             let magnitude = x.to_bits() & 0x7fff_ffff;
             min[lane] = if x < min[lane] { x } else { min[lane] };
             max[lane] = if x > max[lane] { x } else { max[lane] };
-            least[lane] = least[lane].min(magnitude);
-            largest[lane] = largest[lane].max(magnitude);
-        };
-        let (chunks, tail) = values.as_chunks::<LANES>();
-        for chunk in chunks {
-            for (lane, &x) in chunk.iter().enumerate() {
-                look(lane, x);
-            }
-        }
-        for (lane, &x) in tail.iter().enumerate() {
-            look(lane, x);
-        }
+            min_magnitude[lane] = min_magnitude[lane].min(magnitude);
+            max_magnitude[lane] = max_magnitude[lane].max(magnitude);
+        });
         Extremes {
             min: min.into_iter().fold(f32::INFINITY, f32::min),
             max: max.into_iter().fold(f32::NEG_INFINITY, f32::max),
-            min_magnitude: f32::from_bits(least.into_iter().fold(f32::INFINITY.to_bits(), u32::min)),
-            max_magnitude: f32::from_bits(largest.into_iter().fold(0, u32::max)),
+            min_magnitude: f32::from_bits(min_magnitude.into_iter().fold(f32::INFINITY.to_bits(), u32::min)),
+            max_magnitude: f32::from_bits(max_magnitude.into_iter().fold(0, u32::max)),
         }
     }
 
@@ -188,8 +179,8 @@ versions! {
     }
 }
 
-/// Hands on the sums of the pieces, and what is left of single values after the last cut.
-fn hand_on<const CUTS: usize>(
+/// Adds the sums of the pieces, and the rests of single values after the last cut.
+fn carry_cuts<const CUTS: usize>(
     values: &[f32],
     constants: [f64; CUTS],
     (sums, is_complete): ([f64; CUTS], bool),
@@ -217,7 +208,21 @@ fn constants<const CUTS: usize>(bound: i32) -> [f64; CUTS] {
     })
 }
 
-/// The sums of the pieces of every cut, and whether nothing is left.
+/// Calls `f` with every value and its lane.
+#[inline(always)]
+fn for_lanes(values: &[f32], mut f: impl FnMut(usize, f32)) {
+    let (chunks, tail) = values.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (lane, &x) in chunk.iter().enumerate() {
+            f(lane, x);
+        }
+    }
+    for (lane, &x) in tail.iter().enumerate() {
+        f(lane, x);
+    }
+}
+
+/// The sums of the pieces of every cut, and true when nothing is left.
 #[inline(always)]
 fn cut_and_sum<const CUTS: usize>(
     values: &[f32],
@@ -226,24 +231,19 @@ fn cut_and_sum<const CUTS: usize>(
 ) -> ([f64; CUTS], bool) {
     let mut sums = [[0.0; LANES]; CUTS];
     let mut left = [0_u64; LANES];
-    let mut cut = |lane: usize, x: f32| {
-        let mut rest = term(f64::from(x));
-        for (sums, constant) in sums.iter_mut().zip(constants) {
-            let piece = (rest + constant) - constant;
-            sums[lane] += piece;
-            rest -= piece;
-        }
-        left[lane] |= rest.to_bits() << 1;
-    };
-    let (chunks, tail) = values.as_chunks::<LANES>();
-    for chunk in chunks {
-        for (lane, &x) in chunk.iter().enumerate() {
-            cut(lane, x);
-        }
-    }
-    for (lane, &x) in tail.iter().enumerate() {
-        cut(lane, x);
-    }
+    for_lanes(
+        values,
+        #[inline(always)]
+        |lane: usize, x: f32| {
+            let mut rest = term(f64::from(x));
+            for (sums, constant) in sums.iter_mut().zip(constants) {
+                let piece = (rest + constant) - constant;
+                sums[lane] += piece;
+                rest -= piece;
+            }
+            left[lane] |= rest.to_bits() << 1;
+        },
+    );
     let left = left.into_iter().fold(0, |a, b| a | b);
     (sums.map(|lanes| lanes.into_iter().sum()), left == 0)
 }

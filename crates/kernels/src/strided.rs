@@ -3,32 +3,13 @@
 use crate::isa::vector_versions;
 use crate::simd::Vector;
 
-/// Copies `rows` rows of `width` elements between row distances.
-pub(crate) fn copy_rows(
-    rows: usize,
-    width: usize,
-    x: &[f32],
-    ldx: usize,
-    y: &mut [f32],
-    ldy: usize,
-) {
-    move_rows::<false>(rows, width, x, ldx, y, ldy);
-}
+/// The kinds of [`move_rows`].
+pub(crate) const COPY: bool = false;
+pub(crate) const ADD: bool = true;
 
-/// Adds `rows` rows of `width` elements to others.
-pub(crate) fn add_rows(
-    rows: usize,
-    width: usize,
-    x: &[f32],
-    ldx: usize,
-    y: &mut [f32],
-    ldy: usize,
-) {
-    move_rows::<true>(rows, width, x, ldx, y, ldy);
-}
-
+/// Copies `rows` rows of `width` elements between row distances, or adds them to others.
 #[inline(always)]
-fn move_rows<const ADD: bool>(
+pub(crate) fn move_rows<const KIND: bool>(
     rows: usize,
     width: usize,
     x: &[f32],
@@ -46,7 +27,7 @@ fn move_rows<const ADD: bool>(
     let (x, y) = (x.as_ptr(), y.as_mut_ptr());
     // SAFETY: checked above.
     unsafe {
-        if ADD {
+        if KIND == ADD {
             add_rows_vector(rows, width, x, ldx, y, ldy);
         } else {
             copy_rows_unchecked(rows, width, x, ldx, y, ldy);
@@ -77,7 +58,7 @@ unsafe fn for_vectors<V: Vector>(
 }
 
 vector_versions! {
-    /// [`copy_rows`] on pointers.
+    /// [`move_rows`] of the kind [`COPY`] on pointers.
     ///
     /// # Safety
     /// `x` and `y` are valid for their sizes and row distances and do not overlap.

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// More threads than this are not started, whatever was asked for: no machine has the cores, and each costs a stack.
-const MOST_THREADS: usize = 256;
+const MAX_THREADS: usize = 256;
 
 /// Runs closures over the elements of a slice, on one thread or several. What each element sees never depends on how
 /// many threads there are.
@@ -19,7 +19,7 @@ impl Pool {
     pub fn new(threads: usize) -> Self {
         let wanted = match threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
-            n => n.min(MOST_THREADS),
+            n => n.min(MAX_THREADS),
         };
         let build = || ThreadPoolBuilder::new().num_threads(wanted).build().ok();
         Self {
@@ -27,7 +27,7 @@ impl Pool {
         }
     }
 
-    /// How many threads run the work.
+    /// The number of threads that run the work.
     pub fn threads(&self) -> usize {
         self.pool
             .as_ref()

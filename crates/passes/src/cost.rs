@@ -3,7 +3,7 @@
 use crate::Context;
 use config::Reader;
 use format::Format;
-use ir::{BitOpRule, Node, NodeId, Op, Verified};
+use ir::{BitOpRule, FlopFormula, Node, NodeId, Op, Verified};
 
 /// Bits of a value without a format.
 pub const FLOAT_BITS: f64 = 32.0;
@@ -164,7 +164,8 @@ impl Widths {
 /// The formula of a node's floating-point operations with its numbers: `4·N_in = 4·128 = 512`.
 pub fn explain_flops(verified: &Verified, id: NodeId, batch: usize) -> Option<String> {
     let node = verified.graph().node(id);
-    let counted = verified.cost(id, batch)?.flops;
+    let cost = verified.cost(id, batch)?;
+    let counted = cost.flops;
     let elements = |port: &str| {
         let sizes = port_sizes(verified, id, batch)?;
         sizes
@@ -174,30 +175,24 @@ pub fn explain_flops(verified: &Verified, id: NodeId, batch: usize) -> Option<St
     };
     let n_in = elements("data_in_0").unwrap_or(0);
     let n_out = elements("data_out_0").unwrap_or(0);
-    let formula = match &node.op {
-        Op::Linear(op) => {
-            let weight = op.in_features * op.out_features;
-            format!(
-                "numel(weight)·(N_in/in_features) = {weight}·({n_in}/{})",
-                op.in_features
-            )
+    let formula = match cost.formula {
+        FlopFormula::Free => return Some("0".to_owned()),
+        FlopFormula::PerInput(1) => "N_in".to_owned(),
+        FlopFormula::PerInput(factor) => format!("{factor}·N_in = {factor}·{n_in}"),
+        FlopFormula::PerResult if n_out == n_in => "N_in".to_owned(),
+        FlopFormula::PerResult => "N_out".to_owned(),
+        FlopFormula::PerResultTimes(quantity) => {
+            let each = counted as usize / n_out.max(1);
+            format!("N_out·{quantity} = {n_out}·{each}")
         }
-        Op::Conv1d(_) | Op::Conv2d(_) => {
-            let per_output = counted as usize / n_out.max(1);
-            format!("N_out·(C_in/groups)·kernel = {n_out}·{per_output}")
+        FlopFormula::Weights {
+            in_features,
+            out_features,
+        } => {
+            let weight = in_features * out_features;
+            format!("numel(weight)·(N_in/in_features) = {weight}·({n_in}/{in_features})")
         }
-        Op::BatchNorm1d(_) | Op::BatchNorm2d(_) => format!("4·N_in = 4·{n_in}"),
-        Op::LayerNorm(_) => format!("5·N_in = 5·{n_in}"),
-        Op::MaxPool1d(_) | Op::MaxPool2d(_) | Op::AvgPool1d(_) | Op::AvgPool2d(_) => {
-            format!("N_out·window = {n_out}·{}", counted as usize / n_out.max(1))
-        }
-        Op::Matmul(_) | Op::Bmm(_) => {
-            format!("N_out·k = {n_out}·{}", counted as usize / n_out.max(1))
-        }
-        Op::ScaledDotProductAttention(_) => "q·kᵀ and p·v".to_owned(),
-        _ if counted == 0 => return Some("0".to_owned()),
-        _ if counted == n_in as u64 => "N_in".to_owned(),
-        _ => "N_out".to_owned(),
+        FlopFormula::Attention => "q·kᵀ and p·v".to_owned(),
     };
     let total = if node.formats.contains_key("data_in_0") {
         format!("{counted}, of which 0 in float: the data input has a format")

@@ -2,7 +2,7 @@
 
 use super::range::CodeRange;
 
-/// How the codes of a value are stored.
+/// The storage type of the codes of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Storage {
     /// Unsigned bytes.

@@ -1,10 +1,10 @@
 //! Codes from floats and back, with one rounding each way.
 
 use super::range::range_of;
-use format::{FixedPoint, Rounding};
+use format::{Integer, Rounding};
 
 /// The code of a float in a format whose codes fit `i64`; NaN has none and becomes 0.
-pub(crate) fn encode(x: f32, format: FixedPoint) -> i64 {
+pub(crate) fn encode(x: f32, format: Integer) -> i64 {
     // Infinities are the largest floats, as everywhere. Exact: f32 times 2^±149 is a normal f64.
     let scaled = f64::from(x.clamp(f32::MIN, f32::MAX)) * 2_f64.powi(format.frac_width);
     let whole = match format.rounding {

@@ -4,14 +4,15 @@
 use super::buffer::{Buffer, Storage};
 use super::codes::encode;
 use super::error::{IntegerError, Refusal};
-use super::ops::{self, Kernel, Lowered, Operand, Site, keeps_elements, port_format};
+use super::lowering::{IntegerForm, Kernel, Lowered, Operand, Site, port_format};
 use super::range::{CodeRange, range_of};
 use super::report::NodeReport;
 use super::stage::Stage;
-use super::step::{Draft, Source, Step};
+use super::step::{Source, Step, UnplacedStep};
 use crate::EngineError;
+use crate::ops::integer_form;
 use crate::state::State;
-use format::FixedPoint;
+use format::Integer;
 use ir::{Node, NodeId, Op, Value, Verified};
 use std::collections::HashMap;
 
@@ -34,7 +35,7 @@ pub(crate) fn compile(
         state,
         rows,
         reads: count_reads(verified),
-        drafts: Vec::new(),
+        unplaced: Vec::new(),
         values: HashMap::new(),
         n_inputs: 0,
         made: Vec::new(),
@@ -46,7 +47,7 @@ pub(crate) fn compile(
     Ok(compiler.finish())
 }
 
-/// How many inputs read each value.
+/// The number of inputs that read each value.
 fn count_reads(verified: &Verified) -> HashMap<Value, usize> {
     let mut reads = HashMap::new();
     for value in verified
@@ -65,7 +66,7 @@ fn count_reads(verified: &Verified) -> HashMap<Value, usize> {
 struct Known {
     shape: Vec<usize>,
     place: Place,
-    /// Whether it is read once, so that its reader may change how it is made.
+    /// True when it is read once, so that its reader may extend the step that makes it.
     is_sole: bool,
 }
 
@@ -90,7 +91,7 @@ struct Compiler<'a> {
     state: &'a State,
     rows: usize,
     reads: HashMap<Value, usize>,
-    drafts: Vec<Draft>,
+    unplaced: Vec<UnplacedStep>,
     values: HashMap<Value, Known>,
     n_inputs: usize,
     /// Per result of a node, the step that makes it and the number of stages after which it is made.
@@ -143,7 +144,8 @@ impl Compiler<'_> {
     fn operator(&mut self, id: NodeId, node: &Node) -> Result<Vec<Known>, IntegerError> {
         let outputs = self.shapes(id, node)?;
         let operands = self.operands(node).map_err(|refusal| refusal.at(node))?;
-        if keeps_elements(&node.op) {
+        let form = integer_form(&node.op);
+        if let IntegerForm::SameElements = form {
             let shape = outputs.into_iter().next().unwrap_or_default();
             return Ok(operands
                 .into_iter()
@@ -178,7 +180,13 @@ impl Compiler<'_> {
                 operands,
                 outputs: outputs.clone(),
             };
-            ops::lower(&site).map(|lowered| (steps, lowered))
+            let lowered = match &form {
+                IntegerForm::Exact(lower) => lower(&site)?,
+                IntegerForm::SameElements | IntegerForm::Missing => {
+                    return Err(Refusal::NoForm("has no exact integer form".to_owned()));
+                }
+            };
+            Ok((steps, lowered))
         };
         let (steps, lowered) = lower().map_err(|refusal| refusal.at(node))?;
         self.place(&operands, steps, lowered, &outputs)
@@ -195,16 +203,12 @@ impl Compiler<'_> {
     ) -> Result<Vec<Known>, Refusal> {
         let shape = outputs[0].clone();
         match lowered {
-            Lowered::SameElements => Ok(vec![Known {
-                shape,
-                ..operands[0].clone()
-            }]),
             Lowered::Stages(stages) => {
                 let known = self.extend_all(operands[0].clone(), stages)?;
                 Ok(vec![Known { shape, ..known }])
             }
             Lowered::Kernel(kernel, range, stages) => {
-                let known = self.draft(kernel.into(), steps, range, shape);
+                let known = self.push_step(kernel.into(), steps, range, shape);
                 Ok(vec![self.extend_all(known, stages)?])
             }
             Lowered::Several(kernels) => {
@@ -214,7 +218,7 @@ impl Compiler<'_> {
                 let pieces = kernels.into_iter().zip(outputs);
                 Ok(pieces
                     .map(|(kernel, shape)| {
-                        self.draft(kernel.into(), steps.clone(), range, shape.clone())
+                        self.push_step(kernel.into(), steps.clone(), range, shape.clone())
                     })
                     .collect())
             }
@@ -258,7 +262,7 @@ impl Compiler<'_> {
         self.extend(known, stage)
     }
 
-    fn round(&mut self, known: Known, format: FixedPoint) -> Result<Known, Refusal> {
+    fn round(&mut self, known: Known, format: Integer) -> Result<Known, Refusal> {
         let range = range_of(format);
         match &known.place {
             Place::Floats(floats) => {
@@ -271,7 +275,7 @@ impl Compiler<'_> {
                         values.iter().map(|&value| encode(value, format)).collect(),
                     ),
                 };
-                Ok(self.draft(source, Vec::new(), range, known.shape))
+                Ok(self.push_step(source, Vec::new(), range, known.shape))
             }
             Place::Codes { range: from, .. } => {
                 let on_grid =
@@ -297,38 +301,38 @@ impl Compiler<'_> {
         let Place::Codes { step, range } = known.place else {
             return Ok(known);
         };
-        let takes = match &self.drafts[step].source {
-            Source::Layer(layer) => layer.takes(&stage),
+        let takes = match &self.unplaced[step].source {
+            Source::Layer(layer) => layer.accepts(&stage),
             _ => true,
         };
         let known = if known.is_sole && takes {
             known
         } else {
-            self.draft(Source::Copy, vec![step], range, known.shape)
+            self.push_step(Source::Copy, vec![step], range, known.shape)
         };
         let range = stage.range(range)?;
         let Place::Codes { step, .. } = known.place else {
             return Ok(known);
         };
-        let draft = &mut self.drafts[step];
-        draft.stages.push(stage);
-        draft.ranges.push(range);
+        let unplaced = &mut self.unplaced[step];
+        unplaced.stages.push(stage);
+        unplaced.ranges.push(range);
         Ok(Known {
             place: Place::Codes { step, range },
             ..known
         })
     }
 
-    fn draft(
+    fn push_step(
         &mut self,
         source: Source,
         inputs: Vec<usize>,
         range: CodeRange,
         shape: Vec<usize>,
     ) -> Known {
-        let step = self.drafts.len();
+        let step = self.unplaced.len();
         let len = shape.iter().product();
-        self.drafts.push(Draft {
+        self.unplaced.push(UnplacedStep {
             source,
             inputs,
             ranges: vec![range],
@@ -360,7 +364,7 @@ impl Compiler<'_> {
         };
         known.is_sole &= self.reads.get(&value).is_none_or(|&reads| reads == 1);
         if let Place::Codes { step, .. } = known.place {
-            self.made.push((id, step, self.drafts[step].stages.len()));
+            self.made.push((id, step, self.unplaced[step].stages.len()));
         }
         self.values.insert(value, known);
         Ok(())
@@ -381,24 +385,24 @@ impl Compiler<'_> {
 
     fn finish(self) -> Compiled {
         let graph = self.verified.graph();
-        let results: Vec<CodeRange> = self.drafts.iter().map(Draft::result).collect();
+        let results: Vec<CodeRange> = self.unplaced.iter().map(UnplacedStep::result).collect();
         let ranges: Vec<Vec<CodeRange>> = self
-            .drafts
+            .unplaced
             .iter()
-            .map(|draft| draft.ranges.clone())
+            .map(|unplaced| unplaced.ranges.clone())
             .collect();
         let buffers = self
-            .drafts
+            .unplaced
             .iter()
             .zip(&results)
-            .map(|(draft, &range)| Buffer::zeros(Storage::of(range), draft.len));
+            .map(|(unplaced, &range)| Buffer::zeros(Storage::of(range), unplaced.len));
         let buffers = buffers.collect();
         let steps: Vec<Step> = self
-            .drafts
+            .unplaced
             .into_iter()
-            .map(|draft| {
-                let operand = draft.inputs.first().map(|&input| results[input]);
-                Step::new(draft, operand)
+            .map(|unplaced| {
+                let operand = unplaced.inputs.first().map(|&input| results[input]);
+                Step::new(unplaced, operand)
             })
             .collect();
         let report = |&(id, step, stages): &(NodeId, usize, usize)| {

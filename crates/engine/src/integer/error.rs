@@ -1,10 +1,10 @@
-//! Why a graph has no exact integer execution.
+//! The reasons why a graph has no exact integer execution.
 
 use crate::EngineError;
 use format::Format;
 use ir::Node;
 
-/// Why a graph cannot be executed in integers.
+/// The reason why a graph cannot be executed in integers.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum IntegerError {
     /// A port whose value is not fixed point.
@@ -40,7 +40,7 @@ pub enum IntegerError {
         node: String,
         /// Its operator.
         op: &'static str,
-        /// What stands in the way.
+        /// The obstacle.
         why: String,
     },
     /// A result that 64-bit integers do not hold.
@@ -55,7 +55,7 @@ pub enum IntegerError {
         /// Bits that the largest result needs.
         bits: u32,
     },
-    /// What the float engine would refuse as well.
+    /// An error of the float engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
 }

@@ -29,7 +29,7 @@ struct Group {
     epilogue: Epilogue,
 }
 
-/// What happens to sums.
+/// The treatment of sums.
 enum Epilogue {
     /// Exact in floats.
     Rescale(Rescaling),
@@ -66,8 +66,8 @@ impl Layer {
         }
     }
 
-    /// Whether the layer can apply a stage to its sums: an affine map must have the layer's own channels.
-    pub fn takes(&self, stage: &Stage) -> bool {
+    /// True when the layer can apply a stage to its sums: an affine map must have the layer's own channels.
+    pub fn accepts(&self, stage: &Stage) -> bool {
         match (stage, &self.rows) {
             (Stage::Affine { scale, inner, .. }, Rows::Windows(_)) => {
                 scale.len() == 1

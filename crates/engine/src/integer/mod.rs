@@ -5,27 +5,28 @@
 //! of every value is proven when the plan is compiled, from formats, fan-in and the weights' own codes. It chooses the
 //! width of every buffer and sum, so that no sum overflows and nothing but a format ever rounds.
 //!
-//! `compile.rs` walks the graph, `ops/` says what each operator becomes, `stage.rs` what follows in the same pass,
+//! `compile.rs` walks the graph, `crate::ops` lowers each operator, `stage.rs` maps its results in the same pass,
 //! `layer.rs` computes products with weights in 8, 16 or 64 bits, `rescale.rs` turns stages into exact float maps.
 
 mod buffer;
 mod codes;
 mod compile;
-mod error;
-mod layer;
-mod ops;
+pub(crate) mod error;
+pub(crate) mod layer;
+mod lowering;
 mod plan;
 mod product;
-mod range;
+pub(crate) mod range;
 mod report;
 mod rescale;
-mod rows;
-mod stage;
+pub(crate) mod rows;
+pub(crate) mod stage;
 mod step;
-mod walk;
-mod weights;
+pub(crate) mod walk;
+pub(crate) mod weights;
 
 pub use buffer::Storage;
 pub use error::IntegerError;
+pub(crate) use lowering::{IntegerForm, Kernel, Lowered, Param, Site, WideKernel};
 pub use plan::IntegerPlan;
 pub use report::NodeReport;

@@ -11,7 +11,7 @@ use super::step::{Memory, Step};
 use crate::input::{InputInfo, input_infos};
 use crate::state::State;
 use crate::{EngineError, Input, PlanOptions};
-use format::FixedPoint;
+use format::Integer;
 use ir::Verified;
 
 /// A graph whose every operand is fixed point, compiled for a number of rows and the present parameters.
@@ -67,7 +67,7 @@ impl IntegerPlan {
     }
 
     /// The codes of result `k` and the narrowest format that holds all it can be.
-    pub fn output_codes(&self, k: usize) -> (Vec<i64>, FixedPoint) {
+    pub fn output_codes(&self, k: usize) -> (Vec<i64>, Integer) {
         let (step, range) = self.outputs[k];
         let mut codes = Vec::new();
         self.buffers[step].load(&mut codes);

@@ -1,14 +1,12 @@
 //! A matrix product in the narrowest integers that are proven to suffice, with packed weights.
 
 use super::buffer::{Buffer, Storage};
-use super::ops::matmul_accumulate;
 use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::weights::Weights;
-use kernels::int_gemm::{
-    gemm_i8i8, gemm_i16i16, gemm_u8i8, pack_b_i8, pack_b_i16, padded_k_i8, padded_k_i16,
-};
-use kernels::int_layer::{LeftByte, fused_layer};
+use crate::ops::matmul::integer::accumulate;
+use kernels::int_gemm::{gemm_int, pack_b_i8, pack_b_i16, padded_k_i8, padded_k_i16};
+use kernels::requantize::{LeftByte, fused_layer};
 
 /// The packed weights of a group and what its sums start from. The name is the type of the left operand's rows.
 pub(crate) enum Product {
@@ -67,7 +65,7 @@ impl Product {
         }
     }
 
-    /// Whether sums are 32 bits wide.
+    /// True when sums are 32 bits wide.
     pub fn is_narrow(&self) -> bool {
         !matches!(self, Self::I64(..))
     }
@@ -75,21 +73,21 @@ impl Product {
     /// The sums of rows of unsigned bytes.
     pub fn run_u8(&self, k: usize, n: usize, a: &[u8], sums: &mut [i32]) {
         if let Self::U8(b, start) = self {
-            gemm_u8i8(sums.len() / n, k, n, a, b, Some(start), sums, n);
+            gemm_int::<u8>(sums.len() / n, k, n, a, b, Some(start), sums, n);
         }
     }
 
     /// The sums of rows of signed bytes.
     pub fn run_i8(&self, k: usize, n: usize, a: &[i8], sums: &mut [i32]) {
         if let Self::I8(b, start) = self {
-            gemm_i8i8(sums.len() / n, k, n, a, b, Some(start), sums, n);
+            gemm_int::<i8>(sums.len() / n, k, n, a, b, Some(start), sums, n);
         }
     }
 
     /// The sums of rows of words.
     pub fn run_i16(&self, k: usize, n: usize, a: &[i16], sums: &mut [i32]) {
         if let Self::I16(b, start) = self {
-            gemm_i16i16(sums.len() / n, k, n, a, b, Some(start), sums, n);
+            gemm_int::<i16>(sums.len() / n, k, n, a, b, Some(start), sums, n);
         }
     }
 
@@ -98,7 +96,7 @@ impl Product {
         if let Self::I64(b, start) = self {
             sums.chunks_mut(n)
                 .for_each(|row| row.copy_from_slice(start));
-            matmul_accumulate(k, n, a, b, sums);
+            accumulate(k, n, a, b, sums);
         }
     }
 }

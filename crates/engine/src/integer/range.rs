@@ -2,11 +2,11 @@
 //! so that no sum ever overflows.
 
 use super::error::Refusal;
-use format::FixedPoint;
+use format::Integer;
 pub(crate) use ir::CodeRange;
 
 /// Everything the format of a port can hold.
-pub(crate) fn range_of(format: FixedPoint) -> CodeRange {
+pub(crate) fn range_of(format: Integer) -> CodeRange {
     CodeRange::of(format).expect("the format of a port has at most 64 bits")
 }
 

@@ -1,9 +1,9 @@
-//! What a plan says about itself.
+//! A report on a plan, node by node.
 
 use super::buffer::Storage;
-use format::FixedPoint;
+use format::Integer;
 
-/// How the result of one node is computed and held.
+/// The arithmetic and the storage of the result of one node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeReport {
     /// The node.
@@ -11,8 +11,8 @@ pub struct NodeReport {
     /// Its operator.
     pub op: &'static str,
     /// The narrowest format that holds every result exactly.
-    pub format: FixedPoint,
-    /// How it is stored; not at all when the node is part of a kernel that goes on.
+    pub format: Integer,
+    /// Its storage type; `None` when the node is an inner part of a kernel.
     pub storage: Option<Storage>,
     /// The kernel that computes it.
     pub kernel: String,

@@ -3,8 +3,8 @@
 use super::buffer::Buffer;
 use super::range::{CodeRange, range_of};
 use super::stage::Stage;
-use format::{FixedPoint, Rounding};
-use kernels::int_layer::{NarrowCode, Rescalable, Rescale, rescale_once, rescale_twice};
+use format::{Integer, Rounding};
+use kernels::requantize::{NarrowCode, Rescalable, Rescale, rescale_once, rescale_twice};
 
 /// Whole numbers below this are exact in f32, and so are their products with powers of two.
 const EXACT: i128 = 1 << 24;
@@ -23,17 +23,17 @@ impl Rescaling {
     }
 
     /// The rounding of floats to a format, and the stages after it.
-    pub fn of_floats(format: FixedPoint, stages: &[Stage], columns: usize) -> Option<Self> {
+    pub fn of_floats(format: Integer, stages: &[Stage], columns: usize) -> Option<Self> {
         let range = range_of(format);
         let is_held = range.magnitude() <= BOUND && (-100..=126).contains(&format.frac_width);
         if !is_held || format.rounding == Rounding::Floor {
             return None;
         }
-        let draft = Draft {
+        let partial = PartialMap {
             columns,
-            ..Draft::default()
+            ..PartialMap::default()
         };
-        let first = draft.map(-format.frac_width, range.min, range.max);
+        let first = partial.map(-format.frac_width, range.min, range.max);
         Self::after(vec![first], range, stages, columns)
     }
 
@@ -44,9 +44,9 @@ impl Rescaling {
         columns: usize,
     ) -> Option<Self> {
         let mut range = source;
-        let mut draft = Draft {
+        let mut partial = PartialMap {
             columns,
-            ..Draft::default()
+            ..PartialMap::default()
         };
         for stage in stages {
             let before = range;
@@ -59,20 +59,20 @@ impl Rescaling {
                     ..
                 } => {
                     let is_by_column = scale.len() == 1 || (*inner == 1 && scale.len() == columns);
-                    let is_first = draft.affine.is_none() && draft.bounds.is_none();
+                    let is_first = partial.affine.is_none() && partial.bounds.is_none();
                     let largest =
                         |codes: &[i64]| codes.iter().map(|&code| i128::from(code).abs()).max();
                     let terms = (largest(scale)? * before.magnitude()).max(largest(offset)?);
                     if !is_by_column || !is_first || terms >= EXACT {
                         return None;
                     }
-                    draft.affine = Some((floats(scale), floats(offset)));
+                    partial.affine = Some((floats(scale), floats(offset)));
                 }
                 Stage::Clamp { lo, hi } => {
                     let (old_lo, old_hi) =
-                        draft.bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+                        partial.bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
                     let clamp = |bound: f64| bound.max(*lo as f64).min(*hi as f64);
-                    draft.bounds = Some((clamp(old_lo), clamp(old_hi)));
+                    partial.bounds = Some((clamp(old_lo), clamp(old_hi)));
                 }
                 Stage::Round {
                     shift,
@@ -85,10 +85,10 @@ impl Rescaling {
                     if *floor || shift.abs() > 60 || before.magnitude() >= EXACT {
                         return None;
                     }
-                    maps.push(draft.map(*shift, lo, hi));
-                    draft = Draft {
+                    maps.push(partial.map(*shift, lo, hi));
+                    partial = PartialMap {
                         columns,
-                        ..Draft::default()
+                        ..PartialMap::default()
                     };
                 }
             }
@@ -96,14 +96,14 @@ impl Rescaling {
                 return None;
             }
         }
-        if maps.is_empty() && draft.affine.is_none() {
+        if maps.is_empty() && partial.affine.is_none() {
             // Nothing is rounded: only clamped, or merely stored.
-            maps.push(draft.map(0, range.min, range.max));
-        } else if let Some((lo, hi)) = draft.bounds {
+            maps.push(partial.map(0, range.min, range.max));
+        } else if let Some((lo, hi)) = partial.bounds {
             let last = maps.pop()?;
             maps.push(last.clamped(lo as f32, hi as f32));
         }
-        let is_rounded = draft.affine.is_none() && source.magnitude() < EXACT;
+        let is_rounded = partial.affine.is_none() && source.magnitude() < EXACT;
         let is_held = maps.iter().all(|map| {
             let (lo, hi) = map.bounds();
             lo.abs().max(hi.abs()) <= BOUND as f32
@@ -141,15 +141,15 @@ fn floats(codes: &[i64]) -> Vec<f64> {
     codes.iter().map(|&code| code as f64).collect()
 }
 
-/// What has come since the last rounding.
+/// The maps since the last rounding.
 #[derive(Default)]
-struct Draft {
+struct PartialMap {
     columns: usize,
     affine: Option<(Vec<f64>, Vec<f64>)>,
     bounds: Option<(f64, f64)>,
 }
 
-impl Draft {
+impl PartialMap {
     /// The map that ends in a rounding to whole numbers from `lo` to `hi`.
     fn map(&self, shift: i32, lo: i128, hi: i128) -> Rescale {
         let factor = 2_f64.powi(-shift);

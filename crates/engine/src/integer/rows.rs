@@ -2,7 +2,7 @@
 
 use super::buffer::Code;
 
-/// Where the rows of the left operand come from.
+/// The source of the rows of the left operand.
 pub(crate) enum Rows {
     /// The operand's own rows.
     Dense { count: usize },
@@ -25,7 +25,7 @@ pub(crate) struct Windows {
 }
 
 impl Rows {
-    /// Whether zeros stand where the operand has no element.
+    /// True when zeros stand where the operand has no element.
     pub fn has_padding(&self) -> bool {
         match self {
             Self::Dense { .. } => false,

@@ -1,10 +1,10 @@
-//! What happens to each element after it was computed: rounding to a format, an affine map, a clamp.
+//! Maps of each element after it was computed: rounding to a format, an affine map, a clamp.
 //!
 //! A stage is exact integer arithmetic on codes. Any number of them follow a kernel in the same pass over memory.
 
 use super::error::Refusal;
 use super::range::{CodeRange, Fit, range_of};
-use format::{FixedPoint, Rounding};
+use format::{Integer, Rounding};
 
 /// One map of codes to codes.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub(crate) enum Stage {
 
 impl Stage {
     /// Rounding from codes with `frac` bits behind the point to a format whose codes fit `i64`.
-    pub fn round(frac: i32, format: FixedPoint) -> Self {
+    pub fn round(frac: i32, format: Integer) -> Self {
         let range = range_of(format);
         let shift = i64::from(frac) - i64::from(format.frac_width);
         Self::Round {
@@ -44,7 +44,7 @@ impl Stage {
         }
     }
 
-    /// What the stage makes of a range.
+    /// The range of the stage's results for operands in a range.
     pub fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
         match self {
             // Monotone: the ends stay the ends.
@@ -211,8 +211,8 @@ mod tests {
 
     #[test]
     fn results_saturate_at_the_format() {
-        let signed = format::Integer::new(8, 4).fixed_point();
-        let unsigned = FixedPoint {
+        let signed = Integer::new(8, 4);
+        let unsigned = Integer {
             signed: false,
             ..signed
         };

@@ -3,17 +3,17 @@
 use super::buffer::Buffer;
 use super::codes::encode;
 use super::layer::{Layer, Scratch};
-use super::ops::WideKernel;
+use super::lowering::WideKernel;
 use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::stage::Stage;
 use crate::Input;
-use format::FixedPoint;
+use format::Integer;
 
-/// Where the codes of a step come from.
+/// The source of the codes of a step.
 pub(crate) enum Source {
     /// A placeholder's floats, rounded.
-    Encode { input: usize, format: FixedPoint },
+    Encode { input: usize, format: Integer },
     /// A stored tensor, rounded.
     Constant(Vec<i64>),
     /// The operand as it is.
@@ -25,19 +25,19 @@ pub(crate) enum Source {
 }
 
 /// A step whose integers are not chosen yet.
-pub(crate) struct Draft {
+pub(crate) struct UnplacedStep {
     pub source: Source,
     /// The steps whose values it reads.
     pub inputs: Vec<usize>,
-    /// What the source's results range over, and the results of every stage.
+    /// The range of the source's results, and those of the results of every stage.
     pub ranges: Vec<CodeRange>,
     pub stages: Vec<Stage>,
     /// Elements of the result.
     pub len: usize,
 }
 
-impl Draft {
-    /// What the result ranges over.
+impl UnplacedStep {
+    /// The range of the result.
     pub fn result(&self) -> CodeRange {
         self.ranges[self.stages.len()]
     }
@@ -77,15 +77,15 @@ pub(crate) struct Memory {
 }
 
 impl Step {
-    /// The step of a draft whose first operand, if any, has this range.
-    pub fn new(draft: Draft, operand: Option<CodeRange>) -> Self {
-        let (sums, result, rescaling) = (draft.ranges[0], draft.result(), draft.rescaling());
-        let Draft {
+    /// The step of a step whose first operand, if any, has this range.
+    pub fn new(step: UnplacedStep, operand: Option<CodeRange>) -> Self {
+        let (sums, result, rescaling) = (step.ranges[0], step.result(), step.rescaling());
+        let UnplacedStep {
             mut source,
             inputs,
             stages,
             ..
-        } = draft;
+        } = step;
         if let (Source::Layer(layer), Some(x)) = (&mut source, operand) {
             layer.prepare([x, sums, result], &stages);
         }

@@ -14,7 +14,7 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    /// What the sums range over for operands in `x`; refused when a partial sum, in whatever order, might not fit.
+    /// The range of the sums for operands in `x`; refused when a partial sum, in whatever order, might not fit.
     pub fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
         let mut all: Option<CodeRange> = None;
         for (weights, &start) in self.columns().zip(&self.start) {
@@ -55,7 +55,7 @@ impl Weights {
         self.codes.chunks(self.k.max(1))
     }
 
-    /// Whether all fit a type.
+    /// True when all fit a type.
     pub fn fit<T: TryFrom<i64>>(&self) -> bool {
         self.codes.iter().all(|&code| T::try_from(code).is_ok())
     }
@@ -69,7 +69,7 @@ impl Weights {
             .collect()
     }
 
-    /// What the sums of a group start from.
+    /// The initial values of the sums of a group.
     pub fn group_start<T: Code>(&self, group: usize) -> Vec<T> {
         self.start[group * self.n..(group + 1) * self.n]
             .iter()

@@ -2,73 +2,73 @@
 
 use super::gradients::GradientFlow;
 use super::layout::Layout;
-use super::outline::{Draft, Outline};
+use super::schedule::{Schedule, UnplacedStep};
 use crate::arena::{ALIGNMENT, Span};
 use crate::shard::{OutputWire, Program};
 use crate::step::{GradSlot, Wire, Wires};
 
 pub(super) fn assemble(
-    outline: Outline,
+    schedule: Schedule,
     gradients: &GradientFlow,
     layout: &Layout,
     rows: usize,
 ) -> Program {
     let wiring = Wiring {
-        outline: &outline,
+        schedule: &schedule,
         gradients,
         layout,
     };
     let mut prepared_len = 0;
-    let mut wires = Vec::with_capacity(outline.drafts.len());
-    for (at, draft) in outline.drafts.iter().enumerate() {
-        let prepared = prepared_len..prepared_len + draft.step.prepared_len();
+    let mut wires = Vec::with_capacity(schedule.steps.len());
+    for (at, step) in schedule.steps.iter().enumerate() {
+        let prepared = prepared_len..prepared_len + step.step.prepared_len();
         prepared_len = prepared.end.next_multiple_of(ALIGNMENT);
-        wires.push(wiring.wires(at, draft, prepared));
+        wires.push(wiring.wires(at, step, prepared));
     }
-    let inputs = outline.inputs.iter();
+    let inputs = schedule.inputs.iter();
     Program {
         rows,
         arena_len: layout.len,
         prepared_len,
         inputs: inputs.clone().map(|&slot| wiring.value(slot)).collect(),
         input_grads: inputs.map(|&slot| wiring.grad(slot)).collect(),
-        outputs: outline
+        outputs: schedule
             .outputs
             .iter()
             .map(|&slot| wiring.output(slot))
             .collect(),
-        observed: outline
+        observed: schedule
             .observed
             .iter()
             .map(|&slot| (wiring.value(slot), wiring.shape(slot)))
             .collect(),
-        steps: outline
-            .drafts
+        steps: schedule
+            .steps
             .into_iter()
-            .map(|draft| draft.step)
+            .map(|step| step.step)
             .zip(wires)
             .collect(),
     }
 }
 
 struct Wiring<'a> {
-    outline: &'a Outline,
+    schedule: &'a Schedule,
     gradients: &'a GradientFlow,
     layout: &'a Layout,
 }
 
 impl Wiring<'_> {
     fn value(&self, slot: usize) -> Span {
-        self.layout.values[self.outline.storage(slot)].clone()
+        self.layout.values[self.schedule.storage(slot)].clone()
     }
 
     fn shape(&self, slot: usize) -> Vec<usize> {
-        self.outline.slots[slot].shape.clone()
+        self.schedule.slots[slot].shape.clone()
     }
 
-    /// Where the gradient of a slot lies, if any reaches it.
+    /// The span of the gradient of a slot, if any reaches it.
     fn grad(&self, slot: usize) -> Option<Span> {
-        let storage = self.outline.storage(slot);
+        let storage = self.schedule.storage(slot);
         self.gradients.reached[storage].then(|| self.layout.grads[storage].clone())
     }
 
@@ -88,9 +88,9 @@ impl Wiring<'_> {
         }
     }
 
-    fn wires(&self, at: usize, draft: &Draft, prepared: Span) -> Wires {
+    fn wires(&self, at: usize, step: &UnplacedStep, prepared: Span) -> Wires {
         let flow = &self.gradients.steps[at];
-        let inputs = draft
+        let inputs = step
             .inputs
             .iter()
             .zip(&flow.inputs)
@@ -103,7 +103,7 @@ impl Wiring<'_> {
                 };
                 self.wire(slot, contribution.and_then(to))
             });
-        let outputs = draft.outputs.iter().map(|&slot| {
+        let outputs = step.outputs.iter().map(|&slot| {
             let from = self.grad(slot).map(|span| GradSlot {
                 span,
                 accumulate: false,

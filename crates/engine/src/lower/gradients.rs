@@ -1,15 +1,15 @@
 //! Which steps gradients reach, and who writes each gradient first.
 
-use super::outline::Outline;
+use super::schedule::Schedule;
 
-/// Where gradients flow.
+/// The flow of gradients.
 pub(super) struct GradientFlow {
     /// Per storage: it has a gradient.
     pub reached: Vec<bool>,
     pub steps: Vec<StepFlow>,
 }
 
-/// What a step does in the backward pass.
+/// The part of a step in the backward pass.
 pub(super) struct StepFlow {
     /// It runs at all.
     pub active: bool,
@@ -17,26 +17,26 @@ pub(super) struct StepFlow {
     pub inputs: Vec<Option<Accumulate>>,
 }
 
-/// Whether a gradient is added to what is there already, or overwrites it.
+/// The way a gradient is written: added to the present values, or over them.
 pub(super) type Accumulate = bool;
 
 impl GradientFlow {
     /// Walks the steps backwards from the results.
-    pub fn new(outline: &Outline, wanted: bool) -> Self {
-        let mut reached = vec![false; outline.storages.len()];
-        for &slot in outline.outputs.iter().filter(|_| wanted) {
-            let storage = outline.storage(slot);
-            reached[storage] = outline.storages[storage].needs_grad;
+    pub fn new(schedule: &Schedule, wanted: bool) -> Self {
+        let mut reached = vec![false; schedule.storages.len()];
+        for &slot in schedule.outputs.iter().filter(|_| wanted) {
+            let storage = schedule.storage(slot);
+            reached[storage] = schedule.storages[storage].needs_grad;
         }
-        let mut steps: Vec<StepFlow> = Vec::with_capacity(outline.drafts.len());
-        for draft in outline.drafts.iter().rev() {
-            let active = draft
+        let mut steps: Vec<StepFlow> = Vec::with_capacity(schedule.steps.len());
+        for step in schedule.steps.iter().rev() {
+            let active = step
                 .outputs
                 .iter()
-                .any(|&slot| reached[outline.storage(slot)]);
-            let inputs = draft.inputs.iter().map(|&slot| {
-                let storage = outline.storage(slot);
-                let wanted = active && outline.storages[storage].needs_grad;
+                .any(|&slot| reached[schedule.storage(slot)]);
+            let inputs = step.inputs.iter().map(|&slot| {
+                let storage = schedule.storage(slot);
+                let wanted = active && schedule.storages[storage].needs_grad;
                 wanted.then(|| std::mem::replace(&mut reached[storage], true))
             });
             let inputs = inputs.collect();

@@ -1,10 +1,10 @@
-//! From a verified graph to a program, in four stages: an outline of steps and values (`outline`), gradients wired
+//! From a verified graph to a program, in four stages: a schedule of steps and values (`schedule`), gradients wired
 //! backwards (`gradients`), a place in the arena for every buffer (`layout`), and all of it put together (`assemble`).
 
 mod assemble;
 mod gradients;
 mod layout;
-mod outline;
+mod schedule;
 
 use crate::EngineError;
 use crate::options::PlanOptions;
@@ -13,7 +13,7 @@ use crate::state::State;
 use gradients::GradientFlow;
 use ir::Verified;
 use layout::Layout;
-use outline::Outline;
+use schedule::Schedule;
 
 /// Compiles the graph for `rows` of the rows of a batch.
 pub(crate) fn lower(
@@ -22,8 +22,8 @@ pub(crate) fn lower(
     state: &State,
     rows: usize,
 ) -> Result<Program, EngineError> {
-    let outline = Outline::new(verified, options, state, rows)?;
-    let gradients = GradientFlow::new(&outline, options.gradients.any());
-    let layout = Layout::new(&outline, &gradients);
-    Ok(assemble::assemble(outline, &gradients, &layout, rows))
+    let schedule = Schedule::new(verified, options, state, rows)?;
+    let gradients = GradientFlow::new(&schedule, options.gradients.any());
+    let layout = Layout::new(&schedule, &gradients);
+    Ok(assemble::assemble(schedule, &gradients, &layout, rows))
 }

@@ -8,7 +8,7 @@
 )]
 
 use crate::step::{Memory, Step, Wires};
-use kernels::maps::{map, map_inplace, zip, zip_inplace};
+use kernels::elementwise::{map, map_inplace, zip, zip_inplace};
 use kernels::math;
 use std::f32::consts::FRAC_1_SQRT_2;
 
@@ -75,8 +75,9 @@ pub(crate) fn relu_in_place(y: &mut [f32]) {
     );
 }
 
-/// The gradient before a relu, in place.
-pub(crate) fn mask_by_relu(y: &[f32], dy: &mut [f32]) {
+/// The gradient before the relu at the end of a step, in place.
+pub(crate) fn mask_by_relu(wires: &Wires, memory: &mut Memory) {
+    let [y, dy] = memory.split([wires.y(), wires.dy()]);
     zip_inplace(
         y,
         dy,
@@ -350,5 +351,38 @@ impl Function for Softsign {
     fn slope(self, x: f32) -> f32 {
         let d = 1.0 + x.abs();
         1.0 / (d * d)
+    }
+}
+
+/// Clamps in exact integers: relu, relu6, hardtanh.
+pub(crate) mod integer {
+    use crate::integer::error::Refusal;
+    use crate::integer::range::{CodeRange, refined};
+    use crate::integer::stage::Stage;
+    use crate::integer::{Lowered, Site};
+
+    /// Clamps to bounds that must be codes of the operand.
+    pub(crate) fn clamp(lo: Option<f64>, hi: Option<f64>, site: &Site) -> Result<Lowered, Refusal> {
+        let frac = site.operands[0].range.frac;
+        let bound = |value: Option<f64>, none: i64| value.map_or(Ok(none), |v| code_of(v, frac));
+        let (lo, hi) = (bound(lo, i64::MIN)?, bound(hi, i64::MAX)?);
+        Ok(Lowered::Stages(vec![Stage::Clamp { lo, hi }]))
+    }
+
+    /// The code of a bound; beyond `i64` no operand reaches it.
+    fn code_of(value: f64, frac: i32) -> Result<i64, Refusal> {
+        let off_grid = || {
+            let why = format!(
+                "the bound {value} is not a multiple of its operand's step 2^{}",
+                -i64::from(frac)
+            );
+            Refusal::NoForm(why)
+        };
+        let code = CodeRange::number(value).ok_or_else(off_grid)?;
+        if code.frac > frac && code.magnitude() != 0 {
+            return Err(off_grid());
+        }
+        let beyond = if value < 0.0 { i64::MIN } else { i64::MAX };
+        Ok(refined(code, frac).map_or(beyond, |(code, _)| code.min as i64))
     }
 }

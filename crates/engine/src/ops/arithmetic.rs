@@ -2,7 +2,7 @@
 
 use super::{Lowered, Site};
 use crate::step::{Memory, Step, Wires};
-use kernels::maps;
+use kernels::elementwise;
 use kernels::permute::{broadcast_zip, reduce_to};
 
 /// Which operation.
@@ -40,10 +40,10 @@ impl Step for WithScalar {
         let s = self.scalar;
         let [x, y] = memory.split([wires.x(0), wires.y()]);
         match self.kind {
-            Kind::Add => maps::map(x, y, |x| x + s),
-            Kind::Sub => maps::map(x, y, |x| x - s),
-            Kind::Mul => maps::map(x, y, |x| x * s),
-            Kind::Div => maps::map(x, y, |x| x / s),
+            Kind::Add => elementwise::map(x, y, |x| x + s),
+            Kind::Sub => elementwise::map(x, y, |x| x - s),
+            Kind::Mul => elementwise::map(x, y, |x| x * s),
+            Kind::Div => elementwise::map(x, y, |x| x / s),
         }
     }
 
@@ -55,8 +55,8 @@ impl Step for WithScalar {
         let [dy, dx] = memory.split([wires.dy(), target]);
         match self.kind {
             Kind::Add | Kind::Sub => dx.copy_from_slice(dy),
-            Kind::Mul => maps::map(dy, dx, |d| d * s),
-            Kind::Div => maps::map(dy, dx, |d| d / s),
+            Kind::Mul => elementwise::map(dy, dx, |d| d * s),
+            Kind::Div => elementwise::map(dy, dx, |d| d / s),
         }
         memory.commit_grad(wires, 0);
     }
@@ -83,13 +83,13 @@ impl Binary {
         let spread = &mut spread[..self.len];
         match (self.kind, i) {
             (Kind::Add, _) | (Kind::Sub, 0) => spread.copy_from_slice(dy),
-            (Kind::Sub, _) => maps::map(dy, spread, |d| -d),
+            (Kind::Sub, _) => elementwise::map(dy, spread, |d| -d),
             (Kind::Mul, 0) => broadcast_zip(dy, y_shape, b, b_shape, spread, y_shape, |d, b| d * b),
             (Kind::Mul, _) => broadcast_zip(dy, y_shape, a, a_shape, spread, y_shape, |d, a| d * a),
             (Kind::Div, 0) => broadcast_zip(dy, y_shape, b, b_shape, spread, y_shape, |d, b| d / b),
             (Kind::Div, _) => {
                 broadcast_zip(a, a_shape, b, b_shape, spread, y_shape, |a, b| -a / (b * b));
-                maps::zip_inplace(dy, spread, |d, slope| d * slope);
+                elementwise::zip_inplace(dy, spread, |d, slope| d * slope);
             }
         }
     }
@@ -130,5 +130,153 @@ impl Step for Binary {
 
     fn scratch_len(&self) -> usize {
         if self.kind == Kind::Add { 0 } else { self.len }
+    }
+}
+
+/// Sums, differences and products in exact integers.
+pub(crate) mod integer {
+    use crate::integer::error::Refusal;
+    use crate::integer::range::{CodeRange, Fit, refined};
+    use crate::integer::walk::broadcast_indices;
+    use crate::integer::{Lowered, Param, Site, WideKernel};
+    use crate::ops::batch_norm::integer::affine;
+
+    /// `a + b`, or `a − b`.
+    pub(crate) fn add(
+        scalar: Option<f64>,
+        subtract: bool,
+        site: &Site,
+    ) -> Result<Lowered, Refusal> {
+        let a = site.operands[0].range;
+        if let Some(scalar) = scalar {
+            let offset = exact(if subtract { -scalar } else { scalar })?;
+            let one = Param {
+                codes: vec![1],
+                frac: 0,
+            };
+            return Ok(Lowered::Stages(vec![affine(
+                a.frac,
+                &one,
+                &param(offset),
+                1,
+            )?]));
+        }
+        let b = site.operands[1].range;
+        let frac = a.frac.max(b.frac);
+        let ((a, a_bits), (b, b_bits)) = (refined(a, frac)?, refined(b, frac)?);
+        let b = if subtract { b.negated().fit()? } else { b };
+        let range = a.plus(b).fit()?;
+        let kind = Kind::Sum {
+            bits: [a_bits, b_bits],
+            subtract,
+        };
+        Ok(Lowered::Kernel(
+            Binary::new(kind, site).into(),
+            range,
+            Vec::new(),
+        ))
+    }
+
+    /// `a·b`.
+    pub(crate) fn mul(scalar: Option<f64>, site: &Site) -> Result<Lowered, Refusal> {
+        let a = site.operands[0].range;
+        if let Some(scalar) = scalar {
+            return times(a, exact(scalar)?);
+        }
+        let range = a.times(site.operands[1].range).fit()?;
+        Ok(Lowered::Kernel(
+            Binary::new(Kind::Product, site).into(),
+            range,
+            Vec::new(),
+        ))
+    }
+
+    /// `a/b` for a number b that is a power of two.
+    pub(crate) fn div(scalar: Option<f64>, site: &Site) -> Result<Lowered, Refusal> {
+        let refuse = |why: &str| Refusal::NoForm(why.to_owned());
+        let scalar =
+            scalar.ok_or_else(|| refuse("a quotient of two values has no exact integer form"))?;
+        if !CodeRange::number(scalar).is_some_and(CodeRange::is_power_of_two) {
+            let why = format!(
+                "the divisor {scalar} is not a power of two, so that the quotient is not exact"
+            );
+            return Err(Refusal::NoForm(why));
+        }
+        times(site.operands[0].range, exact(scalar.recip())?)
+    }
+
+    fn times(a: CodeRange, factor: CodeRange) -> Result<Lowered, Refusal> {
+        let zero = Param {
+            codes: vec![0],
+            frac: i32::MIN,
+        };
+        Ok(Lowered::Stages(vec![affine(
+            a.frac,
+            &param(factor),
+            &zero,
+            1,
+        )?]))
+    }
+
+    fn param(number: CodeRange) -> Param {
+        Param {
+            codes: vec![number.min as i64],
+            frac: number.frac,
+        }
+    }
+
+    fn exact(scalar: f64) -> Result<CodeRange, Refusal> {
+        let why = || {
+            Refusal::NoForm(format!(
+                "the number {scalar} has no exact fixed-point form of 24 bits"
+            ))
+        };
+        CodeRange::number(scalar).ok_or_else(why)
+    }
+
+    enum Kind {
+        /// Each operand moved left by its bits, then added, or the second subtracted.
+        Sum {
+            bits: [u32; 2],
+            subtract: bool,
+        },
+        Product,
+    }
+
+    /// Two operands, broadcast to the shape of the result.
+    struct Binary {
+        kind: Kind,
+        /// For each element of the result the element of each operand.
+        indices: [Vec<usize>; 2],
+    }
+
+    impl Binary {
+        fn new(kind: Kind, site: &Site) -> Self {
+            let index = |k: usize| broadcast_indices(&site.operands[k].shape, &site.outputs[0]);
+            Self {
+                kind,
+                indices: [index(0), index(1)],
+            }
+        }
+    }
+
+    impl WideKernel for Binary {
+        fn run(&self, operands: &[Vec<i64>], y: &mut [i64]) {
+            let pairs = self.indices[0].iter().zip(&self.indices[1]);
+            let pairs = pairs.map(|(&a, &b)| (operands[0][a], operands[1][b]));
+            match &self.kind {
+                Kind::Sum { bits, subtract } => {
+                    for (y, (a, b)) in y.iter_mut().zip(pairs) {
+                        let (a, b) = (a << bits[0], b << bits[1]);
+                        *y = if *subtract { a - b } else { a + b };
+                    }
+                }
+                Kind::Product => {
+                    for (y, (a, b)) in y.iter_mut().zip(pairs) {
+                        *y = a * b;
+                    }
+                }
+            }
+        }
     }
 }

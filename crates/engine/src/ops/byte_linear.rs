@@ -7,10 +7,10 @@
 use super::Site;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
-use format::{FixedPoint, Format, Rounding};
+use format::{Format, Integer, Rounding};
 use ir::CodeRange;
-use kernels::byte_layer::{encode_rows, is_fast, multiply, number, pack_weights, words};
 use kernels::quantize::{quantize, quantize_codes_i32};
+use kernels::u8_linear::{encode_rows, is_fast, multiply, number, pack_weights, words};
 use std::ops::Range;
 
 /// Rows encoded at a time: codes and sums stay in the first-level cache.
@@ -18,7 +18,7 @@ const ROWS: usize = 64;
 /// The largest code that floats hold, and all smaller ones with it.
 const LARGEST: i128 = 1 << 24;
 /// Scales far from where floats end.
-const MOST_FRAC: i32 = 100;
+const MAX_FRAC: i32 = 100;
 
 /// `y = x·Wᵀ + b`, followed by a relu where the planner fused one.
 pub(crate) struct ByteLinear {
@@ -34,11 +34,11 @@ pub(crate) struct ByteLinear {
     relu: bool,
 }
 
-/// How operands and sums are coded.
+/// The codes of operands and sums.
 struct Codes {
-    data: FixedPoint,
+    data: Integer,
     /// As fine as the sums need it.
-    weight: FixedPoint,
+    weight: Integer,
     /// Bits behind the point of the sums.
     sum_frac: i32,
 }
@@ -47,9 +47,9 @@ impl Codes {
     /// The codes of a layer with `inputs` terms in every sum, if it is exact in bytes and in floats.
     fn proven(
         inputs: usize,
-        data: FixedPoint,
-        weight: FixedPoint,
-        bias: Option<FixedPoint>,
+        data: Integer,
+        weight: Integer,
+        bias: Option<Integer>,
     ) -> Option<Self> {
         let (x, w) = (CodeRange::of(data)?, CodeRange::of(weight)?);
         let b = match bias {
@@ -60,7 +60,7 @@ impl Codes {
         let (w, b) = (w.with_frac(sum_frac - x.frac)?, b.with_frac(sum_frac)?);
         let is_byte = data.width <= 8 && i8::try_from(w.min).is_ok() && i8::try_from(w.max).is_ok();
         let worst = x.magnitude() * w.magnitude() * inputs as i128 + b.magnitude();
-        let is_exact = worst <= LARGEST && sum_frac.abs() <= MOST_FRAC;
+        let is_exact = worst <= LARGEST && sum_frac.abs() <= MAX_FRAC;
         (is_byte && is_exact).then_some(Self {
             data,
             weight: exactly(8, w.frac),
@@ -70,8 +70,8 @@ impl Codes {
 }
 
 /// The codes of values that need no rounding.
-fn exactly(width: u32, frac_width: i32) -> FixedPoint {
-    FixedPoint {
+fn exactly(width: u32, frac_width: i32) -> Integer {
+    Integer {
         width,
         frac_width,
         signed: true,
@@ -202,7 +202,7 @@ impl Step for ByteLinear {
 mod tests {
     use super::*;
 
-    fn fixed(text: &str) -> FixedPoint {
+    fn fixed(text: &str) -> Integer {
         let format = Format::parse(text).expect("a format");
         format.fixed_point().expect("fixed point")
     }

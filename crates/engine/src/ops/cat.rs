@@ -34,70 +34,65 @@ fn runs(shapes: &[Vec<usize>], dim: i64) -> Vec<usize> {
         .collect()
 }
 
-/// Joins its inputs.
+/// Joins its inputs, which have these runs.
 pub(crate) struct Cat {
     runs: Vec<usize>,
 }
 
-impl Cat {
-    pub fn new(op: &ir::ops::cat::Cat, site: &Site) -> Self {
-        Self {
-            runs: runs(&site.inputs, op.dim),
-        }
-    }
-
-    fn total(&self) -> usize {
-        self.runs.iter().sum()
-    }
-}
-
-impl Step for Cat {
-    fn forward(&self, wires: &Wires, memory: &mut Memory) {
-        let mut offset = 0;
-        for (i, &run) in self.runs.iter().enumerate() {
-            let [y, x] = memory.split([wires.y(), wires.x(i)]);
-            copy_runs(y, self.total(), x, run, offset, true);
-            offset += run;
-        }
-    }
-
-    fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let mut offset = 0;
-        for (i, &run) in self.runs.iter().enumerate() {
-            if let Some(target) = wires.grad_target(i) {
-                let [dy, dx] = memory.split([wires.dy(), target]);
-                copy_runs(dy, self.total(), dx, run, offset, false);
-                memory.commit_grad(wires, i);
-            }
-            offset += run;
-        }
-    }
-}
-
-/// Cuts its input into several results.
+/// Cuts its input into several results, which have these runs.
 pub(crate) struct Chunk {
     runs: Vec<usize>,
 }
 
-impl Chunk {
-    pub fn new(op: &ir::ops::cat::Chunk, site: &Site) -> Self {
-        Self {
-            runs: runs(&site.outputs, op.dim),
+pub(crate) fn cat(op: &ir::ops::cat::Cat, site: &Site) -> Cat {
+    Cat {
+        runs: runs(&site.inputs, op.dim),
+    }
+}
+
+pub(crate) fn chunk(op: &ir::ops::cat::Chunk, site: &Site) -> Chunk {
+    Chunk {
+        runs: runs(&site.outputs, op.dim),
+    }
+}
+
+/// Every run with its offset in a piece of the joined value, whose length comes first.
+fn with_offsets(runs: &[usize]) -> (usize, impl Iterator<Item = (usize, usize)>) {
+    let mut offset = 0;
+    let offsets = runs.iter().map(move |&run| {
+        offset += run;
+        (run, offset - run)
+    });
+    (runs.iter().sum(), offsets)
+}
+
+impl Step for Cat {
+    fn forward(&self, wires: &Wires, memory: &mut Memory) {
+        let (total, runs) = with_offsets(&self.runs);
+        for (i, (run, offset)) in runs.enumerate() {
+            let [y, x] = memory.split([wires.y(), wires.x(i)]);
+            copy_runs(y, total, x, run, offset, true);
         }
     }
 
-    fn total(&self) -> usize {
-        self.runs.iter().sum()
+    fn backward(&self, wires: &Wires, memory: &mut Memory) {
+        let (total, runs) = with_offsets(&self.runs);
+        for (i, (run, offset)) in runs.enumerate() {
+            if let Some(target) = wires.grad_target(i) {
+                let [dy, dx] = memory.split([wires.dy(), target]);
+                copy_runs(dy, total, dx, run, offset, false);
+                memory.commit_grad(wires, i);
+            }
+        }
     }
 }
 
 impl Step for Chunk {
     fn forward(&self, wires: &Wires, memory: &mut Memory) {
-        let mut offset = 0;
-        for (output, &run) in wires.outputs.iter().zip(&self.runs) {
+        let (total, runs) = with_offsets(&self.runs);
+        for (output, (run, offset)) in wires.outputs.iter().zip(runs) {
             let [x, y] = memory.split([wires.x(0), output.value.clone()]);
-            copy_runs(x, self.total(), y, run, offset, false);
-            offset += run;
+            copy_runs(x, total, y, run, offset, false);
         }
     }
 
@@ -113,14 +108,75 @@ impl Step for Chunk {
         if grads.iter().any(Option::is_none) {
             memory.arena[target.clone()].fill(0.0);
         }
-        let mut offset = 0;
-        for (grad, &run) in grads.into_iter().zip(&self.runs) {
+        let (total, runs) = with_offsets(&self.runs);
+        for (grad, (run, offset)) in grads.into_iter().zip(runs) {
             if let Some(span) = grad {
                 let [dx, dy] = memory.split([target.clone(), span]);
-                copy_runs(dx, self.total(), dy, run, offset, true);
+                copy_runs(dx, total, dy, run, offset, true);
             }
-            offset += run;
         }
         memory.commit_grad(wires, 0);
+    }
+}
+
+/// Joining and cutting in exact integers; what is joined takes the finest step of them all.
+pub(crate) mod integer {
+    use crate::integer::error::Refusal;
+    use crate::integer::range::{CodeRange, Fit, refined};
+    use crate::integer::walk::{box_indices, strides};
+    use crate::integer::{Kernel, Lowered, Site, WideKernel};
+    use crate::ops::permute::axis;
+    use crate::ops::permute::integer::Gather;
+
+    pub(crate) fn cat(op: &ir::ops::cat::Cat, site: &Site) -> Result<Lowered, Refusal> {
+        let axis = axis(op.dim, site.outputs[0].len());
+        let frac = site
+            .operands
+            .iter()
+            .map(|operand| operand.range.frac)
+            .max()
+            .unwrap_or(0);
+        let mut parts = Vec::with_capacity(site.operands.len());
+        let mut all: Option<CodeRange> = None;
+        for operand in &site.operands {
+            let (range, bits) = refined(operand.range, frac)?;
+            all = Some(all.map_or(Ok(range), |all| all.joined(range).fit())?);
+            parts.push((operand.shape[axis..].iter().product(), bits));
+        }
+        let range = all.unwrap_or(site.operands[0].range);
+        Ok(Lowered::Kernel(Cat { parts }.into(), range, Vec::new()))
+    }
+
+    pub(crate) fn chunk(op: &ir::ops::cat::Chunk, site: &Site) -> Lowered {
+        let shape = &site.operands[0].shape;
+        let (axis, strides) = (axis(op.dim, shape.len()), strides(shape));
+        let mut first = 0;
+        let pieces = site.outputs.iter().map(|piece| {
+            let start = first * strides[axis];
+            first += piece[axis];
+            Kernel::from(Gather(box_indices(start, piece, &strides)))
+        });
+        Lowered::Several(pieces.collect())
+    }
+
+    /// Per operand, the elements it gives to each piece of the result, and the bits by which they move to the left.
+    struct Cat {
+        parts: Vec<(usize, u32)>,
+    }
+
+    impl WideKernel for Cat {
+        fn run(&self, operands: &[Vec<i64>], y: &mut [i64]) {
+            let total: usize = self.parts.iter().map(|(run, _)| run).sum();
+            for (piece, y) in y.chunks_mut(total.max(1)).enumerate() {
+                let mut rest = y;
+                for (operand, &(run, bits)) in operands.iter().zip(&self.parts) {
+                    let (own, later) = rest.split_at_mut(run);
+                    for (y, x) in own.iter_mut().zip(&operand[piece * run..]) {
+                        *y = x << bits;
+                    }
+                    rest = later;
+                }
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::Site;
 use super::activation::{mask_by_relu, relu_in_place};
 use super::batch_norm::NormCoefficients;
+use super::linear::prepare_bias;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
 use format::Format;
@@ -75,7 +76,7 @@ impl Conv {
         }
     }
 
-    /// Whether the weights used are others than those trained.
+    /// True when the weights used are others than those trained.
     fn changes_weight(&self) -> bool {
         self.weight_format.is_some() || self.norm.is_some()
     }
@@ -148,8 +149,7 @@ impl Step for Conv {
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
         if self.relu {
-            let [y, dy] = memory.split([wires.y(), wires.dy()]);
-            mask_by_relu(y, dy);
+            mask_by_relu(wires, memory);
         }
         self.weight_backward(wires, memory);
         let Some(target) = wires.grad_target(0) else {
@@ -182,12 +182,11 @@ impl Step for Conv {
             None if self.norm.is_some() => weight.copy_from_slice(own),
             None => {}
         }
-        let own = &state.trained[self.bias.clone()];
-        match &self.bias_format {
-            _ if own.is_empty() => bias.fill(0.0),
-            Some(format) => quantize(format, own, &[own.len()], bias),
-            None => bias.copy_from_slice(own),
-        }
+        prepare_bias(
+            self.bias_format.as_ref(),
+            &state.trained[self.bias.clone()],
+            bias,
+        );
         if let Some(norm) = &self.norm {
             norm.fold_into_rows(state, weight, bias);
         }
@@ -195,5 +194,45 @@ impl Step for Conv {
 
     fn is_trained(&self) -> bool {
         true
+    }
+}
+
+/// Convolutions in exact integers.
+pub(crate) mod integer {
+    use crate::integer::error::Refusal;
+    use crate::integer::rows::{Rows, Windows};
+    use crate::integer::{Lowered, Site};
+    use crate::ops::linear::integer::product;
+    use crate::ops::pool::integer::taps;
+    use ir::ops::conv::Conv;
+
+    pub(crate) fn lower<const K: usize>(op: &Conv<K>, site: &Site) -> Result<Lowered, Refusal> {
+        let (input, output) = (&site.operands[0].shape, &site.outputs[0]);
+        let window = op.window();
+        let axis = |k: usize| taps(&window, k, input[2 + k], output[2 + k]);
+        let [rows, columns] = match K {
+            1 => [vec![vec![Some(0)]], axis(0)],
+            _ => [axis(0), axis(1)],
+        };
+        let inner = rows.len() * columns.len();
+        let windows = Windows {
+            images: input[0],
+            channels: op.in_channels,
+            groups: op.groups,
+            plane: input[2..].iter().product(),
+            width: input[1 + K],
+            rows,
+            columns,
+        };
+        let taps = op.group_channels() * op.kernel_size.iter().product::<usize>();
+        let columns = op.out_channels / op.groups;
+        product(
+            Rows::Windows(windows),
+            op.groups,
+            [taps, columns],
+            op.bias,
+            inner,
+            site,
+        )
     }
 }

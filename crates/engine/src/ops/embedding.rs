@@ -38,7 +38,7 @@ impl Step for Embedding {
         let (x, dy) = (&memory.arena[wires.x(0)], &memory.arena[wires.dy()]);
         for (index, dy) in x.iter().zip(dy.chunks_exact(self.dim)) {
             let start = *index as usize * self.dim;
-            kernels::maps::add_assign(dy, &mut grad[start..start + self.dim]);
+            kernels::elementwise::add_assign(dy, &mut grad[start..start + self.dim]);
         }
         self.weight.pass_gradient(memory);
     }

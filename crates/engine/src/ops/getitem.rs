@@ -65,3 +65,27 @@ impl Step for Getitem {
         memory.commit_grad(wires, 0);
     }
 }
+
+/// The box in exact integers.
+pub(crate) mod integer {
+    use crate::integer::walk::{box_indices, strides};
+    use crate::integer::{Lowered, Site};
+    use crate::ops::permute::integer::gather;
+    use ir::Shape;
+
+    pub(crate) fn lower(op: &ir::ops::getitem::Getitem, site: &Site) -> Lowered {
+        let shape = &site.operands[0].shape;
+        let strides = strides(shape);
+        let slices = op.parsed(&Shape::of(shape)).unwrap_or_default();
+        let start = slices
+            .iter()
+            .zip(&strides)
+            .map(|(slice, stride)| slice.start * stride)
+            .sum();
+        let sizes: Vec<usize> = slices
+            .iter()
+            .map(|slice| slice.len.fixed().unwrap_or(1))
+            .collect();
+        gather(box_indices(start, &sizes, &strides), site)
+    }
+}

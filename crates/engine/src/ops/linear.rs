@@ -19,6 +19,15 @@ pub(crate) fn lower(op: &ir::ops::linear::Linear, site: &Site) -> Lowered {
     })
 }
 
+/// The bias in its format; zeros for a layer without one.
+pub(crate) fn prepare_bias(format: Option<&Format>, own: &[f32], bias: &mut [f32]) {
+    match format {
+        _ if own.is_empty() => bias.fill(0.0),
+        Some(format) => quantize(format, own, &[own.len()], bias),
+        None => bias.copy_from_slice(own),
+    }
+}
+
 /// Rows rounded at a time: they stay in the first-level cache until the product has read them.
 const ROUNDED_ROWS: usize = 64;
 
@@ -65,7 +74,7 @@ impl Linear {
         self.inputs * self.outputs
     }
 
-    /// Whether a bias row is added at all: one of its own, or what a folded norm leaves.
+    /// True when a bias row is added: one of its own, or the shift of a folded norm.
     fn adds_bias(&self) -> bool {
         self.norm.is_some() || (!self.bias.is_empty() && !self.skips_bias)
     }
@@ -141,7 +150,7 @@ impl Linear {
             return;
         }
         let bias_grad = &mut memory.grads[self.bias.clone()];
-        kernels::maps::col_sums(n, &memory.arena[wires.dy()], bias_grad);
+        kernels::elementwise::col_sums(n, &memory.arena[wires.dy()], bias_grad);
         if let Some(format) = &self.bias_format {
             straight_through(
                 format,
@@ -203,8 +212,7 @@ impl Step for Linear {
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
         if self.relu {
-            let [y, dy] = memory.split([wires.y(), wires.dy()]);
-            mask_by_relu(y, dy);
+            mask_by_relu(wires, memory);
         }
         self.weight_backward(wires, memory);
         self.input_backward(wires, memory);
@@ -236,12 +244,11 @@ impl Step for Linear {
             kernels::gemm::transpose(n, k, weight, k, transposed, n);
             rest
         };
-        let own = &state.trained[self.bias.clone()];
-        match (&self.bias_format, own.len()) {
-            (_, 0) => bias.fill(0.0),
-            (Some(format), _) => quantize(format, own, &[n], bias),
-            (None, _) => bias.copy_from_slice(own),
-        }
+        prepare_bias(
+            self.bias_format.as_ref(),
+            &state.trained[self.bias.clone()],
+            bias,
+        );
         if let Some(norm) = &self.norm {
             norm.fold_into_columns(state, transposed, bias);
         }
@@ -249,5 +256,69 @@ impl Step for Linear {
 
     fn is_trained(&self) -> bool {
         true
+    }
+}
+
+/// The layer in exact integers.
+pub(crate) mod integer {
+    use crate::integer::error::Refusal;
+    use crate::integer::layer::Layer;
+    use crate::integer::range::{CodeRange, product_frac};
+    use crate::integer::rows::Rows;
+    use crate::integer::stage::Stage;
+    use crate::integer::weights::Weights;
+    use crate::integer::{Kernel, Lowered, Param, Site};
+    use crate::ops::batch_norm::integer::{affine, moved};
+
+    pub(crate) fn lower(op: &ir::ops::linear::Linear, site: &Site) -> Result<Lowered, Refusal> {
+        let x = &site.operands[0];
+        let rows = Rows::Dense {
+            count: x.shape.iter().product::<usize>() / op.in_features,
+        };
+        product(rows, 1, [op.in_features, op.out_features], op.bias, 1, site)
+    }
+
+    /// A product of rows with the node's weights, `groups` times k×n of them, and its bias, whose channels have `inner`
+    /// elements of the result each.
+    pub(crate) fn product(
+        rows: Rows,
+        groups: usize,
+        [k, n]: [usize; 2],
+        has_bias: bool,
+        inner: usize,
+        site: &Site,
+    ) -> Result<Lowered, Refusal> {
+        let weight = site.param("weight")?;
+        let x = site.operands[0].range;
+        let x = if rows.has_padding() { x.with_zero() } else { x };
+        let frac = product_frac(x.frac, weight.frac)?;
+        let (start, stages) = match has_bias.then(|| site.param("bias")).transpose()? {
+            None => (vec![0; groups * n], Vec::new()),
+            Some(bias) if bias.frac <= frac => (moved(&bias.codes, bias.frac, frac)?, Vec::new()),
+            // A bias finer than the products is added after them.
+            Some(bias) => (vec![0; groups * n], vec![finer_bias(frac, &bias, inner)?]),
+        };
+        let weights = Weights {
+            groups,
+            k,
+            n,
+            codes: weight.codes,
+            start,
+        };
+        let range = weights.range(x)?;
+        let layer = Layer::new(rows, weights, inner);
+        Ok(Lowered::Kernel(
+            Kernel::Layer(Box::new(layer)),
+            CodeRange { frac, ..range },
+            stages,
+        ))
+    }
+
+    fn finer_bias(frac: i32, bias: &Param, inner: usize) -> Result<Stage, Refusal> {
+        let ones = Param {
+            codes: vec![1; bias.codes.len()],
+            frac: 0,
+        };
+        affine(frac, &ones, bias, inner)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::step::{Memory, Step, Wires};
 use ir::Tensor;
-use kernels::maps::zip_row;
+use kernels::elementwise::zip_row;
 
 /// `y = x · mask`, sample by sample.
 pub(crate) struct Mask {

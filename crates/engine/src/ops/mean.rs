@@ -2,7 +2,7 @@
 
 use super::Site;
 use crate::step::{Memory, Step, Wires};
-use kernels::maps;
+use kernels::elementwise;
 use kernels::permute::{broadcast_zip, sum_axes};
 
 /// Mean over the marked axes.
@@ -39,7 +39,7 @@ impl Step for Mean {
     fn forward(&self, wires: &Wires, memory: &mut Memory) {
         let [x, y] = memory.split([wires.x(0), wires.y()]);
         sum_axes(x, &wires.inputs[0].shape, &self.reduced, y);
-        maps::scale(y, self.scale);
+        elementwise::scale(y, self.scale);
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
@@ -51,5 +51,60 @@ impl Step for Mean {
         let [dy, dx] = memory.split([wires.dy(), target]);
         broadcast_zip(dy, &self.kept, &[scale], &[1], dx, shape, |d, s| d * s);
         memory.commit_grad(wires, 0);
+    }
+}
+
+/// Means in exact integers, when the number of elements is a power of two: a sum with more bits behind the point.
+pub(crate) mod integer {
+    use crate::integer::error::Refusal;
+    use crate::integer::range::{CodeRange, product_frac, summed};
+    use crate::integer::walk::broadcast_indices;
+    use crate::integer::{Lowered, Site, WideKernel};
+    use ir::Shape;
+
+    pub(crate) fn lower(op: &ir::ops::mean::Mean, site: &Site) -> Result<Lowered, Refusal> {
+        let shape = &site.operands[0].shape;
+        let reduced = op.reduced(&Shape::of(shape)).unwrap_or_default();
+        let kept: Vec<usize> = shape
+            .iter()
+            .zip(&reduced)
+            .map(|(&n, &r)| if r { 1 } else { n })
+            .collect();
+        let counts = shape
+            .iter()
+            .zip(&kept)
+            .map(|(&n, &k)| if n == k { 1 } else { n });
+        let range = mean_range(site.operands[0].range, counts.product())?;
+        let kernel = Sum {
+            targets: broadcast_indices(&kept, shape),
+        };
+        Ok(Lowered::Kernel(kernel.into(), range, Vec::new()))
+    }
+
+    /// The range of means of `count` elements.
+    pub(crate) fn mean_range(x: CodeRange, count: usize) -> Result<CodeRange, Refusal> {
+        if !count.is_power_of_two() {
+            let why = format!("a mean of {count} elements is not exact; only powers of two are");
+            return Err(Refusal::NoForm(why));
+        }
+        let sum = summed(x, count)?;
+        Ok(CodeRange {
+            frac: product_frac(sum.frac, count.ilog2() as i32)?,
+            ..sum
+        })
+    }
+
+    /// Adds every element to the element of the result that it belongs to.
+    struct Sum {
+        targets: Vec<usize>,
+    }
+
+    impl WideKernel for Sum {
+        fn run(&self, operands: &[Vec<i64>], y: &mut [i64]) {
+            y.fill(0);
+            for (&x, &target) in operands[0].iter().zip(&self.targets) {
+                y[target] += x;
+            }
+        }
     }
 }

@@ -1,6 +1,8 @@
-//! How operators run. Each has the file name it has in `ir::ops`, where its meaning stands.
+//! The execution of operators, in floats and in exact integers. Each has the file name it has in `ir::ops`, where its
+//! meaning stands.
 //!
-//! [`lower`] turns a node into a step. Adding an operator: its file, its `mod` line, its arm below.
+//! [`lower`] turns a node into a step, [`integer_form`] gives its exact integer form. Adding an operator: its file, its
+//! `mod` line, its arms in both.
 
 pub(crate) mod activation;
 pub(crate) mod arithmetic;
@@ -30,6 +32,8 @@ use self::activation::{
 };
 use crate::EngineError;
 use crate::fuse::Fusion;
+use crate::integer::error::Refusal;
+use crate::integer::{self, IntegerForm};
 use crate::options::Mode;
 use crate::state::State;
 use crate::step::Step;
@@ -38,7 +42,7 @@ use ir::ops::activation::GeluForm;
 use ir::{Graph, Node, NodeId, Op};
 use std::ops::Range;
 
-/// What a node becomes.
+/// The step of a node.
 pub(crate) enum Lowered {
     /// Nothing: the result has the elements of the input, in the same order.
     SameElements,
@@ -65,7 +69,7 @@ pub(crate) struct Site<'a> {
     /// Concrete shapes of the results.
     pub outputs: Vec<Vec<usize>>,
     pub mode: Mode,
-    /// Whether a step may compute in bytes what it could compute in floats: in evaluation, without gradients.
+    /// True when a step may compute in bytes what it could compute in floats: in evaluation, without gradients.
     pub may_use_bytes: bool,
     pub fusion: &'a Fusion,
     /// Rows of the whole batch.
@@ -75,12 +79,12 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Where a parameter or buffer of this node lies; empty when it has none of that name.
+    /// The range of a parameter or buffer of this node; empty when it has none of that name.
     pub fn param(&self, port: &str) -> Range<usize> {
         self.param_of(self.id, port)
     }
 
-    /// Where a parameter or buffer of another node lies.
+    /// The range of a parameter or buffer of another node.
     pub fn param_of(&self, id: NodeId, port: &str) -> Range<usize> {
         self.state.range(id, port)
     }
@@ -172,8 +176,83 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         // elements moved about
         Op::Transpose(op) => permute::transpose(op, site).into(),
         Op::Permute(op) => permute::permute(op, site).into(),
-        Op::Cat(op) => cat::Cat::new(op, site).into(),
-        Op::Chunk(op) => cat::Chunk::new(op, site).into(),
+        Op::Cat(op) => cat::cat(op, site).into(),
+        Op::Chunk(op) => cat::chunk(op, site).into(),
         Op::Getitem(op) => getitem::Getitem::new(op, site).into(),
     })
+}
+
+/// The exact integer form of an operator.
+pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
+    match op {
+        // helpers that move nothing
+        Op::Identity(_) | Op::Dropout(_) | Op::Flatten(_) | Op::Reshape(_) | Op::View(_) => {
+            IntegerForm::SameElements
+        }
+        // layers with weights
+        Op::Linear(op) => exact(|site| linear::integer::lower(op, site)),
+        Op::Conv1d(op) => exact(|site| conv::integer::lower(op, site)),
+        Op::Conv2d(op) => exact(|site| conv::integer::lower(op, site)),
+        Op::BatchNorm1d(_) | Op::BatchNorm2d(_) => exact(batch_norm::integer::lower),
+        // activations
+        Op::Relu(_) => clamp(Some(0.0), None),
+        Op::Relu6(_) => clamp(Some(0.0), Some(6.0)),
+        Op::Hardtanh(op) => clamp(Some(op.min_val), Some(op.max_val)),
+        // pools
+        Op::MaxPool1d(op) => exact(|site| pool::integer::max(&op.window(), site)),
+        Op::MaxPool2d(op) => exact(|site| pool::integer::max(&op.window(), site)),
+        Op::AvgPool1d(op) => {
+            exact(|site| pool::integer::average(&op.window(), op.count_include_pad, site))
+        }
+        Op::AvgPool2d(op) => {
+            exact(|site| pool::integer::average(&op.window(), op.count_include_pad, site))
+        }
+        Op::AdaptiveMaxPool1d(_) => exact(|site| Ok(pool::integer::adaptive_max(1, site))),
+        Op::AdaptiveMaxPool2d(_) => exact(|site| Ok(pool::integer::adaptive_max(2, site))),
+        Op::AdaptiveAvgPool1d(_) => exact(|site| pool::integer::adaptive_average(1, site)),
+        Op::AdaptiveAvgPool2d(_) => exact(|site| pool::integer::adaptive_average(2, site)),
+        // arithmetic
+        Op::Add(op) => exact(|site| arithmetic::integer::add(op.scalar, false, site)),
+        Op::Sub(op) => exact(|site| arithmetic::integer::add(op.scalar, true, site)),
+        Op::Mul(op) => exact(|site| arithmetic::integer::mul(op.scalar, site)),
+        Op::Div(op) => exact(|site| arithmetic::integer::div(op.scalar, site)),
+        Op::Matmul(_) | Op::Bmm(_) => exact(matmul::integer::lower),
+        Op::Mean(op) => exact(|site| mean::integer::lower(op, site)),
+        // elements moved about
+        Op::Transpose(op) => exact(|site| Ok(permute::integer::transpose(op, site))),
+        Op::Permute(op) => exact(|site| Ok(permute::integer::permute(op, site))),
+        Op::Cat(op) => exact(|site| cat::integer::cat(op, site)),
+        Op::Chunk(op) => exact(|site| Ok(cat::integer::chunk(op, site))),
+        Op::Getitem(op) => exact(|site| Ok(getitem::integer::lower(op, site))),
+        // edges, which the compiler makes itself
+        Op::Placeholder(_)
+        | Op::Constant(_)
+        | Op::Output(_)
+        // divisions, roots, exponentials and look-ups
+        | Op::LayerNorm(_)
+        | Op::Embedding(_)
+        | Op::Hardswish(_)
+        | Op::Hardsigmoid(_)
+        | Op::Sigmoid(_)
+        | Op::Tanh(_)
+        | Op::Gelu(_)
+        | Op::Silu(_)
+        | Op::Elu(_)
+        | Op::Selu(_)
+        | Op::Softplus(_)
+        | Op::Softsign(_)
+        | Op::Softmax(_)
+        | Op::LogSoftmax(_)
+        | Op::ScaledDotProductAttention(_) => IntegerForm::Missing,
+    }
+}
+
+fn exact<'a>(
+    lower: impl Fn(&integer::Site) -> Result<integer::Lowered, Refusal> + 'a,
+) -> IntegerForm<'a> {
+    IntegerForm::Exact(Box::new(lower))
+}
+
+fn clamp(lo: Option<f64>, hi: Option<f64>) -> IntegerForm<'static> {
+    exact(move |site| activation::integer::clamp(lo, hi, site))
 }

@@ -12,7 +12,7 @@ pub(crate) struct Param {
     pub range: Range<usize>,
     shape: Vec<usize>,
     format: Option<Format>,
-    /// Where the rounded values start in the step's prepared memory.
+    /// The start of the rounded values in the step's prepared memory.
     start: usize,
 }
 

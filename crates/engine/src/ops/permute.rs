@@ -74,3 +74,46 @@ impl Step for Copy {
         memory.commit_grad(wires, 0);
     }
 }
+
+/// Elements moved about in exact integers.
+pub(crate) mod integer {
+    use crate::integer::walk::{box_indices, strides};
+    use crate::integer::{Lowered, Site, WideKernel};
+    use crate::ops::permute::axis;
+
+    pub(crate) fn transpose(op: &ir::ops::permute::Transpose, site: &Site) -> Lowered {
+        let rank = site.operands[0].shape.len();
+        let mut axes: Vec<usize> = (0..rank).collect();
+        axes.swap(axis(op.dim0, rank), axis(op.dim1, rank));
+        with_axes(&axes, site)
+    }
+
+    pub(crate) fn permute(op: &ir::ops::permute::Permute, site: &Site) -> Lowered {
+        let rank = site.operands[0].shape.len();
+        let axes: Vec<usize> = op.dims.iter().map(|&dim| axis(dim, rank)).collect();
+        with_axes(&axes, site)
+    }
+
+    /// Result axis `i` is operand axis `axes[i]`.
+    fn with_axes(axes: &[usize], site: &Site) -> Lowered {
+        let strides = strides(&site.operands[0].shape);
+        let steps: Vec<usize> = axes.iter().map(|&axis| strides[axis]).collect();
+        gather(box_indices(0, &site.outputs[0], &steps), site)
+    }
+
+    /// Elements of the operand by index.
+    pub(crate) fn gather(indices: Vec<usize>, site: &Site) -> Lowered {
+        Lowered::Kernel(Gather(indices).into(), site.operands[0].range, Vec::new())
+    }
+
+    /// For every element of the result the element of the operand it is.
+    pub(crate) struct Gather(pub Vec<usize>);
+
+    impl WideKernel for Gather {
+        fn run(&self, operands: &[Vec<i64>], y: &mut [i64]) {
+            for (y, &index) in y.iter_mut().zip(&self.0) {
+                *y = operands[0][index];
+            }
+        }
+    }
+}

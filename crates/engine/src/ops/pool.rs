@@ -3,9 +3,9 @@
 use super::Site;
 use crate::step::{Memory, Step, Wires};
 use ir::ops::Window;
-use kernels::pool::{self as kernel, PoolShape};
+use kernels::pool::{self as kernel, AdaptiveShape, PoolShape};
 
-/// What a window becomes.
+/// The reduction of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Max,
@@ -87,9 +87,7 @@ impl Step for WindowPool {
 /// A pool whose windows follow from the size of the result.
 pub(crate) struct AdaptivePool {
     is_max: bool,
-    planes: usize,
-    input: [usize; 2],
-    output: [usize; 2],
+    shape: AdaptiveShape,
 }
 
 pub(crate) fn adaptive_pool(is_max: bool, site: &Site) -> AdaptivePool {
@@ -97,21 +95,21 @@ pub(crate) fn adaptive_pool(is_max: bool, site: &Site) -> AdaptivePool {
     let spatial = if one_axis { 1 } else { 2 };
     let (planes, input) = picture(&site.inputs[0], spatial);
     let (_, output) = picture(&site.outputs[0], spatial);
-    AdaptivePool {
-        is_max,
+    let shape = AdaptiveShape {
         planes,
         input,
         output,
-    }
+    };
+    AdaptivePool { is_max, shape }
 }
 
 impl Step for AdaptivePool {
     fn forward(&self, wires: &Wires, memory: &mut Memory) {
         let [x, y] = memory.split([wires.x(0), wires.y()]);
         if self.is_max {
-            kernel::adaptive_max_forward(self.planes, self.input, self.output, x, y);
+            kernel::adaptive_max_forward(&self.shape, x, y);
         } else {
-            kernel::adaptive_avg_forward(self.planes, self.input, self.output, x, y);
+            kernel::adaptive_avg_forward(&self.shape, x, y);
         }
     }
 
@@ -121,10 +119,177 @@ impl Step for AdaptivePool {
         };
         let [x, y, dy, dx] = memory.split([wires.x(0), wires.y(), wires.dy(), target]);
         if self.is_max {
-            kernel::adaptive_max_backward(self.planes, self.input, self.output, x, y, dy, dx);
+            kernel::adaptive_max_backward(&self.shape, x, y, dy, dx);
         } else {
-            kernel::adaptive_avg_backward(self.planes, self.input, self.output, dy, dx);
+            kernel::adaptive_avg_backward(&self.shape, dy, dx);
         }
         memory.commit_grad(wires, 0);
+    }
+}
+
+/// Pools in exact integers.
+pub(crate) mod integer {
+    use crate::integer::error::Refusal;
+    use crate::integer::{Lowered, Site, WideKernel};
+    use crate::ops::mean::integer::mean_range;
+    use ir::ops::Window;
+
+    pub(crate) fn max<const K: usize>(window: &Window<K>, site: &Site) -> Result<Lowered, Refusal> {
+        let windows = moving_windows(window, site);
+        // Dilated taps can all miss a small input; the largest of no elements is −∞.
+        if windows.iter().flatten().any(Vec::is_empty) {
+            let why = "a window lies wholly in the padding, and the largest of no elements is not a number";
+            return Err(Refusal::NoForm(why.to_owned()));
+        }
+        Ok(pool(windows, true, site))
+    }
+
+    pub(crate) fn adaptive_max(spatial: usize, site: &Site) -> Lowered {
+        pool(adaptive_windows(spatial, site), true, site)
+    }
+
+    pub(crate) fn average<const K: usize>(
+        window: &Window<K>,
+        counts_padding: bool,
+        site: &Site,
+    ) -> Result<Lowered, Refusal> {
+        if window.padding != [0; K] && !counts_padding {
+            let why = "its windows have different numbers of elements, because count_include_pad is false";
+            return Err(Refusal::NoForm(why.to_owned()));
+        }
+        let count = window.kernel_size.iter().product();
+        mean(moving_windows(window, site), count, site)
+    }
+
+    pub(crate) fn adaptive_average(spatial: usize, site: &Site) -> Result<Lowered, Refusal> {
+        let windows = adaptive_windows(spatial, site);
+        let sizes = windows.each_ref().map(|axis| axis.iter().map(Vec::len));
+        let count: Option<usize> = sizes
+            .into_iter()
+            .map(|mut sizes| {
+                let first = sizes.next()?;
+                sizes.all(|size| size == first).then_some(first)
+            })
+            .product();
+        let uneven =
+            || Refusal::NoForm("its windows have different numbers of elements".to_owned());
+        mean(windows, count.ok_or_else(uneven)?, site)
+    }
+
+    fn mean(windows: [Positions; 2], count: usize, site: &Site) -> Result<Lowered, Refusal> {
+        let range = mean_range(site.operands[0].range, count)?;
+        match pool(windows, false, site) {
+            Lowered::Kernel(kernel, _, stages) => Ok(Lowered::Kernel(kernel, range, stages)),
+            other => Ok(other),
+        }
+    }
+
+    fn pool(windows: [Positions; 2], is_max: bool, site: &Site) -> Lowered {
+        let shape = &site.operands[0].shape;
+        let width = shape[shape.len() - 1];
+        let outputs: usize = site.outputs[0].iter().product();
+        let planes = outputs / (windows[0].len() * windows[1].len()).max(1);
+        let plane = shape.iter().product::<usize>() / planes.max(1);
+        let kernel = Pool {
+            windows,
+            width,
+            plane,
+            is_max,
+        };
+        Lowered::Kernel(kernel.into(), site.operands[0].range, Vec::new())
+    }
+
+    /// Per window of an axis, the positions of its elements; padding is left out.
+    pub(crate) type Positions = Vec<Vec<usize>>;
+
+    fn moving_windows<const K: usize>(window: &Window<K>, site: &Site) -> [Positions; 2] {
+        let (input, output) = (&site.operands[0].shape, &site.outputs[0]);
+        let axis = |k: usize| {
+            let (size, count) = (input[input.len() - K + k], output[output.len() - K + k]);
+            let taps = taps(window, k, size, count);
+            taps.into_iter()
+                .map(|taps| taps.into_iter().flatten().collect())
+                .collect()
+        };
+        two_axes(K, axis)
+    }
+
+    /// Per window of axis `k` of space, the positions of its elements in an input of this size; none in the padding.
+    pub(crate) fn taps<const K: usize>(
+        window: &Window<K>,
+        k: usize,
+        size: usize,
+        count: usize,
+    ) -> Vec<Vec<Option<usize>>> {
+        let tap = |i: usize, t: usize| {
+            let at = i * window.stride[k] + t * window.dilation[k];
+            at.checked_sub(window.padding[k]).filter(|&at| at < size)
+        };
+        (0..count)
+            .map(|i| (0..window.kernel_size[k]).map(|t| tap(i, t)).collect())
+            .collect()
+    }
+
+    /// Along an axis of size n, window i of o spans `⌊i·n/o⌋ .. ⌈(i + 1)·n/o⌉`.
+    fn adaptive_windows(spatial: usize, site: &Site) -> [Positions; 2] {
+        let (input, output) = (&site.operands[0].shape, &site.outputs[0]);
+        let axis = |k: usize| {
+            let (n, o) = (
+                input[input.len() - spatial + k],
+                output[output.len() - spatial + k],
+            );
+            (0..o)
+                .map(|i| (i * n / o..((i + 1) * n).div_ceil(o)).collect())
+                .collect()
+        };
+        two_axes(spatial, axis)
+    }
+
+    /// The windows of two axes, or of one under an axis of a single position.
+    fn two_axes(spatial: usize, axis: impl Fn(usize) -> Positions) -> [Positions; 2] {
+        match spatial {
+            1 => [vec![vec![0]], axis(0)],
+            _ => [axis(0), axis(1)],
+        }
+    }
+
+    /// The largest element, or the sum, of every window.
+    struct Pool {
+        windows: [Positions; 2],
+        /// Elements of a row of the input.
+        width: usize,
+        /// Elements of a plane of the input.
+        plane: usize,
+        is_max: bool,
+    }
+
+    impl Pool {
+        fn window(&self, x: &[i64], rows: &[usize], columns: &[usize]) -> i64 {
+            let elements = rows.iter().flat_map(|row| {
+                columns
+                    .iter()
+                    .map(move |column| x[row * self.width + column])
+            });
+            if self.is_max {
+                elements.max().unwrap_or(0)
+            } else {
+                elements.sum()
+            }
+        }
+    }
+
+    impl WideKernel for Pool {
+        fn run(&self, operands: &[Vec<i64>], y: &mut [i64]) {
+            let [rows, columns] = &self.windows;
+            let planes = operands[0].chunks(self.plane.max(1));
+            for (x, y) in planes.zip(y.chunks_mut((rows.len() * columns.len()).max(1))) {
+                let windows = rows
+                    .iter()
+                    .flat_map(|rows| columns.iter().map(move |columns| (rows, columns)));
+                for (y, (rows, columns)) in y.iter_mut().zip(windows) {
+                    *y = self.window(x, rows, columns);
+                }
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@
 
 mod windows;
 
-use format::{FixedPoint, Format, Rounding};
+use format::{Format, Integer, Rounding};
 use ir::{Graph, Node, Op, Shape, Tensor, Value, Verified};
 use std::collections::BTreeMap;
 use windows::{conv, pool};
@@ -94,12 +94,12 @@ fn keeps(mask: &Tensor, i: usize) -> bool {
     mask.values()[i % mask.values().len()] != 0.0
 }
 
-fn fixed(node: &Node, port: &str) -> Option<FixedPoint> {
+fn fixed(node: &Node, port: &str) -> Option<Integer> {
     node.formats.get(port).and_then(Format::fixed_point)
 }
 
 /// The nearest code of num/2^frac in a format, ties to even, or the one below; saturated.
-fn round_one(num: i128, frac: i32, format: FixedPoint) -> i128 {
+fn round_one(num: i128, frac: i32, format: Integer) -> i128 {
     let shift = frac - format.frac_width;
     let code = if shift <= 0 {
         let factor = 1_i128
@@ -137,7 +137,7 @@ fn round_one(num: i128, frac: i32, format: FixedPoint) -> i128 {
 }
 
 /// Codes rounded to a format.
-pub fn round(x: &Exact, format: FixedPoint) -> Exact {
+pub fn round(x: &Exact, format: Integer) -> Exact {
     let codes = x
         .codes
         .iter()
@@ -151,7 +151,7 @@ pub fn round(x: &Exact, format: FixedPoint) -> Exact {
 }
 
 /// Floats, each a 24-bit number times a power of two, rounded to a format.
-pub fn encode(shape: &[usize], values: &[f32], format: FixedPoint) -> Exact {
+pub fn encode(shape: &[usize], values: &[f32], format: Integer) -> Exact {
     let one = |&x: &f32| {
         let (bits, sign) = (x.to_bits() & 0x7fff_ffff, if x < 0.0 { -1 } else { 1 });
         let (exponent, mantissa) = ((bits >> 23) as i32, i128::from(bits & 0x007f_ffff));

@@ -63,7 +63,8 @@ const INPUTS: [&str; 6] = [
     "N, 4, 4",
 ];
 
-const OPS: &[&str] = &[
+/// The operators, those that seldom fit more often.
+pub const OPS: &[&str] = &[
     "linear",
     "linear",
     "conv1d",

@@ -1,11 +1,12 @@
 //! One bit for each element.
 
 use crate::block::{Block, Sharing};
+use crate::catalog::{FieldEntry, FormatEntry};
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::table::{FieldEntry, FormatEntry};
+use crate::round::RoundingRule;
 
 const DOC: &str = "\
 bipolar:  value = +1 if x >= 0 else -1
@@ -22,7 +23,7 @@ binary(8) of the channel [0.5, -0.25, 0, 0.25]: mean|x| = 0.25
 pub struct Binary {
     /// Bits in which a code is stored, 1 to 64.
     pub width: u32,
-    /// Whether the values are ±1.
+    /// Makes the values ±1.
     pub bipolar: bool,
 }
 
@@ -31,6 +32,7 @@ impl NumberFormat for Binary {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "binary",
+        class_suffix: "Binary",
         aliases: &[],
         about: "one bit: +1 and -1, or 0 and the channel's mean magnitude",
         doc: DOC,
@@ -63,10 +65,6 @@ impl NumberFormat for Binary {
             ("stochastic", false.into()),
             ("bipolar", self.bipolar.into()),
         ]
-    }
-
-    fn precision(&self) -> Vec<FieldValue> {
-        vec![self.width.into(), false.into(), self.bipolar.into()]
     }
 
     fn range(&self) -> (f64, f64) {
@@ -133,13 +131,22 @@ pub(crate) struct TwoLevels {
     from: f32,
 }
 
-impl Element for TwoLevels {
+impl RoundingRule for TwoLevels {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
         for (y, &x) in y.iter_mut().zip(x) {
             let level = if x >= self.from { self.high } else { self.low };
             *y = if x.is_nan() { x } else { level };
         }
+    }
+}
+
+impl Element for TwoLevels {
+    type Rule = Self;
+
+    #[inline(always)]
+    fn rule(&self) -> Self {
+        *self
     }
 
     fn encode(&self, y: f32) -> u64 {

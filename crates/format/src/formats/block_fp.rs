@@ -1,12 +1,15 @@
 //! Block floating point: sign and magnitude for each element, one exponent for a block.
 
-use crate::block::{BlockSize, Sharing};
-use crate::codes::Scale;
+use crate::block::BlockSize;
+use crate::catalog::{
+    EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size,
+};
+use crate::codes::with_sign;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::number_format::{Element, NumberFormat};
-use crate::round::{Fixed, Lane, exp2, floor_log2};
-use crate::table::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
+use crate::number_format::Element;
+use crate::round::{Fixed, exp2, floor_log2};
+use crate::shared_exponent::SharedExponent;
 
 const DOC: &str = "\
 e = clamp(floor(log2 max|x|) + 1, -b, 2^E - 1 - b)   for each block, E = exponent_width, b = exponent_bias
@@ -26,7 +29,7 @@ pub struct BlockFp {
     pub width: u32,
     /// Bits of the shared exponent, 1 to 8.
     pub exponent_width: u32,
-    /// What is subtracted from the stored exponent.
+    /// The bias, which is subtracted from the stored exponent.
     pub exponent_bias: i32,
     /// Which elements share an exponent.
     pub block_size: BlockSize,
@@ -39,11 +42,12 @@ impl BlockFp {
     }
 }
 
-impl NumberFormat for BlockFp {
+impl SharedExponent for BlockFp {
     type Element = SignMagnitude;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "block_fp",
+        class_suffix: "BlockFP",
         aliases: &[],
         about: "integers with a shared power of two for each block",
         doc: DOC,
@@ -67,54 +71,40 @@ impl NumberFormat for BlockFp {
         })
     }
 
-    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+    fn element_fields(&self) -> Vec<(&'static str, FieldValue)> {
         vec![
             ("width", self.width.into()),
             ("exponent_width", self.exponent_width.into()),
             ("exponent_bias", self.exponent_bias.into()),
-            ("block_size", (&self.block_size.reach).into()),
-            ("skip_first_dim", self.block_size.skip_first_dim.into()),
         ]
     }
 
-    fn precision(&self) -> Vec<FieldValue> {
-        let fields = self.fields().into_iter().take(4);
-        fields.map(|(_, value)| value).collect()
+    fn block_size(&self) -> &BlockSize {
+        &self.block_size
     }
 
-    fn range(&self) -> (f64, f64) {
-        let largest = (1.0 - exp2(1 - self.width as i32)) * exp2(self.emax());
-        (-largest, largest)
+    fn max(&self) -> f64 {
+        (1.0 - exp2(1 - self.width as i32)) * exp2(self.emax())
     }
 
     fn width(&self) -> u32 {
         self.width
     }
 
-    #[inline(always)]
-    fn sharing(&self) -> Sharing<'_> {
-        Sharing::Blocks(&self.block_size)
-    }
-
-    fn scale_bits(&self) -> u32 {
+    fn exponent_bits(&self) -> u32 {
         self.exponent_width
     }
 
-    fn unit_scale(&self) -> Scale {
-        Scale::Exponent(0)
-    }
-
     #[inline(always)]
-    fn scale_for(&self, abs_max: f32) -> Scale {
+    fn exponent_for(&self, abs_max: f32) -> i32 {
         let exponent = floor_log2(f64::from(abs_max)) + 1;
         // No float needs less than 2^-148, whatever the bias allows.
-        let least = (-self.exponent_bias).max(-148);
-        Scale::Exponent(exponent.max(least).min(self.emax()))
+        let min = (-self.exponent_bias).max(-148);
+        exponent.max(min).min(self.emax())
     }
 
     #[inline(always)]
-    fn element(&self, scale: Scale) -> SignMagnitude {
-        let exponent = scale.exponent();
+    fn element(&self, exponent: i32) -> SignMagnitude {
         let bits = self.width as i32 - 1;
         let largest = exp2(bits) - 1.0;
         SignMagnitude {
@@ -132,24 +122,11 @@ pub(crate) struct SignMagnitude {
 }
 
 impl Element for SignMagnitude {
-    #[inline(always)]
-    fn round(&self, x: &[f32], y: &mut [f32]) {
-        self.grid.round(x, y);
-    }
+    type Rule = Fixed;
 
     #[inline(always)]
-    fn lane(&self) -> Option<Lane> {
-        self.grid.lane()
-    }
-
-    #[inline(always)]
-    fn round_lane(&self, x: f32, lane: Lane) -> f32 {
-        self.grid.round_lane(x, lane)
-    }
-
-    #[inline(always)]
-    fn pass(&self) -> (f32, f32) {
-        self.grid.pass()
+    fn rule(&self) -> Fixed {
+        self.grid
     }
 
     fn encode(&self, y: f32) -> u64 {
@@ -162,10 +139,6 @@ impl Element for SignMagnitude {
     fn decode(&self, code: u64) -> f32 {
         let sign = 1 << (self.width - 1);
         let magnitude = self.grid.value(i128::from(code & (sign - 1)));
-        if code & sign == 0 {
-            magnitude
-        } else {
-            -magnitude
-        }
+        with_sign(magnitude, code, sign)
     }
 }

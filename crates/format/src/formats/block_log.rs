@@ -1,13 +1,12 @@
 //! Signed powers of two with a shared power of two for each block.
 
-use crate::block::{BlockSize, Sharing};
-use crate::codes::Scale;
+use crate::block::BlockSize;
+use crate::catalog::{EXPONENT_BIAS_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::log::{Log, SignedPower};
-use crate::number_format::NumberFormat;
 use crate::round::{exp2, rounded_log2};
-use crate::table::{EXPONENT_BIAS_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
+use crate::shared_exponent::{SharedExponent, clamp_exponent, max_exponent};
 
 const DOC: &str = "\
 s = clamp(rne(log2 max|x|) - emax, -2^(B-1), 2^(B-1) - 1)   for each block, B = exponent_bias_width
@@ -40,11 +39,12 @@ impl BlockLog {
     }
 }
 
-impl NumberFormat for BlockLog {
+impl SharedExponent for BlockLog {
     type Element = SignedPower;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "block_log",
+        class_suffix: "BlockLog",
         aliases: &[],
         about: "signed powers of two with a shared power of two for each block",
         doc: DOC,
@@ -59,24 +59,19 @@ impl NumberFormat for BlockLog {
         })
     }
 
-    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+    fn element_fields(&self) -> Vec<(&'static str, FieldValue)> {
         vec![
             ("width", self.width.into()),
             ("exponent_bias_width", self.exponent_bias_width.into()),
-            ("block_size", (&self.block_size.reach).into()),
-            ("skip_first_dim", self.block_size.skip_first_dim.into()),
         ]
     }
 
-    fn precision(&self) -> Vec<FieldValue> {
-        let fields = self.fields().into_iter().take(3);
-        fields.map(|(_, value)| value).collect()
+    fn block_size(&self) -> &BlockSize {
+        &self.block_size
     }
 
-    fn range(&self) -> (f64, f64) {
-        let half = 1 << (self.exponent_bias_width - 1);
-        let largest = exp2((self.log().emax() + half - 1).min(1023));
-        (-largest, largest)
+    fn max(&self) -> f64 {
+        exp2((self.log().emax() + max_exponent(self.exponent_bias_width)).min(1023))
     }
 
     fn width(&self) -> u32 {
@@ -84,20 +79,11 @@ impl NumberFormat for BlockLog {
     }
 
     fn code_width(&self) -> u32 {
-        self.log().code_width()
+        self.width + 1
     }
 
-    #[inline(always)]
-    fn sharing(&self) -> Sharing<'_> {
-        Sharing::Blocks(&self.block_size)
-    }
-
-    fn scale_bits(&self) -> u32 {
+    fn exponent_bits(&self) -> u32 {
         self.exponent_bias_width
-    }
-
-    fn unit_scale(&self) -> Scale {
-        Scale::Exponent(0)
     }
 
     fn codes(&self) -> Vec<u64> {
@@ -105,15 +91,13 @@ impl NumberFormat for BlockLog {
     }
 
     #[inline(always)]
-    fn scale_for(&self, abs_max: f32) -> Scale {
-        let half = 1 << (self.exponent_bias_width - 1);
+    fn exponent_for(&self, abs_max: f32) -> i32 {
         let exponent = rounded_log2(abs_max) - self.log().emax();
-        Scale::Exponent(exponent.clamp(-half, half - 1))
+        clamp_exponent(exponent, self.exponent_bias_width)
     }
 
     #[inline(always)]
-    fn element(&self, scale: Scale) -> SignedPower {
-        let exponent = scale.exponent();
+    fn element(&self, exponent: i32) -> SignedPower {
         self.log().shifted(exponent)
     }
 }

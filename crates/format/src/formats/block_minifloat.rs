@@ -1,15 +1,14 @@
 //! Small floats with a shared power of two for each block.
 
-use crate::block::{BlockSize, Sharing};
-use crate::codes::Scale;
+use crate::block::BlockSize;
+use crate::catalog::{
+    EXPONENT_BIAS_WIDTH, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size,
+};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::minifloat_ieee::{ImplicitOne, MinifloatIeee, read_widths};
-use crate::number_format::NumberFormat;
 use crate::round::{exp2, floor_log2};
-use crate::table::{
-    EXPONENT_BIAS_WIDTH, EXPONENT_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size,
-};
+use crate::shared_exponent::{SharedExponent, clamp_exponent, max_exponent};
 
 const DOC: &str = "\
 s = clamp(floor(log2 max|x|) - emax, -2^(B-1), 2^(B-1) - 1)   for each block, B = exponent_bias_width
@@ -41,11 +40,12 @@ impl BlockMinifloat {
     }
 }
 
-impl NumberFormat for BlockMinifloat {
+impl SharedExponent for BlockMinifloat {
     type Element = ImplicitOne;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "block_minifloat",
+        class_suffix: "BlockMinifloat",
         aliases: &[],
         about: "small floats with a shared power of two for each block",
         doc: DOC,
@@ -68,54 +68,38 @@ impl NumberFormat for BlockMinifloat {
         })
     }
 
-    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+    fn element_fields(&self) -> Vec<(&'static str, FieldValue)> {
         vec![
             ("width", self.width.into()),
             ("exponent_width", self.exponent_width.into()),
             ("exponent_bias_width", self.exponent_bias_width.into()),
-            ("block_size", (&self.block_size.reach).into()),
-            ("skip_first_dim", self.block_size.skip_first_dim.into()),
         ]
     }
 
-    fn precision(&self) -> Vec<FieldValue> {
-        let fields = self.fields().into_iter().take(4);
-        fields.map(|(_, value)| value).collect()
+    fn block_size(&self) -> &BlockSize {
+        &self.block_size
     }
 
-    fn range(&self) -> (f64, f64) {
-        let half = 1 << (self.exponent_bias_width - 1);
-        let largest = self.minifloat().max() * exp2(half - 1);
-        (-largest, largest)
+    fn max(&self) -> f64 {
+        self.minifloat().max() * exp2(max_exponent(self.exponent_bias_width))
     }
 
     fn width(&self) -> u32 {
         self.width
     }
 
-    #[inline(always)]
-    fn sharing(&self) -> Sharing<'_> {
-        Sharing::Blocks(&self.block_size)
-    }
-
-    fn scale_bits(&self) -> u32 {
+    fn exponent_bits(&self) -> u32 {
         self.exponent_bias_width
     }
 
-    fn unit_scale(&self) -> Scale {
-        Scale::Exponent(0)
-    }
-
     #[inline(always)]
-    fn scale_for(&self, abs_max: f32) -> Scale {
-        let half = 1 << (self.exponent_bias_width - 1);
+    fn exponent_for(&self, abs_max: f32) -> i32 {
         let exponent = floor_log2(f64::from(abs_max)) - self.minifloat().emax();
-        Scale::Exponent(exponent.clamp(-half, half - 1))
+        clamp_exponent(exponent, self.exponent_bias_width)
     }
 
     #[inline(always)]
-    fn element(&self, scale: Scale) -> ImplicitOne {
-        let exponent = scale.exponent();
+    fn element(&self, exponent: i32) -> ImplicitOne {
         let minifloat = self.minifloat();
         minifloat.shifted(exponent, minifloat.max())
     }

@@ -1,11 +1,11 @@
 //! Two's-complement fixed point.
 
+use crate::catalog::{FieldEntry, FormatEntry, WIDTH};
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::round::{Fixed, Lane, exp2};
-use crate::table::{FieldEntry, FormatEntry, WIDTH};
+use crate::round::{Fixed, exp2};
 
 const DOC: &str = "\
 value = clamp(rne(x * 2^f), -2^(w-1), 2^(w-1) - 1) / 2^f   with w = width, f = frac_width
@@ -25,13 +25,13 @@ pub struct Integer {
     pub width: u32,
     /// Bits behind the point; may be negative or exceed the width.
     pub frac_width: i32,
-    /// Whether the codes are two's complement.
+    /// True for codes in two's complement, false for codes from 0 up.
     pub signed: bool,
-    /// How what lies between two codes is rounded.
+    /// The rounding of values between two codes.
     pub rounding: Rounding,
 }
 
-/// How a value between two codes is rounded.
+/// The rounding of a value between two codes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rounding {
     /// To the nearest code, ties to the even one.
@@ -39,19 +39,6 @@ pub enum Rounding {
     NearestEven,
     /// To the code below.
     Floor,
-}
-
-/// What exact integer arithmetic needs to know of an [`Integer`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FixedPoint {
-    /// Bits of an element.
-    pub width: u32,
-    /// Bits behind the point; may be negative or exceed the width.
-    pub frac_width: i32,
-    /// Whether the codes are two's complement.
-    pub signed: bool,
-    /// How what lies between two codes is rounded.
-    pub rounding: Rounding,
 }
 
 impl Integer {
@@ -62,16 +49,6 @@ impl Integer {
             frac_width,
             signed: true,
             rounding: Rounding::NearestEven,
-        }
-    }
-
-    /// The part of it that integer arithmetic needs.
-    pub const fn fixed_point(&self) -> FixedPoint {
-        FixedPoint {
-            width: self.width,
-            frac_width: self.frac_width,
-            signed: self.signed,
-            rounding: self.rounding,
         }
     }
 
@@ -92,6 +69,7 @@ impl NumberFormat for Integer {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "integer",
+        class_suffix: "Integer",
         aliases: &["fixed"],
         about: "two's-complement fixed point: multiples of 2^-frac_width",
         doc: DOC,
@@ -169,24 +147,11 @@ pub(crate) struct TwosComplement {
 }
 
 impl Element for TwosComplement {
-    #[inline(always)]
-    fn round(&self, x: &[f32], y: &mut [f32]) {
-        self.grid.round(x, y);
-    }
+    type Rule = Fixed;
 
     #[inline(always)]
-    fn lane(&self) -> Option<Lane> {
-        self.grid.lane()
-    }
-
-    #[inline(always)]
-    fn round_lane(&self, x: f32, lane: Lane) -> f32 {
-        self.grid.round_lane(x, lane)
-    }
-
-    #[inline(always)]
-    fn pass(&self) -> (f32, f32) {
-        self.grid.pass()
+    fn rule(&self) -> Fixed {
+        self.grid
     }
 
     fn encode(&self, y: f32) -> u64 {

@@ -1,11 +1,11 @@
 //! Signed powers of two.
 
-use crate::codes::Scale;
+use crate::catalog::{FieldEntry, FormatEntry, WIDTH};
+use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::round::{Lane, Power, exp2, rounded_log2};
-use crate::table::{FieldEntry, FormatEntry, WIDTH};
+use crate::round::{Power, exp2, rounded_log2};
 
 const DOC: &str = "\
 value = sign * 2^e,  e = clamp(rne(log2|x|), -b, 2^(w-1) - 1 - b)   with w = width, b = exponent_bias; 0 stays 0
@@ -22,7 +22,7 @@ log(8), b = 63, powers from 2^-63 to 2^64:
 pub struct Log {
     /// Bits of an element, 2 to 16.
     pub width: u32,
-    /// What is subtracted from the stored exponent.
+    /// The bias, which is subtracted from the stored exponent.
     pub exponent_bias: i32,
 }
 
@@ -61,6 +61,7 @@ impl NumberFormat for Log {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "log",
+        class_suffix: "Log",
         aliases: &[],
         about: "signed powers of two, and zero",
         doc: DOC,
@@ -88,10 +89,6 @@ impl NumberFormat for Log {
             ("width", self.width.into()),
             ("exponent_bias", self.exponent_bias.into()),
         ]
-    }
-
-    fn precision(&self) -> Vec<FieldValue> {
-        vec![self.width.into(), self.exponent_bias.into()]
     }
 
     fn range(&self) -> (f64, f64) {
@@ -126,24 +123,11 @@ pub(crate) struct SignedPower {
 }
 
 impl Element for SignedPower {
-    #[inline(always)]
-    fn round(&self, x: &[f32], y: &mut [f32]) {
-        self.power.round(x, y);
-    }
+    type Rule = Power;
 
     #[inline(always)]
-    fn lane(&self) -> Option<Lane> {
-        Some(self.power.lane())
-    }
-
-    #[inline(always)]
-    fn round_lane(&self, x: f32, lane: Lane) -> f32 {
-        Power::round_lane(x, lane)
-    }
-
-    #[inline(always)]
-    fn pass(&self) -> (f32, f32) {
-        self.power.pass()
+    fn rule(&self) -> Power {
+        self.power
     }
 
     fn encode(&self, y: f32) -> u64 {
@@ -161,10 +145,6 @@ impl Element for SignedPower {
         let sign = 1 << (self.width - 1);
         let exponent = (code & (sign - 1)) as i32 + self.emin;
         let magnitude = exp2(exponent.clamp(-1022, 1023)) as f32;
-        if code & sign == 0 {
-            magnitude
-        } else {
-            -magnitude
-        }
+        with_sign(magnitude, code, sign)
     }
 }

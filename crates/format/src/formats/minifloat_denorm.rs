@@ -1,12 +1,12 @@
 //! Floats of few bits without an implicit leading one.
 
-use crate::codes::Scale;
+use crate::catalog::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
+use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::minifloat_ieee::read_widths;
 use crate::number_format::{Element, NumberFormat};
 use crate::round::{Float, exp2};
-use crate::table::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
 
 const DOC: &str = "\
 value = sign * 2^(e-b) * M/2^m,  M < 2^m   with E = exponent_width, b = exponent_bias, m = width - 1 - E
@@ -26,7 +26,7 @@ pub struct MinifloatDenorm {
     pub width: u32,
     /// Bits of the exponent, 1 to 8.
     pub exponent_width: u32,
-    /// What is subtracted from the stored exponent.
+    /// The bias, which is subtracted from the stored exponent.
     pub exponent_bias: i32,
 }
 
@@ -48,6 +48,7 @@ impl NumberFormat for MinifloatDenorm {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "minifloat_denorm",
+        class_suffix: "MinifloatDenorm",
         aliases: &[],
         about: "small floats without an implicit leading one",
         doc: DOC,
@@ -70,10 +71,6 @@ impl NumberFormat for MinifloatDenorm {
             ("exponent_width", self.exponent_width.into()),
             ("exponent_bias", self.exponent_bias.into()),
         ]
-    }
-
-    fn precision(&self) -> Vec<FieldValue> {
-        self.fields().into_iter().map(|(_, value)| value).collect()
     }
 
     fn range(&self) -> (f64, f64) {
@@ -107,14 +104,11 @@ pub(crate) struct ExplicitOne {
 }
 
 impl Element for ExplicitOne {
-    #[inline(always)]
-    fn round(&self, x: &[f32], y: &mut [f32]) {
-        self.float.round(x, y);
-    }
+    type Rule = Float;
 
     #[inline(always)]
-    fn pass(&self) -> (f32, f32) {
-        self.float.pass()
+    fn rule(&self) -> Float {
+        self.float
     }
 
     fn encode(&self, y: f32) -> u64 {
@@ -128,10 +122,6 @@ impl Element for ExplicitOne {
         let (fraction, stored) = (code & (one - 1), (code & (sign - 1)) >> self.frac_width);
         let exponent = self.emin + 1 + stored as i32 - self.frac_width as i32;
         let magnitude = (fraction as f64 * exp2(exponent)) as f32;
-        if code & sign == 0 {
-            magnitude
-        } else {
-            -magnitude
-        }
+        with_sign(magnitude, code, sign)
     }
 }

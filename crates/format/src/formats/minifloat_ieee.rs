@@ -1,11 +1,11 @@
 //! Floats of few bits with an implicit leading one and subnormal numbers, without infinities.
 
-use crate::codes::Scale;
+use crate::catalog::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
+use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::round::{Float, Lane, exp2};
-use crate::table::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
+use crate::round::{Float, exp2};
 
 const DOC: &str = "\
 value = sign * 2^(e-b) * (1 + M/2^m)  for a stored exponent e > 0,   sign * 2^(1-b) * M/2^m  for e = 0
@@ -26,7 +26,7 @@ pub struct MinifloatIeee {
     pub width: u32,
     /// Bits of the exponent, 1 to 8.
     pub exponent_width: u32,
-    /// What is subtracted from the stored exponent.
+    /// The bias, which is subtracted from the stored exponent.
     pub exponent_bias: i32,
 }
 
@@ -73,12 +73,12 @@ impl MinifloatIeee {
     }
 }
 
-/// Reads `width` and an `exponent_width` that leaves at least `least` and at most 23 bits between sign and exponent.
-pub(crate) fn read_widths(fields: &Fields<'_>, least: u32) -> Result<(u32, u32), FormatError> {
+/// Reads `width` and an `exponent_width` that leaves at least `min_frac` and at most 23 bits between sign and exponent.
+pub(crate) fn read_widths(fields: &Fields<'_>, min_frac: u32) -> Result<(u32, u32), FormatError> {
     let width: u32 = fields.required("width", 2..=32)?;
     let exponent_width: u32 = fields.required("exponent_width", 1..=8)?;
-    if exponent_width + least >= width {
-        let rule = format!("leaves no room for sign and {least} fraction bits in width {width}");
+    if exponent_width + min_frac >= width {
+        let rule = format!("leaves no room for sign and {min_frac} fraction bits in width {width}");
         return Err(fields.bad_value("exponent_width", exponent_width, rule));
     }
     let frac_width = width - 1 - exponent_width;
@@ -94,6 +94,7 @@ impl NumberFormat for MinifloatIeee {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "minifloat_ieee",
+        class_suffix: "MinifloatIEEE",
         aliases: &[],
         about: "small floats with an implicit leading one and subnormal numbers",
         doc: DOC,
@@ -115,10 +116,6 @@ impl NumberFormat for MinifloatIeee {
             ("exponent_width", self.exponent_width.into()),
             ("exponent_bias", self.exponent_bias.into()),
         ]
-    }
-
-    fn precision(&self) -> Vec<FieldValue> {
-        self.fields().into_iter().map(|(_, value)| value).collect()
     }
 
     fn range(&self) -> (f64, f64) {
@@ -146,24 +143,11 @@ pub(crate) struct ImplicitOne {
 }
 
 impl Element for ImplicitOne {
-    #[inline(always)]
-    fn round(&self, x: &[f32], y: &mut [f32]) {
-        self.float.round(x, y);
-    }
+    type Rule = Float;
 
     #[inline(always)]
-    fn lane(&self) -> Option<Lane> {
-        self.float.lane()
-    }
-
-    #[inline(always)]
-    fn round_lane(&self, x: f32, lane: Lane) -> f32 {
-        self.float.round_lane(x, lane)
-    }
-
-    #[inline(always)]
-    fn pass(&self) -> (f32, f32) {
-        self.float.pass()
+    fn rule(&self) -> Float {
+        self.float
     }
 
     fn encode(&self, y: f32) -> u64 {
@@ -184,10 +168,6 @@ impl Element for ImplicitOne {
             0 => f32::INFINITY,
             _ => f32::NAN,
         };
-        if code & sign == 0 {
-            magnitude
-        } else {
-            -magnitude
-        }
+        with_sign(magnitude, code, sign)
     }
 }

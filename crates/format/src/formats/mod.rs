@@ -2,10 +2,10 @@
 //!
 //! A new format is one file, its `mod` line and its line in the table.
 
+use crate::catalog::{FormatEntry, formats};
 use crate::error::FormatError;
 use crate::field::Fields;
 use crate::number_format::NumberFormat;
-use crate::table::{FormatEntry, formats};
 
 mod binary;
 mod block_fp;
@@ -24,7 +24,7 @@ pub use binary::Binary;
 pub use block_fp::BlockFp;
 pub use block_log::BlockLog;
 pub use block_minifloat::BlockMinifloat;
-pub use integer::{FixedPoint, Integer, Rounding};
+pub use integer::{Integer, Rounding};
 pub use log::Log;
 pub use minifloat_denorm::MinifloatDenorm;
 pub use minifloat_ieee::MinifloatIeee;
@@ -61,4 +61,24 @@ formats! {
     Mxint(mxint),
     /// OCP microscaling floats.
     Mxfp(mxfp),
+}
+
+impl Format {
+    /// The format as plain fixed point, the one arithmetic that exact integer execution knows; `None` for all others.
+    pub fn fixed_point(&self) -> Option<Integer> {
+        match self {
+            Self::Integer(integer) => Some(*integer),
+            Self::ScaleInteger(_)
+            | Self::Binary(_)
+            | Self::Ternary(_)
+            | Self::Log(_)
+            | Self::MinifloatIeee(_)
+            | Self::MinifloatDenorm(_)
+            | Self::BlockFp(_)
+            | Self::BlockMinifloat(_)
+            | Self::BlockLog(_)
+            | Self::Mxint(_)
+            | Self::Mxfp(_) => None,
+        }
+    }
 }

@@ -1,13 +1,12 @@
 //! OCP microscaling floats (MX specification v1.0).
 
-use crate::block::{BlockSize, Sharing};
-use crate::codes::Scale;
+use crate::block::BlockSize;
+use crate::catalog::{EXPONENT_WIDTH, FieldEntry, FormatEntry, SKIP_FIRST_DIM, block_size};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::minifloat_ieee::{ImplicitOne, MinifloatIeee};
-use crate::number_format::NumberFormat;
 use crate::round::{exp2, floor_log2};
-use crate::table::{EXPONENT_WIDTH, FieldEntry, FormatEntry, SKIP_FIRST_DIM, block_size};
+use crate::shared_exponent::SharedExponent;
 
 const DOC: &str = "\
 s = clamp(floor(log2 max|x|) - emax, -127, 127)   for each block
@@ -47,7 +46,7 @@ impl Mxfp {
 
     /// The largest value of an element: E5M2 keeps an exponent for infinity and NaN, E4M3 one code for NaN.
     #[inline(always)]
-    fn max(&self) -> f64 {
+    fn element_max(&self) -> f64 {
         match self.exponent_width {
             5 => 57344.0,
             4 => 448.0,
@@ -56,11 +55,12 @@ impl Mxfp {
     }
 }
 
-impl NumberFormat for Mxfp {
+impl SharedExponent for Mxfp {
     type Element = ImplicitOne;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "mxfp",
+        class_suffix: "MXFP",
         aliases: &[],
         about: "OCP microscaling floats: E5M2, E4M3, E3M2, E2M3 or E2M1 with a shared power of two",
         doc: DOC,
@@ -88,51 +88,37 @@ impl NumberFormat for Mxfp {
         })
     }
 
-    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+    fn element_fields(&self) -> Vec<(&'static str, FieldValue)> {
         vec![
             ("exponent_width", self.exponent_width.into()),
             ("frac_width", self.frac_width.into()),
-            ("block_size", (&self.block_size.reach).into()),
-            ("skip_first_dim", self.block_size.skip_first_dim.into()),
         ]
     }
 
-    fn precision(&self) -> Vec<FieldValue> {
-        let fields = self.fields().into_iter().take(3);
-        fields.map(|(_, value)| value).collect()
+    fn block_size(&self) -> &BlockSize {
+        &self.block_size
     }
 
-    fn range(&self) -> (f64, f64) {
-        let largest = self.max() * exp2(127);
-        (-largest, largest)
+    fn max(&self) -> f64 {
+        self.element_max() * exp2(127)
     }
 
     fn width(&self) -> u32 {
         1 + self.exponent_width + self.frac_width
     }
 
-    #[inline(always)]
-    fn sharing(&self) -> Sharing<'_> {
-        Sharing::Blocks(&self.block_size)
-    }
-
-    fn scale_bits(&self) -> u32 {
+    fn exponent_bits(&self) -> u32 {
         8
     }
 
-    fn unit_scale(&self) -> Scale {
-        Scale::Exponent(0)
+    #[inline(always)]
+    fn exponent_for(&self, abs_max: f32) -> i32 {
+        let exponent = floor_log2(f64::from(abs_max)) - floor_log2(self.element_max());
+        exponent.clamp(-127, 127)
     }
 
     #[inline(always)]
-    fn scale_for(&self, abs_max: f32) -> Scale {
-        let exponent = floor_log2(f64::from(abs_max)) - floor_log2(self.max());
-        Scale::Exponent(exponent.clamp(-127, 127))
-    }
-
-    #[inline(always)]
-    fn element(&self, scale: Scale) -> ImplicitOne {
-        let exponent = scale.exponent();
-        self.minifloat().shifted(exponent, self.max())
+    fn element(&self, exponent: i32) -> ImplicitOne {
+        self.minifloat().shifted(exponent, self.element_max())
     }
 }

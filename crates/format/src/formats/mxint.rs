@@ -1,13 +1,12 @@
 //! OCP microscaling integers (MX specification v1.0).
 
-use crate::block::{BlockSize, Sharing};
-use crate::codes::Scale;
+use crate::block::BlockSize;
+use crate::catalog::{FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::integer::TwosComplement;
-use crate::number_format::NumberFormat;
 use crate::round::{Fixed, exp2, floor_log2};
-use crate::table::{FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
+use crate::shared_exponent::SharedExponent;
 
 const DOC: &str = "\
 s = clamp(floor(log2 max|x|), -127, 127)   for each block
@@ -29,11 +28,12 @@ pub struct Mxint {
     pub block_size: BlockSize,
 }
 
-impl NumberFormat for Mxint {
+impl SharedExponent for Mxint {
     type Element = TwosComplement;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "mxint",
+        class_suffix: "MXInt",
         aliases: &[],
         about: "OCP microscaling integers: two's complement with a shared power of two",
         doc: DOC,
@@ -47,50 +47,34 @@ impl NumberFormat for Mxint {
         })
     }
 
-    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
-        vec![
-            ("width", self.width.into()),
-            ("block_size", (&self.block_size.reach).into()),
-            ("skip_first_dim", self.block_size.skip_first_dim.into()),
-        ]
+    fn element_fields(&self) -> Vec<(&'static str, FieldValue)> {
+        vec![("width", self.width.into())]
     }
 
-    fn precision(&self) -> Vec<FieldValue> {
-        let fields = self.fields().into_iter().take(2);
-        fields.map(|(_, value)| value).collect()
+    fn block_size(&self) -> &BlockSize {
+        &self.block_size
     }
 
-    fn range(&self) -> (f64, f64) {
-        let largest = (2.0 - exp2(2 - self.width as i32)) * exp2(127);
-        (-largest, largest)
+    fn max(&self) -> f64 {
+        (2.0 - exp2(2 - self.width as i32)) * exp2(127)
     }
 
     fn width(&self) -> u32 {
         self.width
     }
 
-    #[inline(always)]
-    fn sharing(&self) -> Sharing<'_> {
-        Sharing::Blocks(&self.block_size)
-    }
-
-    fn scale_bits(&self) -> u32 {
+    fn exponent_bits(&self) -> u32 {
         8
     }
 
-    fn unit_scale(&self) -> Scale {
-        Scale::Exponent(0)
-    }
-
     #[inline(always)]
-    fn scale_for(&self, abs_max: f32) -> Scale {
+    fn exponent_for(&self, abs_max: f32) -> i32 {
         let exponent = floor_log2(f64::from(abs_max));
-        Scale::Exponent(exponent.clamp(-127, 127))
+        exponent.clamp(-127, 127)
     }
 
     #[inline(always)]
-    fn element(&self, scale: Scale) -> TwosComplement {
-        let exponent = scale.exponent();
+    fn element(&self, exponent: i32) -> TwosComplement {
         let width = self.width as i32;
         let largest = exp2(width - 1) - 1.0;
         TwosComplement {

@@ -1,12 +1,12 @@
 //! Symmetric integers with a real scale per tensor, channel or row.
 
 use crate::block::Sharing;
+use crate::catalog::{FieldEntry, FormatEntry, WIDTH};
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::round::exp2;
-use crate::table::{FieldEntry, FormatEntry, WIDTH};
+use crate::round::{RoundingRule, exp2};
 
 const DOC: &str = "\
 scale = max|x| / (2^(w-1) - 1)     over the tensor, the channel (axis 0) or the row (along the last axis)
@@ -57,6 +57,7 @@ impl NumberFormat for ScaleInteger {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "scale_integer",
+        class_suffix: "ScaleInteger",
         aliases: &[],
         about: "symmetric integers with a real scale per tensor, channel or row",
         doc: DOC,
@@ -84,10 +85,6 @@ impl NumberFormat for ScaleInteger {
             ("width", self.width.into()),
             ("granularity", granularity.into()),
         ]
-    }
-
-    fn precision(&self) -> Vec<FieldValue> {
-        self.fields().into_iter().map(|(_, value)| value).collect()
     }
 
     fn range(&self) -> (f64, f64) {
@@ -151,7 +148,7 @@ pub(crate) struct Scaled {
     width: u32,
 }
 
-impl Element for Scaled {
+impl RoundingRule for Scaled {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
         for (y, &x) in y.iter_mut().zip(x) {
@@ -159,6 +156,15 @@ impl Element for Scaled {
             let code = (f64::from(x) / self.scale).clamp(-self.largest, self.largest);
             *y = ((code + MAGIC - MAGIC) * self.scale) as f32;
         }
+    }
+}
+
+impl Element for Scaled {
+    type Rule = Self;
+
+    #[inline(always)]
+    fn rule(&self) -> Self {
+        *self
     }
 
     fn encode(&self, y: f32) -> u64 {

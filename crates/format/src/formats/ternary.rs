@@ -1,11 +1,12 @@
 //! −1, 0 and 1, or the same times a scale.
 
 use crate::block::{Block, Sharing};
+use crate::catalog::{FieldEntry, FormatEntry};
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat};
-use crate::table::{FieldEntry, FormatEntry};
+use crate::round::RoundingRule;
 
 const DOC: &str = "\
 threshold D = 0.75 * mean if given, else 0.05 * max if given, else 0.75 * median if given,
@@ -23,7 +24,7 @@ ternary(8, scaling_factor = true) of the channel [1, -0.5, 0.1, 0]: mean|x| = 0.
 pub struct Ternary {
     /// Bits in which a code is stored, 2 to 64.
     pub width: u32,
-    /// Whether the values are scaled by the mean of what is not rounded to 0.
+    /// Scales the values by the mean magnitude of the elements that are not rounded to 0.
     pub scaling_factor: bool,
     /// A mean magnitude known beforehand.
     pub mean: Option<f64>,
@@ -51,6 +52,7 @@ impl NumberFormat for Ternary {
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "ternary",
+        class_suffix: "Ternary",
         aliases: &[],
         about: "-1, 0 and 1 about a threshold, times a factor if wanted",
         doc: DOC,
@@ -81,10 +83,6 @@ impl NumberFormat for Ternary {
             ("median", self.median.into()),
             ("max", self.max.into()),
         ]
-    }
-
-    fn precision(&self) -> Vec<FieldValue> {
-        self.fields().into_iter().map(|(_, value)| value).collect()
     }
 
     fn range(&self) -> (f64, f64) {
@@ -153,7 +151,7 @@ pub(crate) struct ThreeLevels {
     width: u32,
 }
 
-impl Element for ThreeLevels {
+impl RoundingRule for ThreeLevels {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
         for (y, &x) in y.iter_mut().zip(x) {
@@ -164,6 +162,15 @@ impl Element for ThreeLevels {
             };
             *y = if x.is_nan() { x } else { level };
         }
+    }
+}
+
+impl Element for ThreeLevels {
+    type Rule = Self;
+
+    #[inline(always)]
+    fn rule(&self) -> Self {
+        *self
     }
 
     fn encode(&self, y: f32) -> u64 {

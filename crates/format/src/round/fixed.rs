@@ -1,6 +1,6 @@
 //! Rounding to the multiples of a power of two between two bounds.
 
-use super::{Lane, exp2, float_below};
+use super::{Lane, RoundingRule, exp2, float_below};
 
 /// Adding and subtracting this rounds a magnitude up to 2^22 to a whole number, ties to even.
 const MAGIC: f32 = 12_582_912.0; // 1.5 · 2^23
@@ -36,35 +36,6 @@ impl Fixed {
         Self { floor, ..self }
     }
 
-    /// Rounds every element.
-    #[inline(always)]
-    pub fn round(&self, x: &[f32], y: &mut [f32]) {
-        if self.floor {
-            self.round_floor(x, y);
-        } else if let Some(lane) = self.lane() {
-            for (y, &x) in y.iter_mut().zip(x) {
-                *y = self.round_lane(x, lane);
-            }
-        } else {
-            self.round_wide(x, y);
-        }
-    }
-
-    /// The factors to whole numbers and back, where these are few and the factors are floats.
-    #[inline(always)]
-    pub fn lane(&self) -> Option<Lane> {
-        let is_narrow = self.hi <= f64::from(MAGIC / 3.0) && (-100..=126).contains(&self.frac);
-        let lane = || [exp2(self.frac) as f32, exp2(-self.frac) as f32];
-        (is_narrow && !self.floor).then(lane)
-    }
-
-    /// Rounds by the factors of a grid that has these bounds.
-    #[inline(always)]
-    pub fn round_lane(&self, x: f32, [up, down]: Lane) -> f32 {
-        // The bounds are whole numbers, so clamping first changes nothing and keeps the sum in range.
-        ((x * up).clamp(self.lo as f32, self.hi as f32) + MAGIC - MAGIC) * down
-    }
-
     #[inline(always)]
     fn round_wide(&self, x: &[f32], y: &mut [f32]) {
         let ((lo, hi), up, down) = (self.clamp(), halves(self.frac), halves(-self.frac));
@@ -98,9 +69,49 @@ impl Fixed {
         )
     }
 
-    /// The smallest and largest float that do not saturate.
+    /// The grid's multiple that `y`, which lies on it, is.
+    pub fn code(&self, y: f32) -> i128 {
+        (f64::from(y) * exp2(self.frac)) as i128
+    }
+
+    /// The float nearest to the code's value.
+    pub fn value(&self, code: i128) -> f32 {
+        let down = halves(-self.frac);
+        code as f32 * down.0 * down.1
+    }
+}
+
+impl RoundingRule for Fixed {
     #[inline(always)]
-    pub fn pass(&self) -> (f32, f32) {
+    fn round(&self, x: &[f32], y: &mut [f32]) {
+        if self.floor {
+            self.round_floor(x, y);
+        } else if let Some(lane) = self.lane() {
+            for (y, &x) in y.iter_mut().zip(x) {
+                *y = self.round_lane(x, lane);
+            }
+        } else {
+            self.round_wide(x, y);
+        }
+    }
+
+    /// The factors to whole numbers and back, where these are few and the factors are floats.
+    #[inline(always)]
+    fn lane(&self) -> Option<Lane> {
+        let is_narrow = self.hi <= f64::from(MAGIC / 3.0) && (-100..=126).contains(&self.frac);
+        let lane = || [exp2(self.frac) as f32, exp2(-self.frac) as f32];
+        (is_narrow && !self.floor).then(lane)
+    }
+
+    /// Rounds by the factors of a grid that has these bounds.
+    #[inline(always)]
+    fn round_lane(&self, x: f32, [up, down]: Lane) -> f32 {
+        // The bounds are whole numbers, so clamping first changes nothing and keeps the sum in range.
+        ((x * up).clamp(self.lo as f32, self.hi as f32) + MAGIC - MAGIC) * down
+    }
+
+    #[inline(always)]
+    fn pass(&self) -> (f32, f32) {
         let step = exp2(-self.frac);
         let (lo, hi) = (-self.lo, self.hi);
         if self.floor {
@@ -116,17 +127,6 @@ impl Fixed {
             -float_below((lo + 0.5) * step, lo_is_even),
             float_below((hi + 0.5) * step, hi_is_even),
         )
-    }
-
-    /// The grid's multiple that `y`, which lies on it, is.
-    pub fn code(&self, y: f32) -> i128 {
-        (f64::from(y) * exp2(self.frac)) as i128
-    }
-
-    /// The float nearest to the code's value.
-    pub fn value(&self, code: i128) -> f32 {
-        let down = halves(-self.frac);
-        code as f32 * down.0 * down.1
     }
 }
 

@@ -14,6 +14,28 @@ pub(crate) use power::{Power, rounded_log2};
 /// The two numbers by which the rounding of one block's elements differs from that of another's.
 pub(crate) type Lane = [f32; 2];
 
+/// A rule by which elements are rounded.
+pub(crate) trait RoundingRule: Copy {
+    /// Rounds every element.
+    fn round(&self, x: &[f32], y: &mut [f32]);
+    /// The two numbers of a block that [`Self::round_lane`] needs, if it can round the block's elements.
+    #[inline(always)]
+    fn lane(&self) -> Option<Lane> {
+        None
+    }
+    /// Rounds an element of the block that `lane` is from, which may be another one of the same format. Not asked of
+    /// a rule without lanes.
+    #[inline(always)]
+    fn round_lane(&self, x: f32, _lane: Lane) -> f32 {
+        x
+    }
+    /// The smallest and largest float that do not saturate.
+    #[inline(always)]
+    fn pass(&self) -> (f32, f32) {
+        (f32::NEG_INFINITY, f32::INFINITY)
+    }
+}
+
 /// 2^exponent, exactly.
 #[inline(always)]
 pub(crate) fn exp2(exponent: i32) -> f64 {

@@ -1,13 +1,13 @@
 //! Rounding to powers of two, by the logarithm.
 
-use super::{Lane, exp2, floor_log2};
+use super::{Lane, RoundingRule, exp2, floor_log2};
 
 const MAGNITUDE: u32 = 0x7fff_ffff;
 const EXPONENT: u32 = 0x7f80_0000;
 const SIGN: u32 = 0x8000_0000;
 const TWO_23: f32 = 8_388_608.0;
 
-/// What carries a mantissa above √2 (first such float: 1.0110101000001001111010₂ · 2^0) into the next exponent.
+/// The summand that carries a mantissa above √2 (first such float: 1.0110101000001001111010₂ · 2^0) into the exponent.
 const CARRY: u32 = 0x0080_0000 - 0x0035_04f4;
 const WIDE_CARRY: u64 = (CARRY as u64) << 29;
 
@@ -27,25 +27,27 @@ impl Power {
             emax: emax.clamp(-149, 127),
         }
     }
+}
 
-    /// Rounds every element; 0 and NaN stay.
+impl RoundingRule for Power {
+    /// 0 and NaN stay.
     #[inline(always)]
-    pub fn round(self, x: &[f32], y: &mut [f32]) {
-        let lane = self.lane();
+    fn round(&self, x: &[f32], y: &mut [f32]) {
+        let lane = [power(self.emin), power(self.emax)];
         for (y, &x) in y.iter_mut().zip(x) {
-            *y = Self::round_lane(x, lane);
+            *y = self.round_lane(x, lane);
         }
     }
 
     /// The smallest and the largest power.
     #[inline(always)]
-    pub fn lane(self) -> Lane {
-        [power(self.emin), power(self.emax)]
+    fn lane(&self) -> Option<Lane> {
+        Some([power(self.emin), power(self.emax)])
     }
 
     /// Rounds by the smallest and the largest power.
     #[inline(always)]
-    pub fn round_lane(x: f32, [lo, hi]: Lane) -> f32 {
+    fn round_lane(&self, x: f32, [lo, hi]: Lane) -> f32 {
         // Subnormal numbers are made normal first, for all others the factors are 1.
         let is_tiny = x.abs() < f32::MIN_POSITIVE;
         let (up, down) = if is_tiny {
@@ -59,9 +61,9 @@ impl Power {
         if x.abs() > 0.0 { signed } else { x }
     }
 
-    /// The smallest and largest float that do not saturate: √2 · 2^emax has no float on it.
+    /// √2 · 2^emax has no float on it.
     #[inline(always)]
-    pub fn pass(self) -> (f32, f32) {
+    fn pass(&self) -> (f32, f32) {
         let last = (std::f64::consts::SQRT_2 * exp2(self.emax)) as f32;
         let last = if rounded_log2(last) > self.emax {
             last.next_down()

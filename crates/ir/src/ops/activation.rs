@@ -1,12 +1,16 @@
 //! Activations that work on each element alone.
 
 use super::check;
-use crate::{Cost, OpError, Operator, PortSpec, Type};
+use crate::torch_repr::python_float;
+use crate::{
+    CodeRange, Cost, OpError, OperandRanges, Operator, PortSpec, RowCoupling, TorchModule, Type,
+};
 use serde::{Deserialize, Serialize};
 
-/// One f32 input, a result of the same shape, one operation per element; `check` looks at the attributes.
+/// One f32 input, a result of the same shape, one operation per element; `check` looks at the attributes, `exact` gives
+/// the exact range of the results, `torch` the class and the arguments of PyTorch's module.
 macro_rules! elementwise {
-    ($name:ident, $check:expr) => {
+    ($name:ident, check: $check:expr, exact: $exact:expr, torch: $class:literal, $arguments:expr) => {
         impl Operator for $name {
             fn ports(&self) -> Vec<PortSpec> {
                 PortSpec::data(1)
@@ -19,33 +23,47 @@ macro_rules! elementwise {
             }
 
             fn cost(&self, inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-                Cost::elementwise(check::numel(inputs[0]))
+                Cost::per_input(inputs, 1)
+            }
+
+            fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+                RowCoupling::Independent
+            }
+
+            fn exact_range(&self, _inputs: &[Type], operands: &OperandRanges) -> Option<CodeRange> {
+                let exact: fn(&Self, CodeRange) -> Option<CodeRange> = $exact;
+                exact(self, operands.data()?)
+            }
+
+            fn torch_module(&self) -> Option<TorchModule> {
+                let arguments: fn(&Self) -> String = $arguments;
+                Some(TorchModule::new($class, arguments(self)))
             }
         }
     };
 }
 
-/// The activations without attributes.
+/// The activations without attributes: the operator, PyTorch's class, the exact range.
 macro_rules! plain {
-    ($($name:ident = $op:literal;)*) => {$(
+    ($($name:ident = $op:literal, $class:literal, $exact:expr;)*) => {$(
         #[doc = concat!("Attributes of `", $op, "`: none.")]
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $name {}
 
-        elementwise!($name, |_| Ok(()));
+        elementwise!($name, check: |_| Ok(()), exact: $exact, torch: $class, |_| String::new());
     )*};
 }
 
 plain! {
-    Relu6 = "relu6";
-    Hardswish = "hardswish";
-    Hardsigmoid = "hardsigmoid";
-    Sigmoid = "sigmoid";
-    Tanh = "tanh";
-    Silu = "silu";
-    Selu = "selu";
-    Softsign = "softsign";
+    Relu6 = "relu6", "ReLU6", |_, x| x.clamp_below(0.0)?.clamp_above(6.0);
+    Hardswish = "hardswish", "Hardswish", |_, _| None;
+    Hardsigmoid = "hardsigmoid", "Hardsigmoid", |_, _| None;
+    Sigmoid = "sigmoid", "Sigmoid", |_, _| None;
+    Tanh = "tanh", "Tanh", |_, _| None;
+    Silu = "silu", "SiLU", |_, _| None;
+    Selu = "selu", "SELU", |_, _| None;
+    Softsign = "softsign", "Softsign", |_, _| None;
 }
 
 /// Attributes of `relu`.
@@ -57,7 +75,12 @@ pub struct Relu {
     pub inplace: bool,
 }
 
-elementwise!(Relu, |_| Ok(()));
+elementwise!(
+    Relu,
+    check: |_| Ok(()),
+    exact: |_, x| x.clamp_below(0.0),
+    torch: "ReLU", |op| if op.inplace { "inplace=True".to_owned() } else { String::new() }
+);
 
 /// Attributes of `hardtanh`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,21 +101,33 @@ impl Default for Hardtanh {
     }
 }
 
-elementwise!(Hardtanh, |op| {
-    check::finite("min_val", op.min_val)?;
-    check::finite("max_val", op.max_val)?;
-    if op.min_val >= op.max_val {
-        let why = format!("must be less than max_val {}", op.max_val);
-        return Err(OpError::attribute("min_val", op.min_val, why));
+impl Hardtanh {
+    fn check_bounds(&self) -> Result<(), OpError> {
+        check::finite("min_val", self.min_val)?;
+        check::finite("max_val", self.max_val)?;
+        if self.min_val >= self.max_val {
+            let why = format!("must be less than max_val {}", self.max_val);
+            return Err(OpError::attribute("min_val", self.min_val, why));
+        }
+        Ok(())
     }
-    Ok(())
-});
+}
+
+elementwise!(
+    Hardtanh,
+    check: Self::check_bounds,
+    exact: |op, x| x.clamp_below(op.min_val)?.clamp_above(op.max_val),
+    torch: "Hardtanh", |op| {
+        let (min, max) = (python_float(op.min_val), python_float(op.max_val));
+        format!("min_val={min}, max_val={max}")
+    }
+);
 
 /// Attributes of `gelu`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gelu {
-    /// How Φ is computed.
+    /// The form of Φ.
     #[serde(default, skip_serializing_if = "GeluForm::is_exact")]
     pub approximate: GeluForm,
 }
@@ -115,7 +150,15 @@ impl GeluForm {
     }
 }
 
-elementwise!(Gelu, |_| Ok(()));
+elementwise!(
+    Gelu,
+    check: |_| Ok(()),
+    exact: |_, _| None,
+    torch: "GELU", |op| match op.approximate {
+        GeluForm::None => "approximate='none'".to_owned(),
+        GeluForm::Tanh => "approximate='tanh'".to_owned(),
+    }
+);
 
 /// Attributes of `elu`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,7 +174,12 @@ impl Default for Elu {
     }
 }
 
-elementwise!(Elu, |op| check::finite("alpha", op.alpha));
+elementwise!(
+    Elu,
+    check: |op| check::finite("alpha", op.alpha),
+    exact: |_, _| None,
+    torch: "ELU", |op| format!("alpha={}", python_float(op.alpha))
+);
 
 /// Attributes of `softplus`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -152,11 +200,23 @@ impl Default for Softplus {
     }
 }
 
-elementwise!(Softplus, |op| {
-    check::finite("threshold", op.threshold)?;
-    check::finite_not_negative("beta", op.beta)?;
-    if op.beta == 0.0 {
-        return Err(OpError::attribute("beta", op.beta, "must not be 0"));
+impl Softplus {
+    fn check_attributes(&self) -> Result<(), OpError> {
+        check::finite("threshold", self.threshold)?;
+        check::finite_not_negative("beta", self.beta)?;
+        if self.beta == 0.0 {
+            return Err(OpError::attribute("beta", self.beta, "must not be 0"));
+        }
+        Ok(())
     }
-    Ok(())
-});
+}
+
+elementwise!(
+    Softplus,
+    check: Self::check_attributes,
+    exact: |_, _| None,
+    torch: "Softplus", |op| {
+        let (beta, threshold) = (python_float(op.beta), python_float(op.threshold));
+        format!("beta={beta}, threshold={threshold}")
+    }
+);

@@ -1,17 +1,20 @@
 //! Scaled dot-product attention, `y = softmax(q·kᵀ·scale)·v`, with zero weight above the diagonal when causal.
 
 use super::check;
-use crate::{Cost, OpError, Operator, PortSpec, Shape, Type};
+use crate::{
+    CodeRange, Cost, FlopFormula, OpError, OperandRanges, Operator, PortSpec, RowCoupling, Shape,
+    TorchModule, Type,
+};
 use serde::{Deserialize, Serialize};
 
 /// Attributes of `scaled_dot_product_attention`, whose inputs are q `[…, T, d]`, k `[…, S, d]` and v `[…, S, e]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScaledDotProductAttention {
-    /// Whether position t sees only positions up to t.
+    /// Lets position t see only positions up to t.
     #[serde(default, skip_serializing_if = "check::is_no")]
     pub is_causal: bool,
-    /// What the scores are multiplied by; 1/√d unless given.
+    /// The factor of the scores; 1/√d unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
 }
@@ -68,6 +71,22 @@ impl Operator for ScaledDotProductAttention {
         };
         let scores = check::numel(inputs[0]).saturating_mul(size(1, 2));
         let mixed = check::numel(outputs[0]).saturating_mul(size(1, 2));
-        Cost::product(scores.saturating_add(mixed))
+        Cost::product(scores.saturating_add(mixed), FlopFormula::Attention)
+    }
+
+    /// Without batch axes, axis 0 counts positions, which attend to each other.
+    fn row_coupling(&self, inputs: &[Type]) -> RowCoupling {
+        match inputs.first() {
+            Some(q) if q.shape.rank() > 2 => RowCoupling::Independent,
+            _ => RowCoupling::Coupled,
+        }
+    }
+
+    fn exact_range(&self, _inputs: &[Type], _operands: &OperandRanges) -> Option<CodeRange> {
+        None
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
     }
 }

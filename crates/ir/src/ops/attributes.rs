@@ -6,15 +6,15 @@ use serde_json::{Map, Value as Json};
 use std::cell::RefCell;
 use std::fmt::Display;
 
-/// Why attributes do not make an operator.
+/// The reason why attributes do not make an operator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AttributeError {
     /// The operator has no such attribute.
     #[error("unknown attribute '{name}'")]
     Unknown {
-        /// What was given.
+        /// The given name.
         name: String,
-        /// What there is.
+        /// The names of the operator's attributes.
         known: &'static [&'static str],
     },
     /// The operator needs this one.
@@ -25,7 +25,7 @@ pub enum AttributeError {
     Invalid {
         /// The attribute.
         name: String,
-        /// What is wrong with its value.
+        /// The fault of its value.
         why: String,
     },
 }

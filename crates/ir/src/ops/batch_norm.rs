@@ -2,11 +2,15 @@
 //! evaluation.
 
 use super::check;
-use crate::{BitOpRule, Cost, Init, OpError, Operator, PortSpec, Type};
+use crate::torch_repr::python_float;
+use crate::{
+    BitOpRule, CodeRange, Cost, Init, OpError, OperandRanges, Operator, PortSpec, RowCoupling,
+    TorchModule, Type,
+};
 use serde::{Deserialize, Serialize};
 
 macro_rules! batch_norm {
-    ($(#[$doc:meta])* $name:ident, $ranks:expr, $expected:literal) => {
+    ($(#[$doc:meta])* $name:ident, $class:literal, $ranks:expr, $expected:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -40,7 +44,25 @@ macro_rules! batch_norm {
             }
 
             fn cost(&self, inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-                Cost { bit_ops: BitOpRule::Square, ..Cost::elementwise(check::numel(inputs[0]).saturating_mul(4)) }
+                Cost { bit_ops: BitOpRule::Square, ..Cost::per_input(inputs, 4) }
+            }
+
+            fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+                RowCoupling::BatchStatistics
+            }
+
+            /// In evaluation it computes x·scale + shift; its weight and bias formats are theirs.
+            fn exact_range(&self, _inputs: &[Type], operands: &OperandRanges) -> Option<CodeRange> {
+                operands.dot(1, true)
+            }
+
+            fn torch_module(&self) -> Option<TorchModule> {
+                let (eps, momentum) = (python_float(self.eps), python_float(self.momentum));
+                let arguments = format!(
+                    "{}, eps={eps}, momentum={momentum}, affine=True, track_running_stats=True",
+                    self.num_features
+                );
+                Some(TorchModule::new($class, arguments))
             }
         }
     };
@@ -48,11 +70,11 @@ macro_rules! batch_norm {
 
 batch_norm!(
     /// Attributes of `batch_norm1d`.
-    BatchNorm1d, [2, 3], "f32[N, {0}] or f32[N, {0}, L]"
+    BatchNorm1d, "BatchNorm1d", [2, 3], "f32[N, {0}] or f32[N, {0}, L]"
 );
 batch_norm!(
     /// Attributes of `batch_norm2d`.
-    BatchNorm2d, [4], "f32[N, {0}, H, W]"
+    BatchNorm2d, "BatchNorm2d", [4], "f32[N, {0}, H, W]"
 );
 
 fn ports(channels: usize) -> Vec<PortSpec> {

@@ -1,7 +1,11 @@
 //! Joining values along an axis, and cutting one into several.
 
 use super::check;
-use crate::{Cost, Dim, OpError, Operator, PortSpec, ShapeError, Type};
+use super::rearrange::Rearrange;
+use crate::{
+    CodeRange, Cost, Dim, OpError, OperandRanges, Operator, PortSpec, RowCoupling, ShapeError,
+    TorchModule, Type,
+};
 use serde::{Deserialize, Serialize};
 
 /// Attributes of `cat`, which joins any number of values.
@@ -40,6 +44,20 @@ impl Operator for Cat {
     fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
         Cost::FREE
     }
+
+    fn row_coupling(&self, inputs: &[Type]) -> RowCoupling {
+        RowCoupling::along(inputs, self.dim)
+    }
+
+    fn exact_range(&self, inputs: &[Type], operands: &OperandRanges) -> Option<CodeRange> {
+        (1..inputs.len()).try_fold(operands.data()?, |all, k| {
+            all.joined(operands.port(&format!("data_in_{k}"))?)
+        })
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
+    }
 }
 
 /// Numbers add, and so do multiples of one symbol; a mixture has no name.
@@ -70,12 +88,8 @@ pub struct Chunk {
     pub dim: i64,
 }
 
-impl Operator for Chunk {
-    fn ports(&self) -> Vec<PortSpec> {
-        PortSpec::data(1)
-    }
-
-    fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+impl Rearrange for Chunk {
+    fn infer_shapes(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
         check::positive("chunks", self.chunks)?;
         let input = check::any_input(inputs, 0)?;
         let axis = input.shape.axis(self.dim)?;
@@ -102,7 +116,11 @@ impl Operator for Chunk {
         Ok(pieces.collect())
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
+    fn row_coupling(&self, inputs: &[Type]) -> RowCoupling {
+        RowCoupling::along(inputs, self.dim)
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
     }
 }

@@ -1,7 +1,11 @@
 //! Convolutions, `y[n, o, …] = b[o] + Σ x[n, i, s·… + d·k − p]·W[o, i, k]` over the channels of a group and the window.
 
 use super::{check, window::Window};
-use crate::{Cost, Init, OpError, Operator, PortSpec, Type};
+use crate::torch_repr::tuple;
+use crate::{
+    CodeRange, Cost, FlopFormula, Init, OpError, OperandRanges, Operator, PortSpec, RowCoupling,
+    TorchModule, Type,
+};
 use serde::{Deserialize, Serialize};
 
 /// Attributes of `conv1d`.
@@ -35,13 +39,13 @@ pub struct Conv<const K: usize> {
     /// Parts into which the channels are split; each part sees only its own.
     #[serde(default = "check::one", skip_serializing_if = "check::is_one")]
     pub groups: usize,
-    /// Whether a bias is added.
+    /// Adds a bias.
     #[serde(default = "check::yes", skip_serializing_if = "check::is_yes")]
     pub bias: bool,
 }
 
 impl<const K: usize> Conv<K> {
-    /// How its window moves.
+    /// The motion of its window.
     pub fn window(&self) -> Window<K> {
         Window {
             kernel_size: self.kernel_size,
@@ -96,6 +100,33 @@ impl<const K: usize> Operator for Conv<K> {
 
     fn cost(&self, _inputs: &[&[usize]], outputs: &[&[usize]]) -> Cost {
         let taps = [self.group_channels() as u64, self.window().numel()];
-        Cost::product(check::numel(outputs[0]).saturating_mul(check::product(taps)))
+        let macs = check::numel(outputs[0]).saturating_mul(check::product(taps));
+        Cost::product(macs, FlopFormula::PerResultTimes("(C_in/groups)·kernel"))
+    }
+
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn exact_range(&self, _inputs: &[Type], operands: &OperandRanges) -> Option<CodeRange> {
+        let window = usize::try_from(self.window().numel()).ok()?;
+        operands.dot(self.group_channels().checked_mul(window)?, self.bias)
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        let parts = [
+            Some(format!("{}, {}", self.in_channels, self.out_channels)),
+            Some(format!("kernel_size={}", tuple(&self.kernel_size))),
+            Some(format!("stride={}", tuple(&self.stride))),
+            (self.padding != [0; K]).then(|| format!("padding={}", tuple(&self.padding))),
+            (self.dilation != [1; K]).then(|| format!("dilation={}", tuple(&self.dilation))),
+            (self.groups != 1).then(|| format!("groups={}", self.groups)),
+            (!self.bias).then(|| "bias=False".to_owned()),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        Some(TorchModule::new(
+            ["Conv1d", "Conv2d"][K - 1],
+            parts.join(", "),
+        ))
     }
 }

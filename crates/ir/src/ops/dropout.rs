@@ -1,7 +1,9 @@
 //! Dropout, which is the identity in evaluation, and the identity itself.
 
 use super::check;
-use crate::{Cost, OpError, Operator, PortSpec, Type};
+use super::rearrange::Rearrange;
+use crate::torch_repr::python_float;
+use crate::{OpError, RowCoupling, TorchModule, Type};
 use serde::{Deserialize, Serialize};
 
 /// Attributes of `dropout`.
@@ -18,20 +20,23 @@ impl Default for Dropout {
     }
 }
 
-impl Operator for Dropout {
-    fn ports(&self) -> Vec<PortSpec> {
-        PortSpec::data(1)
-    }
-
-    fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+/// The exact range is that of evaluation.
+impl Rearrange for Dropout {
+    fn infer_shapes(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
         if !(0.0..=1.0).contains(&self.p) {
             return Err(OpError::attribute("p", self.p, "must be between 0 and 1"));
         }
         Ok(vec![Type::f32(check::f32_input(inputs, 0)?.clone())])
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
+    /// Its random numbers are counted by element of the whole batch.
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        let arguments = format!("p={}, inplace=False", python_float(self.p));
+        Some(TorchModule::new("Dropout", arguments))
     }
 }
 
@@ -40,16 +45,16 @@ impl Operator for Dropout {
 #[serde(deny_unknown_fields)]
 pub struct Identity {}
 
-impl Operator for Identity {
-    fn ports(&self) -> Vec<PortSpec> {
-        PortSpec::data(1)
-    }
-
-    fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+impl Rearrange for Identity {
+    fn infer_shapes(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
         Ok(vec![check::any_input(inputs, 0)?.clone()])
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        Some(TorchModule::new("Identity", ""))
     }
 }

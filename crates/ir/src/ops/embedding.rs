@@ -1,7 +1,10 @@
 //! Embedding, `y[…, :] = W[x[…], :]`.
 
 use super::check;
-use crate::{Cost, DType, Init, OpError, Operator, PortSpec, Type};
+use crate::{
+    CodeRange, Cost, DType, Init, OpError, OperandRanges, Operator, PortSpec, RowCoupling,
+    TorchModule, Type,
+};
 use serde::{Deserialize, Serialize};
 
 /// Attributes of `embedding`.
@@ -52,5 +55,18 @@ impl Operator for Embedding {
 
     fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
         Cost::FREE
+    }
+
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn exact_range(&self, _inputs: &[Type], _operands: &OperandRanges) -> Option<CodeRange> {
+        None
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        let arguments = format!("{}, {}", self.num_embeddings, self.embedding_dim);
+        Some(TorchModule::new("Embedding", arguments))
     }
 }

@@ -1,31 +1,32 @@
 //! Indexing as Python writes it, `x[:, 0, 2:5]`.
 
 use super::check;
-use crate::{Cost, Dim, OpError, Operator, PortSpec, Shape, Type};
+use super::rearrange::Rearrange;
+use crate::{Dim, OpError, RowCoupling, Shape, TorchModule, Type};
 use serde::{Deserialize, Serialize};
 
 /// Attributes of `getitem`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Getitem {
-    /// What stands between the brackets: numbers, which drop their axis, and slices `a:b`, which keep it; negative
+    /// The text between the brackets: numbers, which drop their axis, and slices `a:b`, which keep it; negative
     /// numbers count from the end, and axes that are not named stay whole. An axis sized by a symbol stays whole.
     pub index: String,
 }
 
-/// What is taken from one axis.
+/// The slice of one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisSlice {
     /// The first element.
     pub start: usize,
     /// The number of elements.
     pub len: Dim,
-    /// Whether the axis stays; a plain number drops it.
+    /// True when the axis stays; a plain number drops it.
     pub keep: bool,
 }
 
 impl Getitem {
-    /// What the index takes from each axis of a value of this shape.
+    /// The slice that the index takes from each axis of a value of this shape.
     pub fn parsed(&self, shape: &Shape) -> Result<Vec<AxisSlice>, OpError> {
         let refuse = |why: String| OpError::attribute("index", format!("\"{}\"", self.index), why);
         let items: Vec<&str> = self.index.split(',').map(str::trim).collect();
@@ -42,12 +43,8 @@ impl Getitem {
     }
 }
 
-impl Operator for Getitem {
-    fn ports(&self) -> Vec<PortSpec> {
-        PortSpec::data(1)
-    }
-
-    fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+impl Rearrange for Getitem {
+    fn infer_shapes(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
         let input = check::any_input(inputs, 0)?;
         let slices = self.parsed(&input.shape)?.into_iter();
         let shape = Shape(
@@ -62,8 +59,13 @@ impl Operator for Getitem {
         }])
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
+    /// An axis sized by a symbol stays whole.
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
     }
 }
 

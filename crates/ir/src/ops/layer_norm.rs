@@ -1,7 +1,11 @@
 //! Layer normalisation, `y = (x − μ)/√(σ² + ε)·γ + β` over the last axes of each element of the batch.
 
 use super::check;
-use crate::{Cost, Init, OpError, Operator, PortSpec, Shape, Type};
+use crate::torch_repr::{python_bool, python_float, tuple};
+use crate::{
+    CodeRange, Cost, Init, OpError, OperandRanges, Operator, PortSpec, RowCoupling, Shape,
+    TorchModule, Type,
+};
 use serde::{Deserialize, Serialize};
 
 /// Attributes of `layer_norm`.
@@ -13,7 +17,7 @@ pub struct LayerNorm {
     /// Added to the variance.
     #[serde(default = "default_eps")]
     pub eps: f64,
-    /// Whether γ and β exist.
+    /// Gives the layer γ and β.
     #[serde(default = "check::yes", skip_serializing_if = "check::is_yes")]
     pub elementwise_affine: bool,
 }
@@ -55,7 +59,26 @@ impl Operator for LayerNorm {
     }
 
     fn cost(&self, inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::elementwise(check::numel(inputs[0]).saturating_mul(5))
+        Cost::per_input(inputs, 5)
+    }
+
+    /// It normalises over axes of fixed size, never over the batch.
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn exact_range(&self, _inputs: &[Type], _operands: &OperandRanges) -> Option<CodeRange> {
+        None
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        let arguments = format!(
+            "{}, eps={}, elementwise_affine={}",
+            tuple(&self.normalized_shape),
+            python_float(self.eps),
+            python_bool(self.elementwise_affine)
+        );
+        Some(TorchModule::new("LayerNorm", arguments))
     }
 }
 

@@ -1,7 +1,11 @@
 //! Fully connected layer, `y = x·Wᵀ + b`.
 
 use super::check;
-use crate::{Cost, Init, OpError, Operator, PortSpec, Type};
+use crate::torch_repr::python_bool;
+use crate::{
+    CodeRange, Cost, FlopFormula, Init, OpError, OperandRanges, Operator, PortSpec, RowCoupling,
+    TorchModule, Type,
+};
 use serde::{Deserialize, Serialize};
 
 /// Attributes of `linear`.
@@ -12,7 +16,7 @@ pub struct Linear {
     pub in_features: usize,
     /// Size of the last axis of the result.
     pub out_features: usize,
-    /// Whether a bias is added.
+    /// Adds a bias.
     #[serde(default = "check::yes", skip_serializing_if = "check::is_yes")]
     pub bias: bool,
 }
@@ -49,6 +53,29 @@ impl Operator for Linear {
     }
 
     fn cost(&self, inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::product(check::numel(inputs[0]).saturating_mul(self.out_features as u64))
+        let formula = FlopFormula::Weights {
+            in_features: self.in_features,
+            out_features: self.out_features,
+        };
+        let macs = check::numel(inputs[0]).saturating_mul(self.out_features as u64);
+        Cost::product(macs, formula)
+    }
+
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn exact_range(&self, _inputs: &[Type], operands: &OperandRanges) -> Option<CodeRange> {
+        operands.dot(self.in_features, self.bias)
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        let arguments = format!(
+            "in_features={}, out_features={}, bias={}",
+            self.in_features,
+            self.out_features,
+            python_bool(self.bias)
+        );
+        Some(TorchModule::new("Linear", arguments))
     }
 }

@@ -1,7 +1,10 @@
 //! The mean along axes.
 
 use super::check;
-use crate::{Cost, OpError, Operator, PortSpec, Shape, Type};
+use crate::{
+    CodeRange, Cost, OpError, OperandRanges, Operator, PortSpec, RowCoupling, Shape, TorchModule,
+    Type,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Attributes of `mean`.
@@ -11,7 +14,7 @@ pub struct Mean {
     /// The axes over which the mean is taken; all of them when the list is empty. `dim = 1` means `dim = [1]`.
     #[serde(default, deserialize_with = "one_or_many")]
     pub dim: Vec<i64>,
-    /// Whether these axes stay, with size 1.
+    /// Keeps these axes, with size 1.
     #[serde(default, skip_serializing_if = "check::is_no")]
     pub keepdim: bool,
 }
@@ -28,6 +31,13 @@ impl Mean {
             }
         }
         Ok(reduced)
+    }
+
+    /// The number of elements of one mean, when it is known without the batch.
+    fn reduced_len(&self, shape: &Shape) -> Option<usize> {
+        let reduced = self.reduced(shape).ok()?;
+        let mut sizes = shape.0.iter().zip(reduced).filter(|(_, reduced)| *reduced);
+        sizes.try_fold(1_usize, |n, (dim, _)| n.checked_mul(dim.fixed()?))
     }
 }
 
@@ -50,7 +60,25 @@ impl Operator for Mean {
     }
 
     fn cost(&self, inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::elementwise(check::numel(inputs[0]))
+        Cost::per_input(inputs, 1)
+    }
+
+    fn row_coupling(&self, inputs: &[Type]) -> RowCoupling {
+        let reduced = inputs.first().map(|input| self.reduced(&input.shape));
+        match reduced {
+            Some(Ok(reduced)) if reduced.first() == Some(&false) => RowCoupling::Independent,
+            _ => RowCoupling::Coupled,
+        }
+    }
+
+    fn exact_range(&self, inputs: &[Type], operands: &OperandRanges) -> Option<CodeRange> {
+        operands
+            .data()?
+            .mean_of(self.reduced_len(&inputs.first()?.shape)?)
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
     }
 }
 

@@ -3,11 +3,15 @@
 //! Adding one: a file with a struct of attributes that implements [`Operator`], its `mod` line, its table line.
 //! The engine has a file of the same name that says how it runs.
 
-use crate::{Cost, FxOp, MaseType, OpError, Operator, PortSpec, Type};
+use crate::{
+    CodeRange, Cost, FxOp, MaseType, OpError, OperandRanges, Operator, PortSpec, RowCoupling,
+    TorchModule, Type,
+};
 use serde_json::{Map, Value as Json};
 
 mod attributes;
 mod check;
+mod rearrange;
 mod window;
 
 pub mod activation;
@@ -31,18 +35,19 @@ pub mod reshape;
 pub mod softmax;
 
 pub use attributes::AttributeError;
+pub(crate) use check::numel;
 pub use window::Window;
 
-/// What the table says about an operator.
+/// The table's entry for an operator.
 #[derive(Clone, Copy, Debug)]
 pub struct OpEntry {
     /// The name in configs, reports and the text form.
     pub name: &'static str,
-    /// How MASE classes it.
+    /// The class that MASE gives it.
     pub mase_type: MaseType,
-    /// What it is to torch.fx when it is not called as a module.
+    /// The opcode of torch.fx when it is not called as a module.
     pub fx_op: FxOp,
-    /// What it computes.
+    /// The equation, or a description.
     pub about: &'static str,
 }
 
@@ -232,5 +237,17 @@ impl Operator for Op {
 
     fn cost(&self, inputs: &[&[usize]], outputs: &[&[usize]]) -> Cost {
         self.operator().cost(inputs, outputs)
+    }
+
+    fn row_coupling(&self, inputs: &[Type]) -> RowCoupling {
+        self.operator().row_coupling(inputs)
+    }
+
+    fn exact_range(&self, inputs: &[Type], operands: &OperandRanges) -> Option<CodeRange> {
+        self.operator().exact_range(inputs, operands)
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        self.operator().torch_module()
     }
 }

@@ -1,7 +1,8 @@
 //! The same elements with their axes in another order: `transpose`, `permute`.
 
 use super::check;
-use crate::{Cost, OpError, Operator, PortSpec, Shape, Type};
+use super::rearrange::Rearrange;
+use crate::{OpError, RowCoupling, Shape, TorchModule, Type};
 use serde::{Deserialize, Serialize};
 
 /// Attributes of `transpose`.
@@ -14,20 +15,20 @@ pub struct Transpose {
     pub dim1: i64,
 }
 
-impl Operator for Transpose {
-    fn ports(&self) -> Vec<PortSpec> {
-        PortSpec::data(1)
-    }
-
-    fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+impl Rearrange for Transpose {
+    fn infer_shapes(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
         let mut result = check::any_input(inputs, 0)?.clone();
         let (a, b) = (result.shape.axis(self.dim0)?, result.shape.axis(self.dim1)?);
         result.shape.0.swap(a, b);
         Ok(vec![result])
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
     }
 }
 
@@ -39,12 +40,8 @@ pub struct Permute {
     pub dims: Vec<i64>,
 }
 
-impl Operator for Permute {
-    fn ports(&self) -> Vec<PortSpec> {
-        PortSpec::data(1)
-    }
-
-    fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+impl Rearrange for Permute {
+    fn infer_shapes(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
         let input = check::any_input(inputs, 0)?;
         let axes = self.dims.iter().map(|&dim| input.shape.axis(dim));
         let axes: Vec<usize> = axes.collect::<Result<_, _>>()?;
@@ -61,7 +58,11 @@ impl Operator for Permute {
         }])
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        None
     }
 }

@@ -1,8 +1,32 @@
 //! The edges of a graph: inputs, stored tensors and the output.
 
 use super::check;
-use crate::{Cost, DType, Init, OpError, Operator, PortSpec, Shape, Type};
+use crate::{
+    CodeRange, Cost, DType, Init, OpError, OperandRanges, Operator, PortSpec, RowCoupling, Shape,
+    TorchModule, Type,
+};
 use serde::{Deserialize, Serialize, Serializer};
+
+/// The answers of an operator at the edge of a graph.
+macro_rules! computes_nothing {
+    () => {
+        fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
+            Cost::FREE
+        }
+
+        fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+            RowCoupling::Independent
+        }
+
+        fn exact_range(&self, _inputs: &[Type], _operands: &OperandRanges) -> Option<CodeRange> {
+            None
+        }
+
+        fn torch_module(&self) -> Option<TorchModule> {
+            None
+        }
+    };
+}
 
 /// An input of the graph. Its type is part of the text form's left-hand side: `x: f32[N, 16] = placeholder`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,9 +51,7 @@ impl Operator for Placeholder {
         }])
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
-    }
+    computes_nothing!();
 }
 
 /// A tensor stored with the model, such as a positional embedding.
@@ -58,9 +80,7 @@ impl Operator for Constant {
         Ok(vec![Type::f32(Shape::of(&self.shape))])
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
-    }
+    computes_nothing!();
 }
 
 /// The results of the graph: `return a, b`.
@@ -77,9 +97,7 @@ impl Operator for Output {
         Ok(Vec::new())
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
-    }
+    computes_nothing!();
 }
 
 /// Written with the digits an f32 needs, not those of its exact value.

@@ -1,7 +1,8 @@
 //! New axes for the same elements in the same order: `flatten`, `reshape`, `view`.
 
 use super::check;
-use crate::{Cost, Dim, OpError, Operator, PortSpec, Shape, Type};
+use super::rearrange::Rearrange;
+use crate::{Dim, OpError, RowCoupling, Shape, TorchModule, Type};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Attributes of `flatten`.
@@ -23,12 +24,8 @@ fn first_after_batch() -> i64 {
     1
 }
 
-impl Operator for Flatten {
-    fn ports(&self) -> Vec<PortSpec> {
-        PortSpec::data(1)
-    }
-
-    fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+impl Rearrange for Flatten {
+    fn infer_shapes(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
         let input = check::any_input(inputs, 0)?;
         let (start, end) = (
             input.shape.axis(self.start_dim)?,
@@ -47,15 +44,20 @@ impl Operator for Flatten {
         }])
     }
 
-    fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-        Cost::FREE
+    fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+        RowCoupling::Independent
+    }
+
+    fn torch_module(&self) -> Option<TorchModule> {
+        let arguments = format!("start_dim={}, end_dim={}", self.start_dim, self.end_dim);
+        Some(TorchModule::new("Flatten", arguments))
     }
 }
 
 /// One entry of a new shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AxisSize {
-    /// What is left over, written −1.
+    /// The rest of the elements, written −1.
     Infer,
     /// A number, or a multiple of the batch symbol.
     Dim(Dim),
@@ -71,19 +73,19 @@ macro_rules! reshape {
             pub shape: Vec<AxisSize>,
         }
 
-        impl Operator for $name {
-            fn ports(&self) -> Vec<PortSpec> {
-                PortSpec::data(1)
-            }
-
-            fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+        impl Rearrange for $name {
+            fn infer_shapes(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
                 let input = check::any_input(inputs, 0)?;
                 let shape = reshaped(&input.shape, &self.shape)?;
                 Ok(vec![Type { shape, ..input.clone() }])
             }
 
-            fn cost(&self, _inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-                Cost::FREE
+            fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
+                RowCoupling::Independent
+            }
+
+            fn torch_module(&self) -> Option<TorchModule> {
+                None
             }
         }
     };

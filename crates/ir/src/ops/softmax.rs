@@ -1,11 +1,13 @@
 //! Softmax along one axis, `y = exp(x)/Σ exp(x)`, and its logarithm.
 
 use super::check;
-use crate::{Cost, OpError, Operator, PortSpec, Type};
+use crate::{
+    CodeRange, Cost, OpError, OperandRanges, Operator, PortSpec, RowCoupling, TorchModule, Type,
+};
 use serde::{Deserialize, Serialize};
 
 macro_rules! softmax {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* $name:ident, $class:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -26,7 +28,19 @@ macro_rules! softmax {
             }
 
             fn cost(&self, inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
-                Cost::elementwise(check::numel(inputs[0]))
+                Cost::per_input(inputs, 1)
+            }
+
+            fn row_coupling(&self, inputs: &[Type]) -> RowCoupling {
+                RowCoupling::along(inputs, self.dim)
+            }
+
+            fn exact_range(&self, _inputs: &[Type], _operands: &OperandRanges) -> Option<CodeRange> {
+                None
+            }
+
+            fn torch_module(&self) -> Option<TorchModule> {
+                Some(TorchModule::new($class, format!("dim={}", self.dim)))
             }
         }
     };
@@ -34,9 +48,9 @@ macro_rules! softmax {
 
 softmax!(
     /// Attributes of `softmax`.
-    Softmax
+    Softmax, "Softmax"
 );
 softmax!(
     /// Attributes of `log_softmax`.
-    LogSoftmax
+    LogSoftmax, "LogSoftmax"
 );

@@ -2,7 +2,7 @@
 
 use crate::OpError;
 
-/// How a window moves over one or two axes of space.
+/// The motion of a window over one or two axes of space.
 #[derive(Clone, Copy, Debug)]
 pub struct Window<const K: usize> {
     /// Size of the window.
@@ -29,7 +29,7 @@ impl<const K: usize> Window<K> {
     }
 
     /// Pools refuse windows that may lie wholly in the padding.
-    pub fn padding_at_most_half(&self) -> Result<(), OpError> {
+    pub fn check_padding(&self) -> Result<(), OpError> {
         for axis in 0..K {
             let (padding, extent) = (self.padding[axis], self.extent(axis));
             if padding > extent / 2 {
@@ -49,7 +49,7 @@ impl<const K: usize> Window<K> {
         super::check::numel(&self.kernel_size)
     }
 
-    /// What a window spans along `axis`: d(k − 1) + 1.
+    /// The extent of a window along `axis`: d(k − 1) + 1.
     fn extent(&self, axis: usize) -> usize {
         let steps = self.kernel_size[axis].saturating_sub(1);
         self.dilation[axis].saturating_mul(steps).saturating_add(1)

@@ -1,4 +1,4 @@
-//! What stands between the braces of a node, and the operator that comes of it.
+//! The text between the braces of a node, and the operator that comes of it.
 
 use super::parse::{Parsed, Parser, Reported};
 use super::statement::{Formats, Name};
@@ -14,7 +14,7 @@ use std::ops::Range;
 pub struct Body {
     pub target: String,
     attributes: Map<String, Json>,
-    /// Where each entry's name and value stand.
+    /// The places of each entry's name and value.
     spans: BTreeMap<String, (Range<usize>, Range<usize>)>,
 }
 
@@ -46,16 +46,16 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether the attribute is new.
+    /// True when the attribute is new.
     fn attribute(&mut self, (name, span): Name, body: &mut Body) -> Parsed<bool> {
-        let start = self.look(0).span.start;
+        let start = self.peek(0).span.start;
         if name == "target" {
             body.target = self.expect_text("a string")?;
         } else {
             let value = self.literal()?;
             body.attributes.insert(name.to_owned(), value);
         }
-        let end = self.source[..self.look(0).span.start].trim_end().len();
+        let end = self.source[..self.peek(0).span.start].trim_end().len();
         Ok(body
             .spans
             .insert(name.to_owned(), (span, start..end))

@@ -16,11 +16,11 @@ pub struct TextError {
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
     /// The line itself, cut at both ends if it is very long.
     pub excerpt: String,
-    /// Where the fault starts in the excerpt, and how many characters it has.
+    /// The start of the fault in the excerpt, and the number of its characters.
     pub mark: (usize, usize),
 }
 

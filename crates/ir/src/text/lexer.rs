@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// A name or a word.
@@ -13,7 +13,7 @@ pub enum Kind {
     Text(String),
     /// One of the characters that structure the text.
     Mark(char),
-    /// What no grammar has; its error is already reported.
+    /// A character that the grammar lacks; its error is already reported.
     Bad,
     /// The end of the text.
     End,
@@ -22,11 +22,11 @@ pub enum Kind {
 /// A token and the bytes it stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Where it stands.
+    /// Its place.
     pub span: Range<usize>,
-    /// Whether it is the first on its line.
+    /// True when it is the first on its line.
     pub first: bool,
 }
 

@@ -17,7 +17,7 @@ const MAX_BYTES: usize = 64 << 20;
 /// The error has been reported; the statement is given up.
 pub struct Reported;
 
-/// What a rule of the grammar returns.
+/// The result of a rule of the grammar.
 pub type Parsed<T> = Result<T, Reported>;
 
 /// A text being read.
@@ -84,13 +84,13 @@ impl<'s> Parser<'s> {
     }
 
     /// The token `ahead` places further on.
-    pub fn look(&self, ahead: usize) -> &Token {
+    pub fn peek(&self, ahead: usize) -> &Token {
         &self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
     }
 
     /// Takes the next token.
     pub fn next(&mut self) -> Token {
-        let token = self.look(0).clone();
+        let token = self.peek(0).clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
@@ -100,18 +100,18 @@ impl<'s> Parser<'s> {
         &self.source[token.span.clone()]
     }
 
-    /// Whether the token `ahead` places further on is this name.
+    /// True when the token `ahead` places further on is this name.
     pub fn is_word(&self, ahead: usize, word: &str) -> bool {
-        let token = self.look(ahead);
+        let token = self.peek(ahead);
         token.kind == Kind::Name && self.text(token) == word
     }
 
-    /// Whether the token `ahead` places further on is this mark.
+    /// True when the token `ahead` places further on is this mark.
     pub fn is_mark(&self, ahead: usize, mark: char) -> bool {
-        self.look(ahead).kind == Kind::Mark(mark)
+        self.peek(ahead).kind == Kind::Mark(mark)
     }
 
-    /// Whether a later line gives a node this name.
+    /// True when a later line gives a node this name.
     pub fn is_defined_later(&self, name: &str) -> bool {
         let pairs = self.tokens[self.at..].windows(2);
         let mut names = pairs.filter(|pair| pair[0].first && pair[1].kind == Kind::Mark('='));
@@ -138,7 +138,7 @@ impl<'s> Parser<'s> {
 
     /// The next token must be a name.
     pub fn expect_name(&mut self, what: &str) -> Parsed<(&'s str, Range<usize>)> {
-        if self.look(0).kind != Kind::Name {
+        if self.peek(0).kind != Kind::Name {
             return Err(self.unexpected(what));
         }
         let token = self.next();
@@ -147,7 +147,7 @@ impl<'s> Parser<'s> {
 
     /// The next token must be a string.
     pub fn expect_text(&mut self, what: &str) -> Parsed<String> {
-        match self.look(0).kind.clone() {
+        match self.peek(0).kind.clone() {
             Kind::Text(text) => {
                 self.next();
                 Ok(text)
@@ -158,7 +158,7 @@ impl<'s> Parser<'s> {
 
     /// The next token is not what the grammar wants.
     pub fn unexpected(&mut self, expected: &str) -> Reported {
-        let token = self.look(0).clone();
+        let token = self.peek(0).clone();
         let found = match token.kind {
             Kind::Bad => return Reported,
             Kind::End => "the end of the text".to_owned(),
@@ -203,10 +203,10 @@ impl<'s> Parser<'s> {
 
     fn dim(&mut self) -> Parsed<Dim> {
         let n_tokens = if self.is_mark(1, '*') { 3 } else { 1 };
-        let span = self.look(0).span.start..self.look(n_tokens - 1).span.end;
+        let span = self.peek(0).span.start..self.peek(n_tokens - 1).span.end;
         for _ in 0..n_tokens {
             if !matches!(
-                self.look(0).kind,
+                self.peek(0).kind,
                 Kind::Name | Kind::Number | Kind::Mark('*')
             ) {
                 return Err(self.unexpected("a size"));
@@ -221,7 +221,7 @@ impl<'s> Parser<'s> {
 
     /// The value of an attribute.
     pub fn literal(&mut self) -> Parsed<Json> {
-        match self.look(0).kind.clone() {
+        match self.peek(0).kind.clone() {
             Kind::Text(text) => {
                 self.next();
                 Ok(Json::String(text))
@@ -247,7 +247,7 @@ impl<'s> Parser<'s> {
                 return parser.nested_items(depth + 1);
             }
             let is_word = parser.is_word(0, "true") || parser.is_word(0, "false");
-            let is_symbol = parser.look(0).kind == Kind::Name && !is_word;
+            let is_symbol = parser.peek(0).kind == Kind::Name && !is_word;
             if is_symbol || parser.is_mark(1, '*') {
                 return Ok(Json::String(parser.dim()?.to_string()));
             }
@@ -298,7 +298,7 @@ impl<'s> Parser<'s> {
         let mut depth = 0_usize;
         loop {
             let starts_statement = self.starts_statement();
-            let token = self.look(0).clone();
+            let token = self.peek(0).clone();
             match token.kind {
                 Kind::Mark('(') => depth += 1,
                 Kind::Mark(')') => depth -= 1,

@@ -25,7 +25,7 @@ impl<'s> Parser<'s> {
         self.graph.name = self.expect_text("the graph's name as a string")?;
         self.expect_mark('{')?;
         while !self.take_mark('}') {
-            if self.look(0).kind == Kind::End {
+            if self.peek(0).kind == Kind::End {
                 return Err(self.unexpected("'}'"));
             }
             if self.is_full() {
@@ -33,18 +33,18 @@ impl<'s> Parser<'s> {
             }
             self.statement_or_skip();
         }
-        if self.look(0).kind != Kind::End {
+        if self.peek(0).kind != Kind::End {
             return Err(self.unexpected("the end of the text"));
         }
         Ok(())
     }
 
-    /// Whether a statement starts here. Entries of a body look similar, so the first tokens of a line are compared
+    /// True when a statement starts here. Entries of a body look similar, so the first tokens of a line are compared
     /// with what only a statement can start with.
     pub fn starts_statement(&self) -> bool {
-        let is_name = |ahead: usize| self.look(ahead).kind == Kind::Name;
+        let is_name = |ahead: usize| self.peek(ahead).kind == Kind::Name;
         let is_literal = self.is_word(2, "true") || self.is_word(2, "false");
-        self.look(0).first
+        self.peek(0).first
             && is_name(0)
             && ((self.is_mark(1, '=') && is_name(2) && !is_literal)
                 || (self.is_mark(1, ':') && is_name(2) && self.is_mark(3, '['))
@@ -53,7 +53,7 @@ impl<'s> Parser<'s> {
 
     /// Reads a statement; after an error, skips to the next one.
     fn statement_or_skip(&mut self) {
-        let first = self.look(0).clone();
+        let first = self.peek(0).clone();
         let n_nodes = self.graph.nodes().len();
         if self.statement().is_ok() {
             return;
@@ -64,8 +64,8 @@ impl<'s> Parser<'s> {
             self.names.entry(name).or_insert((n_nodes, first.span));
             self.graph.push(Node::new(name, "", Output {}, &[]));
         }
-        let is_last = |parser: &Self| parser.is_mark(0, '}') && parser.look(1).kind == Kind::End;
-        while self.look(0).kind != Kind::End && !self.starts_statement() && !is_last(self) {
+        let is_last = |parser: &Self| parser.is_mark(0, '}') && parser.peek(1).kind == Kind::End;
+        while self.peek(0).kind != Kind::End && !self.starts_statement() && !is_last(self) {
             self.next();
         }
     }
@@ -118,9 +118,9 @@ impl<'s> Parser<'s> {
     }
 
     fn stated_type(&mut self) -> Parsed<(Type, Range<usize>)> {
-        let start = self.look(0).span.start;
+        let start = self.peek(0).span.start;
         let ty = self.ty()?;
-        let end = self.source[..self.look(0).span.start].trim_end().len();
+        let end = self.source[..self.peek(0).span.start].trim_end().len();
         Ok((ty, start..end))
     }
 
@@ -153,7 +153,7 @@ impl<'s> Parser<'s> {
     fn returned(&mut self) -> Parsed<(Vec<Value>, Formats)> {
         let mut formats = Formats::new();
         let mut inputs = vec![self.argument(0, &mut formats)?];
-        while self.take_mark(',') && self.look(0).kind == Kind::Name && !self.starts_statement() {
+        while self.take_mark(',') && self.peek(0).kind == Kind::Name && !self.starts_statement() {
             inputs.push(self.argument(inputs.len(), &mut formats)?);
         }
         Ok((inputs, formats))
@@ -182,7 +182,7 @@ impl<'s> Parser<'s> {
         }
         let mut output = 0;
         if self.take_mark('.') {
-            let token = self.look(0).clone();
+            let token = self.peek(0).clone();
             let Ok(number) = self.text(&token).parse() else {
                 return Err(self.unexpected("the number of a result, as in a.1"));
             };

@@ -126,9 +126,11 @@ pub const SAMPLES: &[Sample] = &[
     sample(ROWS, "softplus(a) { beta = 2 }", ROWS),
     sample(ROWS, "softsign(a)", ROWS),
     sample(ROWS, "softmax(a) { dim = -1 }", ROWS),
+    sample(ROWS, "softmax(a) { dim = 0 }", ROWS),
     sample(LINES, "log_softmax(a) { dim = 1 }", LINES),
     sample(ROWS, "dropout(a) { p = 0.1 }", ROWS),
     sample(&["bool[N, 2]"], "identity(a)", &["bool[N, 2]"]),
+    sample(ROWS, "identity(a)", ROWS),
     // pools
     sample(
         LINES,
@@ -207,6 +209,11 @@ pub const SAMPLES: &[Sample] = &[
         "scaled_dot_product_attention(a, b, c) { is_causal = true, scale = 0.25 }",
         &["f32[N, 2, 5, 3]"],
     ),
+    sample(
+        &["f32[N, 8]", "f32[7, 8]", "f32[7, 3]"],
+        "scaled_dot_product_attention(a, b, c) { is_causal = true }",
+        &["f32[N, 3]"],
+    ),
     // shapes
     sample(IMAGES, "flatten(a)", &["f32[N, 288]"]),
     sample(
@@ -224,6 +231,12 @@ pub const SAMPLES: &[Sample] = &[
         &["i64[N, 6]"],
         "view(a) { shape = [2*N, 3] }",
         &["i64[2*N, 3]"],
+    ),
+    sample(LINES, "view(a) { shape = [N, 2, 20] }", &["f32[N, 2, 20]"]),
+    sample(
+        LINES,
+        "transpose(a) { dim0 = 1, dim1 = 2 }",
+        &["f32[N, 10, 4]"],
     ),
     sample(
         LINES,

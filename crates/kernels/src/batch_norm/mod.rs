@@ -6,6 +6,7 @@
 mod walk;
 
 use crate::isa::vector_versions;
+use crate::simd::Vector;
 use walk::{apply, reduce};
 
 /// Data of `batch · channels · inner` elements, row-major: NCHW with `inner = H·W`, or `[N, C]` with `inner = 1`.
@@ -173,6 +174,35 @@ fn first_means(l: &ChannelLayout, x: &[f32], shift: &mut [f32]) {
     }
 }
 
+/// `Σ dz` and `Σ dz · (x − mean) · inv_std` of each channel, `dz` being given by place and mask.
+#[inline(always)]
+unsafe fn gradient_sums<V: Vector>(
+    l: &ChannelLayout,
+    x: *const f32,
+    [mean, inv_std]: [*const f32; 2],
+    out: [*mut f32; 2],
+    dz: impl Fn(usize, V::Mask) -> V,
+) {
+    // SAFETY: the caller's pointers are valid for the layout, and it runs where the level's features are.
+    unsafe {
+        reduce::<V, 1>(
+            l,
+            [mean],
+            out,
+            #[inline(always)]
+            |[mean], at, mask| {
+                let dz = dz(at, mask);
+                (dz, dz.mul(V::load_masked(x.add(at), mask).sub(mean)))
+            },
+            #[inline(always)]
+            |channel, s0, s1| {
+                let inv_std = f64::from(*inv_std.add(channel));
+                (s0 as f32, (s1 * inv_std) as f32)
+            },
+        );
+    }
+}
+
 vector_versions! {
     unsafe fn moments_vector<V>(l: &ChannelLayout, x: *const f32, mean: *mut f32, m2: *mut f32) {
         let count = l.per_channel() as f64;
@@ -210,16 +240,7 @@ vector_versions! {
         statistics: [*const f32; 2],
         out: [*mut f32; 2],
     ) {
-        reduce::<V, 1>(
-            l,
-            [statistics[0]],
-            out,
-            #[inline(always)] |[mean], at, mask| {
-                let dz = V::load_masked(dy.add(at), mask);
-                (dz, dz.mul(V::load_masked(x.add(at), mask).sub(mean)))
-            },
-            #[inline(always)] |channel, s0, s1| (s0 as f32, (s1 * f64::from(*statistics[1].add(channel))) as f32),
-        );
+        gradient_sums::<V>(l, x, statistics, out, #[inline(always)] |at, mask| V::load_masked(dy.add(at), mask));
     }
 
     unsafe fn backward_sums_relu_vector<V>(
@@ -230,17 +251,11 @@ vector_versions! {
         statistics: [*const f32; 2],
         out: [*mut f32; 2],
     ) {
-        reduce::<V, 1>(
-            l,
-            [statistics[0]],
-            out,
-            #[inline(always)] |[mean], at, mask| {
-                let dz = V::load_masked(dy.add(at), mask).keep_where_positive(V::load_masked(y.add(at), mask));
-                dz.store_masked(dy.add(at), mask);
-                (dz, dz.mul(V::load_masked(x.add(at), mask).sub(mean)))
-            },
-            #[inline(always)] |channel, s0, s1| (s0 as f32, (s1 * f64::from(*statistics[1].add(channel))) as f32),
-        );
+        gradient_sums::<V>(l, x, statistics, out, #[inline(always)] |at, mask| {
+            let dz = V::load_masked(dy.add(at), mask).keep_where_positive(V::load_masked(y.add(at), mask));
+            dz.store_masked(dy.add(at), mask);
+            dz
+        });
     }
 
     unsafe fn backward_dx_vector<V>(

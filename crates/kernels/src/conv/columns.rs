@@ -4,16 +4,16 @@
 use super::ConvShape;
 use crate::gemm::{Init, gemm};
 use crate::isa::vector_versions;
-use crate::strided::add_rows;
+use crate::strided::{ADD, move_rows};
 
 /// Widest window whose gradients are gathered.
 const MAX_TAPS: usize = 32;
 
 /// The outputs that read the image through one window element: a block of rows.
 struct Block {
-    /// Where it starts in the columns; its rows are an output row apart.
+    /// Its start in the columns; its rows are an output row apart.
     column: usize,
-    /// Where it starts in the image; its rows and elements are a stride apart.
+    /// Its start in the image; its rows and elements are a stride apart.
     image: usize,
     rows: usize,
     width: usize,
@@ -113,7 +113,7 @@ fn add_back(s: &ConvShape, columns: &[f32], dx: &mut [f32]) {
         |b| {
             let (columns, dx) = (&columns[b.column..], &mut dx[b.image..]);
             if s.stride[1] == 1 {
-                add_rows(b.rows, b.width, columns, ow, dx, distance);
+                move_rows::<ADD>(b.rows, b.width, columns, ow, dx, distance);
                 return;
             }
             for r in 0..b.rows {

@@ -1,10 +1,10 @@
-//! Where the windows of a convolution lie in memory, and the product over them.
+//! The places of a convolution's windows in memory, and the product over them.
 
 use super::{ConvShape, columns};
 use crate::gemm::K_BLOCK;
-use crate::gemm::strips::run_offsets;
+use crate::gemm::strips;
 use crate::gemm::tile::{Offsets, Product, Start};
-use crate::strided::copy_rows;
+use crate::strided::{COPY, move_rows};
 
 /// One image's source, and where window element `(channel, ky, kx)` of output j is in it:
 /// `channel · channel_stride + ky · row_stride + kx · col_stride + j`.
@@ -88,7 +88,7 @@ impl Lattice {
             .chunks_exact((h * w).max(1))
             .zip(source.chunks_exact_mut(self.channel_stride))
         {
-            copy_rows(h, w, plane, w, &mut padded[first..], width);
+            move_rows::<COPY>(h, w, plane, w, &mut padded[first..], width);
         }
     }
 
@@ -103,7 +103,7 @@ impl Lattice {
         }
     }
 
-    /// Where the channels of a group start in the source.
+    /// The start of the channels of a group in the source.
     pub(super) fn group_start(&self, s: &ConvShape, group: usize) -> usize {
         group * s.group_inputs() * self.channel_stride
     }
@@ -155,7 +155,7 @@ impl Lattice {
                 };
                 // SAFETY: the last offset is the largest, so every window was checked; the weights have out·window
                 // elements by the caller's check, and so has `out` its grid.
-                unsafe { run_offsets(product) };
+                unsafe { strips::run(product) };
                 from += k;
                 if from == window {
                     break;

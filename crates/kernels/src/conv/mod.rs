@@ -18,9 +18,9 @@ mod tests;
 
 use crate::gemm::tile::Start;
 use crate::isa::versions;
-use crate::rows::add_lanes;
+use crate::row_reduce::add_lanes;
 use crate::shape::windows;
-use crate::strided::copy_rows;
+use crate::strided::{COPY, move_rows};
 use flip::flip_weights;
 use lattice::Lattice;
 
@@ -309,7 +309,7 @@ fn forward(
         }
         lattice.product(s, source, w, start, grid);
         for (y, grid) in y.chunks_exact_mut(oh * ow).zip(grid.chunks(lattice.n)) {
-            copy_rows(oh, ow, grid, lattice.pitch, y, ow);
+            move_rows::<COPY>(oh, ow, grid, lattice.pitch, y, ow);
         }
     }
 }
@@ -322,7 +322,7 @@ fn spread(s: &ConvShape, lattice: &Lattice, dy: &[f32], grids: &mut [f32]) {
         .zip(grids.chunks_exact_mut(lattice.n))
     {
         grid.fill(0.0);
-        copy_rows(oh, ow, dy, ow, grid, lattice.pitch);
+        move_rows::<COPY>(oh, ow, dy, ow, grid, lattice.pitch);
     }
 }
 

@@ -17,7 +17,7 @@ pub use transpose::transpose;
 /// Longest chain of products in one accumulator.
 pub const K_BLOCK: usize = 256;
 
-/// What C starts from.
+/// The initial value of C.
 #[derive(Clone, Copy, Debug)]
 pub enum Init<'a> {
     /// Zero: C is overwritten.
@@ -71,7 +71,28 @@ pub fn gemm(
         "gemm: C has {} elements, m = {m}, n = {n}, ldc = {ldc} need {c_len}",
         c.len()
     );
-    let start = match init {
+    let whole = Product {
+        m,
+        k,
+        n,
+        a: a.as_ptr(),
+        a_row_stride,
+        a_col_stride,
+        b: Strided {
+            first: b.as_ptr(),
+            stride: ldb,
+        },
+        c: c.as_mut_ptr(),
+        ldc,
+        start: start_of(init, n),
+    };
+    // SAFETY: the lengths were checked above; C is borrowed mutably, so it overlaps nothing.
+    unsafe { run_blocks(whole) }
+}
+
+/// The start of the accumulators of `n` columns.
+fn start_of(init: Init, n: usize) -> Start {
+    match init {
         Init::Zero => Start::Zero,
         Init::Accumulate => Start::Old,
         Init::Bias(bias) => {
@@ -82,47 +103,30 @@ pub fn gemm(
             );
             Start::PerColumn(bias.as_ptr())
         }
-    };
-    let b = Strided {
-        first: b.as_ptr(),
-        stride: ldb,
-    };
-    let (a, c) = (a.as_ptr(), c.as_mut_ptr());
-    let whole = Product {
-        m,
-        k,
-        n,
-        a,
-        a_row_stride,
-        a_col_stride,
-        b,
-        c,
-        ldc,
-        start,
-    };
+    }
+}
+
+/// Runs a product in blocks of k, each added to those before.
+unsafe fn run_blocks(whole: Product<Strided>) {
     let mut done = 0;
     loop {
-        let block = (k - done).min(K_BLOCK);
-        // SAFETY: the lengths were checked above; C is borrowed mutably, so it overlaps nothing.
+        let block = (whole.k - done).min(K_BLOCK);
+        // SAFETY: the caller's promise; the block lies inside the product.
         unsafe {
-            let (a, b) = (
-                a.add(done * a_col_stride),
-                Strided {
-                    first: b.row_at(done),
-                    ..b
-                },
-            );
-            let start = if done == 0 { start } else { Start::Add };
+            let b = Strided {
+                first: whole.b.row_at(done),
+                ..whole.b
+            };
             run(Product {
                 k: block,
-                a,
+                a: whole.a.add(done * whole.a_col_stride),
                 b,
-                start,
+                start: if done == 0 { whole.start } else { Start::Add },
                 ..whole
             });
         }
         done += block;
-        if done == k {
+        if done == whole.k {
             return;
         }
     }
@@ -135,7 +139,7 @@ unsafe fn run(p: Product<Strided>) {
         if packed::pays(&p) {
             packed::run(p);
         } else {
-            strips::run_strided(p);
+            strips::run(p);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Large products: blocks of A and B are copied into buffers that stay in cache. Copying changes no result.
 
 use super::K_BLOCK;
-use super::strips::run_strided;
+use super::strips;
 use super::tile::{Product, Strided};
 use super::transpose::transpose_unchecked;
 use crate::isa::{Isa, isa};
@@ -64,7 +64,7 @@ pub(super) unsafe fn run(p: Product<Strided>) {
                         first: b.as_ptr(),
                         stride: N,
                     };
-                    run_strided(strip);
+                    strips::run(strip);
                 }
             }
         }

@@ -3,35 +3,21 @@
 //! Shapes were measured on a machine that runs one 512-bit or two 256-bit multiply-adds a cycle: the accumulators cover
 //! its latency, and up to eight columns run in 256-bit registers, which wastes half as much.
 
-use super::tile::{Offsets, Product, Rows, Strided, strip};
+use super::tile::{Product, Rows, strip};
 use crate::isa::isa;
 use crate::simd::{F32x4, Vector};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{F32x8, F32x8Masked, F32x16};
 
-/// Runs a product whose B is row-major.
-pub(super) unsafe fn run_strided(p: Product<Strided>) {
+/// Runs a product.
+pub(crate) unsafe fn run<R: Rows>(p: Product<R>) {
     // SAFETY: the caller's promise, and `isa` names only levels the CPU has.
     unsafe {
         match isa() {
             #[cfg(target_arch = "x86_64")]
-            crate::Isa::Avx512 => strided_avx512(p),
+            crate::Isa::Avx512 => avx512(p),
             #[cfg(target_arch = "x86_64")]
-            crate::Isa::Avx2 => strided_avx2(p),
-            _ => portable(p),
-        }
-    }
-}
-
-/// Runs a product whose rows of B start at tabulated offsets.
-pub(crate) unsafe fn run_offsets(p: Product<Offsets>) {
-    // SAFETY: as above.
-    unsafe {
-        match isa() {
-            #[cfg(target_arch = "x86_64")]
-            crate::Isa::Avx512 => offsets_avx512(p),
-            #[cfg(target_arch = "x86_64")]
-            crate::Isa::Avx2 => offsets_avx2(p),
+            crate::Isa::Avx2 => avx2(p),
             _ => portable(p),
         }
     }
@@ -39,34 +25,6 @@ pub(crate) unsafe fn run_offsets(p: Product<Offsets>) {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")]
-unsafe fn strided_avx512(p: Product<Strided>) {
-    // SAFETY: the caller's promise.
-    unsafe { avx512(p) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")]
-unsafe fn offsets_avx512(p: Product<Offsets>) {
-    // SAFETY: the caller's promise.
-    unsafe { avx512(p) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn strided_avx2(p: Product<Strided>) {
-    // SAFETY: the caller's promise.
-    unsafe { avx2(p) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn offsets_avx2(p: Product<Offsets>) {
-    // SAFETY: the caller's promise.
-    unsafe { avx2(p) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
 unsafe fn avx512<R: Rows>(p: Product<R>) {
     let mut j = 0;
     while j < p.n {
@@ -87,7 +45,7 @@ unsafe fn avx512<R: Rows>(p: Product<R>) {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[inline(always)]
+#[target_feature(enable = "avx2,fma")]
 unsafe fn avx2<R: Rows>(p: Product<R>) {
     let mut j = 0;
     while j < p.n {

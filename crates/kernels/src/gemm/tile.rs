@@ -2,7 +2,7 @@
 
 use crate::simd::Vector;
 
-/// What an accumulator starts from, and what happens to the old value of C.
+/// The initial value of an accumulator, and the treatment of the old value of C.
 #[derive(Clone, Copy)]
 pub(crate) enum Start {
     /// The chain of products starts from zero; C is overwritten.
@@ -17,7 +17,7 @@ pub(crate) enum Start {
     PerRow(*const f32),
 }
 
-/// Where the rows of B are.
+/// The places of the rows of B.
 pub(crate) trait Rows: Copy {
     /// The start of row `p`.
     unsafe fn row(self, p: usize) -> *const f32;

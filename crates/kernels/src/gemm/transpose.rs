@@ -1,6 +1,7 @@
 //! Matrix transpose.
 
 use crate::isa::vector_versions;
+use crate::simd::TransposeBlock;
 
 /// `y[c·ldy + r] = x[r·ldx + c]` for `rows` × `cols` elements of `x`.
 ///
@@ -37,7 +38,8 @@ vector_versions! {
             let mut r = 0;
             while r < rows {
                 let height = (rows - r).min(V::LANES);
-                V::transpose_block(height, width, x.add(r * ldx + c), ldx, y.add(c * ldy + r), ldy);
+                let (x, y) = (x.add(r * ldx + c), y.add(c * ldy + r));
+                V::transpose_block(TransposeBlock { rows: height, cols: width, x, ldx, y, ldy });
                 r += V::LANES;
             }
             c += V::LANES;

@@ -5,10 +5,6 @@
     unsafe_op_in_unsafe_fn,
     reason = "tiles are intrinsics on pointers that `int_gemm::run` checked"
 )]
-#![allow(
-    clippy::wildcard_imports,
-    reason = "intrinsics carry their prefix; the lint is silent in test builds, so no expect"
-)]
 
 use super::{GROUP, I16_I16, IntProduct, U8_I8};
 use std::arch::x86_64::*;

@@ -20,7 +20,7 @@ pub use requantize::{requantize_i32_to_i8, requantize_i32_to_i16, requantize_i32
 /// Bytes of a group.
 const GROUP: usize = 4;
 
-/// What the elements of a group are; a parameter of the tiles.
+/// The kinds of elements of a group, a parameter of the tiles.
 const U8_I8: u8 = 0;
 const I8_I8: u8 = 1;
 const I16_I16: u8 = 2;
@@ -50,7 +50,7 @@ pub const fn padded_k_i16(k: usize) -> usize {
     k.next_multiple_of(2)
 }
 
-/// Packs a k×n matrix with free strides for [`gemm_u8i8`] and [`gemm_i8i8`] into `padded_k_i8(k) · n` bytes.
+/// Packs a k×n matrix with free strides of bytes for [`gemm_int`] into `padded_k_i8(k) · n` bytes.
 ///
 /// # Panics
 /// When lengths do not fit: an error of the caller.
@@ -65,7 +65,7 @@ pub fn pack_b_i8(
     pack::<i8, 4>(k, n, b, row_stride, col_stride, packed);
 }
 
-/// Packs a k×n matrix with free strides for [`gemm_i16i16`] into `padded_k_i16(k) · n` words.
+/// Packs a k×n matrix with free strides of words for [`gemm_int`] into `padded_k_i16(k) · n` words.
 ///
 /// # Panics
 /// When lengths do not fit: an error of the caller.
@@ -109,92 +109,45 @@ fn pack<T: Copy + Default, const G: usize>(
     }
 }
 
-/// `C[m, n] = bias + A·B` with unsigned A of row length [`padded_k_i8`] and packed B; C row-major with `ldc`.
+/// A left operand, which decides on the right one.
+pub trait LeftOperand: Copy {
+    /// The elements of B.
+    type Right: Copy;
+    /// The kind of group, a parameter of the tiles.
+    const KIND: u8;
+    /// Elements of a group.
+    const GROUP: usize;
+}
+
+impl LeftOperand for u8 {
+    type Right = i8;
+    const KIND: u8 = U8_I8;
+    const GROUP: usize = 4;
+}
+
+impl LeftOperand for i8 {
+    type Right = Self;
+    const KIND: u8 = I8_I8;
+    const GROUP: usize = 4;
+}
+
+impl LeftOperand for i16 {
+    type Right = Self;
+    const KIND: u8 = I16_I16;
+    const GROUP: usize = 2;
+}
+
+/// `C[m, n] = bias + A·B`. A has rows of `k` elements rounded up to whole groups ([`padded_k_i8`], [`padded_k_i16`]), B
+/// is packed, C is row-major with `ldc`.
 ///
 /// # Panics
 /// Like every product here, when lengths do not fit: an error of the caller.
-pub fn gemm_u8i8(
+pub fn gemm_int<A: LeftOperand>(
     m: usize,
     k: usize,
     n: usize,
-    a: &[u8],
-    b_packed: &[i8],
-    bias: Option<&[i32]>,
-    c: &mut [i32],
-    ldc: usize,
-) {
-    let lengths = [a.len(), b_packed.len()];
-    run::<U8_I8>(
-        m,
-        padded_k_i8(k) / 4,
-        n,
-        a.as_ptr(),
-        b_packed.as_ptr().cast(),
-        lengths,
-        bias,
-        c,
-        ldc,
-    );
-}
-
-/// As [`gemm_u8i8`] with signed A.
-pub fn gemm_i8i8(
-    m: usize,
-    k: usize,
-    n: usize,
-    a: &[i8],
-    b_packed: &[i8],
-    bias: Option<&[i32]>,
-    c: &mut [i32],
-    ldc: usize,
-) {
-    let lengths = [a.len(), b_packed.len()];
-    run::<I8_I8>(
-        m,
-        padded_k_i8(k) / 4,
-        n,
-        a.as_ptr().cast(),
-        b_packed.as_ptr().cast(),
-        lengths,
-        bias,
-        c,
-        ldc,
-    );
-}
-
-/// As [`gemm_u8i8`] with signed 16-bit operands: A has rows of [`padded_k_i16`] words.
-pub fn gemm_i16i16(
-    m: usize,
-    k: usize,
-    n: usize,
-    a: &[i16],
-    b_packed: &[i16],
-    bias: Option<&[i32]>,
-    c: &mut [i32],
-    ldc: usize,
-) {
-    let lengths = [2 * a.len(), 2 * b_packed.len()];
-    run::<I16_I16>(
-        m,
-        padded_k_i16(k) / 2,
-        n,
-        a.as_ptr().cast(),
-        b_packed.as_ptr().cast(),
-        lengths,
-        bias,
-        c,
-        ldc,
-    );
-}
-
-/// Checks the lengths (those of A and B in bytes) and picks the tile.
-fn run<const KIND: u8>(
-    m: usize,
-    groups: usize,
-    n: usize,
-    a: *const u8,
-    b: *const i32,
-    lengths: [usize; 2],
+    a: &[A],
+    b_packed: &[A::Right],
     bias: Option<&[i32]>,
     c: &mut [i32],
     ldc: usize,
@@ -202,6 +155,8 @@ fn run<const KIND: u8>(
     if m == 0 || n == 0 {
         return;
     }
+    let groups = k.div_ceil(A::GROUP);
+    let lengths = [size_of_val(a), size_of_val(b_packed)];
     let needs = [m * groups * GROUP, groups * n * GROUP];
     assert!(
         lengths[0] >= needs[0],
@@ -237,13 +192,25 @@ fn run<const KIND: u8>(
         m,
         groups,
         n,
-        a,
-        b,
+        a: a.as_ptr().cast(),
+        b: b_packed.as_ptr().cast(),
         c: c.as_mut_ptr(),
         ldc,
         bias,
     };
-    // SAFETY: the lengths were checked above, and the features by `has_vnni` and `isa`.
+    // SAFETY: the lengths were checked above.
+    unsafe {
+        match A::KIND {
+            U8_I8 => run::<U8_I8>(product),
+            I8_I8 => run::<I8_I8>(product),
+            _ => run::<I16_I16>(product),
+        }
+    }
+}
+
+/// Picks the tile.
+unsafe fn run<const KIND: u8>(product: IntProduct) {
+    // SAFETY: the pointers are the caller's promise, the features were checked by `has_vnni` and `isa`.
     unsafe {
         match isa() {
             #[cfg(target_arch = "x86_64")]

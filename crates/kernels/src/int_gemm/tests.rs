@@ -58,7 +58,7 @@ fn check(m: usize, k: usize, n: usize, with_bias: bool) {
         };
         let by = |p: usize, j: usize| i64::from(b[p * n + j]);
         let mut c = vec![7; m * ldc];
-        gemm_u8i8(
+        gemm_int::<u8>(
             m,
             k,
             n,
@@ -70,10 +70,10 @@ fn check(m: usize, k: usize, n: usize, with_bias: bool) {
         );
         verify(&c, "u8", &|i, p| i64::from(unsigned[i * k + p]), &by);
         c.fill(7);
-        gemm_i8i8(m, k, n, &padded::<_, 4>(k, &a), &packed, bias, &mut c, ldc);
+        gemm_int::<i8>(m, k, n, &padded::<_, 4>(k, &a), &packed, bias, &mut c, ldc);
         verify(&c, "i8", &|i, p| i64::from(a[i * k + p]), &by);
         c.fill(7);
-        gemm_i16i16(
+        gemm_int::<i16>(
             m,
             k,
             n,
@@ -124,13 +124,13 @@ fn extremes_do_not_saturate() {
         let mut packed = vec![0; k * n];
         pack_b_i8(k, n, &vec![-128; k * n], 1, k, &mut packed);
         let mut c = vec![0; n];
-        gemm_u8i8(1, k, n, &vec![255; k], &packed, None, &mut c, n);
+        gemm_int::<u8>(1, k, n, &vec![255; k], &packed, None, &mut c, n);
         assert_eq!(c, [-128 * 255 * 64; 3], "{isa:?}");
-        gemm_i8i8(1, k, n, &vec![-128; k], &packed, None, &mut c, n);
+        gemm_int::<i8>(1, k, n, &vec![-128; k], &packed, None, &mut c, n);
         assert_eq!(c, [128 * 128 * 64; 3], "{isa:?}");
         let mut wide = vec![0; 2 * n];
         pack_b_i16(2, n, &vec![i16::MIN; 2 * n], 1, 2, &mut wide);
-        gemm_i16i16(1, 2, n, &[i16::MIN; 2], &wide, None, &mut c, n);
+        gemm_int::<i16>(1, 2, n, &[i16::MIN; 2], &wide, None, &mut c, n);
         assert_eq!(c, [i32::MIN; 3], "{isa:?} wraps");
     });
 }

@@ -6,10 +6,6 @@
     unsafe_op_in_unsafe_fn,
     reason = "tiles are intrinsics on pointers that `int_gemm::run` checked"
 )]
-#![allow(
-    clippy::wildcard_imports,
-    reason = "intrinsics carry their prefix; the lint is silent in test builds, so no expect"
-)]
 
 use super::{GROUP, I8_I8, I16_I16, IntProduct};
 use std::arch::x86_64::*;
@@ -53,7 +49,7 @@ unsafe fn strip<const KIND: u8, const MR: usize, const NV: usize>(
     }
 }
 
-/// What every row's sums start from: the bias, less the correction for a shifted A.
+/// The initial value of every row's sums: the bias, less the correction for a shifted A.
 #[inline(always)]
 unsafe fn start<const KIND: u8, const NV: usize>(
     p: IntProduct,

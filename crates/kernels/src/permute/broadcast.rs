@@ -4,8 +4,8 @@
 //! one run in all operands are merged first, so equal shapes, scalars, trailing rows and leading columns come down to
 //! one or two simple loops.
 
+use crate::elementwise::{col_sums, sum};
 use crate::isa::versions;
-use crate::maps::{col_sums, sum};
 use crate::shape::{Axis, MAX_RANK, for_each_run, strides};
 
 /// `y[i] = f(a[i], b[i])` with both operands broadcast to `y_shape`.
@@ -160,7 +160,7 @@ versions! {
         for_each_run(outer, #[inline(always)] |[from, to]| {
             let run = &dy[from..from + n];
             if last.strides[1] == 0 {
-                dx[to] += crate::rows::add_lanes(run);
+                dx[to] += crate::row_reduce::add_lanes(run);
                 return;
             }
             for (dx, &dy) in dx[to..to + n].iter_mut().zip(run) {

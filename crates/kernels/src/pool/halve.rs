@@ -25,7 +25,7 @@ impl Rows {
         }
     }
 
-    /// Where output row `r` and the first of its input rows start.
+    /// The starts of output row `r` and of the first of its input rows.
     #[inline(always)]
     fn starts(&self, r: usize) -> (usize, usize) {
         let (plane, row) = (r / self.heights[0], r % self.heights[0]);

@@ -65,25 +65,39 @@ impl PoolShape {
     }
 }
 
-/// Windows that cut `input` into `output` nearly equal parts, as `PyTorch` does: from `⌊i·in/out⌋` to `⌈(i+1)·in/out⌉`.
-fn adaptive(
-    planes: usize,
-    input: [usize; 2],
-    output: [usize; 2],
-) -> Windows<impl Fn(usize, usize) -> Span + Copy> {
-    Windows {
-        planes,
-        input,
-        output,
-        span: move |axis: usize, o: usize| {
-            let at = o * input[axis] / output[axis];
-            let end = ((o + 1) * input[axis]).div_ceil(output[axis]);
-            Span {
-                at,
-                count: end - at,
-                step: 1,
-            }
-        },
+/// Sizes of an adaptive pool, whose windows cut `input` into `output` nearly equal parts, as `PyTorch` does: from
+/// `⌊i·in/out⌋` to `⌈(i+1)·in/out⌉`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdaptiveShape {
+    /// Number of planes.
+    pub planes: usize,
+    /// Input plane.
+    pub input: [usize; 2],
+    /// Output plane.
+    pub output: [usize; 2],
+}
+
+impl AdaptiveShape {
+    fn windows(self) -> Windows<impl Fn(usize, usize) -> Span + Copy> {
+        let Self {
+            planes,
+            input,
+            output,
+        } = self;
+        Windows {
+            planes,
+            input,
+            output,
+            span: move |axis: usize, o: usize| {
+                let at = o * input[axis] / output[axis];
+                let end = ((o + 1) * input[axis]).div_ceil(output[axis]);
+                Span {
+                    at,
+                    count: end - at,
+                    step: 1,
+                }
+            },
+        }
     }
 }
 
@@ -136,62 +150,36 @@ pub fn avg_pool_backward(s: &PoolShape, count_include_pad: bool, dy: &[f32], dx:
 }
 
 /// Mean over adaptive windows.
-pub fn adaptive_avg_forward(
-    planes: usize,
-    input: [usize; 2],
-    output: [usize; 2],
-    x: &[f32],
-    y: &mut [f32],
-) {
-    let windows = adaptive(planes, input, output);
+pub fn adaptive_avg_forward(s: &AdaptiveShape, x: &[f32], y: &mut [f32]) {
+    let windows = s.windows();
     windows.check(x.len(), y.len());
     windows.avg_forward(None, x, y);
 }
 
 /// Gradient of [`adaptive_avg_forward`]. Overwrites `dx`.
-pub fn adaptive_avg_backward(
-    planes: usize,
-    input: [usize; 2],
-    output: [usize; 2],
-    dy: &[f32],
-    dx: &mut [f32],
-) {
-    let windows = adaptive(planes, input, output);
+pub fn adaptive_avg_backward(s: &AdaptiveShape, dy: &[f32], dx: &mut [f32]) {
+    let windows = s.windows();
     windows.check(dx.len(), dy.len());
     windows.avg_backward(None, dy, dx);
 }
 
 /// Maximum over adaptive windows.
-pub fn adaptive_max_forward(
-    planes: usize,
-    input: [usize; 2],
-    output: [usize; 2],
-    x: &[f32],
-    y: &mut [f32],
-) {
-    let windows = adaptive(planes, input, output);
+pub fn adaptive_max_forward(s: &AdaptiveShape, x: &[f32], y: &mut [f32]) {
+    let windows = s.windows();
     windows.check(x.len(), y.len());
     windows.max_forward(x, y);
 }
 
 /// Gradient of [`adaptive_max_forward`], to the first maximum of each window. Overwrites `dx`.
-pub fn adaptive_max_backward(
-    planes: usize,
-    input: [usize; 2],
-    output: [usize; 2],
-    x: &[f32],
-    y: &[f32],
-    dy: &[f32],
-    dx: &mut [f32],
-) {
-    let windows = adaptive(planes, input, output);
+pub fn adaptive_max_backward(s: &AdaptiveShape, x: &[f32], y: &[f32], dy: &[f32], dx: &mut [f32]) {
+    let windows = s.windows();
     windows.check(x.len(), y.len());
     windows.check(dx.len(), dy.len());
     windows.max_backward(x, y, dy, dx);
 }
 
 impl PoolShape {
-    /// What a mean divides by: the whole window, or (`None`) the positions inside the input.
+    /// The divisor of a mean: the whole window, or (`None`) the positions inside the input.
     fn divisor(&self, count_include_pad: bool) -> Option<usize> {
         count_include_pad.then_some(self.kernel[0] * self.kernel[1])
     }

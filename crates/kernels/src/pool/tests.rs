@@ -192,20 +192,25 @@ fn adaptive_windows_cover_the_input() {
             ([1, 9], [1, 4]),
         ] {
             let windows = adaptive_windows(2, input, output);
+            let shape = AdaptiveShape {
+                planes: 2,
+                input,
+                output,
+            };
             let x = coarse(2 * input[0] * input[1], 1);
             let dy = noise(windows.len(), 2);
             let (mut y, mut dx) = (vec![9.0; dy.len()], vec![9.0; x.len()]);
             let what = format!("{isa:?} {input:?} {output:?}");
-            adaptive_avg_forward(2, input, output, &x, &mut y);
+            adaptive_avg_forward(&shape, &x, &mut y);
             assert_close(&y, &means(&x, &windows, <[usize]>::len), 1e-6, &what);
-            adaptive_avg_backward(2, input, output, &dy, &mut dx);
+            adaptive_avg_backward(&shape, &dy, &mut dx);
             assert_close(
                 &dx,
                 &shares(x.len(), &dy, &windows, <[usize]>::len),
                 1e-6,
                 &what,
             );
-            adaptive_max_forward(2, input, output, &x, &mut y);
+            adaptive_max_forward(&shape, &x, &mut y);
             assert!(
                 windows
                     .iter()
@@ -213,7 +218,7 @@ fn adaptive_windows_cover_the_input() {
                     .all(|(w, &y)| y == x[first_maximum(&x, w)]),
                 "{what}"
             );
-            adaptive_max_backward(2, input, output, &x, &y, &dy, &mut dx);
+            adaptive_max_backward(&shape, &x, &y, &dy, &mut dx);
             assert_close(&dx, &to_winners(&x, &dy, &windows), 1e-6, &what);
         }
     });

@@ -1,7 +1,7 @@
 //! Pooling over any windows, one at a time.
 
 use crate::isa::versions;
-use crate::rows::add_lanes;
+use crate::row_reduce::add_lanes;
 
 /// The positions of a window along one axis that lie inside the input.
 #[derive(Clone, Copy)]

@@ -7,6 +7,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::F32x8;
@@ -61,13 +63,17 @@ pub(crate) trait Vector: Copy {
     unsafe fn split_pairs(self, next: Self) -> (Self, Self);
     /// The inverse of [`Vector::split_pairs`].
     unsafe fn join_pairs(self, odd: Self) -> (Self, Self);
-    /// `y[c·ldy + r] = x[r·ldx + c]` for `rows` × `cols` elements, at most `LANES` each.
-    unsafe fn transpose_block(
-        rows: usize,
-        cols: usize,
-        x: *const f32,
-        ldx: usize,
-        y: *mut f32,
-        ldy: usize,
-    );
+    /// Transposes a block of at most `LANES` rows and columns.
+    unsafe fn transpose_block(block: TransposeBlock);
+}
+
+/// `y[c·ldy + r] = x[r·ldx + c]` for `rows` × `cols` elements.
+#[derive(Clone, Copy)]
+pub(crate) struct TransposeBlock {
+    pub rows: usize,
+    pub cols: usize,
+    pub x: *const f32,
+    pub ldx: usize,
+    pub y: *mut f32,
+    pub ldy: usize,
 }

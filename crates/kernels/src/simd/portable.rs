@@ -4,7 +4,7 @@
     reason = "each method is one expression under the trait's contract"
 )]
 
-use super::Vector;
+use super::{TransposeBlock, Vector};
 use std::array::from_fn;
 
 /// Four lanes.
@@ -113,17 +113,10 @@ impl Vector for F32x4 {
         (Self([a, b, c, d]), Self([e, f, g, h]))
     }
     #[inline(always)]
-    unsafe fn transpose_block(
-        rows: usize,
-        cols: usize,
-        x: *const f32,
-        ldx: usize,
-        y: *mut f32,
-        ldy: usize,
-    ) {
-        for c in 0..cols {
-            for r in 0..rows {
-                *y.add(c * ldy + r) = *x.add(r * ldx + c);
+    unsafe fn transpose_block(b: TransposeBlock) {
+        for c in 0..b.cols {
+            for r in 0..b.rows {
+                *b.y.add(c * b.ldy + r) = *b.x.add(r * b.ldx + c);
             }
         }
     }

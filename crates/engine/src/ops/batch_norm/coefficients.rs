@@ -1,4 +1,4 @@
-//! What a batch norm computes: `y = x·scale + shift`.
+//! The coefficients of a batch norm, `y = x·scale + shift`.
 
 use crate::state::State;
 use format::Format;
@@ -6,7 +6,7 @@ use ir::{Graph, NodeId};
 use kernels::quantize::quantize;
 use std::ops::Range;
 
-/// Where the parameters of a batch norm lie, and how scale and shift follow from them:
+/// The places of the parameters of a batch norm, from which scale and shift follow:
 /// `scale = γ/√(σ² + ε)`, `shift = β − μ·scale`, each rounded to the format of its port.
 #[derive(Clone)]
 pub(crate) struct NormCoefficients {
@@ -89,7 +89,7 @@ impl NormCoefficients {
     pub fn fold_into_columns(&self, state: &State, weight: &mut [f32], bias: &mut [f32]) {
         let [scale, shift] = self.scale_and_shift(state);
         for row in weight.chunks_mut(scale.len()) {
-            kernels::maps::zip_inplace(&scale, row, |s, w| s * w);
+            kernels::elementwise::zip_inplace(&scale, row, |s, w| s * w);
         }
         for c in 0..scale.len() {
             bias[c] = bias[c] * scale[c] + shift[c];
@@ -103,7 +103,7 @@ impl NormCoefficients {
             .chunks_mut((weight.len() / scale.len()).max(1))
             .enumerate()
         {
-            kernels::maps::scale(row, scale[c]);
+            kernels::elementwise::scale(row, scale[c]);
         }
         for c in 0..scale.len() {
             bias[c] = bias[c] * scale[c] + shift[c];

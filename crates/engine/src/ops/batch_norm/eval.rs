@@ -33,8 +33,7 @@ impl Step for EvalNorm {
         } = &self.0;
         let [inv_std, scale, _, zeros] = self.prepared(wires, memory);
         if *relu {
-            let [y, dy] = memory.split([wires.y(), wires.dy()]);
-            mask_by_relu(y, dy);
+            mask_by_relu(wires, memory);
         }
         if !memory.grads.is_empty() {
             let mean = &memory.state.buffers[coefficients.running_mean.clone()];

@@ -2,6 +2,7 @@
 
 mod coefficients;
 mod eval;
+pub(crate) mod integer;
 mod train;
 
 use super::{Lowered, Site};
@@ -52,7 +53,7 @@ pub(crate) fn lower(momentum: f64, site: &Site) -> Result<Lowered, EngineError> 
     .into())
 }
 
-/// What both modes have.
+/// The part that both modes share.
 struct Norm {
     layout: ChannelLayout,
     relu: bool,

@@ -140,7 +140,7 @@ impl WholeBatch for TrainNorm {
         self.norm
             .coefficients
             .of_statistics(state, [mean, m2], exact, rounded);
-        give_to_all(at, first, rest);
+        broadcast(at, first, rest);
     }
 
     fn finish_forward(&self, wires: &Wires, memory: &mut Memory) {
@@ -156,8 +156,8 @@ impl WholeBatch for TrainNorm {
         for shard in rest.iter_mut() {
             let [.., sum, dot] = saved_rows(first.saved(at));
             let [.., other_sum, other_dot] = saved_rows(shard.saved(at));
-            kernels::maps::add_assign(other_sum, sum);
-            kernels::maps::add_assign(other_dot, dot);
+            kernels::elementwise::add_assign(other_sum, sum);
+            kernels::elementwise::add_assign(other_dot, dot);
         }
         let NormCoefficients { weight, bias, .. } = &self.norm.coefficients;
         if !first.grads.is_empty() {
@@ -168,7 +168,7 @@ impl WholeBatch for TrainNorm {
             first.grads = grads;
         }
         self.input_coefficients(first.saved(at), state);
-        give_to_all(at, first, rest);
+        broadcast(at, first, rest);
     }
 
     fn finish_backward(&self, wires: &Wires, memory: &mut Memory) {
@@ -184,7 +184,7 @@ impl WholeBatch for TrainNorm {
 }
 
 /// Copies what the first shard has saved to all others.
-fn give_to_all(at: usize, first: &mut Shard, rest: &mut [Shard]) {
+fn broadcast(at: usize, first: &mut Shard, rest: &mut [Shard]) {
     for shard in rest {
         shard.saved(at).copy_from_slice(first.saved(at));
     }

@@ -3,12 +3,12 @@
 //! Codes, weights and starts lie in memory of floats, four bytes or one 32-bit number to a word, so that they fit
 //! wherever a caller keeps its floats.
 
-use crate::int_gemm::{gemm_i8i8, gemm_u8i8, pack_b_i8, padded_k_i8};
+use crate::int_gemm::{gemm_int, pack_b_i8, padded_k_i8};
 use crate::isa::versions;
 use crate::quantize::{quantize_codes_i8, quantize_codes_u8};
-use format::FixedPoint;
+use format::Integer;
 
-/// Whether byte products are faster than float ones here: dot products of bytes are one instruction.
+/// True when byte products are faster than float ones here: dot products of bytes are one instruction.
 pub fn is_fast() -> bool {
     #[cfg(target_arch = "x86_64")]
     return crate::isa::has_vnni();
@@ -25,12 +25,12 @@ pub const fn words(k: usize) -> usize {
 ///
 /// # Panics
 /// When `codes` has not [`words`] for every row, or the format over 8 bits: an error of the caller.
-pub fn encode_rows(format: FixedPoint, k: usize, x: &[f32], codes: &mut [f32]) -> bool {
+pub fn encode_rows(format: Integer, k: usize, x: &[f32], codes: &mut [f32]) -> bool {
     let (rows, pitch) = (x.len() / k.max(1), padded_k_i8(k));
     assert_eq!(
         codes.len(),
         rows * words(k),
-        "byte_layer: {} words for {rows} rows of {k} bytes",
+        "u8_linear: {} words for {rows} rows of {k} bytes",
         codes.len()
     );
     let bytes = bytes_mut(codes);
@@ -45,7 +45,7 @@ pub fn encode_rows(format: FixedPoint, k: usize, x: &[f32], codes: &mut [f32]) -
     has_nan(x)
 }
 
-fn encode(format: FixedPoint, x: &[f32], bytes: &mut [i8]) {
+fn encode(format: Integer, x: &[f32], bytes: &mut [i8]) {
     if format.signed {
         quantize_codes_i8(format, x, bytes);
     } else {
@@ -57,7 +57,7 @@ fn encode(format: FixedPoint, x: &[f32], bytes: &mut [i8]) {
 ///
 /// # Panics
 /// When lengths do not fit: an error of the caller.
-pub fn pack_weights(format: FixedPoint, k: usize, n: usize, weights: &[f32], packed: &mut [f32]) {
+pub fn pack_weights(format: Integer, k: usize, n: usize, weights: &[f32], packed: &mut [f32]) {
     let mut codes = vec![0; k * n];
     quantize_codes_i8(format, weights, &mut codes);
     pack_b_i8(k, n, &codes, 1, k, bytes_mut(packed));
@@ -80,9 +80,9 @@ pub fn multiply(
     let (codes, packed, start) = (bytes(codes), bytes(packed), Some(numbers(start)));
     let sums = numbers_mut(&mut y[..m * n]);
     if is_signed {
-        gemm_i8i8(m, k, n, codes, packed, start, sums, n);
+        gemm_int::<i8>(m, k, n, codes, packed, start, sums, n);
     } else {
-        gemm_u8i8(m, k, n, unsigned(codes), packed, start, sums, n);
+        gemm_int::<u8>(m, k, n, unsigned(codes), packed, start, sums, n);
     }
     if relu {
         scale_positive(scale, &mut y[..m * n]);
@@ -153,8 +153,8 @@ mod tests {
     use crate::testing::noise;
     use format::Rounding;
 
-    fn fixed(width: u32, frac_width: i32, signed: bool) -> FixedPoint {
-        FixedPoint {
+    fn fixed(width: u32, frac_width: i32, signed: bool) -> Integer {
+        Integer {
             width,
             frac_width,
             signed,
@@ -163,7 +163,7 @@ mod tests {
     }
 
     /// The value of a code of a format, by definition.
-    fn value(format: FixedPoint, x: f32) -> f64 {
+    fn value(format: Integer, x: f32) -> f64 {
         let span = 2_f64.powi(format.width as i32 - i32::from(format.signed));
         let lowest = if format.signed { -span } else { 0.0 };
         let scale = 2_f64.powi(format.frac_width);

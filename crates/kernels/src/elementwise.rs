@@ -113,22 +113,6 @@ versions! {
         lanes.iter().sum()
     }
 
-    /// `Σ a[i] · b[i]` in `f64`, in the order of [`sum`].
-    pub fn dot(a: &[f32], b: &[f32]) -> f64 {
-        debug_assert_eq!(a.len(), b.len(), "dot: a has {} elements, b {}", a.len(), b.len());
-        let mut lanes = [0.0f64; LANES];
-        let whole = a.len() / LANES * LANES;
-        for (a, b) in a[..whole].chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
-            for ((lane, &a), &b) in lanes.iter_mut().zip(a).zip(b) {
-                *lane += f64::from(a) * f64::from(b);
-            }
-        }
-        for ((lane, &a), &b) in lanes.iter_mut().zip(&a[whole..]).zip(&b[whole..]) {
-            *lane += f64::from(a) * f64::from(b);
-        }
-        lanes.iter().sum()
-    }
-
     /// `out[c] = Σ_r x[r, c]` on rows of `cols` elements; rows are added pairwise in blocks, these in order.
     pub fn col_sums(cols: usize, x: &[f32], out: &mut [f32]) {
         assert_eq!(out.len(), cols, "col_sums: {} outputs for {cols} columns", out.len());
@@ -160,34 +144,6 @@ versions! {
                 *out += x;
             }
         }
-    }
-
-    /// True when no element is NaN or infinite.
-    pub fn all_finite(x: &[f32]) -> bool {
-        let chunks = x.chunks(4096);
-        for chunk in chunks {
-            // An all-ones exponent is the largest: a maximum over the magnitudes' bits vectorises, an early exit does not.
-            let largest = chunk.iter().fold(0, |m: u32, x| m.max(x.to_bits() & 0x7fff_ffff));
-            if largest >= f32::INFINITY.to_bits() {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Smallest and largest element, NaN ignored; (∞, −∞) for an empty slice.
-    pub fn min_max(x: &[f32]) -> (f32, f32) {
-        let mut low = [f32::INFINITY; LANES];
-        let mut high = [f32::NEG_INFINITY; LANES];
-        let chunks = x.chunks_exact(LANES);
-        let tail = chunks.remainder();
-        for chunk in chunks.chain([tail]) {
-            for ((low, high), &x) in low.iter_mut().zip(&mut high).zip(chunk) {
-                *low = if x < *low { x } else { *low };
-                *high = if x > *high { x } else { *high };
-            }
-        }
-        (low.iter().copied().fold(f32::INFINITY, f32::min), high.iter().copied().fold(f32::NEG_INFINITY, f32::max))
     }
 }
 
@@ -265,27 +221,15 @@ mod tests {
     }
 
     #[test]
-    fn reductions_match_f64() {
+    fn sums_match_f64() {
         on_every_isa(|isa| {
             for n in SIZES.into_iter().chain([100_003]) {
-                let (x, y) = (noise(n, 7), noise(n, 8));
+                let x = noise(n, 7);
                 let want: f64 = x.iter().map(|&x| f64::from(x)).sum();
                 assert!(
                     (sum(&x) - want).abs() <= 1e-10 * n as f64,
                     "sum {isa:?} {n}"
                 );
-                let want: f64 = x
-                    .iter()
-                    .zip(&y)
-                    .map(|(&x, &y)| f64::from(x) * f64::from(y))
-                    .sum();
-                assert!(
-                    (dot(&x, &y) - want).abs() <= 1e-10 * n as f64,
-                    "dot {isa:?} {n}"
-                );
-                let low = x.iter().copied().fold(f32::INFINITY, f32::min);
-                let high = x.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-                assert_eq!(min_max(&x), (low, high), "min_max {isa:?} {n}");
             }
         });
     }
@@ -305,24 +249,6 @@ mod tests {
                             error <= 2e-7 * (rows + 1) as f64,
                             "{isa:?} {rows}×{cols} column {c}: {got} {want}"
                         );
-                    }
-                }
-            }
-        });
-    }
-
-    #[test]
-    fn finiteness_is_seen_anywhere() {
-        on_every_isa(|_| {
-            assert!(all_finite(&[]));
-            for n in [1, 17, 5000] {
-                let mut x = noise(n, 1);
-                assert!(all_finite(&x));
-                for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-                    for i in [0, n / 2, n - 1] {
-                        let old = std::mem::replace(&mut x[i], bad);
-                        assert!(!all_finite(&x));
-                        x[i] = old;
                     }
                 }
             }

@@ -16,10 +16,10 @@ use std::collections::HashMap;
 
 /// Steps and values of a program.
 #[derive(Default)]
-pub(super) struct Outline {
+pub(super) struct Schedule {
     pub slots: Vec<Slot>,
     pub storages: Vec<Storage>,
-    pub drafts: Vec<Draft>,
+    pub steps: Vec<UnplacedStep>,
     /// Slots of the placeholders.
     pub inputs: Vec<usize>,
     /// Slots of the results; no two share a storage.
@@ -45,13 +45,13 @@ pub(super) struct Storage {
 }
 
 /// A step whose operands, given as slots, have no place in memory yet.
-pub(super) struct Draft {
+pub(super) struct UnplacedStep {
     pub step: Box<dyn Step>,
     pub inputs: Vec<usize>,
     pub outputs: Vec<usize>,
 }
 
-impl Outline {
+impl Schedule {
     pub fn new(
         verified: &Verified,
         options: &PlanOptions,
@@ -59,19 +59,19 @@ impl Outline {
         rows: usize,
     ) -> Result<Self, EngineError> {
         let fusions = fuse(verified, options);
-        let mut writer = Writer {
+        let mut builder = ScheduleBuilder {
             verified,
             options,
             state,
             rows,
             fusions: &fusions,
-            outline: Self::default(),
+            schedule: Self::default(),
             values: HashMap::new(),
         };
         for (id, node) in verified.graph().iter() {
-            writer.node(id, node)?;
+            builder.node(id, node)?;
         }
-        Ok(writer.finish())
+        Ok(builder.finish())
     }
 
     /// The buffer of a slot.
@@ -94,32 +94,32 @@ impl Outline {
     }
 }
 
-/// An outline being written, node after node.
-struct Writer<'a> {
+/// A schedule being built, node after node.
+struct ScheduleBuilder<'a> {
     verified: &'a Verified<'a>,
     options: &'a PlanOptions,
     state: &'a State,
     rows: usize,
     fusions: &'a [Fusion],
-    outline: Outline,
+    schedule: Schedule,
     values: HashMap<Value, usize>,
 }
 
-impl Writer<'_> {
+impl ScheduleBuilder<'_> {
     fn node(&mut self, id: NodeId, node: &Node) -> Result<(), EngineError> {
         match &node.op {
             Op::Placeholder(_) => {
                 let is_float = self.verified.ty(id.into()).dtype == DType::F32;
                 let shape = self.shapes(id, node)?.remove(0);
                 let slot =
-                    self.outline
+                    self.schedule
                         .new_slot(shape, self.options.gradients.inputs && is_float, None);
-                self.outline.inputs.push(slot);
+                self.schedule.inputs.push(slot);
                 self.define(id, node, vec![slot]);
             }
             Op::Output(_) => {
                 let slots = self.read(node);
-                self.outline.outputs = self.without_duplicates(slots);
+                self.schedule.outputs = self.without_duplicates(slots);
             }
             _ => self.operator(id, node)?,
         }
@@ -163,7 +163,7 @@ impl Writer<'_> {
             state: self.state,
             inputs: inputs
                 .iter()
-                .map(|&slot| self.outline.slots[slot].shape.clone())
+                .map(|&slot| self.schedule.slots[slot].shape.clone())
                 .collect(),
             outputs: shapes.to_vec(),
             mode: self.options.mode,
@@ -182,7 +182,7 @@ impl Writer<'_> {
             let Some(mask) = node.masks.get(&port) else {
                 return slot;
             };
-            let shape = self.outline.slots[slot].shape.clone();
+            let shape = self.schedule.slots[slot].shape.clone();
             let step = Mask { mask: mask.clone() };
             self.emit(Box::new(step), vec![slot], vec![shape])[0]
         });
@@ -204,7 +204,7 @@ impl Writer<'_> {
     }
 
     fn round(&mut self, format: &Format, slot: usize) -> usize {
-        let shape = self.outline.slots[slot].shape.clone();
+        let shape = self.schedule.slots[slot].shape.clone();
         let step = Quantize {
             format: format.clone(),
             shape: shape.clone(),
@@ -214,21 +214,21 @@ impl Writer<'_> {
 
     /// A second shape of the same elements.
     fn reshape(&mut self, slot: usize, shape: Vec<usize>) -> usize {
-        let storage = self.outline.storage(slot);
-        self.outline.slots.push(Slot { shape, storage });
-        self.outline.slots.len() - 1
+        let storage = self.schedule.storage(slot);
+        self.schedule.slots.push(Slot { shape, storage });
+        self.schedule.slots.len() - 1
     }
 
     /// A step gets each buffer once: a second reading of the same one goes through a copy.
     fn without_duplicates(&mut self, inputs: Vec<usize>) -> Vec<usize> {
         let mut distinct: Vec<usize> = Vec::with_capacity(inputs.len());
         for slot in inputs {
-            let storage = self.outline.storage(slot);
+            let storage = self.schedule.storage(slot);
             let seen = distinct
                 .iter()
-                .any(|&other| self.outline.storage(other) == storage);
+                .any(|&other| self.schedule.storage(other) == storage);
             distinct.push(if seen {
-                let shape = self.outline.slots[slot].shape.clone();
+                let shape = self.schedule.slots[slot].shape.clone();
                 self.emit(Box::new(Copy), vec![slot], vec![shape])[0]
             } else {
                 slot
@@ -244,17 +244,17 @@ impl Writer<'_> {
         shapes: Vec<Vec<usize>>,
     ) -> Vec<usize> {
         let inputs = self.without_duplicates(inputs);
-        let outline = &mut self.outline;
+        let schedule = &mut self.schedule;
         let from_inputs = inputs
             .iter()
-            .any(|&slot| outline.storages[outline.storage(slot)].needs_grad);
+            .any(|&slot| schedule.storages[schedule.storage(slot)].needs_grad);
         let needs_grad = self.options.gradients.any() && (from_inputs || step.is_trained());
-        let made_by = Some(outline.drafts.len());
+        let made_by = Some(schedule.steps.len());
         let outputs = shapes
             .into_iter()
-            .map(|shape| outline.new_slot(shape, needs_grad, made_by));
+            .map(|shape| schedule.new_slot(shape, needs_grad, made_by));
         let outputs: Vec<usize> = outputs.collect();
-        outline.drafts.push(Draft {
+        schedule.steps.push(UnplacedStep {
             step,
             inputs,
             outputs: outputs.clone(),
@@ -289,11 +289,11 @@ impl Writer<'_> {
         bound.collect::<Option<_>>().ok_or_else(too_large)
     }
 
-    fn finish(mut self) -> Outline {
+    fn finish(mut self) -> Schedule {
         let graph = self.verified.graph();
         let ports = self.options.observe.iter();
         let slots = ports.filter_map(|port| self.values.get(&port.value(graph)?).copied());
-        self.outline.observed = slots.collect();
-        self.outline
+        self.schedule.observed = slots.collect();
+        self.schedule
     }
 }

@@ -1,22 +1,22 @@
-//! How a batch is cut into shards.
+//! The cut of a batch into shards.
 //!
 //! The number of shards follows from the graph and the number of rows alone, never from the number of threads, so
 //! that results have the same bits on any machine of the same kind. A graph can be cut when every value that depends
 //! on the batch keeps the rows of the batch outermost and no operator but a batch norm looks across rows.
 
-use ir::{Node, NodeId, Op, Operator, Shape, Type, Verified};
+use ir::{Node, NodeId, Op, Operator, RowCoupling, Shape, Type, Verified};
 
 /// Multiply-accumulates below which a shard is not worth a thread: some 50 µs of forward pass.
 const MACS_PER_SHARD: u64 = 4_000_000;
 /// More shards than this only cost memory: each holds a gradient of every parameter.
-const MOST_SHARDS: u64 = 8;
+const MAX_SHARDS: u64 = 8;
 /// Gradients of all shards together, in elements.
-const MOST_GRADIENTS: u64 = 64 << 20;
+const MAX_GRADIENTS: u64 = 64 << 20;
 
 /// The rows of each shard; their sum is `rows`, and they differ by at most one.
 pub(crate) fn shard_rows(verified: &Verified, rows: usize) -> Vec<usize> {
     let count = if is_row_wise(verified, rows) {
-        wanted(verified, rows)
+        shard_count(verified, rows)
     } else {
         1
     };
@@ -24,18 +24,18 @@ pub(crate) fn shard_rows(verified: &Verified, rows: usize) -> Vec<usize> {
     (0..count).map(|i| each + usize::from(i < more)).collect()
 }
 
-fn wanted(verified: &Verified, rows: usize) -> usize {
+fn shard_count(verified: &Verified, rows: usize) -> usize {
     let work: u64 = verified
         .graph()
         .iter()
         .map(|(id, node)| work(verified, id, node, rows))
         .fold(0, u64::saturating_add);
     let parameters = verified.graph().trained_parameter_count().max(1) as u64;
-    let most = MOST_SHARDS
-        .min(MOST_GRADIENTS / parameters)
+    let max = MAX_SHARDS
+        .min(MAX_GRADIENTS / parameters)
         .min(rows as u64)
         .max(1);
-    (work / MACS_PER_SHARD).clamp(1, most) as usize
+    (work / MACS_PER_SHARD).clamp(1, max) as usize
 }
 
 fn work(verified: &Verified, id: NodeId, node: &Node, rows: usize) -> u64 {
@@ -65,10 +65,15 @@ fn is_row_wise(verified: &Verified, rows: usize) -> bool {
             && outputs
                 .iter()
                 .all(|ty| !on_batch || depends_on_batch(&ty.shape));
-        let is_graph_input = matches!(node.op, Op::Placeholder(_));
+        // What enters and leaves the graph is cut or put together along its rows.
+        let edge = match node.op {
+            Op::Placeholder(_) => outputs,
+            Op::Output(_) => &inputs,
+            _ => &[],
+        };
         shapes_fit
-            && (!is_graph_input || outputs.iter().all(|ty| depends_on_batch(&ty.shape)))
-            && (!on_batch || rows_stay_apart(node, &inputs[0].shape))
+            && edge.iter().all(|ty| depends_on_batch(&ty.shape))
+            && (!on_batch || rows_stay_apart(node, &inputs))
             && formats_stay_in_rows(verified, id, node, rows)
     })
 }
@@ -77,21 +82,16 @@ fn depends_on_batch(shape: &Shape) -> bool {
     shape.0.iter().any(|dim| dim.symbol.is_some())
 }
 
-/// Whether the operator works on each row of the batch alone; the shapes have been checked.
-fn rows_stay_apart(node: &Node, input: &Shape) -> bool {
-    let not_rows = |dim: i64| input.axis(dim).is_ok_and(|axis| axis != 0);
-    match &node.op {
-        Op::Softmax(op) => not_rows(op.dim),
-        Op::LogSoftmax(op) => not_rows(op.dim),
-        Op::Cat(op) => not_rows(op.dim),
-        Op::Chunk(op) => not_rows(op.dim),
-        Op::Getitem(op) => op.index.trim_start().starts_with(':'),
-        Op::ScaledDotProductAttention(_) => input.rank() > 2,
-        _ => true,
+/// True when the batch may be cut under this operator; the shapes have been checked.
+fn rows_stay_apart(node: &Node, inputs: &[Type]) -> bool {
+    match node.op.row_coupling(inputs) {
+        // Steps with batch statistics reduce them over the shards.
+        RowCoupling::Independent | RowCoupling::BatchStatistics => true,
+        RowCoupling::Coupled => false,
     }
 }
 
-/// Whether every port that has a format rounds each row of the batch alone; a block or a scale that spans rows would
+/// True when every port that has a format rounds each row of the batch alone; a block or a scale that spans rows would
 /// change with the cut.
 fn formats_stay_in_rows(verified: &Verified, id: NodeId, node: &Node, rows: usize) -> bool {
     let stays = |port: String, ty: &Type| match node.formats.get(&port) {
@@ -107,3 +107,6 @@ fn formats_stay_in_rows(verified: &Verified, id: NodeId, node: &Node, rows: usiz
     inputs.all(|(ty, port)| stays(port, ty))
         && outputs.all(|(k, ty)| stays(format!("data_out_{k}"), ty))
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,7 +33,7 @@ impl Rescale {
         let (scales, offsets) = (scale.len(), offset.len());
         assert!(
             scales == offsets && scales > 0,
-            "int_layer: {scales} scales, {offsets} offsets"
+            "requantize: {scales} scales, {offsets} offsets"
         );
         let is_shift = offset.iter().all(|&o| o == 0.0) && scale.iter().all(|&s| s == scale[0]);
         let shift = is_shift.then_some(scale[0]);
@@ -71,7 +71,7 @@ impl Rescale {
     }
 }
 
-/// What is rescaled.
+/// An operand of a rescaling.
 pub trait Rescalable: Copy {
     /// The value as a float; a float that is not a number is 0.
     fn value(self) -> f32;
@@ -99,7 +99,7 @@ impl Rescalable for f32 {
 
 /// A narrow code.
 pub trait NarrowCode: Copy {
-    /// Whether it is signed, when it is a byte.
+    /// The sign of a byte: true when it is signed; `None` for wider codes.
     const BYTE: Option<bool>;
 
     /// The code in the low bits.
@@ -108,7 +108,7 @@ pub trait NarrowCode: Copy {
 
 /// A byte of the left operand of a layer.
 pub trait LeftByte: Copy {
-    /// Whether it is signed.
+    /// True when it is signed.
     const SIGNED: bool;
 }
 
@@ -154,27 +154,19 @@ pub fn fused_layer<A: LeftByte, Y: NarrowCode>(
     };
     let pitch = padded_k_i8(k);
     let places = maps.iter().map(|map| map.scale.len()).min().unwrap_or(0);
-    assert!(
-        a.len() >= m * pitch,
-        "int_layer: A has {} bytes, needs {}",
-        a.len(),
-        m * pitch
-    );
-    assert!(
-        b_packed.len() >= pitch * n,
-        "int_layer: B has {} bytes, needs {}",
-        b_packed.len(),
-        pitch * n
-    );
-    assert!(
-        y.len() >= m * n,
-        "int_layer: the result has {} bytes, needs {}",
-        y.len(),
-        m * n
-    );
+    for (what, bytes, need) in [
+        ("A", a.len(), m * pitch),
+        ("B", b_packed.len(), pitch * n),
+        ("the result", y.len(), m * n),
+    ] {
+        assert!(
+            bytes >= need,
+            "requantize: {what} has {bytes} bytes, needs {need}"
+        );
+    }
     assert!(
         start.len() >= n && places >= n,
-        "int_layer: {} starts, {places} places, n = {n}",
+        "requantize: {} starts, {places} places, n = {n}",
         start.len()
     );
     #[cfg(target_arch = "x86_64")]
@@ -253,7 +245,7 @@ versions! {
         y: &mut [impl NarrowCode],
     ) {
         let period = check(x.len(), y.len(), first);
-        assert_eq!(check(x.len(), y.len(), second), period, "int_layer: the rescalings' places differ");
+        assert_eq!(check(x.len(), y.len(), second), period, "requantize: the rescalings' places differ");
         for (x, y) in x.chunks(period).zip(y.chunks_mut(period)) {
             let firsts = first.scale.iter().zip(&first.offset);
             let coefficients = firsts.zip(second.scale.iter().zip(&second.offset));
@@ -268,7 +260,7 @@ versions! {
 /// The number of places.
 #[inline(always)]
 fn check(from: usize, to: usize, rescale: &Rescale) -> usize {
-    assert_eq!(from, to, "int_layer: {from} elements in, {to} out");
+    assert_eq!(from, to, "requantize: {from} elements in, {to} out");
     rescale.scale.len()
 }
 

@@ -4,11 +4,7 @@
 //! operand is shifted by 128 as in `int_gemm`.
 #![expect(
     unsafe_op_in_unsafe_fn,
-    reason = "tiles are intrinsics on pointers that `int_layer::fused_layer` checked"
-)]
-#![allow(
-    clippy::wildcard_imports,
-    reason = "intrinsics carry their prefix; the lint is silent in test builds, so no expect"
+    reason = "tiles are intrinsics on pointers that `requantize::fused_layer` checked"
 )]
 
 use super::{MAGIC, Rescale};

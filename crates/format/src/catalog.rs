@@ -1,10 +1,12 @@
 //! Table entries, and the macro that makes the formats' enum and its dispatch from one line a format.
 
-/// What the table says of one format.
+/// The table's entry for one format.
 #[derive(Clone, Copy, Debug)]
 pub struct FormatEntry {
     /// The name in configs.
     pub name: &'static str,
+    /// The name as the end of a quantised layer's class, `BlockFP` in `LinearBlockFP`, as the labs write it.
+    pub class_suffix: &'static str,
     /// Other names it is known by.
     pub aliases: &'static [&'static str],
     /// One line.
@@ -15,16 +17,16 @@ pub struct FormatEntry {
     pub fields: &'static [FieldEntry],
 }
 
-/// What the table says of one field.
+/// The table's entry for one field.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldEntry {
     /// The name in configs, without the operand's prefix.
     pub name: &'static str,
-    /// What it is when not given, as a formula of the other fields; nothing if it must be given.
+    /// The default, as a formula of the other fields; `None` if the field must be given.
     pub default: Option<&'static str>,
     /// One line.
     pub about: &'static str,
-    /// Whether a printed format shows it even when it is the default.
+    /// True when a printed format shows the field even if it has its default.
     pub always_shown: bool,
 }
 

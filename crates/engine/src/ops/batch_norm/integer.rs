@@ -1,10 +1,10 @@
-//! Batch normalisation in evaluation: `y = x·scale + shift`, both rounded to the formats of weight and bias.
+//! Evaluation in exact integers: `y = x·scale + shift`, both rounded to the formats of weight and bias.
 
-use super::{Lowered, Param, Site};
+use super::NormCoefficients;
 use crate::integer::error::Refusal;
 use crate::integer::range::{CodeRange, product_frac, refined};
 use crate::integer::stage::Stage;
-use crate::ops::batch_norm::NormCoefficients;
+use crate::integer::{Lowered, Param, Site};
 
 pub(crate) fn lower(site: &Site) -> Result<Lowered, Refusal> {
     let shape = &site.operands[0].shape;

@@ -1,0 +1,53 @@
+//! A table of networks that we and PyTorch run in turns, with one and with two threads.
+
+use crate::peer::Peer;
+use crate::table::print;
+use anyhow::Result;
+
+/// Turns of each side; the best counts.
+pub const TURNS: usize = 5;
+
+/// One line of a table: a network and the amount of work.
+#[derive(Clone, Copy)]
+pub struct Contest {
+    pub network: &'static str,
+    /// Rows of a batch.
+    pub rows: usize,
+    /// Repetitions of one turn on our side.
+    pub ours: usize,
+    /// Repetitions of one turn on PyTorch's.
+    pub theirs: usize,
+}
+
+impl Contest {
+    pub const fn new(network: &'static str, rows: usize, ours: usize, theirs: usize) -> Self {
+        Self {
+            network,
+            rows,
+            ours,
+            theirs,
+        }
+    }
+}
+
+/// Prints the table for one and two threads; `line` measures one contest.
+pub fn print_tables(
+    what: &str,
+    unit: &str,
+    header: &[&str],
+    contests: &[Contest],
+    line: impl Fn(&mut Peer, Contest, usize) -> Result<Vec<String>>,
+) -> Result<()> {
+    for threads in [1, 2] {
+        let mut peer = Peer::start(threads)?;
+        let rows = contests
+            .iter()
+            .map(|&contest| line(&mut peer, contest, threads));
+        let rows = rows.collect::<Result<Vec<_>>>()?;
+        println!(
+            "{what}, {threads} thread(s): microseconds of CPU (and wall) per {unit}, best of {TURNS} turns"
+        );
+        print(header, &rows);
+    }
+    Ok(())
+}

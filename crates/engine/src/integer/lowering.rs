@@ -1,0 +1,107 @@
+//! The result of lowering an operator to integers, and what it is lowered from.
+//!
+//! The operators themselves are lowered in [`crate::ops`], beside their float form.
+
+use super::codes::encode;
+use super::error::Refusal;
+use super::layer::Layer;
+use super::range::{CodeRange, Fit, range_of};
+use super::stage::Stage;
+use crate::state::State;
+use format::{Format, Integer};
+use ir::{Graph, Node, NodeId};
+
+/// Lowers a node to integers.
+type Lower<'a> = dyn Fn(&Site) -> Result<Lowered, Refusal> + 'a;
+
+/// The exact integer form of an operator.
+pub(crate) enum IntegerForm<'a> {
+    /// The result has the elements of the operand, in the same order.
+    SameElements,
+    /// Stages or kernels, made by this function.
+    Exact(Box<Lower<'a>>),
+    /// No exact form: the node is refused by name.
+    Missing,
+}
+
+/// The kernels and stages of a node.
+pub(crate) enum Lowered {
+    /// Maps of each element of the operand.
+    Stages(Vec<Stage>),
+    /// A kernel, what its results range over, and maps of them.
+    Kernel(Kernel, CodeRange, Vec<Stage>),
+    /// One kernel for each of several results, which range over what the operand does.
+    Several(Vec<Kernel>),
+}
+
+/// The computation of a value from other values.
+pub(crate) enum Kernel {
+    /// A product with weights.
+    Layer(Box<Layer>),
+    /// Anything else, in 64 bits.
+    Wide(Box<dyn WideKernel>),
+}
+
+/// A kernel on 64-bit codes. The range of its results was proven when it was made.
+pub(crate) trait WideKernel: Send + Sync {
+    fn run(&self, operands: &[Vec<i64>], y: &mut [i64]);
+}
+
+impl<K: WideKernel + 'static> From<K> for Kernel {
+    fn from(kernel: K) -> Self {
+        Self::Wide(Box::new(kernel))
+    }
+}
+
+/// An operand whose codes are known to lie in a range.
+#[derive(Clone, Debug)]
+pub(crate) struct Operand {
+    pub shape: Vec<usize>,
+    pub range: CodeRange,
+}
+
+/// A node with everything its kernel is made from.
+pub(crate) struct Site<'a> {
+    pub id: NodeId,
+    pub node: &'a Node,
+    pub graph: &'a Graph,
+    pub state: &'a State,
+    pub operands: Vec<Operand>,
+    /// Concrete shapes of the results.
+    pub outputs: Vec<Vec<usize>>,
+}
+
+/// A parameter in the codes of its port's format.
+pub(crate) struct Param {
+    pub codes: Vec<i64>,
+    pub frac: i32,
+}
+
+impl Site<'_> {
+    /// The codes of a parameter.
+    pub fn param(&self, port: &str) -> Result<Param, Refusal> {
+        let range = self.state.range(self.id, port);
+        self.encode(port, &self.state.trained[range])
+    }
+
+    /// The codes of values at a port.
+    pub fn encode(&self, port: &str, values: &[f32]) -> Result<Param, Refusal> {
+        let format =
+            port_format(self.node, port)?.ok_or_else(|| Refusal::NoFormat(port.to_owned()))?;
+        Ok(Param {
+            codes: values.iter().map(|&value| encode(value, format)).collect(),
+            frac: format.frac_width,
+        })
+    }
+}
+
+/// The fixed-point format of a port, if it has a format.
+pub(crate) fn port_format(node: &Node, port: &str) -> Result<Option<Integer>, Refusal> {
+    let Some(format) = node.formats.get(port) else {
+        return Ok(None);
+    };
+    let not_fixed = || Refusal::NotFixedPoint(port.to_owned(), format.clone());
+    let fixed = Format::fixed_point(format).ok_or_else(not_fixed)?;
+    range_of(fixed).fit()?;
+    Ok(Some(fixed))
+}

@@ -1,0 +1,154 @@
+//! A law over every operator of the table: a batch that is cut gives the bits of a whole one.
+
+#[expect(dead_code, reason = "the law reads only the graphs of the samples")]
+#[path = "../../../ir/tests/samples/mod.rs"]
+mod samples;
+
+use super::is_row_wise;
+use crate::plan::compile_shards;
+use crate::{Gradients, Input, Mode, PlanOptions, Pool, State};
+use ir::ops::placeholder::Constant;
+use ir::{DType, Graph, Op, RowCoupling, Verified, verify};
+use random::Random;
+use samples::SAMPLES;
+use std::collections::BTreeSet;
+
+const ROWS: usize = 7;
+const CUTS: [&[usize]; 3] = [&[4, 3], &[3, 2, 2], &[1; ROWS]];
+
+fn normals(len: usize, stream: u64) -> Vec<f32> {
+    let random = Random::new(stream, "values");
+    (0..len).map(|k| random.normal(k as u64)).collect()
+}
+
+fn len(verified: &Verified, value: ir::Value) -> usize {
+    let shape = verified.ty(value).shape.bind(ROWS);
+    shape.expect("a small shape").iter().product()
+}
+
+/// The sample with stored tensors in place of inputs without rows, which would keep the graph whole.
+fn graph(sample: &samples::Sample) -> Graph {
+    let mut graph = sample.graph();
+    let inputs = verify(&graph).expect("a valid sample").placeholders();
+    for id in inputs {
+        let Op::Placeholder(op) = &graph.node(id).op else {
+            continue;
+        };
+        let sizes: Option<Vec<usize>> = op.shape.0.iter().map(ir::Dim::fixed).collect();
+        if let Some(shape) = sizes {
+            let constant = Constant {
+                shape,
+                init_std: 1.0,
+            };
+            graph.node_mut(id).op = constant.into();
+        }
+    }
+    graph.initialize(3);
+    graph
+}
+
+/// All results, the gradients of all inputs, and the gradients of the parameters.
+struct Outcome {
+    rows: Vec<u32>,
+    parameters: Vec<f32>,
+}
+
+fn run(graph: &Graph, mode: Mode, shards: &[usize]) -> Outcome {
+    let verified = verify(graph).expect("a valid sample");
+    let mut state = State::new(&verified).expect("initialised parameters");
+    let options = PlanOptions {
+        mode,
+        gradients: Gradients {
+            parameters: true,
+            inputs: true,
+        },
+        ..PlanOptions::train(ROWS)
+    };
+    let mut plan = compile_shards(&verified, &state, options, shards).expect("a valid plan");
+    let placeholders = verified.placeholders();
+    let floats: Vec<Vec<f32>> = placeholders
+        .iter()
+        .enumerate()
+        .map(|(k, &id)| normals(len(&verified, id.into()), k as u64))
+        .collect();
+    let indices: Vec<Vec<i64>> = floats
+        .iter()
+        .map(|x| x.iter().map(|x| x.abs() as i64).collect())
+        .collect();
+    let inputs: Vec<Input> = placeholders
+        .iter()
+        .enumerate()
+        .map(|(k, &id)| match verified.ty(id.into()).dtype {
+            DType::I64 => Input::I64(&indices[k]),
+            DType::F32 | DType::Bool => Input::F32(&floats[k]),
+        })
+        .collect();
+    let pool = Pool::new(2);
+    plan.forward(&mut state, &inputs, &pool).expect("a run");
+    let outputs = verified.output_values();
+    let mut rows: Vec<f32> = (0..outputs.len()).flat_map(|k| plan.output(k)).collect();
+    for (k, &value) in outputs.iter().enumerate() {
+        let grad = normals(len(&verified, value), 100 + k as u64);
+        plan.set_output_grad(k, &grad)
+            .expect("one gradient a result");
+    }
+    plan.backward(&state, &pool).expect("a backward pass");
+    rows.extend(
+        (0..inputs.len())
+            .filter_map(|k| plan.input_grad(k))
+            .flatten(),
+    );
+    Outcome {
+        rows: rows.into_iter().map(f32::to_bits).collect(),
+        parameters: plan.gradients().to_vec(),
+    }
+}
+
+/// True when all values agree but for the order of sums.
+fn is_close(a: &[f32], b: &[f32]) -> bool {
+    let scale = a.iter().fold(1.0_f32, |max, x| max.max(x.abs()));
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-5 * scale)
+}
+
+#[test]
+fn a_cut_batch_gives_the_bits_of_a_whole_one_for_every_operator() {
+    let (mut wrong, mut cut) = (Vec::new(), BTreeSet::new());
+    for sample in SAMPLES {
+        let graph = graph(sample);
+        let verified = verify(&graph).expect("a valid sample");
+        let is_float = |value: &ir::Value| verified.ty(*value).dtype == DType::F32;
+        if !is_row_wise(&verified, ROWS) || !verified.output_values().iter().all(is_float) {
+            continue;
+        }
+        cut.insert(sample.op().name());
+        let y = graph.find("y").expect("every sample has a node y");
+        let statistics = ir::Operator::row_coupling(&sample.op(), &verified.input_types(y))
+            == RowCoupling::BatchStatistics;
+        for (mode, shards) in [Mode::Train, Mode::Eval]
+            .into_iter()
+            .flat_map(|mode| CUTS.map(|cut| (mode, cut)))
+        {
+            let (whole, parts) = (run(&graph, mode, &[ROWS]), run(&graph, mode, shards));
+            let floats = |bits: &[u32]| bits.iter().map(|&bits| f32::from_bits(bits)).collect();
+            let (a, b): (Vec<f32>, Vec<f32>) = (floats(&whole.rows), floats(&parts.rows));
+            // Sums over several rows of statistics, and over all axes of a single row, add in another order.
+            let reorders = statistics && mode == Mode::Train || shards.contains(&1);
+            let same_rows = if reorders {
+                is_close(&a, &b)
+            } else {
+                whole.rows == parts.rows
+            };
+            if !same_rows || !is_close(&whole.parameters, &parts.parameters) {
+                wrong.push(format!("{} {mode:?} in shards of {shards:?}", sample.call));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "wrong:\n{}", wrong.join("\n"));
+    let edges = ["placeholder", "output", "constant"];
+    let missing: Vec<&str> = Op::TABLE
+        .iter()
+        .map(|entry| entry.name)
+        .filter(|name| !cut.contains(name) && !edges.contains(name))
+        .collect();
+    assert!(missing.is_empty(), "no sample can be cut: {missing:?}");
+}
