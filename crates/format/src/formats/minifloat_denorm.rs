@@ -5,7 +5,7 @@ use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::minifloat_ieee::read_widths;
-use crate::number_format::{Element, NumberFormat};
+use crate::number_format::{Element, NumberFormat, Point};
 use crate::round::{Float, exp2};
 
 const DOC: &str = "\
@@ -75,6 +75,10 @@ impl NumberFormat for MinifloatDenorm {
 
     fn range(&self) -> (f64, f64) {
         (-self.max(), self.max())
+    }
+
+    fn point(&self) -> Point {
+        Point::Field("exponent_bias")
     }
 
     fn width(&self) -> u32 {

@@ -1,32 +1,21 @@
 //! The point of a format: the one field whose steps halve or double every value of the format.
 
-use format::{FieldValue, Format, Integer};
+use format::{FieldValue, Format, Point};
 
 /// The field that moves the point; `Err` is the reason why the format has none.
 pub fn field(format: &Format) -> Result<&'static str, &'static str> {
-    match format {
-        Format::Integer(_) => Ok("frac_width"),
-        Format::Log(_) | Format::MinifloatIeee(_) | Format::MinifloatDenorm(_) => {
-            Ok("exponent_bias")
-        }
-        Format::Binary(_) | Format::Ternary(_) => Err("has no point to move"),
-        Format::ScaleInteger(_)
-        | Format::BlockFp(_)
-        | Format::BlockMinifloat(_)
-        | Format::BlockLog(_)
-        | Format::Mxint(_)
-        | Format::Mxfp(_) => Err("its scales follow the data"),
+    match format.point() {
+        Point::Field(field) => Ok(field),
+        Point::FollowsData => Err("its scales follow the data"),
+        Point::Fixed => Err("has no point to move"),
     }
 }
 
 /// The value of the field.
 pub fn position(format: &Format) -> Option<i64> {
     let field = field(format).ok()?;
-    let (_, value) = format
-        .fields()
-        .into_iter()
-        .find(|(name, _)| *name == field)?;
-    match value {
+    let mut fields = format.fields().into_iter();
+    match fields.find(|(name, _)| *name == field)?.1 {
         FieldValue::Int(value) => Some(value),
         _ => None,
     }
@@ -34,40 +23,14 @@ pub fn position(format: &Format) -> Option<i64> {
 
 /// The format with its point elsewhere; nothing if no float would be among its values.
 pub fn moved(format: &Format, position: i64) -> Option<Format> {
-    let field = field(format).ok()?;
-    let with = |(name, value): (&'static str, FieldValue)| {
-        let value = if name == field {
-            FieldValue::Int(position)
-        } else {
-            value
-        };
-        (name.to_owned(), value)
-    };
-    let fields: Vec<(String, FieldValue)> = format.fields().into_iter().map(with).collect();
-    Format::from_fields(format.name(), &fields).ok()
+    format.with_field(field(format).ok()?, FieldValue::Int(position))
 }
 
-/// The format for numbers that are never negative: one bit more of magnitude.
+/// The format for numbers that are never negative: one bit more of magnitude, where a field says so. The codes of other
+/// formats have a sign, or the data decide whether it is used.
 pub fn unsigned(format: &Format) -> Format {
-    match format {
-        Format::Integer(integer) => Integer {
-            signed: false,
-            ..*integer
-        }
-        .into(),
-        // Their codes have a sign, or the data decides whether it is used.
-        Format::ScaleInteger(_)
-        | Format::Binary(_)
-        | Format::Ternary(_)
-        | Format::Log(_)
-        | Format::MinifloatIeee(_)
-        | Format::MinifloatDenorm(_)
-        | Format::BlockFp(_)
-        | Format::BlockMinifloat(_)
-        | Format::BlockLog(_)
-        | Format::Mxint(_)
-        | Format::Mxfp(_) => format.clone(),
-    }
+    let unsigned = format.with_field("signed", FieldValue::Bool(false));
+    unsigned.unwrap_or_else(|| format.clone())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! those of the original weights: the largest element of a block keeps its rounded value, and the others stay below what
 //! would change the scale. So the format finds the same scales, and rounds nothing, when it meets the result.
 
-use format::{BlockSize, Format, Granularity, Reach};
+use format::{FieldValue, Format};
 use ir::Tensor;
 
 /// The values that each element may take.
@@ -45,7 +45,7 @@ impl Grid {
     fn freeze(&mut self, format: &Format, shape: &[usize], values: &[f32]) {
         let mut rounded = vec![0.0; values.len()];
         kernels::quantize::quantize(format, values, shape, &mut rounded);
-        let blocks = block_of_each(&extents(format, shape), shape);
+        let blocks = block_of_each(&format.block_extents(shape), shape);
         let n_blocks = blocks.iter().max().map_or(0, |last| last + 1);
         let mut largest = vec![0; n_blocks];
         for (index, &block) in blocks.iter().enumerate().rev() {
@@ -57,9 +57,11 @@ impl Grid {
         for &index in &largest {
             self.fixed[index] = rounded[index];
         }
-        let leader =
-            |&block: &usize| leader(format, values[largest[block]], rounded[largest[block]]);
-        self.leaders = blocks.iter().map(leader).collect();
+        let leaders: Vec<f32> = largest
+            .iter()
+            .map(|&index| format.scale_ceiling(values[index].abs()))
+            .collect();
+        self.leaders = blocks.iter().map(|&block| leaders[block]).collect();
     }
 
     /// The values nearest to the given ones in the rows from `first` on of a column.
@@ -91,88 +93,11 @@ impl Grid {
 
 /// The format for pairs of a leader and an element that share a scale; nothing where more than the largest sets it.
 fn in_pairs(format: &Format) -> Option<Format> {
-    let block_size = BlockSize {
-        reach: Reach::Last(2),
-        skip_first_dim: false,
-    };
-    let mut format = format.clone();
-    match &mut format {
-        Format::ScaleInteger(format) => format.granularity = Granularity::Row,
-        Format::BlockFp(format) => format.block_size = block_size,
-        Format::BlockMinifloat(format) => format.block_size = block_size,
-        Format::BlockLog(format) => format.block_size = block_size,
-        Format::Mxint(format) => format.block_size = block_size,
-        Format::Mxfp(format) => format.block_size = block_size,
-        Format::Integer(_)
-        | Format::Binary(_)
-        | Format::Ternary(_)
-        | Format::Log(_)
-        | Format::MinifloatIeee(_)
-        | Format::MinifloatDenorm(_) => return None,
-    }
-    Some(format)
-}
-
-/// The largest magnitude that elements may have without another scale, given the largest of their block.
-fn leader(format: &Format, largest: f32, rounded: f32) -> f32 {
-    match format {
-        // The scale is the largest magnitude, or there is none.
-        Format::ScaleInteger(_)
-        | Format::Integer(_)
-        | Format::Binary(_)
-        | Format::Ternary(_)
-        | Format::Log(_)
-        | Format::MinifloatIeee(_)
-        | Format::MinifloatDenorm(_) => largest.abs(),
-        // The scale is the rounded logarithm.
-        Format::BlockLog(_) => rounded.abs(),
-        // The scale is the exponent: the largest float that has the same.
-        Format::BlockFp(_) | Format::BlockMinifloat(_) | Format::Mxint(_) | Format::Mxfp(_) => {
-            if largest == 0.0 {
-                0.0
-            } else {
-                f32::from_bits(largest.abs().to_bits() | 0x007f_ffff)
-            }
-        }
-    }
-}
-
-/// The number of elements along each axis that share a scale.
-fn extents(format: &Format, shape: &[usize]) -> Vec<usize> {
-    let along = |axis: usize| -> Option<usize> {
-        let from_end = shape.len() - axis;
-        let blocks = match format {
-            Format::ScaleInteger(format) => {
-                return match format.granularity {
-                    Granularity::Tensor => None,
-                    Granularity::Channel => (axis == 0).then_some(1),
-                    Granularity::Row => (from_end > 1).then_some(1),
-                };
-            }
-            Format::BlockFp(format) => &format.block_size,
-            Format::BlockMinifloat(format) => &format.block_size,
-            Format::BlockLog(format) => &format.block_size,
-            Format::Mxint(format) => &format.block_size,
-            Format::Mxfp(format) => &format.block_size,
-            Format::Integer(_)
-            | Format::Binary(_)
-            | Format::Ternary(_)
-            | Format::Log(_)
-            | Format::MinifloatIeee(_)
-            | Format::MinifloatDenorm(_) => return Some(1),
-        };
-        if blocks.skip_first_dim && axis == 0 {
-            return Some(1);
-        }
-        let size = match &blocks.reach {
-            Reach::Last(size) if from_end == 1 => *size,
-            Reach::Last(_) => 1,
-            Reach::Axes(sizes) => sizes[sizes.len().checked_sub(from_end)?],
-        };
-        usize::try_from(size).ok().filter(|&size| size > 0)
-    };
-    let of_axis = |axis: usize| along(axis).map_or(shape[axis], |size| size.min(shape[axis]));
-    (0..shape.len()).map(of_axis).collect()
+    let by_row = format.with_field("granularity", "row".into());
+    by_row.or_else(|| {
+        let in_twos = format.with_field("block_size", FieldValue::Int(2))?;
+        in_twos.with_field("skip_first_dim", FieldValue::Bool(false))
+    })
 }
 
 /// The number of the block that each element is in.
@@ -285,7 +210,7 @@ mod tests {
             for shape in [&[5, 7][..], &[3, 2, 3, 4]] {
                 let values = weight(shape, 5);
                 let codes = format.encode(values.values(), shape);
-                let blocks = block_of_each(&extents(&format, shape), shape);
+                let blocks = block_of_each(&format.block_extents(shape), shape);
                 let count = blocks.iter().max().unwrap() + 1;
                 assert_eq!(count, codes.shared.len(), "{spec}");
             }
