@@ -3,26 +3,6 @@
 //! `verify → State → compile → Plan::{forward, cross_entropy, backward} → Optimizer::step`, or all of it behind
 //! [`Network`].
 //!
-//! ```
-//! use engine::{Input, PlanOptions, Pool, State, compile};
-//!
-//! let mut graph = ir::Graph::parse(
-//!     "graph \"rows\" {
-//!        x: f32[N, 4] = placeholder
-//!        y = relu(x)
-//!        return y
-//!      }",
-//! )?;
-//! graph.initialize(0);
-//! let verified = ir::verify(&graph)?;
-//! let mut state = State::new(&verified)?;
-//! let mut plan = compile(&verified, &state, PlanOptions::eval(2))?;
-//! let x = [-1.0, 2.0, 0.5, -0.5, 3.0, -3.0, 0.0, 1.0];
-//! plan.forward(&mut state, &[Input::F32(&x)], &Pool::new(1))?;
-//! assert_eq!(plan.output(0), [0.0, 2.0, 0.5, 0.0, 3.0, 0.0, 0.0, 1.0]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
 //! * A [`Plan`] is made once for a number of rows and then allocates nothing. Each step has a place for every operand
 //!   in one arena per shard; buffers that are never alive together share memory.
 //! * **Shards.** A large batch is cut into shards whose number depends on the graph and the rows only. Threads take

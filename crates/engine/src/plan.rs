@@ -26,6 +26,26 @@ pub struct Score {
 }
 
 /// A compiled graph. See [`compile`].
+///
+/// ```
+/// use engine::{Input, PlanOptions, Pool, State, compile};
+///
+/// let mut graph = ir::Graph::parse(
+///     "graph \"rows\" {
+///        x: f32[N, 4] = placeholder
+///        y = relu(x)
+///        return y
+///      }",
+/// )?;
+/// graph.initialize(0);
+/// let verified = ir::verify(&graph)?;
+/// let mut state = State::new(&verified)?;
+/// let mut plan = compile(&verified, &state, PlanOptions::eval(2))?;
+/// let x = [-1.0, 2.0, 0.5, -0.5, 3.0, -3.0, 0.0, 1.0];
+/// plan.forward(&mut state, &[Input::F32(&x)], &Pool::new(1))?;
+/// assert_eq!(plan.output(0), [0.0, 2.0, 0.5, 0.0, 3.0, 0.0, 0.0, 1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Plan {
     options: PlanOptions,
     inputs: Vec<InputInfo>,

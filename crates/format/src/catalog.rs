@@ -94,6 +94,21 @@ pub(crate) const SKIP_FIRST_DIM: FieldEntry = FieldEntry::optional(
 macro_rules! formats {
     ($($(#[$doc:meta])* $variant:ident($module:ident),)*) => {
         /// A number format with its parameters.
+        ///
+        /// ```
+        /// use format::Format;
+        ///
+        /// let format = Format::parse("integer(8, 4)")?;
+        /// let (x, shape) = ([1.97, 0.03125, 8.0], [3]);
+        /// let mut y = [0.0; 3];
+        /// format.quantize(&x, &shape, &mut y);
+        /// assert_eq!(y, [2.0, 0.0, 7.9375]);
+        ///
+        /// let codes = format.encode(&x, &shape);
+        /// assert_eq!((0..3).map(|i| codes.get(i)).collect::<Vec<_>>(), [0x20, 0x00, 0x7f]);
+        /// assert_eq!(format.decode(&codes, &shape), y);
+        /// # Ok::<(), format::FormatError>(())
+        /// ```
         #[derive(Clone, Debug, PartialEq)]
         pub enum Format {
             $($(#[$doc])* $variant($module::$variant),)*

@@ -5,21 +5,6 @@
 //! ([`Format::encode`], [`Format::decode`]). This is the one definition that training, exact integer execution, the
 //! cost model and generated hardware share. Pure functions on slices; nothing here knows a graph or a thread.
 //!
-//! ```
-//! use format::Format;
-//!
-//! let format = Format::parse("integer(8, 4)")?;
-//! let (x, shape) = ([1.97, 0.03125, 8.0], [3]);
-//! let mut y = [0.0; 3];
-//! format.quantize(&x, &shape, &mut y);
-//! assert_eq!(y, [2.0, 0.0, 7.9375]);
-//!
-//! let codes = format.encode(&x, &shape);
-//! assert_eq!((0..3).map(|i| codes.get(i)).collect::<Vec<_>>(), [0x20, 0x00, 0x7f]);
-//! assert_eq!(format.decode(&codes, &shape), y);
-//! # Ok::<(), format::FormatError>(())
-//! ```
-//!
 //! Rounding is to nearest with ties to even unless a format says otherwise, and saturates: infinities become the largest
 //! value. NaN stays NaN. Results are the f32 nearest to what exact arithmetic gives.
 //!

@@ -91,6 +91,38 @@ pub(crate) trait Element: Copy {
     fn decode(&self, code: u64) -> f32;
 }
 
+/// The codes of values that a rule rounds.
+pub(crate) trait Code<R>: Copy {
+    /// The code of `y`, a rounded value that is not NaN.
+    fn encode(&self, rule: &R, y: f32) -> u64;
+    /// The value of a code.
+    fn decode(&self, rule: &R, code: u64) -> f32;
+}
+
+/// Elements of a rule with codes of their own.
+#[derive(Clone, Copy)]
+pub(crate) struct Coded<R, C> {
+    pub rule: R,
+    pub code: C,
+}
+
+impl<R: RoundingRule, C: Code<R>> Element for Coded<R, C> {
+    type Rule = R;
+
+    #[inline(always)]
+    fn rule(&self) -> R {
+        self.rule
+    }
+
+    fn encode(&self, y: f32) -> u64 {
+        self.code.encode(&self.rule, y)
+    }
+
+    fn decode(&self, code: u64) -> f32 {
+        self.code.decode(&self.rule, code)
+    }
+}
+
 /// Rounds an array.
 #[inline(always)]
 pub(crate) fn quantize<F: NumberFormat>(format: &F, x: &[f32], shape: &[usize], y: &mut [f32]) {

@@ -121,6 +121,20 @@ impl Node {
 }
 
 /// A network: nodes in execution order, the last of which is the output.
+///
+/// ```
+/// use ir::{Graph, ops};
+///
+/// let text = "graph \"rows\" { x: f32[N, 4] = placeholder y = relu(x) return y }";
+/// let mut graph = Graph::parse(text)?;
+/// let y = graph.find("y").expect("the text has a node y");
+/// assert_eq!(graph.node(y).op.name(), "relu");
+///
+/// graph.node_mut(y).op = ops::activation::Sigmoid {}.into();
+/// assert!(graph.to_string().contains("y = sigmoid(x)"));
+/// assert_eq!(Graph::parse(&graph.to_string())?, graph);
+/// # Ok::<(), ir::TextErrors>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     /// The name of the graph.

@@ -1,13 +1,17 @@
 //! Edits keep a graph verified, and every graph that edits can make prints and parses back.
 
+#[path = "samples/rows.rs"]
+mod rows;
+
 use format::{Format, Integer};
 use ir::ops::activation::{Relu, Tanh};
 use ir::ops::arithmetic::Add;
 use ir::ops::cat::Chunk;
 use ir::ops::linear::Linear;
-use ir::ops::placeholder::{Output, Placeholder};
-use ir::{DType, Dim, EditError, Graph, Node, NodeId, Op, Shape, Value, verify};
+use ir::ops::placeholder::Output;
+use ir::{EditError, Graph, Node, NodeId, Op, Value, verify};
 use proptest::prelude::*;
+use rows::push_rows;
 use std::collections::BTreeMap;
 
 /// What to do, with numbers that pick where.
@@ -36,16 +40,7 @@ fn edit() -> impl Strategy<Value = Edit> {
 
 fn start() -> Graph {
     let mut graph = Graph::new("edits \"and\" \\ more\n");
-    let shape = Shape(vec![Dim::symbol("N"), 4.into()]);
-    let x = graph.push(Node::new(
-        "x",
-        "",
-        Placeholder {
-            shape,
-            dtype: DType::F32,
-        },
-        &[],
-    ));
+    let x = push_rows(&mut graph, 4);
     graph.push(Node::new("output", "", Output {}, &[x.into()]));
     graph
 }

@@ -1,22 +1,17 @@
 //! The rules of the verifier that text cannot break: those about parameters, names and references.
 
+#[path = "samples/rows.rs"]
+mod rows;
+
 use ir::ops::activation::Relu;
 use ir::ops::linear::Linear;
 use ir::ops::placeholder::{Output, Placeholder};
 use ir::{DType, Dim, Graph, Node, NodeId, RULES, Shape, Tensor, Value, verify};
+use rows::push_rows;
 
 fn linear_graph() -> Graph {
     let mut graph = Graph::new("rules");
-    let shape = Shape(vec![Dim::symbol("N"), 8.into()]);
-    let x = graph.push(Node::new(
-        "x",
-        "",
-        Placeholder {
-            shape,
-            dtype: DType::F32,
-        },
-        &[],
-    ));
+    let x = push_rows(&mut graph, 8);
     let linear = Linear {
         in_features: 8,
         out_features: 4,

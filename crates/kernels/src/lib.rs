@@ -14,7 +14,7 @@
 //! gemm(2, 3, 2, &a, 3, 1, &b, 2, &mut c, 2, Init::Bias(&[10.0, 20.0]));
 //! assert_eq!(c, [14.0, 25.0, 20.0, 31.0]);
 //!
-//! // the same bits on every level that the machine has
+//! // on every instruction set of the machine; these sums are exact, so that all give the same bits
 //! for isa in kernels::Isa::ALL {
 //!     kernels::force(Some(isa));
 //!     let mut again = [0.0; 4];

@@ -1,8 +1,12 @@
 //! Random graphs in which every operand is fixed point.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "../support/open_graph.rs"]
+mod open_graph;
+
 use format::Format;
 use ir::{DType, Graph, Node, NodeId, Op, Shape, Tensor, Type, Value, Verified, verify};
+use open_graph::{closed, values};
 use serde_json::{Map, Value as Json, json};
 
 /// Choices read from bytes; zeros when they run out.
@@ -323,35 +327,6 @@ impl IntoJson for (f64, f64) {
     fn into_json(self) -> Json {
         json!({ "min_val": self.0, "max_val": self.1 })
     }
-}
-
-fn values(graph: &Graph) -> Vec<(Value, Type)> {
-    let closed = closed(graph);
-    let verified = verify(&closed).unwrap();
-    let outputs = |id: NodeId| {
-        let types = verified.outputs(id).to_vec().into_iter().enumerate();
-        types
-            .map(move |(output, ty)| {
-                (
-                    Value {
-                        node: id,
-                        output: output as u16,
-                    },
-                    ty,
-                )
-            })
-            .collect::<Vec<_>>()
-    };
-    graph.iter().flat_map(|(id, _)| outputs(id)).collect()
-}
-
-fn closed(graph: &Graph) -> Graph {
-    let mut closed = graph.clone();
-    finish(
-        &mut closed,
-        &[NodeId(graph.nodes().len() as u32 - 1).into()],
-    );
-    closed
 }
 
 /// Parameters whose values are codes, ties between codes, and beyond the largest.

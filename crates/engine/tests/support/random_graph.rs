@@ -1,11 +1,14 @@
 //! Valid graphs from arbitrary bytes: every byte is a choice, and a node that breaks a rule is taken back.
 
+#[path = "open_graph.rs"]
+mod open_graph;
 #[path = "random_masks.rs"]
 mod random_masks;
 
 use engine::{Gradients, Input, Mode, PlanOptions, Pool, State, compile};
 use format::Format;
-use ir::{DType, Graph, Node, NodeId, Op, Shape, Type, Value, verify};
+use ir::{DType, Graph, Node, Op, Shape, Type, Value, verify};
+use open_graph::{closed, values};
 use random::Random;
 use serde_json::{Map, Value as Json, json};
 
@@ -197,44 +200,8 @@ fn attributes(op: &str, input: &Type, choices: &mut Choices) -> Map<String, Json
     json.as_object().cloned().unwrap_or_default()
 }
 
-/// Every value of an unfinished graph with its type.
-fn values(graph: &Graph) -> Vec<(Value, Type)> {
-    let closed = closed(graph);
-    let Ok(verified) = verify(&closed) else {
-        return Vec::new();
-    };
-    let outputs = |id: NodeId| {
-        let types = verified.outputs(id).to_vec().into_iter().enumerate();
-        types
-            .map(move |(output, ty)| {
-                (
-                    Value {
-                        node: id,
-                        output: output as u16,
-                    },
-                    ty,
-                )
-            })
-            .collect::<Vec<_>>()
-    };
-    graph.iter().flat_map(|(id, _)| outputs(id)).collect()
-}
-
 fn is_valid(graph: &Graph) -> bool {
     verify(&closed(graph)).is_ok()
-}
-
-/// The graph with an output after its last node.
-fn closed(graph: &Graph) -> Graph {
-    let mut closed = graph.clone();
-    let last = NodeId(graph.nodes().len() as u32 - 1);
-    closed.push(Node::new(
-        "output",
-        "",
-        ir::ops::placeholder::Output {},
-        &[last.into()],
-    ));
-    closed
 }
 
 /// The last values, sometimes one twice.

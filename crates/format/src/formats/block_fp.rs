@@ -7,7 +7,7 @@ use crate::catalog::{
 use crate::codes::with_sign;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::number_format::Element;
+use crate::number_format::{Code, Coded};
 use crate::round::{Fixed, exp2, floor_log2};
 use crate::shared_exponent::SharedExponent;
 
@@ -43,7 +43,7 @@ impl BlockFp {
 }
 
 impl SharedExponent for BlockFp {
-    type Element = SignMagnitude;
+    type Element = Coded<Fixed, SignMagnitude>;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "block_fp",
@@ -104,12 +104,12 @@ impl SharedExponent for BlockFp {
     }
 
     #[inline(always)]
-    fn element(&self, exponent: i32) -> SignMagnitude {
+    fn element(&self, exponent: i32) -> Coded<Fixed, SignMagnitude> {
         let bits = self.width as i32 - 1;
         let largest = exp2(bits) - 1.0;
-        SignMagnitude {
-            grid: Fixed::new(bits - exponent, -largest, largest),
-            width: self.width,
+        Coded {
+            rule: Fixed::new(bits - exponent, -largest, largest),
+            code: SignMagnitude { width: self.width },
         }
     }
 }
@@ -117,28 +117,20 @@ impl SharedExponent for BlockFp {
 /// A fixed-point grid with codes of sign and magnitude.
 #[derive(Clone, Copy)]
 pub(crate) struct SignMagnitude {
-    grid: Fixed,
     width: u32,
 }
 
-impl Element for SignMagnitude {
-    type Rule = Fixed;
-
-    #[inline(always)]
-    fn rule(&self) -> Fixed {
-        self.grid
-    }
-
-    fn encode(&self, y: f32) -> u64 {
+impl Code<Fixed> for SignMagnitude {
+    fn encode(&self, grid: &Fixed, y: f32) -> u64 {
         let sign = 1 << (self.width - 1);
         // The largest magnitude may have been rounded up to a float beyond it.
-        let magnitude = (self.grid.code(y.abs()) as u64).min(sign - 1);
+        let magnitude = (grid.code(y.abs()) as u64).min(sign - 1);
         if y < 0.0 { sign | magnitude } else { magnitude }
     }
 
-    fn decode(&self, code: u64) -> f32 {
+    fn decode(&self, grid: &Fixed, code: u64) -> f32 {
         let sign = 1 << (self.width - 1);
-        let magnitude = self.grid.value(i128::from(code & (sign - 1)));
+        let magnitude = grid.value(i128::from(code & (sign - 1)));
         with_sign(magnitude, code, sign)
     }
 }

@@ -5,7 +5,8 @@ use crate::catalog::{EXPONENT_BIAS_WIDTH, FormatEntry, SKIP_FIRST_DIM, WIDTH, bl
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::log::{Log, SignedPower};
-use crate::round::{exp2, rounded_log2};
+use crate::number_format::Coded;
+use crate::round::{Power, exp2, rounded_log2};
 use crate::shared_exponent::{SharedExponent, clamp_exponent, max_exponent};
 
 const DOC: &str = "\
@@ -40,7 +41,7 @@ impl BlockLog {
 }
 
 impl SharedExponent for BlockLog {
-    type Element = SignedPower;
+    type Element = Coded<Power, SignedPower>;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "block_log",
@@ -97,7 +98,7 @@ impl SharedExponent for BlockLog {
     }
 
     #[inline(always)]
-    fn element(&self, exponent: i32) -> SignedPower {
+    fn element(&self, exponent: i32) -> Coded<Power, SignedPower> {
         self.log().shifted(exponent)
     }
 }

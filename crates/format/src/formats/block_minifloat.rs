@@ -7,7 +7,8 @@ use crate::catalog::{
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::minifloat_ieee::{ImplicitOne, MinifloatIeee, read_widths};
-use crate::round::{exp2, floor_log2};
+use crate::number_format::Coded;
+use crate::round::{Float, exp2, floor_log2};
 use crate::shared_exponent::{SharedExponent, clamp_exponent, max_exponent};
 
 const DOC: &str = "\
@@ -41,7 +42,7 @@ impl BlockMinifloat {
 }
 
 impl SharedExponent for BlockMinifloat {
-    type Element = ImplicitOne;
+    type Element = Coded<Float, ImplicitOne>;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "block_minifloat",
@@ -99,7 +100,7 @@ impl SharedExponent for BlockMinifloat {
     }
 
     #[inline(always)]
-    fn element(&self, exponent: i32) -> ImplicitOne {
+    fn element(&self, exponent: i32) -> Coded<Float, ImplicitOne> {
         let minifloat = self.minifloat();
         minifloat.shifted(exponent, minifloat.max())
     }

@@ -4,7 +4,7 @@ use crate::catalog::{FieldEntry, FormatEntry, WIDTH};
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::number_format::{Element, NumberFormat, Point};
+use crate::number_format::{Code, Coded, NumberFormat, Point};
 use crate::round::{Fixed, exp2};
 
 const DOC: &str = "\
@@ -65,7 +65,7 @@ impl Integer {
 }
 
 impl NumberFormat for Integer {
-    type Element = TwosComplement;
+    type Element = Coded<Fixed, TwosComplement>;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "integer",
@@ -131,13 +131,15 @@ impl NumberFormat for Integer {
     }
 
     #[inline(always)]
-    fn element(&self, _: Scale) -> TwosComplement {
+    fn element(&self, _: Scale) -> Coded<Fixed, TwosComplement> {
         let (lo, hi) = self.code_range();
         let floor = self.rounding == Rounding::Floor;
-        TwosComplement {
-            grid: Fixed::new(self.frac_width, lo, hi).floor(floor),
-            width: self.width,
-            signed: self.signed,
+        Coded {
+            rule: Fixed::new(self.frac_width, lo, hi).floor(floor),
+            code: TwosComplement {
+                width: self.width,
+                signed: self.signed,
+            },
         }
     }
 }
@@ -145,28 +147,20 @@ impl NumberFormat for Integer {
 /// A fixed-point grid with two's-complement codes, or plain binary ones.
 #[derive(Clone, Copy)]
 pub(crate) struct TwosComplement {
-    pub grid: Fixed,
     pub width: u32,
     pub signed: bool,
 }
 
-impl Element for TwosComplement {
-    type Rule = Fixed;
-
-    #[inline(always)]
-    fn rule(&self) -> Fixed {
-        self.grid
-    }
-
-    fn encode(&self, y: f32) -> u64 {
+impl Code<Fixed> for TwosComplement {
+    fn encode(&self, grid: &Fixed, y: f32) -> u64 {
         // The largest code may have been rounded up to a float beyond it.
         let largest = (1i128 << (self.width - u32::from(self.signed))) - 1;
-        self.grid.code(y).min(largest) as u64 & mask(self.width)
+        grid.code(y).min(largest) as u64 & mask(self.width)
     }
 
-    fn decode(&self, code: u64) -> f32 {
+    fn decode(&self, grid: &Fixed, code: u64) -> f32 {
         let negative = self.signed && code >> (self.width - 1) == 1;
         let wrap = if negative { 1i128 << self.width } else { 0 };
-        self.grid.value(i128::from(code) - wrap)
+        grid.value(i128::from(code) - wrap)
     }
 }

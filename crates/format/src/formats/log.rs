@@ -4,7 +4,7 @@ use crate::catalog::{FieldEntry, FormatEntry, WIDTH};
 use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::number_format::{Element, NumberFormat, Point};
+use crate::number_format::{Code, Coded, NumberFormat, Point};
 use crate::round::{Power, exp2, rounded_log2};
 
 const DOC: &str = "\
@@ -41,12 +41,14 @@ impl Log {
 
     /// The rule for elements that are multiplied by 2^shift.
     #[inline(always)]
-    pub(crate) fn shifted(self, shift: i32) -> SignedPower {
+    pub(crate) fn shifted(self, shift: i32) -> Coded<Power, SignedPower> {
         let emin = shift - self.exponent_bias;
-        SignedPower {
-            power: Power::new(emin, shift + self.emax()),
-            emin,
-            width: self.width,
+        Coded {
+            rule: Power::new(emin, shift + self.emax()),
+            code: SignedPower {
+                emin,
+                width: self.width,
+            },
         }
     }
 
@@ -57,7 +59,7 @@ impl Log {
 }
 
 impl NumberFormat for Log {
-    type Element = SignedPower;
+    type Element = Coded<Power, SignedPower>;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "log",
@@ -113,7 +115,7 @@ impl NumberFormat for Log {
     }
 
     #[inline(always)]
-    fn element(&self, _: Scale) -> SignedPower {
+    fn element(&self, _: Scale) -> Coded<Power, SignedPower> {
         self.shifted(0)
     }
 }
@@ -121,20 +123,12 @@ impl NumberFormat for Log {
 /// Powers of two with codes of zero flag, sign and exponent.
 #[derive(Clone, Copy)]
 pub(crate) struct SignedPower {
-    power: Power,
     emin: i32,
     width: u32,
 }
 
-impl Element for SignedPower {
-    type Rule = Power;
-
-    #[inline(always)]
-    fn rule(&self) -> Power {
-        self.power
-    }
-
-    fn encode(&self, y: f32) -> u64 {
+impl Code<Power> for SignedPower {
+    fn encode(&self, _power: &Power, y: f32) -> u64 {
         if y == 0.0 {
             return 1 << self.width;
         }
@@ -142,7 +136,7 @@ impl Element for SignedPower {
         sign | (rounded_log2(y.abs()) - self.emin) as u64
     }
 
-    fn decode(&self, code: u64) -> f32 {
+    fn decode(&self, _power: &Power, code: u64) -> f32 {
         if code >> self.width == 1 {
             return 0.0;
         }

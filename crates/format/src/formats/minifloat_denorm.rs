@@ -4,8 +4,8 @@ use crate::catalog::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
 use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::formats::minifloat_ieee::read_widths;
-use crate::number_format::{Element, NumberFormat, Point};
+use crate::formats::minifloat_ieee::{float_fields, read_widths};
+use crate::number_format::{Code, Coded, NumberFormat, Point};
 use crate::round::{Float, exp2};
 
 const DOC: &str = "\
@@ -44,7 +44,7 @@ impl MinifloatDenorm {
 }
 
 impl NumberFormat for MinifloatDenorm {
-    type Element = ExplicitOne;
+    type Element = Coded<Float, ExplicitOne>;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "minifloat_denorm",
@@ -66,11 +66,7 @@ impl NumberFormat for MinifloatDenorm {
     }
 
     fn fields(&self) -> Vec<(&'static str, FieldValue)> {
-        vec![
-            ("width", self.width.into()),
-            ("exponent_width", self.exponent_width.into()),
-            ("exponent_bias", self.exponent_bias.into()),
-        ]
+        float_fields(self.width, self.exponent_width, self.exponent_bias)
     }
 
     fn range(&self) -> (f64, f64) {
@@ -86,14 +82,16 @@ impl NumberFormat for MinifloatDenorm {
     }
 
     #[inline(always)]
-    fn element(&self, _: Scale) -> ExplicitOne {
+    fn element(&self, _: Scale) -> Coded<Float, ExplicitOne> {
         // M/2^m with its leading bit set is 2^-1 times a float with one fraction bit less.
         let emin = -self.exponent_bias - 1;
-        ExplicitOne {
-            float: Float::new(self.frac_width() - 1, emin, self.max()),
-            emin,
-            frac_width: self.frac_width(),
-            width: self.width,
+        Coded {
+            rule: Float::new(self.frac_width() - 1, emin, self.max()),
+            code: ExplicitOne {
+                emin,
+                frac_width: self.frac_width(),
+                width: self.width,
+            },
         }
     }
 }
@@ -101,27 +99,19 @@ impl NumberFormat for MinifloatDenorm {
 /// Floats with codes of sign, exponent and fraction, the leading one stored.
 #[derive(Clone, Copy)]
 pub(crate) struct ExplicitOne {
-    float: Float,
     emin: i32,
     frac_width: u32,
     width: u32,
 }
 
-impl Element for ExplicitOne {
-    type Rule = Float;
-
-    #[inline(always)]
-    fn rule(&self) -> Float {
-        self.float
-    }
-
-    fn encode(&self, y: f32) -> u64 {
-        let (exponent, significand) = self.float.parts(y);
+impl Code<Float> for ExplicitOne {
+    fn encode(&self, float: &Float, y: f32) -> u64 {
+        let (exponent, significand) = float.parts(y);
         let sign = u64::from(y < 0.0) << (self.width - 1);
         sign | ((exponent - self.emin) as u64) << self.frac_width | significand
     }
 
-    fn decode(&self, code: u64) -> f32 {
+    fn decode(&self, _float: &Float, code: u64) -> f32 {
         let (one, sign) = (1 << self.frac_width, 1 << (self.width - 1));
         let (fraction, stored) = (code & (one - 1), (code & (sign - 1)) >> self.frac_width);
         let exponent = self.emin + 1 + stored as i32 - self.frac_width as i32;

@@ -4,7 +4,7 @@ use crate::catalog::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
 use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::number_format::{Element, NumberFormat, Point};
+use crate::number_format::{Code, Coded, NumberFormat, Point};
 use crate::round::{Float, exp2};
 
 const DOC: &str = "\
@@ -60,15 +60,17 @@ impl MinifloatIeee {
 
     /// The rule for elements that are multiplied by 2^shift and go up to `max` before.
     #[inline(always)]
-    pub(crate) fn shifted(&self, shift: i32, max: f64) -> ImplicitOne {
+    pub(crate) fn shifted(&self, shift: i32, max: f64) -> Coded<Float, ImplicitOne> {
         let emin = 1 - self.exponent_bias + shift;
         let max = max * exp2(shift);
-        ImplicitOne {
-            float: Float::new(self.frac_width(), emin, max),
-            emin,
-            max,
-            frac_width: self.frac_width(),
-            width: self.width,
+        Coded {
+            rule: Float::new(self.frac_width(), emin, max),
+            code: ImplicitOne {
+                emin,
+                max,
+                frac_width: self.frac_width(),
+                width: self.width,
+            },
         }
     }
 }
@@ -89,8 +91,21 @@ pub(crate) fn read_widths(fields: &Fields<'_>, min_frac: u32) -> Result<(u32, u3
     Ok((width, exponent_width))
 }
 
+/// The fields of a small float.
+pub(crate) fn float_fields(
+    width: u32,
+    exponent_width: u32,
+    exponent_bias: i32,
+) -> Vec<(&'static str, FieldValue)> {
+    vec![
+        ("width", width.into()),
+        ("exponent_width", exponent_width.into()),
+        ("exponent_bias", exponent_bias.into()),
+    ]
+}
+
 impl NumberFormat for MinifloatIeee {
-    type Element = ImplicitOne;
+    type Element = Coded<Float, ImplicitOne>;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "minifloat_ieee",
@@ -111,11 +126,7 @@ impl NumberFormat for MinifloatIeee {
     }
 
     fn fields(&self) -> Vec<(&'static str, FieldValue)> {
-        vec![
-            ("width", self.width.into()),
-            ("exponent_width", self.exponent_width.into()),
-            ("exponent_bias", self.exponent_bias.into()),
-        ]
+        float_fields(self.width, self.exponent_width, self.exponent_bias)
     }
 
     fn range(&self) -> (f64, f64) {
@@ -131,7 +142,7 @@ impl NumberFormat for MinifloatIeee {
     }
 
     #[inline(always)]
-    fn element(&self, _: Scale) -> ImplicitOne {
+    fn element(&self, _: Scale) -> Coded<Float, ImplicitOne> {
         self.shifted(0, self.max())
     }
 }
@@ -139,29 +150,21 @@ impl NumberFormat for MinifloatIeee {
 /// Floats with codes of sign, exponent and fraction, the leading one not stored.
 #[derive(Clone, Copy)]
 pub(crate) struct ImplicitOne {
-    float: Float,
     emin: i32,
     max: f64,
     frac_width: u32,
     width: u32,
 }
 
-impl Element for ImplicitOne {
-    type Rule = Float;
-
-    #[inline(always)]
-    fn rule(&self) -> Float {
-        self.float
-    }
-
-    fn encode(&self, y: f32) -> u64 {
-        let (exponent, significand) = self.float.parts(y);
+impl Code<Float> for ImplicitOne {
+    fn encode(&self, float: &Float, y: f32) -> u64 {
+        let (exponent, significand) = float.parts(y);
         let sign = u64::from(y < 0.0) << (self.width - 1);
         // A leading one adds 1 to the stored exponent; a subnormal number has none and leaves it 0.
         sign + (((exponent - self.emin) as u64) << self.frac_width) + significand
     }
 
-    fn decode(&self, code: u64) -> f32 {
+    fn decode(&self, _float: &Float, code: u64) -> f32 {
         let (one, sign) = (1 << self.frac_width, 1 << (self.width - 1));
         let (fraction, stored) = (code & (one - 1), (code & (sign - 1)) >> self.frac_width);
         let leading = if stored > 0 { one } else { 0 };

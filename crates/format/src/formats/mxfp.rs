@@ -5,7 +5,8 @@ use crate::catalog::{EXPONENT_WIDTH, FieldEntry, FormatEntry, SKIP_FIRST_DIM, bl
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::minifloat_ieee::{ImplicitOne, MinifloatIeee};
-use crate::round::{exp2, floor_log2};
+use crate::number_format::Coded;
+use crate::round::{Float, exp2, floor_log2};
 use crate::shared_exponent::SharedExponent;
 
 const DOC: &str = "\
@@ -56,7 +57,7 @@ impl Mxfp {
 }
 
 impl SharedExponent for Mxfp {
-    type Element = ImplicitOne;
+    type Element = Coded<Float, ImplicitOne>;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "mxfp",
@@ -118,7 +119,7 @@ impl SharedExponent for Mxfp {
     }
 
     #[inline(always)]
-    fn element(&self, exponent: i32) -> ImplicitOne {
+    fn element(&self, exponent: i32) -> Coded<Float, ImplicitOne> {
         self.minifloat().shifted(exponent, self.element_max())
     }
 }

@@ -5,6 +5,7 @@ use crate::catalog::{FormatEntry, SKIP_FIRST_DIM, WIDTH, block_size};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::integer::TwosComplement;
+use crate::number_format::Coded;
 use crate::round::{Fixed, exp2, floor_log2};
 use crate::shared_exponent::SharedExponent;
 
@@ -29,7 +30,7 @@ pub struct Mxint {
 }
 
 impl SharedExponent for Mxint {
-    type Element = TwosComplement;
+    type Element = Coded<Fixed, TwosComplement>;
 
     const ENTRY: FormatEntry = FormatEntry {
         name: "mxint",
@@ -74,13 +75,15 @@ impl SharedExponent for Mxint {
     }
 
     #[inline(always)]
-    fn element(&self, exponent: i32) -> TwosComplement {
+    fn element(&self, exponent: i32) -> Coded<Fixed, TwosComplement> {
         let width = self.width as i32;
         let largest = exp2(width - 1) - 1.0;
-        TwosComplement {
-            grid: Fixed::new(width - 2 - exponent, -largest, largest),
-            width: self.width,
-            signed: true,
+        Coded {
+            rule: Fixed::new(width - 2 - exponent, -largest, largest),
+            code: TwosComplement {
+                width: self.width,
+                signed: true,
+            },
         }
     }
 }

@@ -199,8 +199,14 @@ pub fn gemm_int<A: LeftOperand>(
         bias,
     };
     // SAFETY: the lengths were checked above.
+    unsafe { run_kind(A::KIND, product) }
+}
+
+/// Runs a product of a kind. Not generic, so that the tiles are compiled here and not in the crate of every caller.
+unsafe fn run_kind(kind: u8, product: IntProduct) {
+    // SAFETY: the caller's promise.
     unsafe {
-        match A::KIND {
+        match kind {
             U8_I8 => run::<U8_I8>(product),
             I8_I8 => run::<I8_I8>(product),
             _ => run::<I16_I16>(product),
