@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gets what some tests hold the program against and cannot bring along: PostgreSQL, Chromium, a Python with Optuna and
-# TensorBoard (in .tools/python). What cannot be had is named, and the tests that need it say that they are skipped.
+# TensorBoard (in .tools/python), and cargo-deny. What cannot be had is named, and what needs it says that it is skipped.
 #
 #   scripts/test-tools.sh
 #   BENCH_PYTHON=.tools/python/bin/python cargo test --workspace
@@ -21,6 +21,11 @@ python() {
         { rm -rf .tools/python && return 1; }
 }
 
+# Built from its source, once for a machine: some minutes.
+deny() {
+    timeout 1500 cargo install --quiet --locked --version 0.20.2 cargo-deny >/dev/null 2>&1
+}
+
 # NAME, the test that it is there, the way to get it.
 tool() {
     local name=$1 is_there=$2
@@ -35,3 +40,4 @@ tool() {
 tool PostgreSQL 'ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null' debian postgresql
 tool Chromium 'command -v chromium chromium-browser google-chrome >/dev/null' debian chromium
 tool Python '.tools/python/bin/python -c "import optuna, psycopg2, tensorboard" 2>/dev/null' python
+tool cargo-deny 'command -v cargo-deny >/dev/null' deny

@@ -9,10 +9,10 @@ use data::{Rows, Split};
 use random::Random;
 use search::config::SearchConfig;
 use search::evaluate::{Evaluator, Task};
-use search::runner::Search;
-use search::{FormatSpace, Setting, build_sampler};
+use search::{FormatSpace, Search};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use study::{History, SamplerContext, build_sampler};
 
 const TURNS: usize = 3;
 const PEER_TRIALS: usize = 100;
@@ -49,13 +49,13 @@ pub fn run() -> Result<()> {
 fn line(peer: &mut Peer, name: &str, rows: usize, trials: usize) -> Result<Vec<String>> {
     let search = search(name, rows, "random", trials as u64)?;
     let space = &search.task.formats.space;
-    let setting = Setting {
+    let context = SamplerContext {
         space: Arc::clone(space),
         objectives: 2,
         seed: 0,
     };
-    let sampler = build_sampler("random", &serde_json::json!({}), setting)?;
-    let history = search::History::new(search.directions());
+    let sampler = build_sampler("random", context)?;
+    let history = History::new(search.config.goals.directions());
     let points: u64 = space
         .size()
         .map_or(u64::MAX, |size| size.min(u128::from(u64::MAX)) as u64);
@@ -113,12 +113,12 @@ fn proposing() -> Result<Vec<Vec<String>>> {
         let results = search.run(None, &AtomicBool::new(false), &mut |_, _| {})?;
         let mut best = Spent::FOREVER;
         for _ in 0..TURNS {
-            let setting = Setting {
+            let context = SamplerContext {
                 space: Arc::clone(&search.task.formats.space),
                 objectives: 2,
                 seed: search.seed,
             };
-            let sampler = build_sampler(strategy, &serde_json::json!({}), setting)?;
+            let sampler = build_sampler(strategy, context)?;
             let spent = time(|| {
                 for number in 1000..1100 {
                     std::hint::black_box(sampler.sample(&results.history, number));

@@ -8,9 +8,9 @@ use std::fs;
 use std::path::PathBuf;
 use support::{Printed, ch, words};
 
-struct Desk(PathBuf);
+struct Workspace(PathBuf);
 
-impl Desk {
+impl Workspace {
     fn new(name: &str) -> Self {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("flow_{name}_{}", std::process::id()));
@@ -31,7 +31,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for Workspace {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -41,40 +41,40 @@ const QUANTIZE: &str = "[passes.quantize]\n[passes.quantize.linear.config]\nname
 
 #[test]
 fn a_pass_that_fails_leaves_reports_but_nothing_that_looks_complete() {
-    let desk = Desk::new("failing");
+    let workspace = Workspace::new("failing");
     let head = "model = \"jsc-tiny\"\nproject = \"p\"\n";
-    desk.write(
+    workspace.write(
         "late.toml",
         &format!("{head}[passes.count_flops]\n[passes.load_mase_graph]\nload_dir = \"nowhere\"\n"),
     );
-    let printed = desk.run("transform --config late.toml");
+    let printed = workspace.run("transform --config late.toml");
     assert_eq!(printed.code, Some(2));
     assert!(
         printed.stderr.contains("load_mase_graph"),
         "{}",
         printed.stderr
     );
-    assert!(desk.has("mase_output/p/software/transform/count_flops.txt"));
-    assert!(!desk.has("mase_output/p/software/transform/transformed_ckpt"));
-    assert!(!desk.has("mase_output/p/software/run.json"));
-    desk.write(
+    assert!(workspace.has("mase_output/p/software/transform/count_flops.txt"));
+    assert!(!workspace.has("mase_output/p/software/transform/transformed_ckpt"));
+    assert!(!workspace.has("mase_output/p/software/run.json"));
+    workspace.write(
         "early.toml",
         &format!(
             "{head}project_dir = \"other\"\n[passes.load_mase_graph]\nload_dir = \"nowhere\"\n"
         ),
     );
-    assert_eq!(desk.run("transform --config early.toml").code, Some(2));
+    assert_eq!(workspace.run("transform --config early.toml").code, Some(2));
     assert!(
-        !desk.has("other"),
+        !workspace.has("other"),
         "nothing was done, so there is no folder"
     );
 }
 
 #[test]
 fn mistakes_in_a_file_cost_no_training() {
-    let desk = Desk::new("mistakes");
+    let workspace = Workspace::new("mistakes");
     let head = "model = \"jsc-tiny\"\ndataset = \"jsc-sim\"\nproject = \"p\"\nmax_epochs = 1\n";
-    desk.write(
+    workspace.write(
         "a.toml",
         &format!(
             "{head}{}",
@@ -83,24 +83,24 @@ fn mistakes_in_a_file_cost_no_training() {
     );
     let search = "[search.search_space.setup]\nby = \"name\"\n[search.search_space.seed.seq_blocks_77.config]\nname = [\"integer\"]\nweight_width = [4, 8]\n\
                   [search.strategy.metrics]\naccuracy.scale = 1.0\n";
-    desk.write("b.toml", &format!("{head}{search}"));
+    workspace.write("b.toml", &format!("{head}{search}"));
     for (file, expected) in [
         ("a.toml", "rule 'conv2d' matches nothing"),
         ("b.toml", "rule 'seq_blocks_77' matches nothing"),
     ] {
-        let printed = desk.run(&format!("run {file}"));
+        let printed = workspace.run(&format!("run {file}"));
         assert_eq!(printed.code, Some(2), "{file}");
         assert!(printed.stderr.contains(expected), "{}", printed.stderr);
         assert!(!printed.stdout.contains("train_loss"), "{file} was trained");
-        assert!(!desk.has("mase_output"), "{file}");
+        assert!(!workspace.has("mase_output"), "{file}");
     }
 }
 
 #[test]
 fn a_run_goes_on_in_its_folder_and_quiet_leaves_the_results() {
-    let desk = Desk::new("resume");
-    desk.write("r.toml", &format!("model = \"jsc-tiny\"\ndataset = \"jsc-sim\"\nproject = \"p\"\nlearning_rate = 1e-2\n{QUANTIZE}"));
-    let first = desk.run("run r.toml --max-epochs 1 --quiet");
+    let workspace = Workspace::new("resume");
+    workspace.write("r.toml", &format!("model = \"jsc-tiny\"\ndataset = \"jsc-sim\"\nproject = \"p\"\nlearning_rate = 1e-2\n{QUANTIZE}"));
+    let first = workspace.run("run r.toml --max-epochs 1 --quiet");
     assert_eq!(first.code, Some(0), "{}", first.stderr);
     for part in [
         "== test\n",
@@ -110,19 +110,19 @@ fn a_run_goes_on_in_its_folder_and_quiet_leaves_the_results() {
     ] {
         assert!(first.stdout.contains(part), "{part} in {}", first.stdout);
     }
-    let again = desk.run("run r.toml --max-epochs 2 --resume --json --quiet");
+    let again = workspace.run("run r.toml --max-epochs 2 --resume --json --quiet");
     assert_eq!(again.code, Some(0), "{}", again.stderr);
     let facts: Json = serde_json::from_str(&again.stdout).unwrap();
     assert_eq!(facts["train"]["epochs"], 2);
-    assert!(!desk.has("mase_output/p_2"));
-    let whole = desk.run("run r.toml --max-epochs 2 --project whole --json --quiet");
+    assert!(!workspace.has("mase_output/p_2"));
+    let whole = workspace.run("run r.toml --max-epochs 2 --project whole --json --quiet");
     let whole: Json = serde_json::from_str(&whole.stdout).unwrap();
     assert_eq!(
         facts["train"]["weights_hash"],
         whole["train"]["weights_hash"]
     );
     let recorded: Json = serde_json::from_str(
-        &fs::read_to_string(desk.0.join("mase_output/p/software/run.json")).unwrap(),
+        &fs::read_to_string(workspace.0.join("mase_output/p/software/run.json")).unwrap(),
     )
     .unwrap();
     assert!(
@@ -133,16 +133,16 @@ fn a_run_goes_on_in_its_folder_and_quiet_leaves_the_results() {
 
 #[test]
 fn a_lone_name_beside_a_graph_is_the_dataset() {
-    let desk = Desk::new("names");
-    desk.write(
+    let workspace = Workspace::new("names");
+    workspace.write(
         "q.toml",
         &format!("model = \"jsc-tiny\"\nproject = \"p\"\n{QUANTIZE}"),
     );
-    assert_eq!(desk.run("transform --config q.toml").code, Some(0));
+    assert_eq!(workspace.run("transform --config q.toml").code, Some(0));
     let graph = "mase_output/p/software/transform/transformed_ckpt/graph.mz";
-    let printed = desk.run(&format!("test jsc-sim --load {graph} --quiet"));
+    let printed = workspace.run(&format!("test jsc-sim --load {graph} --quiet"));
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
-    let refused = desk.run("transform --config q.toml --resume");
+    let refused = workspace.run("transform --config q.toml --resume");
     assert_eq!(refused.code, Some(2));
     assert!(
         refused.stderr.contains("nothing to go on with"),

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use support::{ch, words};
 
 /// A folder of its own to type commands in, with the config files.
-struct Desk(PathBuf);
+struct Workspace(PathBuf);
 
-impl Desk {
+impl Workspace {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("mase-labs-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
@@ -42,7 +42,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for Workspace {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -68,16 +68,16 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 fn every_config_that_comes_with_the_program_runs() {
     let files = configs();
     assert!(files.len() > 15, "{} files", files.len());
-    let desk = Desk::new("configs");
+    let workspace = Workspace::new("configs");
     for (number, path) in files.iter().enumerate() {
         let text = fs::read_to_string(path).unwrap();
         let (run, path) = (format!("run-{number}"), path.display().to_string());
         let mut expected = Vec::new();
         let result = if path.contains("formats") {
-            desk.json(&format!("transform --config {path} --project {run}"))
+            workspace.json(&format!("transform --config {path} --project {run}"))
         } else {
             expected.extend(["training_ckpts/best.ckpt", "metrics.csv"].map(str::to_owned));
-            desk.json(&format!("run {path} --max-epochs 1 --project {run}"))
+            workspace.json(&format!("run {path} --max-epochs 1 --project {run}"))
         };
         assert_eq!(
             result["passes"].is_array(),
@@ -94,7 +94,7 @@ fn every_config_that_comes_with_the_program_runs() {
             expected.extend(files.map(|file| format!("search_ckpts/{file}")));
         }
         for file in expected {
-            assert!(desk.has(&run, &file), "{path}: {file}");
+            assert!(workspace.has(&run, &file), "{path}: {file}");
         }
     }
 }
@@ -102,14 +102,14 @@ fn every_config_that_comes_with_the_program_runs() {
 /// Profiling leaves nothing to compare; quantising does.
 #[test]
 fn a_run_compares_only_what_passes_changed() {
-    let desk = Desk::new("compares");
+    let workspace = Workspace::new("compares");
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/examples");
     for (file, is_compared) in [
         ("jsc_tiny_statistics.toml", false),
         ("jsc_toy_by_name.toml", true),
     ] {
         let path = examples.join(file);
-        let result = desk.json(&format!("run {} --max-epochs 1", path.display()));
+        let result = workspace.json(&format!("run {} --max-epochs 1", path.display()));
         assert_eq!(result["compare"].is_object(), is_compared, "{file}");
         assert_eq!(
             result["test_after_passes"].is_object(),
@@ -136,13 +136,13 @@ fn every_format_has_an_example() {
 /// The check values of lab 2, before and after quantising, through the passes.
 #[test]
 fn costs_before_and_after_quantising_are_those_of_lab_2() {
-    let desk = Desk::new("costs");
-    desk.write(
+    let workspace = Workspace::new("costs");
+    workspace.write(
         "costs.toml",
         "[passes.count_flops]\n[passes.count_bitops]\n[passes.quantize.linear.config]\nname = \"integer\"\n\
          data_in_width = 8\nweight_width = 8\nbias_width = 8\n[passes.count_flops_2]\n[passes.count_bitops_2]\n",
     );
-    let result = desk.json("transform jsc-tiny --config costs.toml --dry-run");
+    let result = workspace.json("transform jsc-tiny --config costs.toml --dry-run");
     let facts: Vec<i64> = result["passes"]
         .as_array()
         .unwrap()
@@ -159,13 +159,13 @@ fn costs_before_and_after_quantising_are_those_of_lab_2() {
 /// A network of the user's own goes the whole way: text, training, passes, and back by the name that is printed.
 #[test]
 fn a_network_of_ones_own_is_trained_quantised_tested_and_compared() {
-    let desk = Desk::new("own");
-    desk.write(
+    let workspace = Workspace::new("own");
+    workspace.write(
         "my_net.mg",
         "graph \"my_net\" {\n  x: f32[N, 16] = placeholder\n  a = batch_norm1d(x) { target = \"a\", num_features = 16 }\n  \
          b = linear(a) { target = \"b\", in_features = 16, out_features = 5 }\n  return b\n}\n",
     );
-    desk.json("train my_net.mg jsc-sim --max-epochs 1 --learning-rate 1e-2 --project mine");
+    workspace.json("train my_net.mg jsc-sim --max-epochs 1 --learning-rate 1e-2 --project mine");
     let config =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/examples/jsc_toy_by_type.toml");
     let load = "mase_output/mine/software/training_ckpts/best.ckpt";
@@ -173,33 +173,33 @@ fn a_network_of_ones_own_is_trained_quantised_tested_and_compared() {
         "transform my_net.mg --config {} --load {load} --project mine --quiet",
         config.display()
     );
-    let printed = ch(&words(&line), &desk.0);
+    let printed = ch(&words(&line), &workspace.0);
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
     let advice = printed
         .stdout
         .lines()
         .find_map(|line| line.strip_prefix("use it: ch "));
-    let result = desk.json(advice.unwrap());
+    let result = workspace.json(advice.unwrap());
     assert!(result["test_acc_epoch"].as_f64() > Some(0.3), "{result}");
     let graph = "mase_output/mine_2/software/transform/transformed_ckpt/graph.mz";
-    let compared = desk.json(&format!("compare {load} {graph} jsc-sim --model my_net.mg"));
+    let compared = workspace.json(&format!("compare {load} {graph} jsc-sim --model my_net.mg"));
     assert!(compared.is_object());
 }
 
 /// What the page on lab 3 says of strategies: with few trials they come close to what brute force finds.
 #[test]
 fn few_trials_come_close_to_all_of_them() {
-    let desk = Desk::new("strategies");
+    let workspace = Workspace::new("strategies");
     let page =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/labs/lab3.md"));
     let page = page.unwrap();
     let (_, rest) = page.split_once("file=sum.toml\n").unwrap();
-    desk.write("sum.toml", rest.split_once("```").unwrap().0);
-    desk.json(
+    workspace.write("sum.toml", rest.split_once("```").unwrap().0);
+    workspace.json(
         "train jsc-toy jsc-sim --max-epochs 10 --batch-size 256 --learning-rate 1e-2 --project toy",
     );
     let best = |options: &str| {
-        let result = desk.json(&format!(
+        let result = workspace.json(&format!(
             "search --config sum.toml {options} --project search"
         ));
         result["best"][0]["values"][0].as_f64().unwrap()

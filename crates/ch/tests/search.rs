@@ -2,24 +2,25 @@
 //! budgets kept, hopeless trials given up.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod desk;
 mod support;
+mod workspace;
 
-use desk::{Desk, config};
 use serde_json::Value as Json;
 use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use support::{ch, words};
+use workspace::{Workspace, config};
 
 #[test]
 fn every_strategy_is_the_same_on_one_and_two_threads() {
-    let desk = Desk::new("threads", "jsc-toy");
+    let workspace = Workspace::new("threads", "jsc-toy");
     for sampler in ["random", "qmc", "tpe", "nsgaii", "nsgaiii", "sensitivity"] {
-        desk.config(&config("jsc-toy", sampler, 70, 2500));
+        workspace.config(&config("jsc-toy", sampler, 70, 2500));
         for threads in [1, 2] {
-            let output =
-                desk.run(&desk.search(&format!("{sampler}{threads}"), &format!("--cpu {threads}")));
+            let output = workspace.run(
+                &workspace.search(&format!("{sampler}{threads}"), &format!("--cpu {threads}")),
+            );
             assert!(
                 output.status.success(),
                 "{}",
@@ -27,8 +28,8 @@ fn every_strategy_is_the_same_on_one_and_two_threads() {
             );
         }
         let (one, two) = (
-            desk.log(&format!("{sampler}1")),
-            desk.log(&format!("{sampler}2")),
+            workspace.log(&format!("{sampler}1")),
+            workspace.log(&format!("{sampler}2")),
         );
         assert_eq!(one.as_array().unwrap().len(), 70, "{sampler}");
         assert_eq!(one, two, "{sampler}");
@@ -37,16 +38,17 @@ fn every_strategy_is_the_same_on_one_and_two_threads() {
 
 #[test]
 fn a_killed_search_goes_on_to_the_same_end() {
-    let desk = Desk::new("kill", "jsc-toy");
+    let workspace = Workspace::new("kill", "jsc-toy");
     for sampler in ["random", "nsgaii"] {
-        desk.config(&config("jsc-toy", sampler, 400, 4000));
+        workspace.config(&config("jsc-toy", sampler, 400, 4000));
         assert!(
-            desk.run(&desk.search(&format!("{sampler}_whole"), "--cpu 2"))
+            workspace
+                .run(&workspace.search(&format!("{sampler}_whole"), "--cpu 2"))
                 .status
                 .success()
         );
         let project = format!("{sampler}_killed");
-        let journal = desk.0.join(format!(
+        let journal = workspace.0.join(format!(
             "mase_output/{project}/software/search_ckpts/study.journal"
         ));
         let finished = || {
@@ -62,8 +64,12 @@ fn a_killed_search_goes_on_to_the_same_end() {
             } else {
                 "--cpu 2 --resume"
             };
-            let line = desk.search(&project, more);
-            let mut child = desk.command(&line).stdout(Stdio::null()).spawn().unwrap();
+            let line = workspace.search(&project, more);
+            let mut child = workspace
+                .command(&line)
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
             let start = Instant::now();
             while finished() < wanted && child.try_wait().unwrap().is_none() {
                 assert!(
@@ -81,15 +87,15 @@ fn a_killed_search_goes_on_to_the_same_end() {
             (20..400).contains(&kept),
             "{kept} trials before the last kill"
         );
-        let output = desk.run(&desk.search(&project, "--cpu 1 --resume"));
+        let output = workspace.run(&workspace.search(&project, "--cpu 1 --resume"));
         assert!(
             output.status.success(),
             "{}",
             String::from_utf8_lossy(&output.stderr)
         );
         assert_eq!(
-            desk.log(&project),
-            desk.log(&format!("{sampler}_whole")),
+            workspace.log(&project),
+            workspace.log(&format!("{sampler}_whole")),
             "{sampler}"
         );
     }
@@ -98,10 +104,10 @@ fn a_killed_search_goes_on_to_the_same_end() {
 /// The front of the 18 combinations, by its definition, from `ch transform` and `ch test` for each of them.
 #[test]
 fn brute_force_finds_the_best_by_definition() {
-    let desk = Desk::new("brute", "jsc-tiny");
-    desk.config(&config("jsc-tiny", "brute_force", 1000, 10_000));
-    assert!(desk.run(&desk.search("all", "")).status.success());
-    let log = desk.read("all", "log.json");
+    let workspace = Workspace::new("brute", "jsc-tiny");
+    workspace.config(&config("jsc-tiny", "brute_force", 1000, 10_000));
+    assert!(workspace.run(&workspace.search("all", "")).status.success());
+    let log = workspace.read("all", "log.json");
     let rows = log.as_array().unwrap();
     assert_eq!(rows.len(), 18);
     let rows: Vec<&Json> = rows
@@ -126,7 +132,7 @@ fn brute_force_finds_the_best_by_definition() {
         .filter(is_best)
         .map(|row| &row["number"])
         .collect();
-    let best = desk.read("all", "best.json");
+    let best = workspace.read("all", "best.json");
     let found: Vec<&Json> = best
         .as_array()
         .unwrap()
@@ -140,13 +146,13 @@ fn brute_force_finds_the_best_by_definition() {
         "mase_output/all/software/search_ckpts/best/trial_{}.mz",
         first["number"]
     );
-    let toml = desk.0.join(graph.replace(".mz", ".toml"));
+    let toml = workspace.0.join(graph.replace(".mz", ".toml"));
     assert!(
         fs::read_to_string(toml)
             .unwrap()
             .contains("[passes.quantize.seq_blocks_2.config]")
     );
-    let output = desk.run(&format!(
+    let output = workspace.run(&format!(
         "test jsc-tiny jsc-sim --load {graph} --json --quiet"
     ));
     let tested: Json = serde_json::from_slice(&output.stdout).unwrap();
@@ -155,9 +161,9 @@ fn brute_force_finds_the_best_by_definition() {
 
 #[test]
 fn tpe_and_nsgaii_find_what_brute_force_finds() {
-    let desk = Desk::new("found", "jsc-tiny");
-    let front = |desk: &Desk, project: &str| {
-        let best = desk.read(project, "best.json");
+    let workspace = Workspace::new("found", "jsc-tiny");
+    let front = |workspace: &Workspace, project: &str| {
+        let best = workspace.read(project, "best.json");
         let mut values: Vec<String> = best
             .as_array()
             .unwrap()
@@ -167,19 +173,20 @@ fn tpe_and_nsgaii_find_what_brute_force_finds() {
         values.sort();
         values
     };
-    desk.config(&config("jsc-tiny", "brute_force", 60, 512));
-    assert!(desk.run(&desk.search("all", "")).status.success());
-    let expected = front(&desk, "all");
+    workspace.config(&config("jsc-tiny", "brute_force", 60, 512));
+    assert!(workspace.run(&workspace.search("all", "")).status.success());
+    let expected = front(&workspace, "all");
     for sampler in ["tpe", "nsgaii"] {
-        desk.config(&config("jsc-tiny", sampler, 60, 512));
+        workspace.config(&config("jsc-tiny", sampler, 60, 512));
         let found = (0..20).filter(|seed| {
             let project = format!("{sampler}{seed}");
             assert!(
-                desk.run(&desk.search(&project, &format!("--seed {seed}")))
+                workspace
+                    .run(&workspace.search(&project, &format!("--seed {seed}")))
                     .status
                     .success()
             );
-            front(&desk, &project) == expected
+            front(&workspace, &project) == expected
         });
         let found = found.count();
         assert!(found >= 19, "{sampler} found it for {found} of 20 seeds");
@@ -188,13 +195,13 @@ fn tpe_and_nsgaii_find_what_brute_force_finds() {
 
 #[test]
 fn budgets_are_kept() {
-    let desk = Desk::new("budget", "jsc-toy");
+    let workspace = Workspace::new("budget", "jsc-toy");
     let text = config("jsc-toy", "sensitivity", 120, 1000)
         .replace("average_bitwidth.scale = 0.2\n", "")
         + "[search.strategy.budget]\nmax_average_bitwidth = 4.5\n";
-    desk.config(&text);
-    assert!(desk.run(&desk.search("b", "")).status.success());
-    let best = desk.read("b", "best.json");
+    workspace.config(&text);
+    assert!(workspace.run(&workspace.search("b", "")).status.success());
+    let best = workspace.read("b", "best.json");
     let bits = best[0]["hardware_metrics"]["average_bitwidth"]
         .as_f64()
         .unwrap();
@@ -204,13 +211,13 @@ fn budgets_are_kept() {
 
 #[test]
 fn a_budget_that_nothing_keeps_is_said() {
-    let desk = Desk::new("impossible", "jsc-tiny");
+    let workspace = Workspace::new("impossible", "jsc-tiny");
     let budget = "[search.strategy.budget]\nmax_average_bitwidth = 1\n";
     let two = config("jsc-tiny", "brute_force", 60, 100);
     let one = two.replace("average_bitwidth.scale = 0.2\n", "");
     for (project, text) in [("two", two), ("one", one)] {
-        desk.config(&(text + budget));
-        let output = desk.run(&desk.search(project, ""));
+        workspace.config(&(text + budget));
+        let output = workspace.run(&workspace.search(project, ""));
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "{text}");
         assert!(
@@ -219,18 +226,21 @@ fn a_budget_that_nothing_keeps_is_said() {
         );
         assert!(text.contains("average_bitwidth 2 (at most 1)"), "{text}");
         assert!(!text.contains("use it: "), "{text}");
-        assert_eq!(desk.read(project, "best.json"), Json::Array(Vec::new()));
+        assert_eq!(
+            workspace.read(project, "best.json"),
+            Json::Array(Vec::new())
+        );
     }
 }
 
 /// Of the front, the trial that the last line names is the most accurate.
 #[test]
 fn the_most_accurate_of_the_front_is_suggested() {
-    let desk = Desk::new("suggested", "jsc-tiny");
-    desk.config(&config("jsc-tiny", "brute_force", 60, 2000));
-    let output = desk.run(&desk.search("f", ""));
+    let workspace = Workspace::new("suggested", "jsc-tiny");
+    workspace.config(&config("jsc-tiny", "brute_force", 60, 2000));
+    let output = workspace.run(&workspace.search("f", ""));
     let text = String::from_utf8(output.stdout).unwrap();
-    let best = desk.read("f", "best.json");
+    let best = workspace.read("f", "best.json");
     let accuracy = |row: &Json| row["values"][0].as_f64().unwrap();
     let rows = best.as_array().unwrap();
     let most = rows.iter().map(accuracy).fold(0.0, f64::max);
@@ -242,33 +252,39 @@ fn the_most_accurate_of_the_front_is_suggested() {
 
 #[test]
 fn trials_can_be_trained() {
-    let desk = Desk::new("trained", "jsc-tiny");
+    let workspace = Workspace::new("trained", "jsc-tiny");
     let text = config("jsc-tiny", "random", 4, 1000).replace(
         "name = \"optuna\"\n",
         "name = \"optuna\"\neval_mode = false\n",
     ) + "[search.strategy.sw_runner.basic_train]\nmax_steps = 30\nlearning_rate = 1e-3\n";
-    desk.config(&text);
+    workspace.config(&text);
     for threads in [1, 2] {
         assert!(
-            desk.run(&desk.search(&format!("t{threads}"), &format!("--cpu {threads}")))
+            workspace
+                .run(&workspace.search(&format!("t{threads}"), &format!("--cpu {threads}")))
                 .status
                 .success()
         );
     }
-    assert_eq!(desk.log("t1"), desk.log("t2"));
+    assert_eq!(workspace.log("t1"), workspace.log("t2"));
     // A graph that was written has the weights that its trial was scored with.
-    desk.config(
+    workspace.config(
         &text
             .replace("val_dataloader", "test_dataloader")
             .replace("num_samples = 1000", "num_samples = 1000000"),
     );
-    assert!(desk.run(&desk.search("tested", "")).status.success());
-    for row in desk.read("tested", "best.json").as_array().unwrap() {
+    assert!(
+        workspace
+            .run(&workspace.search("tested", ""))
+            .status
+            .success()
+    );
+    for row in workspace.read("tested", "best.json").as_array().unwrap() {
         let graph = format!(
             "mase_output/tested/software/search_ckpts/best/trial_{}.mz",
             row["number"]
         );
-        let output = desk.run(&format!(
+        let output = workspace.run(&format!(
             "test jsc-tiny jsc-sim --load {graph} --json --quiet"
         ));
         let tested: Json = serde_json::from_slice(&output.stdout).unwrap();
@@ -278,22 +294,36 @@ fn trials_can_be_trained() {
             accuracy(&row["values"][0])
         );
     }
-    desk.config(&config("jsc-tiny", "random", 4, 1000));
-    assert!(desk.run(&desk.search("untrained", "")).status.success());
-    assert_ne!(desk.log("t1"), desk.log("untrained"));
+    workspace.config(&config("jsc-tiny", "random", 4, 1000));
+    assert!(
+        workspace
+            .run(&workspace.search("untrained", ""))
+            .status
+            .success()
+    );
+    assert_ne!(workspace.log("t1"), workspace.log("untrained"));
 }
 
 /// Samplers that learn nothing from it give up a trial that cannot reach the front, without being told to.
 #[test]
 fn hopeless_trials_are_given_up() {
-    let desk = Desk::new("hopeless", "jsc-toy");
+    let workspace = Workspace::new("hopeless", "jsc-toy");
     let states = |project: &str, sampler: &str, more: &str| {
         let text = config("jsc-toy", sampler, 200, 4096);
-        desk.config(&text.replace("n_trials = 200\n", &format!("n_trials = 200\n{more}")));
-        assert!(desk.run(&desk.search(project, "")).status.success());
-        let best: Vec<Json> = desk.read(project, "best.json").as_array().unwrap().clone();
+        workspace.config(&text.replace("n_trials = 200\n", &format!("n_trials = 200\n{more}")));
+        assert!(
+            workspace
+                .run(&workspace.search(project, ""))
+                .status
+                .success()
+        );
+        let best: Vec<Json> = workspace
+            .read(project, "best.json")
+            .as_array()
+            .unwrap()
+            .clone();
         let best: Vec<String> = best.iter().map(|row| row["number"].to_string()).collect();
-        let log = desk.log(project);
+        let log = workspace.log(project);
         let pruned = log.as_array().unwrap().iter();
         (pruned.filter(|row| row["state"] == "PRUNED").count(), best)
     };
@@ -309,11 +339,21 @@ fn hopeless_trials_are_given_up() {
 /// The front of a longer run need not hold what was best before.
 #[test]
 fn the_best_of_an_earlier_run_are_removed() {
-    let desk = Desk::new("stale", "jsc-toy");
-    desk.config(&config("jsc-toy", "random", 60, 1000));
-    assert!(desk.run(&desk.search("j", "--n-trials 3")).status.success());
-    assert!(desk.run(&desk.search("j", "--resume")).status.success());
-    let best = desk.read("j", "best.json");
+    let workspace = Workspace::new("stale", "jsc-toy");
+    workspace.config(&config("jsc-toy", "random", 60, 1000));
+    assert!(
+        workspace
+            .run(&workspace.search("j", "--n-trials 3"))
+            .status
+            .success()
+    );
+    assert!(
+        workspace
+            .run(&workspace.search("j", "--resume"))
+            .status
+            .success()
+    );
+    let best = workspace.read("j", "best.json");
     let numbers = best
         .as_array()
         .unwrap()
@@ -323,7 +363,7 @@ fn the_best_of_an_earlier_run_are_removed() {
         .flat_map(|number| [format!("trial_{number}.mz"), format!("trial_{number}.toml")])
         .collect();
     wanted.sort();
-    let folder = desk.0.join("mase_output/j/software/search_ckpts/best");
+    let folder = workspace.0.join("mase_output/j/software/search_ckpts/best");
     let entries = fs::read_dir(folder).unwrap();
     let mut there: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -334,11 +374,11 @@ fn the_best_of_an_earlier_run_are_removed() {
 
 #[test]
 fn a_budget_of_zero_is_a_budget() {
-    let desk = Desk::new("zero", "jsc-tiny");
-    desk.config(
+    let workspace = Workspace::new("zero", "jsc-tiny");
+    workspace.config(
         &(config("jsc-tiny", "random", 6, 100) + "[search.strategy.budget]\nmax_flops = 0\n"),
     );
-    let output = desk.run(&desk.search("z", ""));
+    let output = workspace.run(&workspace.search("z", ""));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
         text.contains("no trial keeps the budget; nearest: trial "),

@@ -1,23 +1,23 @@
 //! What users of `ch search` get wrong: each answer is a sentence, and nothing is lost.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod desk;
 mod support;
+mod workspace;
 
-use desk::{Desk, config};
 use std::fs;
+use workspace::{Workspace, config};
 
 #[test]
 fn a_folder_without_a_search_cannot_be_resumed() {
-    let desk = Desk::new("resumed", "jsc-tiny");
-    desk.config(&config("jsc-tiny", "random", 4, 100));
-    let error = desk.error(&desk.search("x", "--resume=mase_output/net"));
+    let workspace = Workspace::new("resumed", "jsc-tiny");
+    workspace.config(&config("jsc-tiny", "random", 4, 100));
+    let error = workspace.error(&workspace.search("x", "--resume=mase_output/net"));
     assert!(
         error.contains("mase_output/net has no search to go on with"),
         "{error}"
     );
     assert!(
-        !desk
+        !workspace
             .0
             .join("mase_output/net/software/search_ckpts")
             .exists()
@@ -26,7 +26,7 @@ fn a_folder_without_a_search_cannot_be_resumed() {
 
 #[test]
 fn a_space_beyond_counting_is_said_to_be_one() {
-    let desk = Desk::new("huge", "jsc-toy");
+    let workspace = Workspace::new("huge", "jsc-toy");
     let widths: Vec<String> = (2..=32).map(|width| width.to_string()).collect();
     let fields = ["data_in", "weight", "bias", "data_out"].map(|operand| {
         let widths = widths.join(", ");
@@ -43,9 +43,9 @@ fn a_space_beyond_counting_is_said_to_be_one() {
     let end = text.find("[search.strategy]").unwrap();
     let layers = ["linear", "batch_norm1d", "relu"].map(keys);
     let text = format!("{}{}{}", &text[..start], layers.concat(), &text[end..]);
-    desk.config(&text);
-    let line = desk.search("h", "").replace(" --quiet", "");
-    let output = desk.run(&line);
+    workspace.config(&text);
+    let line = workspace.search("h", "").replace(" --quiet", "");
+    let output = workspace.run(&line);
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
     assert!(
@@ -56,7 +56,7 @@ fn a_space_beyond_counting_is_said_to_be_one() {
 
 #[test]
 fn mistakes_are_answered_with_a_sentence() {
-    let desk = Desk::new("wrong", "jsc-tiny");
+    let workspace = Workspace::new("wrong", "jsc-tiny");
     let good = config("jsc-tiny", "random", 4, 100);
     let cases = [
         (
@@ -65,7 +65,7 @@ fn mistakes_are_answered_with_a_sentence() {
         ),
         (
             good.replace("accuracy.scale", "acuracy.scale"),
-            "nothing computes 'acuracy'",
+            "unknown metric 'acuracy'",
         ),
         (
             good.replace("\"random\"", "\"randon\""),
@@ -88,11 +88,11 @@ fn mistakes_are_answered_with_a_sentence() {
                 "[search.strategy.metrics]",
                 "[search.strategy.budget]\nmin_speed = 3\n[search.strategy.metrics]",
             ),
-            "nothing computes 'speed'",
+            "unknown metric 'speed'",
         ),
         (
             good.clone() + "[search.strategy.sampler_config]\nshuffle = 3\n",
-            "s.toml:29:1: sampler `random`: ",
+            "s.toml:30:1: unknown key 'shuffle'; there are no keys here",
         ),
         (
             good.replace("\"random\"", "\"brute_force\"")
@@ -101,46 +101,46 @@ fn mistakes_are_answered_with_a_sentence() {
         ),
     ];
     for (text, expected) in cases {
-        desk.config(&text);
-        let error = desk.error(&desk.search("x", ""));
+        workspace.config(&text);
+        let error = workspace.error(&workspace.search("x", ""));
         assert!(
             error.starts_with("error: ") && error.contains(expected),
             "{error}"
         );
     }
-    desk.config(
+    workspace.config(
         &good
             .replace("accuracy.scale", "acuracy.scale")
             .replace("average_bitwidth.scale = 0.2\n", ""),
     );
-    let error = desk.error(&desk.search("x", ""));
+    let error = workspace.error(&workspace.search("x", ""));
     assert!(!error.contains("problems"), "there is one: {error}");
-    desk.config(&good);
-    let error = desk.error(&desk.search("x", "--sampler tp"));
+    workspace.config(&good);
+    let error = workspace.error(&workspace.search("x", "--sampler tp"));
     assert!(error.contains("did you mean 'tpe'?"), "{error}");
     assert!(
-        !desk.0.join("mase_output/x").exists(),
+        !workspace.0.join("mase_output/x").exists(),
         "a mistake leaves no folder"
     );
 }
 
 #[test]
 fn a_journal_that_is_broken_or_foreign_is_refused() {
-    let desk = Desk::new("journal", "jsc-tiny");
-    desk.config(&config("jsc-tiny", "random", 6, 100));
-    assert!(desk.run(&desk.search("j", "")).status.success());
-    let path = desk
+    let workspace = Workspace::new("journal", "jsc-tiny");
+    workspace.config(&config("jsc-tiny", "random", 6, 100));
+    assert!(workspace.run(&workspace.search("j", "")).status.success());
+    let path = workspace
         .0
         .join("mase_output/j/software/search_ckpts/study.journal");
     let good = fs::read_to_string(&path).unwrap();
     fs::write(&path, good.replacen("\"op_code\":4", "\"op_code\":", 1)).unwrap();
-    let error = desk.error(&desk.search("j", "--resume"));
+    let error = workspace.error(&workspace.search("j", "--resume"));
     assert!(
         error.contains("study.journal:4: is not a line of a journal"),
         "{error}"
     );
     fs::write(&path, &good).unwrap();
-    let error = desk.error(&desk.search("j", "--resume --seed 9"));
+    let error = workspace.error(&workspace.search("j", "--resume --seed 9"));
     assert!(
         error.contains("was made with seed = 1, now it is 9"),
         "{error}"
@@ -155,17 +155,17 @@ fn a_journal_that_is_broken_or_foreign_is_refused() {
 /// A key with one choice is no parameter, and results follow from it all the same.
 #[test]
 fn a_search_with_another_fixed_key_is_another_search() {
-    let desk = Desk::new("fixed", "jsc-tiny");
+    let workspace = Workspace::new("fixed", "jsc-tiny");
     let text = config("jsc-tiny", "random", 4, 100);
-    desk.config(&text.replace("bias_width = [2, 4, 8]", "bias_width = [8]"));
-    assert!(desk.run(&desk.search("j", "")).status.success());
-    desk.config(&text.replace("bias_width = [2, 4, 8]", "bias_width = [2]"));
-    let error = desk.error(&desk.search("j", "--resume"));
+    workspace.config(&text.replace("bias_width = [2, 4, 8]", "bias_width = [8]"));
+    assert!(workspace.run(&workspace.search("j", "")).status.success());
+    workspace.config(&text.replace("bias_width = [2, 4, 8]", "bias_width = [2]"));
+    let error = workspace.error(&workspace.search("j", "--resume"));
     let said = ".bias_width = [8], now it is [2]";
     assert!(error.contains(said), "{error}");
     let hardware = "[search.strategy.hw_runner.average_bitwidth]\ncompare_to = 16\n";
-    desk.config(&(text.replace("bias_width = [2, 4, 8]", "bias_width = [8]") + hardware));
-    let error = desk.error(&desk.search("j", "--resume"));
+    workspace.config(&(text.replace("bias_width = [2, 4, 8]", "bias_width = [8]") + hardware));
+    let error = workspace.error(&workspace.search("j", "--resume"));
     let said = "was made with compare_to = 32.0, now it is 16.0";
     assert!(error.contains(said), "{error}");
     // The order of the keys is the order of the parameters, which the points follow from.
@@ -174,9 +174,9 @@ fn a_search_with_another_fixed_key_is_another_search() {
         .replace(first, "%")
         .replace(second, first)
         .replace('%', second);
-    desk.config(&text);
-    assert!(desk.run(&desk.search("k", "")).status.success());
-    desk.config(&swapped);
-    let error = desk.error(&desk.search("k", "--resume"));
+    workspace.config(&text);
+    assert!(workspace.run(&workspace.search("k", "")).status.success());
+    workspace.config(&swapped);
+    let error = workspace.error(&workspace.search("k", "--resume"));
     assert!(error.contains("was made with parameters = ["), "{error}");
 }

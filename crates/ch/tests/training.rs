@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// A folder of its own to type commands in.
-struct Desk(PathBuf);
+struct Workspace(PathBuf);
 
-impl Desk {
+impl Workspace {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("mase-ch-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
@@ -68,7 +68,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for Workspace {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -76,13 +76,13 @@ impl Drop for Desk {
 
 #[test]
 fn training_leaves_checkpoints_logs_and_a_result_that_test_confirms() {
-    let desk = Desk::new("train");
-    let result = desk.json(
+    let workspace = Workspace::new("train");
+    let result = workspace.json(
         "train jsc-tiny jsc-sim --max-epochs 3 --batch-size 256 --learning-rate 1e-2 --project p",
     );
     assert_eq!(result["ending"], "done");
     assert_eq!(result["parameters"], 117);
-    let software = desk.0.join("mase_output/p/software");
+    let software = workspace.0.join("mase_output/p/software");
     for file in [
         "training_ckpts/best.ckpt",
         "training_ckpts/last.ckpt",
@@ -93,18 +93,18 @@ fn training_leaves_checkpoints_logs_and_a_result_that_test_confirms() {
         assert!(software.join(file).exists(), "{file}");
     }
     let best = result["best"].as_str().unwrap();
-    let test = desk.json(&format!("test jsc-tiny jsc-sim --load {best}"));
+    let test = workspace.json(&format!("test jsc-tiny jsc-sim --load {best}"));
     assert!(test["test_acc_epoch"].as_f64().unwrap() > 0.55, "{test}");
     assert_eq!(test["rows"], 20_000);
-    let shown = desk.run(&format!("test jsc-tiny jsc-sim --load {best} --quiet"));
+    let shown = workspace.run(&format!("test jsc-tiny jsc-sim --load {best} --quiet"));
     assert!(String::from_utf8_lossy(&shown.stdout).contains("test_acc_epoch"));
 }
 
 #[test]
 fn the_same_seed_gives_the_same_weights_on_one_and_two_threads() {
-    let desk = Desk::new("seed");
+    let workspace = Workspace::new("seed");
     let hash = |options: &str| {
-        desk.json(&format!("train jsc-toy jsc-sim --max-epochs 1 {options}"))["weights_hash"]
+        workspace.json(&format!("train jsc-toy jsc-sim --max-epochs 1 {options}"))["weights_hash"]
             .clone()
     };
     assert_eq!(hash("--cpu 1"), hash("--cpu=2"));
@@ -112,8 +112,14 @@ fn the_same_seed_gives_the_same_weights_on_one_and_two_threads() {
 }
 
 /// Waits until a run has come far enough to leave `file` in its folder.
-fn wait_for(desk: &Desk, file: &str) {
-    let is_there = || desk.0.join("mase_output/p/software").join(file).exists();
+fn wait_for(workspace: &Workspace, file: &str) {
+    let is_there = || {
+        workspace
+            .0
+            .join("mase_output/p/software")
+            .join(file)
+            .exists()
+    };
     for _ in 0..4000 {
         if is_there() {
             return;
@@ -126,26 +132,29 @@ fn wait_for(desk: &Desk, file: &str) {
 #[test]
 fn a_run_that_is_killed_and_resumed_ends_with_the_weights_of_one_that_was_not() {
     let options = "jsc-s jsc-sim --max-epochs 30 --learning-rate 1e-3 --seed 3 --project p";
-    let whole = Desk::new("whole").json(&format!("train {options}"));
+    let whole = Workspace::new("whole").json(&format!("train {options}"));
     for file in ["run.json", "metrics.csv", "training_ckpts/last.ckpt"] {
-        let desk = Desk::new(&format!("killed-at-{}", file.replace('/', "-")));
-        let mut child = desk
+        let workspace = Workspace::new(&format!("killed-at-{}", file.replace('/', "-")));
+        let mut child = workspace
             .command(&format!("train {options} --quiet"))
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        wait_for(&desk, file);
+        wait_for(&workspace, file);
         child.kill().unwrap();
         child.wait().unwrap();
         // Killed before its first checkpoint, there is nothing to go on from: a run starts anew.
-        let saved = desk.software().join("training_ckpts/last.ckpt").exists();
+        let saved = workspace
+            .software()
+            .join("training_ckpts/last.ckpt")
+            .exists();
         let line = if saved {
             format!("train {options} --resume")
         } else {
             format!("train {options}")
         };
         assert_eq!(
-            desk.json(&line)["weights_hash"],
+            workspace.json(&line)["weights_hash"],
             whole["weights_hash"],
             "killed when {file} was there"
         );
@@ -155,13 +164,13 @@ fn a_run_that_is_killed_and_resumed_ends_with_the_weights_of_one_that_was_not() 
 #[test]
 fn stopping_with_a_signal_leaves_a_checkpoint_to_go_on_from() {
     let options = "jsc-s jsc-sim --max-epochs 30 --seed 3 --project p";
-    let desk = Desk::new("signal");
-    let child = desk
+    let workspace = Workspace::new("signal");
+    let child = workspace
         .command(&format!("train {options} --json --quiet"))
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_for(&desk, "metrics.csv");
+    wait_for(&workspace, "metrics.csv");
     Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status()
@@ -169,19 +178,19 @@ fn stopping_with_a_signal_leaves_a_checkpoint_to_go_on_from() {
     let output = child.wait_with_output().unwrap();
     let stopped: Json = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(stopped["ending"], "stopped");
-    let resumed = desk.json(&format!("train {options} --resume"));
+    let resumed = workspace.json(&format!("train {options} --resume"));
     assert_eq!(resumed["ending"], "done");
-    let whole = desk.json("train jsc-s jsc-sim --max-epochs 30 --seed 3 --project q");
+    let whole = workspace.json("train jsc-s jsc-sim --max-epochs 30 --seed 3 --project q");
     assert_eq!(resumed["weights_hash"], whole["weights_hash"]);
 }
 
 #[test]
 fn runs_of_a_day_are_never_mixed() {
-    let desk = Desk::new("folders");
+    let workspace = Workspace::new("folders");
     for _ in 0..3 {
-        desk.json("train jsc-tiny jsc-sim --max-epochs 1");
+        workspace.json("train jsc-tiny jsc-sim --max-epochs 1");
     }
-    let mut names: Vec<String> = fs::read_dir(desk.0.join("mase_output"))
+    let mut names: Vec<String> = fs::read_dir(workspace.0.join("mase_output"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
@@ -199,9 +208,9 @@ fn runs_of_a_day_are_never_mixed() {
 
 #[test]
 fn settings_come_from_defaults_then_the_file_then_the_command_line() {
-    let desk = Desk::new("precedence");
-    desk.write("a.toml", "model = \"jsc-tiny\"\ndataset = \"jsc-sim\"\nmax_epochs = 2\nbatch_size = 512\nseed = 42\nproject = \"NA\"\n");
-    let result = desk.json("train --config a.toml --batch-size 128");
+    let workspace = Workspace::new("precedence");
+    workspace.write("a.toml", "model = \"jsc-tiny\"\ndataset = \"jsc-sim\"\nmax_epochs = 2\nbatch_size = 512\nseed = 42\nproject = \"NA\"\n");
+    let result = workspace.json("train --config a.toml --batch-size 128");
     let config = &result["config"];
     assert_eq!(
         (
@@ -211,7 +220,7 @@ fn settings_come_from_defaults_then_the_file_then_the_command_line() {
         ),
         (&Json::from(2), &Json::from(128), &Json::from(42))
     );
-    let shown = desk.run("train --config a.toml --seed 0 --max-epochs 1");
+    let shown = workspace.run("train --config a.toml --seed 0 --max-epochs 1");
     let text = String::from_utf8(shown.stdout).unwrap();
     let row = text.lines().find(|line| line.starts_with("seed ")).unwrap();
     assert_eq!(
@@ -222,14 +231,14 @@ fn settings_come_from_defaults_then_the_file_then_the_command_line() {
 
 #[test]
 fn own_networks_train_from_their_text() {
-    let desk = Desk::new("own");
-    desk.write(
+    let workspace = Workspace::new("own");
+    workspace.write(
         "my_net.mg",
         "graph \"mine\" { x: f32[N, 16] = placeholder l = linear(x) { target = \"l\", in_features = 16, out_features = 5 } return l }",
     );
-    let result = desk.json("train my_net.mg jsc-sim --max-epochs 1 --learning-rate 1e-2");
+    let result = workspace.json("train my_net.mg jsc-sim --max-epochs 1 --learning-rate 1e-2");
     assert_eq!(result["parameters"], 85);
-    desk.json(&format!(
+    workspace.json(&format!(
         "test my_net.mg jsc-sim --load {}",
         result["best"].as_str().unwrap()
     ));
@@ -237,33 +246,33 @@ fn own_networks_train_from_their_text() {
 
 #[test]
 fn predictions_are_written_as_an_array_and_repeat() {
-    let desk = Desk::new("predict");
-    let result = desk.json("predict jsc-tiny jsc-sim --out y.npy --split val");
+    let workspace = Workspace::new("predict");
+    let result = workspace.json("predict jsc-tiny jsc-sim --out y.npy --split val");
     assert_eq!(
         (&result["rows"], &result["width"]),
         (&Json::from(10_000), &Json::from(5))
     );
-    let first = fs::read(desk.0.join("y.npy")).unwrap();
-    desk.json("predict jsc-tiny jsc-sim --out y.npy --split val");
-    assert_eq!(first, fs::read(desk.0.join("y.npy")).unwrap());
-    let error = desk.error("predict jsc-tiny y.npy --out z.npy --quiet", 2);
+    let first = fs::read(workspace.0.join("y.npy")).unwrap();
+    workspace.json("predict jsc-tiny jsc-sim --out y.npy --split val");
+    assert_eq!(first, fs::read(workspace.0.join("y.npy")).unwrap());
+    let error = workspace.error("predict jsc-tiny y.npy --out z.npy --quiet", 2);
     assert!(
         error.contains("rows have 5 values, but the network takes 16"),
         "{error}"
     );
-    let error = desk.error("predict jsc-tiny jsc-sim --out z.npy --integer --quiet", 2);
+    let error = workspace.error("predict jsc-tiny jsc-sim --out z.npy --integer --quiet", 2);
     assert!(error.contains("cannot run in integers"), "{error}");
 }
 
 #[test]
 fn a_sweep_prints_one_table_and_writes_csv_markdown_and_a_chart() {
-    let desk = Desk::new("sweep");
-    let rows = desk.json("train jsc-tiny jsc-sim --max-epochs 1 --sweep learning_rate=0.1,1e-3 --sweep batch-size=256,1024");
+    let workspace = Workspace::new("sweep");
+    let rows = workspace.json("train jsc-tiny jsc-sim --max-epochs 1 --sweep learning_rate=0.1,1e-3 --sweep batch-size=256,1024");
     assert_eq!(rows.as_array().unwrap().len(), 4);
     for file in ["sweep.csv", "sweep.md", "sweep.svg"] {
-        assert!(desk.software().join(file).exists(), "{file}");
+        assert!(workspace.software().join(file).exists(), "{file}");
     }
-    let error = desk.error("train jsc-tiny jsc-sim --sweep learning_rat=1 --quiet", 2);
+    let error = workspace.error("train jsc-tiny jsc-sim --sweep learning_rat=1 --quiet", 2);
     assert!(error.contains("did you mean 'learning_rate'"), "{error}");
 }
 
@@ -363,42 +372,42 @@ const MISTAKES: &[(&str, &str)] = &[
 
 #[test]
 fn mistakes_are_answered_in_a_sentence() {
-    let desk = Desk::new("mistakes");
-    desk.write(
+    let workspace = Workspace::new("mistakes");
+    workspace.write(
         "bad.toml",
         "model = \"jsc-tiny\"\nbatch_sise = 4\nlearning_rate = \"x\"\nseed = -1\n",
     );
-    desk.write("broken.ckpt", "no checkpoint");
-    desk.write("nan.csv", "a,c\n1,x\n2,y\nnan,x\n");
-    desk.write("cut.csv", "a,c\n1,x\n2");
-    desk.write("one.csv", &("a,c\n".to_owned() + &"1,x\n2,x\n".repeat(20)));
+    workspace.write("broken.ckpt", "no checkpoint");
+    workspace.write("nan.csv", "a,c\n1,x\n2,y\nnan,x\n");
+    workspace.write("cut.csv", "a,c\n1,x\n2");
+    workspace.write("one.csv", &("a,c\n".to_owned() + &"1,x\n2,x\n".repeat(20)));
     for (line, expected) in MISTAKES {
-        let error = desk.error(line, 2);
+        let error = workspace.error(line, 2);
         assert!(
             error.starts_with("error: ") && error.contains(expected),
             "{line}: {error}"
         );
     }
-    let diverged = desk.run("train jsc-tiny jsc-sim --learning-rate 1e30 --training-optimizer sgd --quiet --max-epochs 3");
+    let diverged = workspace.run("train jsc-tiny jsc-sim --learning-rate 1e30 --training-optimizer sgd --quiet --max-epochs 3");
     assert_eq!(diverged.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&diverged.stdout).contains("diverged"));
 }
 
 #[test]
 fn a_checkpoint_of_another_model_is_refused_with_every_difference() {
-    let desk = Desk::new("other");
-    let result = desk.json("train jsc-tiny jsc-sim --max-epochs 1");
+    let workspace = Workspace::new("other");
+    let result = workspace.json("train jsc-tiny jsc-sim --max-epochs 1");
     let best = result["best"].as_str().unwrap();
-    let error = desk.error(&format!("test jsc-toy jsc-sim --load {best} --quiet"), 2);
+    let error = workspace.error(&format!("test jsc-toy jsc-sim --load {best} --quiet"), 2);
     assert!(error.contains("16 missing, 2 of another shape"), "{error}");
     assert_eq!(error.matches("missing seq_blocks.").count(), 16, "{error}");
 }
 
 #[test]
 fn levels_say_more_or_less_and_settings_without_effect_are_named() {
-    let desk = Desk::new("levels");
+    let workspace = Workspace::new("levels");
     let run = |options: &str| {
-        let output = desk.run(&format!("train jsc-tiny jsc-sim --max-epochs 1 {options}"));
+        let output = workspace.run(&format!("train jsc-tiny jsc-sim --max-epochs 1 {options}"));
         assert!(output.status.success(), "{options}");
         [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
     };
@@ -411,7 +420,7 @@ fn levels_say_more_or_less_and_settings_without_effect_are_named() {
     assert!(!said.contains("epoch 1/1") && notes.contains("note: "));
     let [said, notes] = run("--trainer-precision 16-mixed --log-level error");
     assert!(said.starts_with("trained 1 epoch") && notes.is_empty());
-    let tested = desk.run("test jsc-tiny jsc-sim --max-epochs 3");
+    let tested = workspace.run("test jsc-tiny jsc-sim --max-epochs 3");
     let notes = String::from_utf8(tested.stderr).unwrap();
     assert!(
         notes.contains("--max-epochs has no effect on this action"),
@@ -421,13 +430,13 @@ fn levels_say_more_or_less_and_settings_without_effect_are_named() {
 
 #[test]
 fn a_run_says_what_made_it() {
-    let desk = Desk::new("facts");
+    let workspace = Workspace::new("facts");
     let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/jsc_tiny_train.toml");
-    let result = desk.json(&format!(
+    let result = workspace.json(&format!(
         "train --config {} --max-epochs 1",
         config.display()
     ));
-    let text = fs::read_to_string(desk.software().join("run.json")).unwrap();
+    let text = fs::read_to_string(workspace.software().join("run.json")).unwrap();
     let facts: Json = serde_json::from_str(&text).unwrap();
     assert_eq!(facts, result);
     assert_eq!(facts["seed"], 42);
@@ -440,40 +449,40 @@ fn a_run_says_what_made_it() {
 
 #[test]
 fn a_log_that_cannot_be_written_is_named_once() {
-    let desk = Desk::new("unwritable");
-    desk.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
-    let log = desk.0.join("mase_output/p/software/metrics.csv");
+    let workspace = Workspace::new("unwritable");
+    workspace.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
+    let log = workspace.0.join("mase_output/p/software/metrics.csv");
     fs::remove_file(&log).unwrap();
     fs::create_dir(&log).unwrap();
     let line = "train --resume=mase_output/p --max-epochs 2 --quiet";
-    let error = desk.error(line, 2);
+    let error = workspace.error(line, 2);
     assert!(error.contains("metrics.csv"), "{error}");
     assert_eq!(error.matches("os error").count(), 1, "{error}");
 }
 
 #[test]
 fn two_runs_cannot_use_one_folder() {
-    let desk = Desk::new("lock");
-    desk.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
-    let lock = fs::File::create(desk.0.join("mase_output/p/software/.lock")).unwrap();
+    let workspace = Workspace::new("lock");
+    workspace.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
+    let lock = fs::File::create(workspace.0.join("mase_output/p/software/.lock")).unwrap();
     lock.lock().unwrap();
-    let error = desk.error("train jsc-tiny jsc-sim --project p --resume", 2);
+    let error = workspace.error("train jsc-tiny jsc-sim --project p --resume", 2);
     assert!(error.contains("another run is using"), "{error}");
-    assert!(Path::new(&desk.0).exists());
+    assert!(Path::new(&workspace.0).exists());
 }
 
 /// A limit on the size of files stands in for a full disk: writing fails in the same place.
 #[test]
 fn a_full_disk_is_an_error_with_the_file_and_the_last_checkpoint_stays() {
-    let desk = Desk::new("full");
-    desk.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
-    let checkpoints = desk.0.join("mase_output/p/software/training_ckpts");
+    let workspace = Workspace::new("full");
+    workspace.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
+    let checkpoints = workspace.0.join("mase_output/p/software/training_ckpts");
     let read = || ["best.ckpt", "last.ckpt"].map(|name| fs::read(checkpoints.join(name)).unwrap());
     let before = read();
     let line = "trap '' XFSZ; ulimit -f 8; exec \"$0\" train --resume=mase_output/p --max-epochs 2 --quiet";
     let output = Command::new("sh")
         .args(["-c", line, env!("CARGO_BIN_EXE_ch")])
-        .current_dir(&desk.0)
+        .current_dir(&workspace.0)
         .output()
         .unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
@@ -487,23 +496,23 @@ fn a_full_disk_is_an_error_with_the_file_and_the_last_checkpoint_stays() {
 
 #[test]
 fn a_quantised_network_learns_and_keeps_its_formats() {
-    let desk = Desk::new("quantised");
+    let workspace = Workspace::new("quantised");
     let config =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/examples/jsc_toy_by_type.toml");
-    let graph = desk.json(&format!(
+    let graph = workspace.json(&format!(
         "transform --config {} --project q",
         config.display()
     ))["graph"]
         .clone();
     let line = "train jsc-toy jsc-sim --max-epochs 1 --learning-rate 1e-2 --project t --load";
-    desk.json(&format!("{line} {}", graph.as_str().unwrap()));
+    workspace.json(&format!("{line} {}", graph.as_str().unwrap()));
     let trained = "mase_output/t/software/training_ckpts/best.mz";
-    let shown = String::from_utf8(desk.run(&format!("show {trained}")).stdout).unwrap();
+    let shown = String::from_utf8(workspace.run(&format!("show {trained}")).stdout).unwrap();
     assert!(shown.contains("integer(8, 4)"), "{shown}");
-    let by_load = desk.json(&format!("test jsc-toy jsc-sim --load {trained}"));
+    let by_load = workspace.json(&format!("test jsc-toy jsc-sim --load {trained}"));
     assert!(by_load["test_acc_epoch"].as_f64() > Some(0.4));
-    assert_eq!(by_load, desk.json(&format!("test {trained} jsc-sim")));
-    let error = desk.error(
+    assert_eq!(by_load, workspace.json(&format!("test {trained} jsc-sim")));
+    let error = workspace.error(
         &format!("test jsc-tiny jsc-sim --quiet --load {trained}"),
         2,
     );

@@ -1,7 +1,7 @@
 //! Several `ch search` on one study in a real PostgreSQL, some of them killed.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "../../search/tests/server/mod.rs"]
+#[path = "../../study/tests/server/mod.rs"]
 mod server;
 mod support;
 
@@ -16,9 +16,9 @@ use support::{ch, words};
 const TRIALS: usize = 400;
 
 /// A folder of its own with a config in it.
-struct Desk(PathBuf);
+struct Workspace(PathBuf);
 
-impl Desk {
+impl Workspace {
     fn new(name: &str) -> Self {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("workers_{name}_{}", std::process::id()));
@@ -58,7 +58,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for Workspace {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -113,12 +113,12 @@ fn server() -> Option<Server> {
 #[test]
 fn workers_that_are_killed_change_nothing() {
     let Some(server) = server() else { return };
-    let desk = Desk::new("kill");
-    let alone = ch(&Desk::line("alone", ""), &desk.0);
+    let workspace = Workspace::new("kill");
+    let alone = ch(&Workspace::line("alone", ""), &workspace.0);
     assert_eq!(alone.code, Some(0), "{}", alone.stderr);
     let more = format!("--storage {}?grace=1", server.url);
     let mut workers: Vec<Child> = (0..4)
-        .map(|k| desk.spawn(&format!("w{k}"), &more))
+        .map(|k| workspace.spawn(&format!("w{k}"), &more))
         .collect();
     for (killed, wanted) in [(0, 30), (1, 80)] {
         wait_for(&server.url, wanted);
@@ -139,7 +139,11 @@ fn workers_that_are_killed_change_nothing() {
             "w{k}: {}",
             String::from_utf8_lossy(&output.stderr)
         );
-        assert_eq!(desk.log(&format!("w{k}")), desk.log("alone"), "w{k}");
+        assert_eq!(
+            workspace.log(&format!("w{k}")),
+            workspace.log("alone"),
+            "w{k}"
+        );
     }
     assert_eq!(finished(&server.url), TRIALS);
     assert_eq!(
@@ -152,18 +156,18 @@ fn workers_that_are_killed_change_nothing() {
         2 * psql(&server.url, complete)
     );
     // Whoever comes later finds it done.
-    let late = ch(&Desk::line("late", &more), &desk.0);
+    let late = ch(&Workspace::line("late", &more), &workspace.0);
     assert_eq!(late.code, Some(0), "{}", late.stderr);
-    assert_eq!(desk.log("late"), desk.log("alone"));
+    assert_eq!(workspace.log("late"), workspace.log("alone"));
 }
 
 /// A server that does not come back ends the search with a sentence; the same command goes on with it later.
 #[test]
 fn a_search_without_its_server_ends_and_goes_on_later() {
     let Some(server) = server() else { return };
-    let desk = Desk::new("away");
+    let workspace = Workspace::new("away");
     let more = format!("--storage {}?grace=0.5&reconnect=0.3", server.url);
-    let worker = desk.spawn("first", &more);
+    let worker = workspace.spawn("first", &more);
     wait_for(&server.url, 30);
     server.down();
     let output = worker.wait_with_output().unwrap();
@@ -177,18 +181,18 @@ fn a_search_without_its_server_ends_and_goes_on_later() {
     let kept = finished(&server.url);
     assert!((30..TRIALS).contains(&kept), "{kept}");
     for (project, more) in [("second", more.as_str()), ("alone", "")] {
-        let printed = ch(&Desk::line(project, more), &desk.0);
+        let printed = ch(&Workspace::line(project, more), &workspace.0);
         assert_eq!(printed.code, Some(0), "{}", printed.stderr);
     }
-    assert_eq!(desk.log("second"), desk.log("alone"));
+    assert_eq!(workspace.log("second"), workspace.log("alone"));
 }
 
 #[test]
 fn a_journal_can_be_named() {
-    let desk = Desk::new("journal");
+    let workspace = Workspace::new("journal");
     for project in ["a", "b"] {
-        let line = Desk::line(project, "--storage kept/study.journal --n-trials 20");
-        let printed = ch(&line, &desk.0);
+        let line = Workspace::line(project, "--storage kept/study.journal --n-trials 20");
+        let printed = ch(&line, &workspace.0);
         assert_eq!(printed.code, Some(0), "{}", printed.stderr);
         assert!(
             printed.stdout.starts_with("20 trials, done"),
@@ -196,16 +200,16 @@ fn a_journal_can_be_named() {
             printed.stdout
         );
     }
-    assert_eq!(desk.log("a"), desk.log("b"));
-    let text = fs::read_to_string(desk.0.join("kept/study.journal")).unwrap();
+    assert_eq!(workspace.log("a"), workspace.log("b"));
+    let text = fs::read_to_string(workspace.0.join("kept/study.journal")).unwrap();
     assert_eq!(
         text.matches("\"op_code\":6").count(),
         20,
         "the second run had nothing to do"
     );
     let wrong = ch(
-        &Desk::line("c", "--storage mysql://ada:secret@db/x"),
-        &desk.0,
+        &Workspace::line("c", "--storage mysql://ada:secret@db/x"),
+        &workspace.0,
     );
     assert_eq!(wrong.code, Some(2));
     assert!(
@@ -216,8 +220,8 @@ fn a_journal_can_be_named() {
         wrong.stderr
     );
     let wrong = ch(
-        &Desk::line("c", "--storage postgresql://ada:secret@127.0.0.1:1/x"),
-        &desk.0,
+        &Workspace::line("c", "--storage postgresql://ada:secret@127.0.0.1:1/x"),
+        &workspace.0,
     );
     assert_eq!(wrong.code, Some(2));
     let said = wrong.stderr;
@@ -225,6 +229,6 @@ fn a_journal_can_be_named() {
         said.contains("127.0.0.1:1") && !said.contains("secret"),
         "{said}"
     );
-    let is_there = desk.0.join("mase_output/c").exists();
+    let is_there = workspace.0.join("mase_output/c").exists();
     assert!(!is_there, "a search that never began leaves nothing");
 }

@@ -56,7 +56,7 @@ pub(crate) enum Sharing<'a> {
 impl Sharing<'_> {
     /// The number of elements of axis `axis` out of `shape` that a block spans.
     #[inline(always)]
-    fn extent(&self, shape: &[usize], axis: usize) -> usize {
+    pub fn extent(&self, shape: &[usize], axis: usize) -> usize {
         let dim = shape[axis];
         let whole_if = |whole: bool| if whole { dim } else { 1 };
         match self {

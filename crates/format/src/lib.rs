@@ -38,6 +38,7 @@ pub use formats::{
     Binary, BlockFp, BlockLog, BlockMinifloat, Format, Granularity, Integer, Log, MinifloatDenorm,
     MinifloatIeee, Mxfp, Mxint, Rounding, ScaleInteger, Ternary,
 };
+pub use number_format::Point;
 
 use block::Sharing;
 use formats::with_format;
@@ -124,6 +125,36 @@ impl Format {
     /// True when every element is rounded by itself, so that an array can be rounded in any pieces.
     pub fn rounds_alone(&self) -> bool {
         with_format!(self, format => matches!(format.sharing(), Sharing::Nobody))
+    }
+
+    /// The number of elements along each axis of an array that share a scale; 1 where they stand alone.
+    pub fn block_extents(&self, shape: &[usize]) -> Vec<usize> {
+        let extent = |axis| with_format!(self, format => format.sharing().extent(shape, axis));
+        (0..shape.len()).map(extent).collect()
+    }
+
+    /// The largest magnitude that elements of a block may have without another scale than that of `abs_max`, for formats
+    /// whose scales follow the largest magnitude.
+    pub fn scale_ceiling(&self, abs_max: f32) -> f32 {
+        with_format!(self, format => number_format::scale_ceiling(format, abs_max))
+    }
+
+    /// The point of the format.
+    pub fn point(&self) -> Point {
+        with_format!(self, format => format.point())
+    }
+
+    /// The format with another value for one of its fields; none when it has no such field, or does not take the value.
+    #[must_use]
+    pub fn with_field(&self, field: &str, value: FieldValue) -> Option<Self> {
+        let mut fields: Vec<(String, FieldValue)> = Vec::new();
+        for (name, own) in self.fields() {
+            let value = if name == field { value.clone() } else { own };
+            fields.push((name.to_owned(), value));
+        }
+        let is_field = fields.iter().any(|(name, _)| name == field);
+        let changed = is_field.then(|| Self::from_fields(self.name(), &fields));
+        changed.and_then(Result::ok)
     }
 
     /// True when no scale is shared by two rows of axis 0 of an array of this shape, so that rows can be rounded apart.

@@ -27,6 +27,9 @@ pub(crate) trait NumberFormat: Sized {
     /// The smallest and the largest value, with the largest scale.
     fn range(&self) -> (f64, f64);
 
+    /// The field that moves the point, if there is one.
+    fn point(&self) -> Point;
+
     /// Bits of an element, without its part of a shared scale.
     fn width(&self) -> u32;
     /// Bits of a code, which may have a flag beside the width.
@@ -62,6 +65,17 @@ pub(crate) trait NumberFormat: Sized {
     }
     /// The rule for elements with this scale.
     fn element(&self, scale: Scale) -> Self::Element;
+}
+
+/// The point of a format: what halves or doubles all of its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Point {
+    /// A step of this field.
+    Field(&'static str),
+    /// The data: scales follow them.
+    FollowsData,
+    /// Nothing.
+    Fixed,
 }
 
 /// The rounding rule and the codes of elements that share a scale.
@@ -189,6 +203,25 @@ pub(crate) fn values<F: NumberFormat>(format: &F) -> Option<Vec<(u64, f32)>> {
     let element = format.element(format.unit_scale());
     let pair = |code: u64| (code, element.decode(code));
     Some(format.codes().into_iter().map(pair).collect())
+}
+
+/// The largest magnitude for which a block has the same scale as for `abs_max`; scales never shrink with the magnitude.
+pub(crate) fn scale_ceiling<F: NumberFormat>(format: &F, abs_max: f32) -> f32 {
+    // An all-zero block stays zero.
+    if abs_max == 0.0 {
+        return 0.0;
+    }
+    let scale = format.scale_for(abs_max);
+    let (mut same, mut above) = (abs_max.to_bits(), f32::INFINITY.to_bits());
+    while above - same > 1 {
+        let middle = same + (above - same) / 2;
+        if format.scale_for(f32::from_bits(middle)) == scale {
+            same = middle;
+        } else {
+            above = middle;
+        }
+    }
+    f32::from_bits(same)
 }
 
 /// Bits of an element with its part of the shared scales.

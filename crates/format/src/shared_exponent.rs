@@ -5,7 +5,7 @@ use crate::catalog::FormatEntry;
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::number_format::{Element, NumberFormat};
+use crate::number_format::{Element, NumberFormat, Point};
 
 /// A format of blocks with a shared exponent. Values are symmetric about 0.
 pub(crate) trait SharedExponent: Sized {
@@ -70,6 +70,10 @@ impl<F: SharedExponent> NumberFormat for F {
 
     fn range(&self) -> (f64, f64) {
         (-self.max(), self.max())
+    }
+
+    fn point(&self) -> Point {
+        Point::FollowsData
     }
 
     fn width(&self) -> u32 {

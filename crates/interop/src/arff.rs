@@ -2,9 +2,7 @@
 //!
 //! Quoted cells are read when they hold no comma. Sparse rows and missing values are refused.
 
-use crate::gzip;
-use crate::table::{Builder, Table, TableError, TableProblem};
-use std::fs::File;
+use crate::columns::{Builder, Table, TableError, TableProblem, read_text};
 use std::io::{BufRead, Read};
 use std::path::Path;
 
@@ -13,11 +11,7 @@ pub const MAX_LINE: usize = 1 << 24;
 
 /// Reads the table whose labels stand in the attribute `label`.
 pub fn read(path: &Path, label: &str) -> Result<Table, TableError> {
-    let file = File::open(path).map_err(|error| TableProblem::from(error).of(path))?;
-    let table = gzip::reader(file)
-        .map_err(TableProblem::from)
-        .and_then(|reader| parse(reader, label));
-    table.map_err(|problem| problem.of(path))
+    read_text(path, |text| parse(text, label))
 }
 
 /// The table that the text of a file is.

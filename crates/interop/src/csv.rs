@@ -3,9 +3,7 @@
 //! Cells may stand in double quotes, in which commas, doubled quotes and line ends are text. Empty lines are skipped.
 //! Lines end with `\n` or `\r\n`; a byte-order mark at the start is skipped. Files may be gzipped.
 
-use crate::gzip;
-use crate::table::{Builder, Table, TableError, TableProblem};
-use std::fs::File;
+use crate::columns::{Builder, Table, TableError, TableProblem, read_text};
 use std::io::BufRead;
 use std::path::Path;
 
@@ -14,11 +12,7 @@ pub const MAX_RECORD: usize = 1 << 24;
 
 /// Reads the table whose labels stand in the column `label`.
 pub fn read(path: &Path, label: &str) -> Result<Table, TableError> {
-    let file = File::open(path).map_err(|error| TableProblem::from(error).of(path))?;
-    let table = gzip::reader(file)
-        .map_err(TableProblem::from)
-        .and_then(|reader| parse(reader, label));
-    table.map_err(|problem| problem.of(path))
+    read_text(path, |text| parse(text, label))
 }
 
 /// The table that the text of a file is.

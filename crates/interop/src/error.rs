@@ -1,20 +1,23 @@
-//! What can be wrong with a file of weights.
+//! Problems of a file of weights.
 
 use crate::checkpoint::{Kind, MAX_BYTES};
-use std::io;
 use std::path::PathBuf;
+use std::{fmt, io};
 
-/// A file that cannot be read or written.
+/// A file that cannot be read or written, with its problem.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", .path.display())]
-pub struct InteropError {
+pub struct FileError<P: fmt::Debug + fmt::Display> {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
-    pub problem: Problem,
+    /// The problem.
+    pub problem: P,
 }
 
-/// What can be wrong with a checkpoint.
+/// A checkpoint that cannot be read or written.
+pub type InteropError = FileError<Problem>;
+
+/// A problem of a checkpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// The system refused.
@@ -34,9 +37,9 @@ pub enum Problem {
     /// The file is of another kind than the one asked for.
     #[error("is {found}, not {asked}")]
     Kind {
-        /// What the caller said it is.
+        /// The format that the caller expects.
         asked: Kind,
-        /// What it is.
+        /// The format of the file.
         found: Kind,
     },
     /// The file was written by a later version of this program.
@@ -52,7 +55,7 @@ pub enum Problem {
     Part {
         /// The entry of the archive, the stream or the tensor.
         part: String,
-        /// What is wrong with it.
+        /// The problem.
         message: String,
     },
     /// A pickle stream is broken.
@@ -62,7 +65,7 @@ pub enum Problem {
         part: String,
         /// Offset in it.
         at: usize,
-        /// What is wrong there.
+        /// The problem.
         message: String,
     },
     /// The file has no tensors where a checkpoint has them.

@@ -63,6 +63,16 @@ pub fn conv3<const K: usize>(i: usize, o: usize) -> conv::Conv<K> {
     }
 }
 
+/// A convolution without bias that keeps the size but for its stride.
+pub fn plain_conv2d(i: usize, o: usize, kernel: usize, stride: usize) -> conv::Conv2d {
+    conv::Conv2d {
+        stride: [stride; 2],
+        padding: [kernel / 2; 2],
+        bias: false,
+        ..conv(i, o, kernel)
+    }
+}
+
 /// `MaxPool2d(2, 2)`.
 pub fn max_pool2d() -> Op {
     pool::MaxPool2d {

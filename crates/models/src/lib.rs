@@ -1,10 +1,21 @@
 //! The model zoo: graphs with PyTorch's parameter names and initialisation.
 //!
-//! A model is a function from the shape of one sample and the number of classes to an [`ir::Graph`]. One file holds
-//! one family and reads like the layer list it is published as; [`MODELS`] is the table of all of them. Targets and
+//! A model is a function from the shape of one sample and the number of classes to an [`ir::Graph`]. One file of `zoo`
+//! holds one family and reads like the layer list it is published as; [`MODELS`] is the table of all of them. Targets and
 //! dotted parameter names are those of the PyTorch modules, so that checkpoints load by name.
 //!
-//! Adding one: a function in a family's file, or a new file and its `mod` line, and a line in the table.
+//! ```
+//! use models::{ModelInfo, build};
+//!
+//! let info = ModelInfo { input: Some(vec![16]), classes: Some(5) };
+//! let mut graph = build("jsc-tiny", &info)?;
+//! graph.initialize(0);
+//! let names: Vec<String> = graph.parameters().map(|(name, _)| name).collect();
+//! assert!(names.contains(&"seq_blocks.2.weight".to_owned()));
+//! # Ok::<(), models::ModelError>(())
+//! ```
+//!
+//! Adding one: a function in a family's file or in a new one, and its lines in `zoo/mod.rs`.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::doc_markdown,
@@ -13,23 +24,15 @@
 
 pub mod weights;
 
-mod bert;
 mod error;
-mod jsc;
 mod layers;
-mod lenet;
-mod mobilenet;
 mod network;
-mod resnet;
-mod table;
-mod toy;
-mod transformer;
-mod vgg;
+mod zoo;
 
 pub use error::ModelError;
-pub use table::{Classes, MODELS, ModelEntry, build, find};
+pub use zoo::{Classes, MODELS, ModelEntry, build, find};
 
-/// What a dataset says about itself; what it leaves open takes the model's own default.
+/// The sizes that a dataset prescribes; those that it leaves open are the model's defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelInfo {
     /// The shape of one sample, without the batch.

@@ -2,13 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use config::{Item, Table};
-use data::{Dataset, Info, OpenOptions, Rows, Split};
+use data::{Dataset, OpenOptions, Rows};
 use format::Format;
 use ir::Graph;
 use passes::{Context, Kind, PASSES, PassEntry, Program};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 fn model(name: &str) -> Graph {
     let mut graph = models::build(name, &models::ModelInfo::default()).unwrap();
@@ -151,20 +150,7 @@ fn narrow_rows() -> Dataset {
         labels: vec![0; 100],
         width: 8,
     };
-    let train = Split::new(Arc::new(rows), (0..100).collect());
-    Dataset {
-        info: Info {
-            name: "narrow".to_owned(),
-            sample_shape: vec![8],
-            classes: vec!["any".to_owned()],
-            features: Vec::new(),
-            source: "the test".to_owned(),
-            hash: 0,
-        },
-        val: train.clone(),
-        test: train.clone(),
-        train,
-    }
+    Dataset::of_rows("narrow", vec![8], rows)
 }
 
 #[test]

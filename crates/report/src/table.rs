@@ -99,7 +99,7 @@ impl Table {
             .chain(&self.totals)
     }
 
-    /// Whether every cell that says something is a number.
+    /// True when every cell that is not empty is a number.
     fn is_numeric(&self, column: usize) -> bool {
         let cells = || self.rows.iter().map(|row| row[column].as_str());
         let is_number = |cell: &str| {

@@ -1,26 +1,24 @@
-//! `[search]` of a config file: what is searched, how, and what for.
+//! `[search]` of a config file: the space, the sampler and the goals.
 
 use crate::format_space::Choices;
-use crate::metrics::{METRICS, position};
-use crate::{Direction, SAMPLERS};
+use crate::goals::{Budget, Goal, Goals, Side};
+use crate::objectives::{OBJECTIVES, Objective};
 use config::did_you_mean;
-use config::{Item, Key, Problem, Reader, Span, Table};
+use config::{Item, Key, Problem, Reader, Table};
 use data::SplitName;
 use passes::{By, Rules};
 use serde_json::{Value as Json, json};
+use std::sync::Arc;
 use std::time::Duration;
+use study::{Direction, SAMPLERS, SamplerConfig, SamplerEntry};
 
 /// Everything that a search follows from besides the network and its rows.
 #[derive(Clone, Debug)]
 pub struct SearchConfig {
-    /// What may be chosen for which nodes.
+    /// The choices of formats, by node.
     pub rules: Rules<Choices>,
-    /// The sampler's name.
-    pub sampler: &'static str,
-    /// Its settings.
-    pub sampler_config: Json,
-    /// Where that stands, if it was given.
-    pub sampler_config_span: Option<Span>,
+    /// The sampler with its settings.
+    pub sampler: SamplerChoice,
     /// Trials at most.
     pub n_trials: u64,
     /// No new trial is begun after this long.
@@ -29,87 +27,55 @@ pub struct SearchConfig {
     pub n_jobs: Option<usize>,
     /// The rows that trials are scored on.
     pub split: SplitName,
-    /// How many of them; all if not given.
+    /// Number of rows; all if not given.
     pub num_samples: Option<usize>,
     /// Bits that memory density compares with.
     pub compare_to: f64,
-    /// What is searched for.
-    pub objectives: Vec<Objective>,
-    /// The direction of the sum, when the objectives are summed.
-    pub sum: Option<Direction>,
-    /// What a configuration must keep.
-    pub budgets: Vec<Budget>,
-    /// Whether a trial that can no longer reach the front is given up; the sampler decides if not given.
+    /// Objectives and budgets.
+    pub goals: Goals,
+    /// Gives up a trial that can no longer reach the front; the sampler decides if not given.
     pub early_stop: Option<bool>,
     /// Training before scoring, if trials are trained.
     pub training: Option<TrialTraining>,
 }
 
-/// One thing to search for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Objective {
-    /// Its place in [`METRICS`].
-    pub metric: usize,
-    /// What its value is multiplied with.
-    pub scale: f64,
-    /// Which values are better.
-    pub direction: Direction,
+/// A sampler with its settings.
+#[derive(Clone, Debug)]
+pub struct SamplerChoice {
+    /// The sampler's name.
+    pub name: &'static str,
+    /// Its settings.
+    pub settings: Arc<dyn SamplerConfig>,
+    /// `[search.strategy.sampler_config]` as it stands in the file, for a sampler that is chosen later.
+    given: Option<Item>,
 }
 
-impl Objective {
-    /// Which values of the metric itself are better: a negative scale turns the direction around.
-    pub fn metric_direction(&self) -> Direction {
-        if (self.direction == Direction::Maximize) == (self.scale > 0.0) {
-            Direction::Maximize
+impl SamplerChoice {
+    /// The settings as the file gives them.
+    pub fn to_json(&self) -> Json {
+        self.given.as_ref().map_or_else(|| json!({}), Item::to_json)
+    }
+
+    /// Takes another sampler, with the settings that the file gives.
+    pub fn replace(&mut self, entry: &'static SamplerEntry) -> Result<(), Vec<Problem>> {
+        let empty = Table::default();
+        let table = self.given.as_ref().and_then(Item::as_table);
+        let span = self.given.as_ref().map_or(0..0, |item| item.span.clone());
+        let mut reader = Reader::new(table.unwrap_or(&empty), span);
+        (self.name, self.settings) = (entry.name, (entry.read)(&mut reader));
+        let problems = reader.finish();
+        if problems.is_empty() {
+            Ok(())
         } else {
-            Direction::Minimize
+            Err(problems)
         }
     }
 }
 
-/// A limit on a metric.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budget {
-    /// Its place in [`METRICS`].
-    pub metric: usize,
-    /// The side on which values must stay.
-    pub side: Side,
-    /// The limit.
-    pub limit: f64,
-}
-
-/// Which values a budget allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// At most the limit.
-    AtMost,
-    /// At least the limit.
-    AtLeast,
-}
-
-impl Budget {
-    /// How far a value is on the wrong side, as a share of the limit, of which 0 has none; 0 on the right side.
-    pub fn excess(&self, value: f64) -> f64 {
-        let over = match self.side {
-            Side::AtMost => value - self.limit,
-            Side::AtLeast => self.limit - value,
-        };
-        if over.is_nan() {
-            return f64::INFINITY;
-        }
-        let scale = if self.limit == 0.0 {
-            1.0
-        } else {
-            self.limit.abs()
-        };
-        over.max(0.0) / scale
-    }
-}
-
-/// How each trial is trained before it is scored.
+/// The training of each trial before it is scored; its seed is that of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrialTraining {
-    /// Updates.
+    /// Number of updates.
     pub steps: u64,
     /// Rows of a batch.
     pub batch_size: usize,
@@ -188,23 +154,30 @@ fn read_strategy(reader: &mut Reader, rules: Rules<Choices>) -> SearchConfig {
         );
     }
     let budgets = reader.table("budget", read_budgets).unwrap_or_default();
-    let sampler_config = reader.item("sampler_config");
+    let sampler = named.or(setup.sampler).or_else(|| sampler_entry("tpe"));
+    let sampler = sampler.expect("tpe is in the table");
+    let given = reader.item("sampler_config").cloned();
+    let settings = reader.table("sampler_config", sampler.read);
     SearchConfig {
         rules,
-        sampler: named.or(setup.sampler).unwrap_or("tpe"),
-        sampler_config: sampler_config.map_or_else(|| json!({}), Item::to_json),
-        sampler_config_span: sampler_config.map(|item| item.span.clone()),
+        sampler: SamplerChoice {
+            name: sampler.name,
+            settings: settings.unwrap_or_else(sampler.defaults),
+            given,
+        },
         n_trials: setup.n_trials.unwrap_or(20),
         timeout: setup.timeout,
         n_jobs: setup.n_jobs,
         split: software.split,
         num_samples: software.num_samples,
         compare_to: compare_to.unwrap_or(32.0),
-        objectives,
-        sum: setup
-            .is_sum
-            .then_some(setup.direction.unwrap_or(Direction::Maximize)),
-        budgets,
+        goals: Goals {
+            objectives,
+            sum: setup
+                .is_sum
+                .then_some(setup.direction.unwrap_or(Direction::Maximize)),
+            budgets,
+        },
         early_stop: setup.early_stop,
         training: (!eval_mode).then(|| {
             software.training.unwrap_or(TrialTraining {
@@ -217,7 +190,7 @@ fn read_strategy(reader: &mut Reader, rules: Rules<Choices>) -> SearchConfig {
 }
 
 /// A sampler by name; `optuna` leaves the choice to `setup.sampler`.
-fn sampler_named(reader: &mut Reader, key: &'static str) -> Option<&'static str> {
+fn sampler_named(reader: &mut Reader, key: &'static str) -> Option<&'static SamplerEntry> {
     let item = reader.item(key)?;
     let config::Value::Text(name) = &item.value else {
         reader.problem(
@@ -226,7 +199,7 @@ fn sampler_named(reader: &mut Reader, key: &'static str) -> Option<&'static str>
         );
         return None;
     };
-    let found = SAMPLERS.iter().find(|entry| entry.name == name);
+    let found = sampler_entry(name);
     let optuna = (key == "name").then_some("optuna");
     if found.is_none() && optuna != Some(name.as_str()) {
         let samplers = SAMPLERS.iter().map(|entry| entry.name);
@@ -235,7 +208,11 @@ fn sampler_named(reader: &mut Reader, key: &'static str) -> Option<&'static str>
         let message = format!("{key}: '{name}' is not one of {}{close}", names.join(", "));
         reader.problem(item.span.clone(), message);
     }
-    found.map(|entry| entry.name)
+    found
+}
+
+fn sampler_entry(name: &str) -> Option<&'static SamplerEntry> {
+    SAMPLERS.iter().find(|entry| entry.name == name)
 }
 
 struct Software {
@@ -290,7 +267,7 @@ fn read_hardware(reader: &mut Reader) -> Option<f64> {
 
 #[derive(Default)]
 struct Setup {
-    sampler: Option<&'static str>,
+    sampler: Option<&'static SamplerEntry>,
     n_trials: Option<u64>,
     n_jobs: Option<usize>,
     timeout: Option<Duration>,
@@ -300,13 +277,14 @@ struct Setup {
 }
 
 /// `named` is the sampler that the strategy itself names.
-fn read_setup(reader: &mut Reader, named: Option<&'static str>) -> Setup {
+fn read_setup(reader: &mut Reader, named: Option<&'static SamplerEntry>) -> Setup {
     reader.ignore(&["model_parallel", "runner_style"]);
     let jobs = reader.whole("n_jobs", -1..=4096);
     let sampler = sampler_named(reader, "sampler");
     if let (Some(named), Some(sampler)) = (named, sampler)
-        && named != sampler
+        && named.name != sampler.name
     {
+        let (named, sampler) = (named.name, sampler.name);
         let message =
             format!("sampler: '{sampler}' contradicts name = \"{named}\" above; keep one");
         contradiction(reader, "sampler", message);
@@ -341,29 +319,29 @@ fn contradiction(reader: &mut Reader, key: &'static str, message: String) {
     reader.problem(span, message);
 }
 
-/// The objectives, and whether the table says anything.
-fn read_metrics(reader: &mut Reader) -> (Vec<Objective>, bool) {
+/// The objectives, and true when the table says anything.
+fn read_metrics(reader: &mut Reader) -> (Vec<Goal>, bool) {
     let mut objectives = Vec::new();
     let entries = reader.rest();
     let has_entries = !entries.is_empty();
     for (key, item) in entries {
-        let Some(metric) = known_metric(reader, key, &key.name) else {
+        let Some(objective) = known_objective(reader, key, &key.name) else {
             continue;
         };
-        let objective = reader.inner(&key.name, item, |metric_reader| Objective {
-            metric,
+        let goal = reader.inner(&key.name, item, |metric_reader| Goal {
+            objective,
             scale: metric_reader.number("scale", -1e12..=1e12).unwrap_or(1.0),
             direction: metric_reader
                 .choice("direction", DIRECTIONS)
-                .unwrap_or(METRICS[metric].direction),
+                .unwrap_or(objective.entry().direction),
         });
-        if objective.is_some_and(|objective| objective.scale == 0.0) {
+        if goal.is_some_and(|goal| goal.scale == 0.0) {
             reader.problem(
                 item.span.clone(),
                 format!("{}: scale is 0, so nothing would be searched for", key.name),
             );
         }
-        objectives.extend(objective);
+        objectives.extend(goal);
     }
     (objectives, has_entries)
 }
@@ -386,17 +364,17 @@ fn read_budgets(reader: &mut Reader) -> Vec<Budget> {
             );
             continue;
         };
-        let Some(metric) = known_metric(reader, key, name) else {
+        let Some(objective) = known_objective(reader, key, name) else {
             continue;
         };
         match item.value {
             config::Value::Int(limit) => budgets.push(Budget {
-                metric,
+                objective,
                 side,
                 limit: limit as f64,
             }),
             config::Value::Float(limit) if limit.is_finite() => budgets.push(Budget {
-                metric,
+                objective,
                 side,
                 limit,
             }),
@@ -409,14 +387,14 @@ fn read_budgets(reader: &mut Reader) -> Vec<Budget> {
     budgets
 }
 
-fn known_metric(reader: &mut Reader, key: &Key, name: &str) -> Option<usize> {
-    let found = position(name);
+fn known_objective(reader: &mut Reader, key: &Key, name: &str) -> Option<Objective> {
+    let found = Objective::find(name);
     if found.is_none() {
-        let names = METRICS.iter().map(|entry| entry.name);
+        let names = OBJECTIVES.iter().map(|entry| entry.name);
         let close = did_you_mean(name, names.clone());
         let known: Vec<&str> = names.collect();
         let message = format!(
-            "nothing computes '{name}'; there are {}{close}",
+            "unknown metric '{name}'; known metrics: {}{close}",
             known.join(", ")
         );
         reader.problem(key.span.clone(), message);

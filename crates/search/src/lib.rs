@@ -1,31 +1,56 @@
-//! Search over number formats: spaces, samplers, studies and their storage.
+//! Search over number formats: spaces of formats, goals, fast trials, workers, results.
 //!
-//! A [`Space`] says what may be chosen, a [`Sampler`] proposes the point of trial number `n` from the [`History`] of
-//! finished trials, and a [`Study`] hands the points out and takes the results in. What a point means and how it is
-//! scored is the caller's affair, and so are threads.
+//! A [`FormatSpace`] turns the choices of a config file into a space of the crate `study`, an
+//! [`Evaluator`](evaluate::Evaluator) scores a point of it on rows of a dataset, and a [`Search`] runs the trials of a
+//! study on threads. [`results::Report`] shows what came of it.
 //!
-//! **The same points on any number of threads.** The point of trial `n` is a pure function of the sampler's config, the
-//! seed, `n`, and the trials before [`Sampler::horizon`]`(n)`. The horizon follows from `n` alone, so it does not
-//! matter in which order the trials between the horizon and `n` finish, or on how many threads they run.
+//! ```
+//! use search::config::SearchConfig;
+//! use search::{Search, Setup, results::Report};
+//! use std::sync::atomic::AtomicBool;
+//!
+//! let table = config::Table::parse(
+//!     "[search_space.setup]
+//!      by = \"type\"
+//!      [search_space.seed.linear.config]
+//!      name = [\"integer\"]
+//!      data_in_width = [4, 8]
+//!      weight_width = [2, 4, 8]
+//!      [strategy]
+//!      name = \"brute_force\"
+//!      [strategy.metrics]
+//!      accuracy.direction = \"maximize\"
+//!      average_bitwidth.direction = \"minimize\"",
+//! )
+//! .unwrap();
+//! let config = SearchConfig::read(&table).unwrap();
+//! let data = data::open("jsc-sim", &data::OpenOptions::default())?;
+//! let mut graph = models::build("jsc-tiny", &models::ModelInfo::default())?;
+//! graph.initialize(0);
+//! let setup = Setup { graph, data: &data, seed: 0, threads: Some(1) };
+//! let search = Search::prepare(config, setup)?;
+//! let results = search.run(None, &AtomicBool::new(false), &mut |_, _| ())?;
+//! assert_eq!(results.history.len(), 6);
+//! let report = Report { search: &search, results: &results };
+//! assert!(!report.best().is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
+mod attributes;
 pub mod config;
-mod error;
 pub mod evaluate;
 mod format_space;
-mod history;
-pub mod metrics;
-pub mod pareto;
+mod goals;
+mod identity;
+mod objectives;
+mod prepare;
 pub mod results;
-pub mod runner;
-pub mod sampler;
-mod space;
-pub mod storage;
-mod study;
+mod search;
+mod workers;
 
-pub use error::SearchError;
 pub use format_space::{Choice, Choices, FormatSpace, FormatSpaceError, KeyChoices, SearchedNode};
-pub use history::{Direction, History, State, Trial};
-pub use sampler::{SAMPLERS, Sampler, SamplerEntry, Setting, build_sampler, find_sampler};
-pub use space::{Condition, Coordinate, Distribution, Parameter, Point, Space, SpaceProblem};
-pub use study::{Next, Outcome, Study};
+pub use goals::{Budget, Goal, Goals, Side};
+pub use objectives::{Measurement, OBJECTIVES, Objective, ObjectiveEntry, Scores, Source};
+pub use prepare::{PrepareError, Setup};
+pub use search::{Ending, Results, RunError, Search, TrialError};

@@ -8,8 +8,9 @@ use ir::Graph;
 use passes::Rules;
 use random::Random;
 use search::evaluate::{Evaluation, Evaluator, Task};
-use search::{Choices, FormatSpace, Point};
+use search::{Choices, FormatSpace, Measurement, Objective, Scores};
 use std::sync::Arc;
+use study::Point;
 
 const SEED: &str = "by = \"type\"\n[default.config]\nname = [\"NA\"]\n";
 const LINEAR: &str = "name = [\"integer\", \"minifloat_ieee\", \"NA\"]\ndata_in_width = [4, 6, 8]\ndata_in_frac_width = [\"NA\", 3]\n\
@@ -99,14 +100,14 @@ fn check(model: &str, rules: &str, width: usize, classes: u32, count: usize) {
                 panic!("nothing was hopeless")
             };
             assert_eq!(
-                scores.get("accuracy"),
-                Some(accuracy),
+                scores[Objective::Accuracy],
+                accuracy,
                 "{model} {:?}",
                 formats.space.named(&point)
             );
             assert_eq!(
-                scores.get("loss"),
-                Some(loss),
+                scores[Objective::Loss],
+                loss,
                 "{model} {:?}",
                 formats.space.named(&point)
             );
@@ -165,12 +166,21 @@ fn costs_follow_from_the_formats() {
     };
     let mut evaluator = Evaluator::new(task, 1).unwrap();
     let scores: Vec<_> = (0..2)
-        .map(|n| evaluator.cost(&formats.space.nth(n).unwrap()).unwrap())
+        .map(|n| {
+            let costs = evaluator.costs(&formats.space.nth(n).unwrap()).unwrap();
+            Scores::new(&Measurement {
+                accuracy: 0.0,
+                loss: 0.0,
+                costs,
+                compare_to: 32.0,
+            })
+        })
         .collect();
     let get = |name: &str| {
+        let objective = Objective::find(name).unwrap();
         scores
             .iter()
-            .map(|scores| scores.get(name).unwrap())
+            .map(|scores| scores[objective])
             .collect::<Vec<_>>()
     };
     assert_eq!(get("average_bitwidth"), [4.0, 8.0]);

@@ -1,19 +1,18 @@
 //! The page of a search: its data is that of the trials, and a browser shows it.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod earlier;
-mod searches;
+mod fixtures;
+mod stored_trials;
 
-use earlier::Earlier;
+use fixtures::{network, run, search, strategy};
 use search::results::{Report, page};
-use search::runner::{Results, Search, TrialRecord};
-use search::storage::StoredTrial;
-use search::{Next, Outcome, State};
-use searches::{network, run, search, strategy};
+use search::{Objective, Results, Scores, Search};
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::UNIX_EPOCH;
+use stored_trials::StoredTrials;
+use study::storage::Attributes;
+use study::{Next, Outcome, State, Trial};
 
 /// A reason to fail that would end a script if it could.
 const REASON: &str = "no </script><!--<script> here";
@@ -29,26 +28,23 @@ fn mixed() -> (Search, Results) {
          weight_exponent_width = [2]\nbias_exponent_width = [2, 3]\n",
     );
     let search = search(&text, network(), 4000);
-    let earlier = Earlier(failures(&search));
-    let results = run(&search, Some(Box::new(earlier)));
+    let stored = StoredTrials(failures(&search));
+    let results = run(&search, Some(Box::new(stored)));
     (search, results)
 }
 
 /// Some of the first trials, as a run that could not do them would have left them.
-fn failures(search: &Search) -> Vec<StoredTrial> {
+fn failures(search: &Search) -> Vec<(Trial, Attributes)> {
     let mut study = search.study().unwrap();
     let mut failed = Vec::new();
     while failed.len() < 10
         && let Next::Trial { number, point } = study.ask()
     {
-        failed.push(StoredTrial {
-            number,
-            parameters: study.space().named(&point),
-            outcome: Outcome::failed(),
-            attributes: json!({ "note": REASON }).as_object().unwrap().clone(),
-            started: UNIX_EPOCH,
-            finished: UNIX_EPOCH,
-        });
+        let trial = Trial {
+            note: Some(REASON.to_owned()),
+            ..Trial::new(number, point, Outcome::failed())
+        };
+        failed.push((trial, Attributes::new()));
     }
     failed.into_iter().step_by(3).collect()
 }
@@ -79,7 +75,7 @@ fn the_page_holds_every_trial() {
         results: &results,
     };
     let data = data(&page(&report, "t"));
-    for (trial, record) in results.records.iter().enumerate() {
+    for (trial, record) in results.history.trials().iter().enumerate() {
         let mut config = json!({});
         for parameter in data["parameters"].as_array().unwrap() {
             if let Some(value) = choice(parameter, trial) {
@@ -93,7 +89,7 @@ fn the_page_holds_every_trial() {
         assert_eq!(note, record.note.clone().map(Json::String));
         for (metric, column) in data["columns"].as_array().unwrap().iter().enumerate() {
             let shown = entry(column["values"].as_array().unwrap(), trial).as_f64();
-            let scored = record.scores.map(|scores| scores.0[metric]);
+            let scored = Scores::of(record).map(|scores| scores.values()[metric]);
             let scored = scored.filter(|score| score.is_finite());
             let near = |(a, b): (f64, f64)| (a - b).abs() <= 1e-6 * b.abs();
             assert_eq!(shown.is_some(), scored.is_some(), "trial {trial}");
@@ -105,18 +101,20 @@ fn the_page_holds_every_trial() {
 /// Other programs may run trials of the same study; of those only the values of the objectives are known.
 #[test]
 fn a_trial_without_scores_is_shown_by_its_values() {
-    let (search, mut results) = mixed();
-    let is_complete = |record: &TrialRecord| record.outcome.state == State::Complete;
-    let trial = results.records.iter().position(is_complete).unwrap();
-    let record = &mut results.records[trial];
-    let accuracy = record.scores.take().unwrap().get("accuracy");
+    let (search, results) = mixed();
+    let is_complete = |trial: &&Trial| trial.outcome.state == State::Complete;
+    let complete = results.history.trials().iter().find(is_complete).unwrap();
+    let accuracy = Scores::of(complete).unwrap()[Objective::Accuracy];
+    let trial = complete.number as usize;
+    let foreign = StoredTrials(vec![(complete.clone(), Attributes::new())]);
+    let results = run(&search, Some(Box::new(foreign)));
     let report = Report {
         search: &search,
         results: &results,
     };
     let data = data(&page(&report, "t"));
     let shown = |column: usize| data["columns"][column]["values"][trial].as_f64();
-    assert!((shown(0).unwrap() - accuracy.unwrap()).abs() < 1e-6);
+    assert!((shown(0).unwrap() - accuracy).abs() < 1e-6);
     assert_eq!(shown(1), None);
 }
 
@@ -160,21 +158,21 @@ fn a_chart_shows_metrics_as_they_are() {
             results: &results,
         };
         let chart = report.chart();
-        let value = |record: &TrialRecord, name: &str| match name {
+        let value = |record: &Trial, name: &str| match name {
             "trial" => record.number as f64,
-            _ => record.scores.unwrap().get(name).unwrap(),
+            _ => Scores::of(record).unwrap()[Objective::find(name).unwrap()],
         };
         let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
-        let known = |&(x, y): &(f64, f64), records: &[&TrialRecord]| {
-            let place = |r: &&TrialRecord| (value(r, &chart.x_label), value(r, &chart.y_label));
+        let known = |&(x, y): &(f64, f64), records: &[&Trial]| {
+            let place = |r: &&Trial| (value(r, &chart.x_label), value(r, &chart.y_label));
             records
                 .iter()
                 .map(place)
                 .any(|(a, b)| close(a, x) && close(b, y))
         };
-        let records: Vec<&TrialRecord> = results.records.iter().collect();
-        let keeps = |record: &&&TrialRecord| record.outcome.violation == Some(0.0);
-        let kept: Vec<&TrialRecord> = records.iter().filter(keeps).copied().collect();
+        let records: Vec<&Trial> = results.history.trials().iter().collect();
+        let keeps = |record: &&&Trial| record.outcome.violation == Some(0.0);
+        let kept: Vec<&Trial> = records.iter().filter(keeps).copied().collect();
         let (all, best) = (&chart.series[0].points, &chart.series[1].points);
         assert!(all.iter().all(|place| known(place, &records)), "{metrics}");
         // The end of a best value so far is where the last trial is, not a trial of its own.
@@ -223,7 +221,7 @@ fn a_browser_shows_the_search() {
 
     // The address names a trial that failed: the panel says why, and what was tried.
     let panel = text(part(&dom, "<section id=\"trial\"", "</section>"));
-    let record = &results.records[usize::try_from(failed[0]).unwrap()];
+    let record = &results.history.trials()[usize::try_from(failed[0]).unwrap()];
     assert!(panel.contains(&format!("trial {} – could not be run", failed[0])));
     let reason = REASON.replace('<', "&lt;").replace('>', "&gt;");
     assert!(panel.contains(&reason), "{panel}");
@@ -246,8 +244,8 @@ fn check_chart(dom: &str, report: &Report) {
         let path = part(chart, &format!("class=\"{class}\" d=\""), "\"");
         path.matches(mark).count()
     };
-    let is = |record: &TrialRecord, state| record.outcome.state == state;
-    let is_over = |record: &TrialRecord| record.outcome.violation.is_some_and(|by| by > 0.0);
+    let is = |record: &Trial, state| record.outcome.state == state;
+    let is_over = |record: &Trial| record.outcome.violation.is_some_and(|by| by > 0.0);
     let complete = numbers(report.results, |r| is(r, State::Complete) && !is_over(r)).len();
     let over = numbers(report.results, |r| is(r, State::Complete) && is_over(r)).len();
     let pruned = numbers(report.results, |r| is(r, State::Pruned)).len();
@@ -258,7 +256,7 @@ fn check_chart(dom: &str, report: &Report) {
     assert_eq!(marks("dots over", "h0"), over);
     assert_eq!(marks("rug pruned", "v8"), pruned);
     // Two corners for every place on the front, and one where it leaves the plot.
-    let place = |record: &&TrialRecord| record.outcome.values.clone();
+    let place = |record: &&Trial| record.outcome.values.clone();
     let mut places: Vec<Vec<f64>> = report.best().iter().map(place).collect();
     places.sort_by(|a, b| a.partial_cmp(b).unwrap());
     places.dedup();
@@ -279,7 +277,7 @@ fn check_table(dom: &str, report: &Report) {
 }
 
 /// Of every node of a trial its keys and values, as they are written.
-fn configs(search: &Search, record: &TrialRecord) -> Vec<(String, Vec<(String, String)>)> {
+fn configs(search: &Search, record: &Trial) -> Vec<(String, Vec<(String, String)>)> {
     let written = |value: &Json| value.as_str().map_or(value.to_string(), str::to_owned);
     let nodes = search
         .task
@@ -295,7 +293,7 @@ fn configs(search: &Search, record: &TrialRecord) -> Vec<(String, Vec<(String, S
 }
 
 /// A row for every node, with all its values.
-fn check_panel(panel: &str, search: &Search, record: &TrialRecord) {
+fn check_panel(panel: &str, search: &Search, record: &Trial) {
     let mut rest = panel;
     for (node, keys) in configs(search, record).into_iter().rev() {
         let (before, row) = rest.rsplit_once(&node).unwrap();
@@ -309,7 +307,7 @@ fn check_panel(panel: &str, search: &Search, record: &TrialRecord) {
 }
 
 /// A line for every node, with all its keys and values.
-fn check_tip(tip: &str, search: &Search, record: &TrialRecord) {
+fn check_tip(tip: &str, search: &Search, record: &Trial) {
     for (node, keys) in configs(search, record) {
         let said = keys.into_iter().map(|(key, value)| match key.as_str() {
             "name" => value,
@@ -320,8 +318,12 @@ fn check_tip(tip: &str, search: &Search, record: &TrialRecord) {
     }
 }
 
-fn numbers(results: &Results, is_meant: impl Fn(&TrialRecord) -> bool) -> Vec<u64> {
-    let meant = results.records.iter().filter(|record| is_meant(record));
+fn numbers(results: &Results, is_meant: impl Fn(&Trial) -> bool) -> Vec<u64> {
+    let meant = results
+        .history
+        .trials()
+        .iter()
+        .filter(|record| is_meant(record));
     meant.map(|record| record.number).collect()
 }
 

@@ -4,13 +4,14 @@
 use config::{Reader, Table};
 use ir::Graph;
 use passes::Rules;
-use search::{
-    Choices, Coordinate, Direction, FormatSpace, Next, Outcome, Point, SAMPLERS, Sampler,
-    SamplerEntry, Setting, Study,
-};
+use search::{Choices, FormatSpace};
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
+use study::{
+    Coordinate, Direction, Next, Outcome, Point, SAMPLERS, Sampler, SamplerContext, SamplerEntry,
+    Study,
+};
 
 /// An exponent must be smaller than its width: of four bits it can have two or three.
 const MIXED: &str = "name = [\"integer\", \"minifloat_ieee\", \"NA\"]\n\
@@ -66,12 +67,12 @@ fn of_first_node(formats: &FormatSpace, rest: &Point) -> Vec<Point> {
 
 /// The sampler, if it takes the space.
 fn sampler(entry: &SamplerEntry, formats: &FormatSpace) -> Option<Box<dyn Sampler>> {
-    let setting = Setting {
+    let context = SamplerContext {
         space: Arc::clone(&formats.space),
         objectives: 1,
         seed: 3,
     };
-    entry.build(&json!({}), setting).ok()
+    (entry.defaults)().build(context).ok()
 }
 
 fn study(entry: &SamplerEntry, formats: &FormatSpace, n_trials: u64) -> Option<Study> {
@@ -192,7 +193,7 @@ fn brute_force_tries_the_possible_points_alone() {
     let size = formats.space.size().unwrap();
     assert_eq!(size, 5_u128.pow(formats.nodes.len() as u32));
     for name in ["brute_force", "random", "tpe", "nsgaii"] {
-        let entry = search::find_sampler(name).unwrap();
+        let entry = study::find_sampler(name).unwrap();
         let mut study = study(entry, &formats, 100_000).unwrap();
         let mut points = HashSet::new();
         let mut asked = 0;

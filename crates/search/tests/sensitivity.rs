@@ -1,16 +1,16 @@
 //! The sensitivity strategy where options fail, nodes have thousands of combinations, and budgets bind.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod searches;
+mod fixtures;
 
-use search::{
-    Condition, Direction, Distribution, Next, Outcome, Parameter, Setting, Space, State, Study,
-    build_sampler, pareto,
-};
-use searches::{network, run, search, strategy};
-use serde_json::{Map, Value, json};
+use fixtures::{network, run, search, strategy};
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use study::{
+    Condition, Direction, Distribution, Next, Outcome, Parameter, SamplerContext, Space, State,
+    Study, build_sampler, pareto,
+};
 
 const NODES: usize = 6;
 
@@ -19,25 +19,28 @@ fn space(words: &[&str], widths: std::ops::RangeInclusive<i64>) -> Arc<Space> {
     let mut parameters = Vec::new();
     for node in 0..NODES {
         let name = format!("n{node}/config/name");
+        let group = format!("n{node}");
         if words.len() > 1 {
+            let choices = words.iter().map(|&word| word.into()).collect();
+            let bits = |word: &&str| if *word == "NA" { 32.0 } else { 0.0 };
+            let parameter = Parameter::new(name.clone(), Distribution::Categorical { choices });
             parameters.push(Parameter {
-                name: name.clone(),
-                distribution: Distribution::Categorical {
-                    choices: words.iter().map(|&word| word.into()).collect(),
-                },
-                condition: None,
+                cost: Some(words.iter().map(bits).collect()),
+                ..parameter.in_group(group.clone())
             });
         }
         let other = words.iter().filter(|&&word| word != "NA");
+        let choices = widths.clone().map(Value::from).collect();
+        let width = Parameter::new(
+            format!("n{node}/config/weight_width"),
+            Distribution::Categorical { choices },
+        );
         parameters.push(Parameter {
-            name: format!("n{node}/config/weight_width"),
-            distribution: Distribution::Categorical {
-                choices: widths.clone().map(Value::from).collect(),
-            },
             condition: words.contains(&"NA").then(|| Condition {
                 parameter: name,
                 choices: other.map(|&word| word.into()).collect(),
             }),
+            ..width.in_group(group)
         });
     }
     Arc::new(Space::new(parameters).unwrap())
@@ -99,19 +102,22 @@ fn empty_study(
     (sampler, seed): (&str, u64),
     (directions, n_trials): (&[Direction], u64),
 ) -> Study {
-    let setting = Setting {
+    let context = SamplerContext {
         space: Arc::clone(space),
         objectives: directions.len(),
         seed,
     };
-    let sampler = build_sampler(sampler, &json!({}), setting).unwrap();
+    let sampler = build_sampler(sampler, context).unwrap();
     Study::new(Arc::clone(space), sampler, directions.to_vec(), n_trials).unwrap()
 }
 
 /// What the front of loss and bits dominates.
 fn area(study: &Study) -> f64 {
     let front = pareto::front(study.history());
-    let losses: Vec<Vec<f64>> = front.iter().map(|trial| trial.values.clone()).collect();
+    let losses: Vec<Vec<f64>> = front
+        .iter()
+        .map(|trial| trial.outcome.values.clone())
+        .collect();
     pareto::hypervolume(&losses, &[1.0, 8.0])
 }
 
@@ -163,7 +169,7 @@ fn a_base_that_fails_is_replaced() {
         let trials = run.history().trials();
         let base = trials
             .iter()
-            .find(|trial| trial.state == State::Complete)
+            .find(|trial| trial.outcome.state == State::Complete)
             .unwrap();
         assert_eq!(base.number, 1);
         let widest = formats(&with_floats.named(&base.point));
@@ -287,7 +293,7 @@ fn best(space: &Arc<Space>, sampler: (&str, u64), limit: f64) -> f64 {
     let run = study(space, sampler, (ONE, 40), |formats| limited(formats, limit));
     let best = run.history().best().unwrap();
     if best.is_feasible() {
-        best.values[0]
+        best.outcome.values[0]
     } else {
         1.0
     }
@@ -347,7 +353,7 @@ fn a_budget_holds_for_several_objectives_too() {
         let run = study(&space, ("sensitivity", 3), (TWO, 100), outcome);
         let trials = run.history().trials();
         let widest = trials[0].point.coordinates();
-        let is_proposed = |trial: &&search::Trial| {
+        let is_proposed = |trial: &&study::Trial| {
             let pairs = trial.point.coordinates().iter().zip(widest);
             pairs.filter(|(own, base)| own != base).count() > 1
         };

@@ -1,8 +1,9 @@
-//! What can stop a training.
+//! Errors of training.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
-/// Why training cannot start or go on.
+/// An error that keeps training from starting or going on.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
     /// The engine refuses.
@@ -22,8 +23,8 @@ pub enum TrainError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
+        /// The error of the system.
+        source: io::Error,
     },
     /// A split without rows.
     #[error("dataset {dataset} has no {split} rows")]
@@ -48,7 +49,15 @@ pub enum TrainError {
     Resume {
         /// The checkpoint.
         path: PathBuf,
-        /// What is missing or different.
+        /// The part that is missing or different.
         why: String,
     },
+}
+
+impl TrainError {
+    /// Makes an error of writing of the system's error.
+    pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Write { path, source }
+    }
 }

@@ -39,10 +39,7 @@ impl Metrics {
             .skip(1)
             .filter(|line| step_of(line).is_some_and(|step| Some(step) <= resume_at));
         let text = kept.fold(HEADER.to_owned(), |text, line| text + line + "\n");
-        interop::write_file(path, text.as_bytes()).map_err(|source| TrainError::Write {
-            path: path.to_owned(),
-            source,
-        })?;
+        interop::write_file(path, text.as_bytes()).map_err(TrainError::write(path))?;
         Ok(Self {
             path: path.to_owned(),
             pending: String::new(),
@@ -75,10 +72,7 @@ impl Metrics {
     pub fn flush(&mut self) -> Result<(), TrainError> {
         let appended = OpenOptions::new().append(true).open(&self.path);
         let written = appended.and_then(|mut file| file.write_all(self.pending.as_bytes()));
-        written.map_err(|source| TrainError::Write {
-            path: self.path.clone(),
-            source,
-        })?;
+        written.map_err(TrainError::write(&self.path))?;
         self.pending.clear();
         Ok(())
     }

@@ -18,7 +18,7 @@ pub struct EventFile {
 }
 
 impl EventFile {
-    /// A new file in `folder`. TensorBoard forgets what earlier files say about later steps than `step`.
+    /// A new file in `folder`. TensorBoard drops the values of earlier files for later steps than `step`.
     pub fn create(folder: &Path, step: u64) -> Result<Self, TrainError> {
         let seconds = now() as u64;
         let name = |n: u32| {
@@ -27,11 +27,7 @@ impl EventFile {
                 std::process::id()
             ))
         };
-        let fail = |path: &Path, source| TrainError::Write {
-            path: path.to_owned(),
-            source,
-        };
-        std::fs::create_dir_all(folder).map_err(|source| fail(folder, source))?;
+        std::fs::create_dir_all(folder).map_err(TrainError::write(folder))?;
         let path = (0..u32::MAX)
             .map(name)
             .find(|path| !path.exists())
@@ -40,7 +36,7 @@ impl EventFile {
             .create_new(true)
             .append(true)
             .open(&path)
-            .map_err(|source| fail(&path, source))?;
+            .map_err(TrainError::write(&path))?;
         let mut events = Self {
             path,
             file,
@@ -69,15 +65,12 @@ impl EventFile {
             .file
             .write_all(&self.pending)
             .and_then(|()| self.file.flush());
-        written.map_err(|source| TrainError::Write {
-            path: self.path.clone(),
-            source,
-        })?;
+        written.map_err(TrainError::write(&self.path))?;
         self.pending.clear();
         Ok(())
     }
 
-    /// Adds an event: wall time, step, and what it says.
+    /// Adds an event: wall time, step, and its content.
     fn add(&mut self, step: u64, what: &[u8]) {
         let mut event = vec![1 << 3 | 1];
         event.extend(now().to_le_bytes());

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use train::{Cosine, Ending, Event, FitConfig, Outcome, evaluate, fit, load_weights};
+use train::{Cosine, Ending, Event, FitConfig, Outcome, TrainError, evaluate, fit, load_weights};
 
 const NET: &str = r#"graph "net" {
   x: f32[N, 6] = placeholder
@@ -327,19 +327,18 @@ fn a_diverging_loss_ends_the_run_and_keeps_the_best_weights() {
     );
 }
 
+/// The error of a training that must fail.
+fn failure(config: &FitConfig) -> TrainError {
+    let stop = AtomicBool::new(false);
+    fit(&mut network(1), &dataset(310), config, &stop, &mut |_| {}).unwrap_err()
+}
+
 #[test]
 fn a_folder_that_cannot_be_written_is_an_error_with_its_name() {
     let folder = Folder::new("file");
     let file = folder.0.join("plain");
     fs::write(&file, "x").unwrap();
-    let error = fit(
-        &mut network(1),
-        &dataset(310),
-        &config(&file),
-        &AtomicBool::new(false),
-        &mut |_| {},
-    )
-    .unwrap_err();
+    let error = failure(&config(&file));
     assert!(error.to_string().contains("plain"), "{error}");
 }
 
@@ -350,27 +349,13 @@ fn a_foreign_or_missing_checkpoint_cannot_be_resumed() {
         resume: true,
         ..config(&folder.0)
     };
-    let error = fit(
-        &mut network(1),
-        &dataset(310),
-        &resumed,
-        &AtomicBool::new(false),
-        &mut |_| {},
-    )
-    .unwrap_err();
+    let error = failure(&resumed);
     assert!(error.to_string().contains("last.ckpt"), "{error}");
     let (outcome, _) = train(&config(&folder.0), 1, None);
     let mut checkpoint = interop::checkpoint::read(&outcome.last, None).unwrap();
     checkpoint.training.as_mut().unwrap().resume = serde_json::Value::Null;
     interop::checkpoint::write(&outcome.last, &checkpoint).unwrap();
-    let error = fit(
-        &mut network(1),
-        &dataset(310),
-        &resumed,
-        &AtomicBool::new(false),
-        &mut |_| {},
-    )
-    .unwrap_err();
+    let error = failure(&resumed);
     assert!(error.to_string().contains("cannot go on"), "{error}");
 }
 

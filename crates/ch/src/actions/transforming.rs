@@ -157,7 +157,7 @@ impl Transforming<'_> {
 fn explain(config: &Config, error: RunError) -> anyhow::Error {
     match &error {
         RunError::Config { problems, .. } => anyhow!("{}", config.document().describe(problems)),
-        RunError::Pass { .. } | RunError::Unsound { .. } => error.into(),
+        RunError::Pass { .. } | RunError::InvalidGraph { .. } => error.into(),
     }
 }
 

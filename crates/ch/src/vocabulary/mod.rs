@@ -77,8 +77,8 @@ pub static KINDS: &[Kind] = &[
         singular: "objective",
         about: "what `ch search` can search for",
         words: || {
-            let metrics = search::metrics::METRICS.iter();
-            table(metrics.map(|entry| (entry.name, entry.about)))
+            let objectives = search::OBJECTIVES.iter();
+            table(objectives.map(|entry| (entry.name, entry.about)))
         },
     },
     Kind {
@@ -103,7 +103,7 @@ pub static KINDS: &[Kind] = &[
         name: "metrics",
         singular: "metric",
         about: "what training and testing measure",
-        words: || table(training::METRICS.iter().copied()),
+        words: || table(training::TRAINING_METRICS.iter().copied()),
     },
     Kind {
         name: "files",
@@ -201,11 +201,11 @@ fn statistics() -> Vec<Word> {
 }
 
 fn strategies() -> Vec<Word> {
-    let word = |entry: &search::SamplerEntry| Word {
+    let word = |entry: &study::SamplerEntry| Word {
         details: entry.doc.to_owned(),
         ..plain(entry.name, entry.about)
     };
-    search::SAMPLERS.iter().map(word).collect()
+    study::SAMPLERS.iter().map(word).collect()
 }
 
 fn models() -> Vec<Word> {

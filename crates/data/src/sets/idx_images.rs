@@ -1,10 +1,10 @@
 //! `mnist` and `fashion_mnist`: images in IDX files, as bytes over 255.
 
-use crate::dataset::{Dataset, Info, Rows};
+use crate::catalog::FileEntry;
+use crate::dataset::{Dataset, Rows};
 use crate::error::DataError;
 use crate::open::Request;
 use crate::prepare;
-use crate::table::FileEntry;
 use interop::idx;
 use std::path::Path;
 
@@ -67,14 +67,7 @@ pub(crate) fn load(request: &Request) -> Result<Dataset, DataError> {
         append(&mut rows, &pair[0], &pair[1], n_classes)?;
         *count = rows.labels.len() - before;
     }
-    let info = Info {
-        name: request.entry.name.to_owned(),
-        sample_shape: request.entry.sample_shape.to_vec(),
-        classes: request.entry.class_names(),
-        features: Vec::new(),
-        source: request.source(),
-        hash: 0,
-    };
+    let info = request.info(Vec::new());
     let parts = prepare::split_given(counts[0], counts[1]);
     Ok(prepare::assemble(
         info,

@@ -36,12 +36,10 @@ pub(crate) fn load(request: &Request) -> Dataset {
     let seed = request.options.seed;
     let rows = draw(&facts, seed, N_TRAIN + N_TEST);
     let info = Info {
-        name: request.entry.name.to_owned(),
         sample_shape: vec![facts.features.len()],
         classes: facts.classes,
         features: facts.features,
-        source: format!("made by the program from seed {seed}"),
-        hash: 0,
+        ..request.generated_info()
     };
     let parts = prepare::split_given(N_TRAIN, N_TEST);
     prepare::assemble(info, rows, &parts, request.options.val_split)

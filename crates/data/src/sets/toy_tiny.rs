@@ -1,6 +1,6 @@
-//! `toy_tiny`: small images with a bright spot, above the middle or below it. One linear layer tells them apart.
+//! `toy_tiny`: small images with a bright spot, above the middle or below it. One linear layer separates them.
 
-use crate::dataset::{Dataset, Info, Rows};
+use crate::dataset::{Dataset, Rows};
 use crate::open::Request;
 use crate::prepare;
 use random::Random;
@@ -8,7 +8,7 @@ use random::Random;
 const SIDE: usize = 28;
 const N_TRAIN: usize = 1000;
 const N_TEST: usize = 200;
-/// How far from its edge of the image a spot may be.
+/// The largest distance of a spot from its edge of the image.
 const REACH: f32 = 11.0;
 
 /// Draws the images.
@@ -24,14 +24,7 @@ pub(crate) fn load(request: &Request) -> Dataset {
         draw(random.at(row as u64), label, &mut rows.values);
         rows.labels.push(label);
     }
-    let info = Info {
-        name: request.entry.name.to_owned(),
-        sample_shape: request.entry.sample_shape.to_vec(),
-        classes: request.entry.class_names(),
-        features: Vec::new(),
-        source: format!("made by the program from seed {}", request.options.seed),
-        hash: 0,
-    };
+    let info = request.generated_info();
     let parts = prepare::split_given(N_TRAIN, N_TEST);
     prepare::assemble(info, rows, &parts, request.options.val_split)
 }

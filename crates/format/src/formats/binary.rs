@@ -5,7 +5,7 @@ use crate::catalog::{FieldEntry, FormatEntry};
 use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::number_format::{Element, NumberFormat};
+use crate::number_format::{Element, NumberFormat, Point};
 use crate::round::RoundingRule;
 
 const ENTRY: FormatEntry = FormatEntry {
@@ -73,6 +73,10 @@ impl NumberFormat for Binary {
         } else {
             (0.0, f64::from(f32::MAX))
         }
+    }
+
+    fn point(&self) -> Point {
+        Point::Fixed
     }
 
     fn width(&self) -> u32 {

@@ -4,7 +4,7 @@ use crate::catalog::{FieldEntry, FormatEntry, WIDTH};
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::number_format::{Code, Coded, NumberFormat};
+use crate::number_format::{Code, Coded, NumberFormat, Point};
 use crate::round::{Fixed, exp2};
 
 const ENTRY: FormatEntry = FormatEntry {
@@ -120,6 +120,10 @@ impl NumberFormat for Integer {
     fn range(&self) -> (f64, f64) {
         let ((lo, hi), step) = (self.code_range(), exp2(-self.frac_width));
         (lo * step, hi * step)
+    }
+
+    fn point(&self) -> Point {
+        Point::Field("frac_width")
     }
 
     fn width(&self) -> u32 {

@@ -4,7 +4,7 @@ use crate::catalog::{FieldEntry, FormatEntry, WIDTH};
 use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::number_format::{Code, Coded, NumberFormat};
+use crate::number_format::{Code, Coded, NumberFormat, Point};
 use crate::round::{Power, exp2, rounded_log2};
 
 const ENTRY: FormatEntry = FormatEntry {
@@ -96,6 +96,10 @@ impl NumberFormat for Log {
     fn range(&self) -> (f64, f64) {
         let largest = exp2(self.emax().min(1023));
         (-largest, largest)
+    }
+
+    fn point(&self) -> Point {
+        Point::Field("exponent_bias")
     }
 
     fn width(&self) -> u32 {

@@ -5,7 +5,7 @@ use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::formats::minifloat_ieee::{float_fields, read_widths};
-use crate::number_format::{Code, Coded, NumberFormat};
+use crate::number_format::{Code, Coded, NumberFormat, Point};
 use crate::round::{Float, exp2};
 
 const ENTRY: FormatEntry = FormatEntry {
@@ -71,6 +71,10 @@ impl NumberFormat for MinifloatDenorm {
 
     fn range(&self) -> (f64, f64) {
         (-self.max(), self.max())
+    }
+
+    fn point(&self) -> Point {
+        Point::Field("exponent_bias")
     }
 
     fn width(&self) -> u32 {

@@ -4,7 +4,7 @@ use crate::catalog::{EXPONENT_BIAS, EXPONENT_WIDTH, FormatEntry, WIDTH};
 use crate::codes::{Scale, with_sign};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::number_format::{Code, Coded, NumberFormat};
+use crate::number_format::{Code, Coded, NumberFormat, Point};
 use crate::round::{Float, exp2};
 
 const ENTRY: FormatEntry = FormatEntry {
@@ -131,6 +131,10 @@ impl NumberFormat for MinifloatIeee {
 
     fn range(&self) -> (f64, f64) {
         (-self.max(), self.max())
+    }
+
+    fn point(&self) -> Point {
+        Point::Field("exponent_bias")
     }
 
     fn width(&self) -> u32 {

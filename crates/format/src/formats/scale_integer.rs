@@ -5,7 +5,7 @@ use crate::catalog::{FieldEntry, FormatEntry, WIDTH};
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::number_format::{Element, NumberFormat};
+use crate::number_format::{Element, NumberFormat, Point};
 use crate::round::{RoundingRule, exp2};
 
 const ENTRY: FormatEntry = FormatEntry {
@@ -89,6 +89,10 @@ impl NumberFormat for ScaleInteger {
 
     fn range(&self) -> (f64, f64) {
         (f64::from(f32::MIN), f64::from(f32::MAX))
+    }
+
+    fn point(&self) -> Point {
+        Point::FollowsData
     }
 
     fn width(&self) -> u32 {

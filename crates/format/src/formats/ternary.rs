@@ -5,7 +5,7 @@ use crate::catalog::{FieldEntry, FormatEntry};
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
-use crate::number_format::{Element, NumberFormat};
+use crate::number_format::{Element, NumberFormat, Point};
 use crate::round::RoundingRule;
 
 const ENTRY: FormatEntry = FormatEntry {
@@ -92,6 +92,10 @@ impl NumberFormat for Ternary {
             1.0
         };
         (-largest, largest)
+    }
+
+    fn point(&self) -> Point {
+        Point::Fixed
     }
 
     fn width(&self) -> u32 {

@@ -6,9 +6,10 @@
 //! Read: float32 and float64 (rounded to nearest), all integers and bool (exactly, or refused), either byte order,
 //! C and Fortran order, any rank up to [`MAX_RANK`].
 
+use crate::FileError;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 mod elements;
 mod header;
@@ -29,16 +30,9 @@ pub struct Array {
 }
 
 /// A file that cannot be read or written as an array.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {problem}", .path.display())]
-pub struct NpyError {
-    /// The file.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    pub problem: Problem,
-}
+pub type NpyError = FileError<Problem>;
 
-/// What can be wrong with an array file.
+/// A problem of an array file.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// The system refused.
@@ -61,7 +55,7 @@ pub enum Problem {
     Header {
         /// Offset in the file.
         at: usize,
-        /// What is wrong there.
+        /// The problem.
         message: String,
     },
     /// The elements are of a type that is not read.

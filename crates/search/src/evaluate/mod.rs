@@ -1,49 +1,47 @@
 //! Scoring a point: what it costs, and how the network answers with its formats.
 //!
 //! An [`Evaluator`] belongs to one thread. It cuts the graph in front of the searched nodes and keeps, for every segment
-//! and every choice met so far, a compiled plan, and what crossed the cuts for earlier points: a point that begins like an
+//! and every choice met so far, a compiled plan, and the values live at the cuts for earlier points: a point that begins like an
 //! earlier one starts where the two part. Rows go through in blocks that stay in the caches, and layers in fixed point of
 //! up to 8 bits through the engine's byte products. The score of a point does not depend on what was kept.
 
 mod activations;
-mod hardware;
-mod recent;
+mod costs;
+mod lru_cache;
 mod segments;
-mod trained;
 
-use crate::Point;
 use crate::format_space::{FormatSpace, NodeChoice};
-use crate::metrics::{COUNT, Scores};
-use activations::{Activations, Crossing};
+use crate::objectives::{Measurement, Scores};
+use activations::{Activations, LiveValues};
+pub use costs::Costs;
 use data::Split;
 use engine::{Input, Plan, PlanOptions, Pool, Port, State, compile};
 use format::Format;
-use hardware::Costs;
 use ir::{Graph, NodeId, Shape, Verified, verify};
+use lru_cache::LruCache;
 use passes::PassError;
-use recent::Recent;
 use segments::{Segment, cut};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-pub(crate) use trained::{score, train};
+use study::Point;
 
 /// Rows of a block, at least and at most.
 const BLOCK: RangeInclusive<usize> = 16..=1024;
 /// Elements of the operands and results of a node for one block: 1 MiB, what a second-level cache holds.
 const BLOCK_ELEMENTS: usize = 1 << 18;
-/// Bytes of activations, and of plans, that one evaluator keeps at most, and that all of a search keep.
-const KEPT_BYTES: usize = 256 << 20;
-const KEPT_BY_ALL: usize = 1 << 30;
+/// Bytes of activations, and of plans, that one evaluator caches at most, and that all of a search cache.
+const CACHE_BYTES: usize = 256 << 20;
+const ALL_CACHE_BYTES: usize = 1 << 30;
 /// Bytes of a plan besides its arena and its parameters, about.
 const PLAN_BYTES: usize = 32 << 10;
 
-/// What is evaluated.
+/// The network to evaluate and the rows to score it on.
 #[derive(Clone)]
 pub struct Task {
     /// The network with its weights.
     pub graph: Arc<Graph>,
-    /// What is searched.
+    /// The searched formats.
     pub formats: Arc<FormatSpace>,
     /// The rows that a point is scored on.
     pub rows: Split,
@@ -51,7 +49,7 @@ pub struct Task {
     pub compare_to: f64,
 }
 
-/// How far the rows of a trial have been seen.
+/// Progress of a trial over its rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Partial {
     /// Rows whose answer was right so far.
@@ -76,36 +74,39 @@ impl Partial {
 
     /// The lowest and the highest loss that are still possible: cross-entropy is never negative, and has no upper end.
     pub fn loss(&self) -> (f64, f64) {
-        let least = self.loss / self.rows as f64;
+        let min = self.loss / self.rows as f64;
         let is_done = self.seen == self.rows;
-        (least, if is_done { least } else { f64::INFINITY })
+        (min, if is_done { min } else { f64::INFINITY })
     }
 
-    /// Between which the scores will lie, costs as given.
-    fn bounds(&self, costs: &[f64; COUNT]) -> Bounds {
+    /// The bounds of the scores, costs as given.
+    fn bounds(&self, costs: Costs, compare_to: f64) -> Bounds {
         let (accuracy, loss) = (self.accuracy(), self.loss());
-        let with = |accuracy, loss| {
-            let mut scores = *costs;
-            (scores[0], scores[1]) = (accuracy, loss);
-            Scores(scores)
+        let scores = |accuracy, loss| {
+            Scores::new(&Measurement {
+                accuracy,
+                loss,
+                costs,
+                compare_to,
+            })
         };
         Bounds {
-            least: with(accuracy.0, loss.0),
-            most: with(accuracy.1, loss.1),
+            min: scores(accuracy.0, loss.0),
+            max: scores(accuracy.1, loss.1),
         }
     }
 }
 
-/// Between which the scores of a point lie that was not seen to the end.
+/// Bounds on the scores of a point that was not seen to the end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// No metric can be below these.
-    pub least: Scores,
-    /// No metric can be above these.
-    pub most: Scores,
+    /// No objective can be below these.
+    pub min: Scores,
+    /// No objective can be above these.
+    pub max: Scores,
 }
 
-/// What came of a point.
+/// The result of evaluating a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Evaluation {
     /// All rows were seen.
@@ -125,12 +126,12 @@ pub struct Evaluator {
     choices: Vec<HashMap<NodeChoice, u32>>,
     variants: Vec<Vec<Variant>>,
     /// By segment, combination of its searched nodes' variants, and rows.
-    plans: Recent<(usize, u32, usize), Compiled>,
+    plans: LruCache<(usize, u32, usize), Compiled>,
     /// The labels of every block.
     labels: Vec<Vec<u32>>,
     /// By segment: the combinations of its searched nodes' variants.
     combinations: Vec<HashMap<Vec<u32>, u32>>,
-    kept: Activations,
+    prefixes: Activations,
 }
 
 /// A segment with the formats of one combination.
@@ -138,7 +139,7 @@ struct Compiled {
     state: State,
     plan: Plan,
     /// The rows that the plan holds from its last run; running on them again needs no copy.
-    holds: Option<Crossing>,
+    holds: Option<LiveValues>,
 }
 
 struct Variant {
@@ -149,11 +150,11 @@ struct Variant {
 impl Evaluator {
     /// An evaluator for one of some threads; fails when the graph cannot be run.
     pub fn new(task: Task, threads: usize) -> Result<Self, PassError> {
-        Self::with_memory(task, KEPT_BYTES.min(KEPT_BY_ALL / threads.max(1)))
+        Self::with_memory(task, CACHE_BYTES.min(ALL_CACHE_BYTES / threads.max(1)))
     }
 
-    /// An evaluator that keeps about so many bytes of activations, and as many of plans.
-    pub fn with_memory(task: Task, most_bytes: usize) -> Result<Self, PassError> {
+    /// An evaluator that caches about so many bytes of activations, and as many of plans.
+    pub fn with_memory(task: Task, max_bytes: usize) -> Result<Self, PassError> {
         let verified = verify(&task.graph)?;
         let searched: Vec<NodeId> = task.formats.nodes.iter().map(|node| node.id).collect();
         let segments = cut(&verified, &searched);
@@ -170,9 +171,9 @@ impl Evaluator {
             pool: Pool::new(1),
             choices: vec![HashMap::new(); searched.len()],
             variants: searched.iter().map(|_| Vec::new()).collect(),
-            plans: Recent::new(most_bytes),
+            plans: LruCache::new(max_bytes),
             combinations: vec![HashMap::new(); segments.len()],
-            kept: Activations::new(labels.len(), most_bytes),
+            prefixes: Activations::new(labels.len(), max_bytes),
             labels,
             segments,
             task,
@@ -187,7 +188,7 @@ impl Evaluator {
         mut is_hopeless: impl FnMut(&Bounds) -> bool,
     ) -> Result<Evaluation, PassError> {
         let variants = self.variants_of(point)?;
-        let costs = self.costs(&variants);
+        let costs = self.sum_costs(&variants);
         let names: Vec<u32> = (0..self.segments.len())
             .map(|segment| self.combination(segment, &variants))
             .collect();
@@ -205,36 +206,28 @@ impl Evaluator {
             partial.correct += correct;
             partial.seen += indices.len();
             if partial.seen < rows {
-                let bounds = partial.bounds(&costs);
+                let bounds = partial.bounds(costs, self.task.compare_to);
                 if is_hopeless(&bounds) {
                     return Ok(Evaluation::Abandoned(bounds));
                 }
             }
         }
-        Ok(Evaluation::Complete(partial.bounds(&costs).least))
+        let bounds = partial.bounds(costs, self.task.compare_to);
+        Ok(Evaluation::Complete(bounds.min))
     }
 
-    /// What a point costs; metrics of the answers are left at 0.
-    pub fn cost(&mut self, point: &Point) -> Result<Scores, PassError> {
+    /// The costs of a point.
+    pub fn costs(&mut self, point: &Point) -> Result<Costs, PassError> {
         let variants = self.variants_of(point)?;
-        Ok(Scores(self.costs(&variants)))
+        Ok(self.sum_costs(&variants))
     }
 
-    fn costs(&self, variants: &[u32]) -> [f64; COUNT] {
+    fn sum_costs(&self, variants: &[u32]) -> Costs {
         let mut sum = self.others;
         for (node, &variant) in variants.iter().enumerate() {
             sum.add(&self.variants[node][variant as usize].costs);
         }
-        let bits = sum.average_bitwidth();
-        [
-            0.0,
-            0.0,
-            bits,
-            self.task.compare_to / bits,
-            sum.flops(),
-            sum.bitops(),
-            sum.model_size(),
-        ]
+        sum
     }
 
     /// For each searched node, the number of what the point chooses for it.
@@ -282,8 +275,8 @@ impl Evaluator {
         variants: &[u32],
     ) -> Result<(f64, usize), PassError> {
         let last = self.segments.len() - 1;
-        let (mut at, mut crossing) = match self.kept.longest(block, &names[..last]) {
-            Some((length, crossing)) => (length, Some(crossing)),
+        let (mut at, mut live) = match self.prefixes.longest(block, &names[..last]) {
+            Some((length, live)) => (length, Some(live)),
             None => (0, None),
         };
         loop {
@@ -293,25 +286,22 @@ impl Evaluator {
                 values: self.task.rows.rows(),
                 indices,
             };
-            compiled.run(crossing.as_ref(), rows, &self.pool)?;
+            compiled.run(live.as_ref(), rows, &self.pool)?;
             let plan = &mut compiled.plan;
             if at == last {
                 let score = plan.cross_entropy(&self.labels[block], &self.pool)?;
                 return Ok((score.loss, score.correct));
             }
-            // What nobody keeps is written over.
-            let mut values = crossing
-                .take()
-                .and_then(Arc::into_inner)
-                .unwrap_or_default();
+            // What is not cached is written over.
+            let mut values = live.take().and_then(Arc::into_inner).unwrap_or_default();
             values.resize_with(self.segments[at + 1].input_count(), Vec::new);
             for (k, values) in values.iter_mut().enumerate() {
                 values.clear();
                 plan.for_each_output(k, |part| values.extend_from_slice(part));
             }
             let values = Arc::new(values);
-            self.kept.keep(block, &names[..=at], &values);
-            crossing = Some(values);
+            self.prefixes.admit(block, &names[..=at], &values);
+            live = Some(values);
             at += 1;
         }
     }
@@ -351,7 +341,7 @@ impl Evaluator {
     }
 }
 
-/// How many rows go through the network together.
+/// The number of rows that go through the network together.
 fn block_rows(verified: &Verified) -> usize {
     let size = |shape: &Shape| {
         shape
@@ -383,29 +373,29 @@ fn keeping_inputs(verified: &Verified, rows: usize) -> PlanOptions {
 }
 
 impl Compiled {
-    /// Runs on what crossed the cut before, or on rows of the dataset.
+    /// Runs on the values live at the cut before, or on rows of the dataset.
     fn run(
         &mut self,
-        crossing: Option<&Crossing>,
+        live: Option<&LiveValues>,
         rows: Input,
         pool: &Pool,
     ) -> Result<(), PassError> {
-        let Some(crossing) = crossing else {
+        let Some(live) = live else {
             self.holds = None;
             return Ok(self.plan.forward(&mut self.state, &[rows], pool)?);
         };
         if self
             .holds
             .as_ref()
-            .is_some_and(|held| Arc::ptr_eq(held, crossing))
+            .is_some_and(|held| Arc::ptr_eq(held, live))
         {
             return Ok(self.plan.forward_again(&mut self.state, pool)?);
         }
-        let inputs: Vec<Input> = crossing.iter().map(|values| Input::F32(values)).collect();
+        let inputs: Vec<Input> = live.iter().map(|values| Input::F32(values)).collect();
         self.plan.forward(&mut self.state, &inputs, pool)?;
         // One that nobody else has will not be met again.
-        let is_kept = Arc::strong_count(crossing) > 1;
-        self.holds = is_kept.then(|| Arc::clone(crossing));
+        let is_kept = Arc::strong_count(live) > 1;
+        self.holds = is_kept.then(|| Arc::clone(live));
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use random::Draws;
 use random::Random;
 use std::collections::BTreeSet;
 
-/// Where there are too many combinations to try them all, so many random ones of each choice are.
+/// Random combinations that are tried of each choice, where there are too many to try them all.
 const SAMPLES: u64 = 64;
 
 /// Everything that is wrong with the choices of a rule, whose formats were tried out.
@@ -200,7 +200,7 @@ fn impossible(tried: &TriedOperand) -> Vec<Problem> {
     problems
 }
 
-/// What trying combinations has shown.
+/// The result of trying combinations.
 #[derive(Default)]
 struct Evidence<'a> {
     /// Names and choices that are part of a format that can be made, by their places.
@@ -223,7 +223,7 @@ impl<'a> Evidence<'a> {
         self.working.contains(&std::ptr::from_ref(choice))
     }
 
-    /// What came of all combinations under a name.
+    /// Takes in all combinations under a name.
     fn add_all(&mut self, tried: &TriedName<'a>, faults: &[Option<String>]) {
         for (index, fault) in faults.iter().enumerate() {
             let picked = tried.combination(index);

@@ -2,12 +2,12 @@
 
 use super::choices::{self, Choice, Choices, KeyChoices};
 use super::possible::TriedOperand;
-use super::{SearchedKey, SearchedNode};
-use crate::space::{Row, Tie};
-use crate::{Condition, Distribution, Parameter};
+use super::{SearchedKey, SearchedNode, bits};
 use ir::{NodeId, field_json};
+use passes::transform::quantize::Slot;
 use serde_json::Value as Json;
 use std::sync::Arc;
+use study::{Condition, Distribution, Parameter, Row, Tie};
 
 /// The parts of a space, node by node.
 #[derive(Default)]
@@ -31,7 +31,7 @@ pub(super) fn rows(choices: &Choices, tried: &[TriedOperand]) -> Vec<OperandRows
     tried.iter().filter_map(of_operand).collect()
 }
 
-/// Whether a key has a parameter.
+/// True when a key has a parameter.
 fn is_chosen(choices: &Choices, own: &KeyChoices) -> bool {
     own.choices.len() > 1 && choices.ever_holds(own)
 }
@@ -54,6 +54,11 @@ impl Maker {
             .iter()
             .filter_map(|(word, rows)| tie(&keys, word, rows));
         self.ties.extend(ties);
+        for (key, bits) in keys.iter().zip(bits::costs(&keys)) {
+            if let Some(parameter) = key.parameter {
+                self.parameters[parameter].cost = Some(bits);
+            }
+        }
         self.nodes.push(SearchedNode {
             id,
             name: name.to_owned(),
@@ -63,25 +68,31 @@ impl Maker {
 
     fn add_key(&mut self, node: &str, choices: &Choices, own: &KeyChoices) -> SearchedKey {
         let parameter = is_chosen(choices, own).then(|| {
+            let name = format!("{node}/config/{}", label(own));
+            let distribution = Distribution::Categorical {
+                choices: values(own.choices.iter()),
+            };
             self.parameters.push(Parameter {
-                name: format!("{node}/config/{}", label(own)),
-                distribution: Distribution::Categorical {
-                    choices: values(own.choices.iter()),
-                },
                 condition: condition(node, choices, own),
+                ..Parameter::new(name, distribution).in_group(node)
             });
             self.parameters.len() - 1
         });
         let names = active(choices, own);
         SearchedKey {
-            key: own.key.clone(),
+            slot: slot(&own.key.name),
             label: label(own),
             choices: own.choices.iter().map(|c| c.value.clone()).collect(),
             parameter,
-            decider: choices.decider(&own.key.name),
+            decider: slot(&choices.decider(&own.key.name)),
             names: names.map(|name| name.value.clone()).collect(),
         }
     }
+}
+
+/// The slot of a key; unknown keys were reported.
+fn slot(key: &str) -> Slot {
+    Slot::parse(key).unwrap_or(Slot::Name)
 }
 
 /// `KEY`, and `FORMAT/KEY` for a key of one format.
@@ -99,7 +110,7 @@ fn active<'a>(choices: &'a Choices, own: &'a KeyChoices) -> impl Iterator<Item =
     names.filter(|name| choices.holds(own, &name.value))
 }
 
-/// When a key is active: under the names of formats that have it, if not under all.
+/// The condition under which a key is active: under the names of formats that have it, if not under all.
 fn condition(node: &str, choices: &Choices, own: &KeyChoices) -> Option<Condition> {
     let all = choices.deciding(&own.key.name).len();
     let active = values(active(choices, own));
@@ -116,18 +127,16 @@ fn values<'a>(choices: impl Iterator<Item = &'a Choice>) -> Vec<Json> {
 
 /// The tie of the parameters of one operand, if it has any.
 fn tie(keys: &[SearchedKey], word: &str, rows: &Arc<Vec<Vec<Row>>>) -> Option<Tie> {
-    let of_operand = |own: &&SearchedKey| {
-        let operand = choices::operand_field(&own.key.name);
-        operand.is_some_and(|(known, _)| known == word)
-    };
+    let of_operand =
+        |own: &&SearchedKey| matches!(own.slot, Slot::Field(operand, _) if operand.name() == word);
     let parameters: Vec<usize> = keys
         .iter()
         .filter(of_operand)
         .filter_map(|own| own.parameter)
         .collect();
-    let own_name = format!("{word}_name");
-    let has_own_name = keys.iter().any(|own| own.key.name == own_name);
-    let name = keys.iter().find(|own| own.key.name == "name");
+    let is_own_name = |own: &SearchedKey| of_operand(&own) && own.slot.is_name();
+    let has_own_name = keys.iter().any(is_own_name);
+    let name = keys.iter().find(|own| own.slot == Slot::Name);
     let decider = name.filter(|_| !has_own_name).and_then(|own| own.parameter);
     (!parameters.is_empty()).then(|| Tie {
         decider,

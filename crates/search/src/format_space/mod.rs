@@ -4,6 +4,7 @@
 //! those names: `weight_exponent_width` under `minifloat_ieee`, not under `integer`. Combinations that make no format are
 //! no points of the space.
 
+mod bits;
 mod check;
 mod choices;
 mod maker;
@@ -11,28 +12,27 @@ mod possible;
 
 pub use choices::{Choice, Choices, KeyChoices};
 
-use crate::{Coordinate, Point, SearchError, Space};
-use choices::operand_field;
-use config::{Key, Problem};
+use config::Problem;
 use format::{FieldValue, Format};
 use ir::{Graph, Node, NodeId, Op, field_json, verify};
 use maker::{Maker, OperandRows};
 use passes::PassError;
-use passes::transform::quantize::{self, NodeRule, Operand, is_na};
+use passes::transform::quantize::{self, NodeRule, Operand, RuleProblem, Slot, is_na};
 use passes::{By, Rule, Rules};
 use possible::TriedOperand;
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use study::{Coordinate, Point, Space, StudyError};
 
-/// What is searched: a space, and what its points mean for the nodes of a graph.
+/// A space, and what its points mean for the nodes of a graph.
 #[derive(Clone, Debug)]
 pub struct FormatSpace {
     /// The parameters.
     pub space: Arc<Space>,
     /// The searched nodes, in execution order.
     pub nodes: Vec<SearchedNode>,
-    /// What to tell of rules: keys that do nothing, and lists that are one choice.
+    /// Notes on rules: keys that do nothing, and lists that are one choice.
     pub notes: Vec<String>,
 }
 
@@ -48,30 +48,20 @@ pub struct SearchedNode {
 
 #[derive(Clone, Debug)]
 struct SearchedKey {
-    key: Key,
+    /// The slot that the key fills.
+    slot: Slot,
     /// The key behind `FORMAT/` if it holds for one format: no two of a node are the same.
     label: String,
     choices: Vec<FieldValue>,
     /// The parameter that chooses; none when there is one choice.
     parameter: Option<usize>,
-    /// The key that names the format it speaks of.
-    decider: String,
+    /// The slot that names the format it speaks of.
+    decider: Slot,
     /// The names under which it is active.
     names: Vec<FieldValue>,
 }
 
-impl SearchedNode {
-    /// The keys with one choice, by the names that parameters would have.
-    fn fixed(&self) -> impl Iterator<Item = (String, Json)> {
-        let fixed = self.keys.iter().filter(|key| key.parameter.is_none());
-        fixed.map(|key| {
-            let name = format!("{}/config/{}", self.name, key.label);
-            (name, field_json(&key.choices[0]))
-        })
-    }
-}
-
-/// What a point chooses for one node: for each parameter of the node, in order, the choice, or nothing if inactive.
+/// The choices of a point for one node: for each parameter of the node, in order, the choice, or nothing if inactive.
 pub type NodeChoice = Vec<Option<usize>>;
 
 impl FormatSpace {
@@ -108,15 +98,14 @@ impl FormatSpace {
         if nodes.is_empty() {
             return Err(FormatSpaceError::Nothing);
         }
-        let fixed = nodes.iter().flat_map(SearchedNode::fixed).collect();
         Ok(Self {
-            space: Arc::new(Space::with_ties(parameters, ties)?.with_fixed(fixed)),
+            space: Arc::new(Space::with_ties(parameters, ties)?),
             nodes,
             notes: rules_used.iter().flat_map(RuleUsed::notes).collect(),
         })
     }
 
-    /// What a point chooses for a node.
+    /// The choices of a point for a node.
     pub fn choice(&self, point: &Point, node: usize) -> NodeChoice {
         let parameters = self.nodes[node].keys.iter().filter_map(|key| key.parameter);
         parameters
@@ -127,22 +116,14 @@ impl FormatSpace {
             .collect()
     }
 
-    /// The keys and values of a node under a choice; keys that are not active are left out.
-    pub fn config(&self, node: usize, choice: &NodeChoice) -> Vec<(Key, FieldValue)> {
+    /// The slots and values of a node under a choice; those that are not active are left out.
+    pub fn entries(&self, node: usize, choice: &NodeChoice) -> Vec<quantize::Entry> {
         let mut chosen = choice.iter();
-        let mut entries: Vec<(Key, FieldValue)> = Vec::new();
-        // Names come before the keys that they decide over.
-        for own in &self.nodes[node].keys {
-            let index = match own.parameter {
-                None => Some(0),
-                Some(_) => chosen.next().copied().flatten(),
-            };
-            let decider = entries.iter().find(|(key, _)| key.name == own.decider);
-            let is_active = decider.is_none_or(|(_, name)| own.names.contains(name));
-            if let Some(index) = index.filter(|_| is_active) {
-                entries.push((own.key.clone(), own.choices[index].clone()));
-            }
-        }
+        let keys = &self.nodes[node].keys;
+        let mut entries = active_entries(keys, |at| match keys[at].parameter {
+            None => Some(0),
+            Some(_) => chosen.next().copied().flatten(),
+        });
         leave_alone_without_values(&mut entries);
         entries
     }
@@ -154,13 +135,10 @@ impl FormatSpace {
         node: usize,
         choice: &NodeChoice,
     ) -> Result<BTreeMap<String, Format>, PassError> {
-        let entries = self.config(node, choice);
         let searched = &self.nodes[node];
         let target = graph.node(searched.id);
-        let rule = NodeRule::of(&entries, &(0..0)).map_err(|problems| {
-            let message: Vec<String> = problems.into_iter().map(|(_, message)| message).collect();
-            PassError::node(target, message.join("; "))
-        })?;
+        let rule = NodeRule::of(&self.entries(node, choice))
+            .map_err(|problems| PassError::node(target, joined(problems)))?;
         Ok(match &rule {
             NodeRule::LeaveAlone | NodeRule::Bypass => target.formats.clone(),
             NodeRule::Formats(operands) => {
@@ -196,10 +174,10 @@ impl FormatSpace {
     /// The configuration of a point as `log.json` shows it: by node, its keys and values.
     pub fn sampled_config(&self, point: &Point) -> Map<String, Json> {
         let one = |(index, node): (usize, &SearchedNode)| {
-            let entries = self.config(index, &self.choice(point, index));
+            let entries = self.entries(index, &self.choice(point, index));
             let keys: Map<String, Json> = entries
                 .into_iter()
-                .map(|(key, value)| (key.name, field_json(&value)))
+                .map(|(slot, value)| (slot.to_string(), field_json(&value)))
                 .collect();
             let mut config = Map::new();
             config.insert("config".to_owned(), Json::Object(keys));
@@ -218,16 +196,15 @@ impl FormatSpace {
         ];
         for (index, node) in self.nodes.iter().enumerate() {
             lines.push(format!("[passes.quantize.{}.config]", node.name));
-            let entries = self.config(index, &self.choice(point, index));
-            let line =
-                |(key, value): (Key, FieldValue)| format!("{} = {}", key.name, field_json(&value));
+            let entries = self.entries(index, &self.choice(point, index));
+            let line = |(slot, value): quantize::Entry| format!("{slot} = {}", field_json(&value));
             lines.extend(entries.into_iter().map(line));
         }
         lines.join("\n") + "\n"
     }
 }
 
-/// Why there is no space.
+/// A space that cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatSpaceError {
     /// Keys of the config do not fit the graph.
@@ -240,7 +217,7 @@ pub enum FormatSpaceError {
     Nothing,
     /// The parameters make no sense.
     #[error(transparent)]
-    Space(#[from] SearchError),
+    Space(#[from] StudyError),
     /// The graph makes no sense.
     #[error(transparent)]
     Graph(#[from] PassError),
@@ -267,7 +244,7 @@ struct RuleUsed<'a> {
     rule: &'a Rule<Choices>,
     tried: Vec<TriedOperand<'a>>,
     rows: Vec<OperandRows>,
-    /// What its nodes have.
+    /// The operands that its nodes have.
     had: BTreeSet<Operand>,
 }
 
@@ -277,7 +254,7 @@ impl RuleUsed<'_> {
         std::ptr::eq(self.rule, rule)
     }
 
-    /// What users may not have meant.
+    /// Notes on what users may not have meant.
     fn notes(&self) -> Vec<String> {
         let (name, choices) = (&self.rule.key.name, &self.rule.value);
         let idle = quantize::idle_keys(name, choices.operands(), &self.had);
@@ -304,16 +281,41 @@ fn rules_used<'a>(chosen: &[(NodeId, &'a Rule<Choices>)]) -> Vec<RuleUsed<'a>> {
     used
 }
 
+/// The slots and values of the keys that are active; `choice` is asked for every key in order.
+fn active_entries(
+    keys: &[SearchedKey],
+    mut choice: impl FnMut(usize) -> Option<usize>,
+) -> Vec<quantize::Entry> {
+    let mut entries: Vec<quantize::Entry> = Vec::new();
+    // Names come before the keys that they decide over.
+    for (at, own) in keys.iter().enumerate() {
+        let index = choice(at);
+        let decider = entries.iter().find(|(slot, _)| *slot == own.decider);
+        let is_active = decider.is_none_or(|(_, name)| own.names.contains(name));
+        if let Some(index) = index.filter(|_| is_active) {
+            entries.push((own.slot.clone(), own.choices[index].clone()));
+        }
+    }
+    entries
+}
+
+/// All messages in one.
+fn joined(problems: Vec<RuleProblem>) -> String {
+    let messages: Vec<String> = problems.into_iter().map(|(_, message)| message).collect();
+    messages.join("; ")
+}
+
 /// A node all of whose operands have no values is left alone, whatever its format is called.
-fn leave_alone_without_values(entries: &mut [(Key, FieldValue)]) {
-    let speaks = |(key, value): &(Key, FieldValue)| {
-        let is_bypass = key.name == "bypass" && *value == FieldValue::Bool(true);
-        is_bypass || (operand_field(&key.name).is_some() && !is_na(value))
+fn leave_alone_without_values(entries: &mut [quantize::Entry]) {
+    let speaks = |(slot, value): &quantize::Entry| match slot {
+        Slot::Bypass => *value == FieldValue::Bool(true),
+        Slot::Field(..) => !is_na(value),
+        Slot::Name | Slot::Floor => false,
     };
     if entries.iter().any(speaks) {
         return;
     }
-    if let Some((_, name)) = entries.iter_mut().find(|(key, _)| key.name == "name") {
+    if let Some((_, name)) = entries.iter_mut().find(|(slot, _)| *slot == Slot::Name) {
         *name = FieldValue::Text("NA".to_owned());
     }
 }

@@ -1,12 +1,12 @@
-//! Which combinations of choices make a format, found by making them all.
+//! The combinations of choices that make a format, found by making them all.
 
 use super::choices::{Choice, Choices, KeyChoices};
-use crate::space::Row;
-use config::Key;
-use passes::transform::quantize::{NodeRule, Operand, is_na};
+use super::joined;
+use passes::transform::quantize::{Entry, NodeRule, Operand, Slot, is_na};
+use study::Row;
 
 /// Combinations of one operand's choices under one name that are tried; of more, none are, and all count as possible.
-const MOST_COMBINATIONS: usize = 1 << 14;
+const MAX_COMBINATIONS: usize = 1 << 14;
 
 /// The formats of one operand, tried out.
 pub(super) struct TriedOperand<'a> {
@@ -24,7 +24,7 @@ pub(super) struct TriedName<'a> {
     pub name: &'a Choice,
     /// The keys that hold under it.
     pub keys: Vec<&'a KeyChoices>,
-    /// For every combination of the keys' choices what is wrong with it, if anything; nothing when they are too many.
+    /// For every combination of the keys' choices the fault it has, if any; nothing when they are too many.
     pub faults: Option<Vec<Option<String>>>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> TriedName<'a> {
             keys,
             faults: None,
         };
-        if let Some(count) = count.filter(|count| *count <= MOST_COMBINATIONS) {
+        if let Some(count) = count.filter(|count| *count <= MAX_COMBINATIONS) {
             let faults = (0..count).map(|index| tried.fault(decider, &tried.combination(index)));
             tried.faults = Some(faults.collect());
         }
@@ -115,7 +115,7 @@ impl<'a> TriedName<'a> {
         indices
     }
 
-    /// What is wrong with a combination. An operand without a value is left alone, unless its format has a name of its own.
+    /// The fault of a combination. An operand without a value is left alone, unless its format has a name of its own.
     pub fn fault(&self, decider: &str, picked: &[(&KeyChoices, &Choice)]) -> Option<String> {
         let is_left_alone = picked.iter().all(|(_, choice)| is_na(&choice.value));
         if is_na(&self.name.value) || (decider == "name" && is_left_alone) {
@@ -147,25 +147,20 @@ pub(super) fn make(
     decider: &str,
     name: &Choice,
     picked: &[(&KeyChoices, &Choice)],
-) -> Result<(), String> {
-    let named = |key: &str| {
-        let key = Key {
-            name: key.to_owned(),
-            span: name.span.clone(),
-        };
-        (key, name.value.clone())
-    };
-    let mut entries = vec![named("name")];
-    if decider != "name" {
-        entries.push(named(decider));
+) -> Result<NodeRule, String> {
+    NodeRule::of(&entries(decider, name, picked)).map_err(joined)
+}
+
+/// The entries of a rule that keys and their values stand for.
+fn entries(decider: &str, name: &Choice, picked: &[(&KeyChoices, &Choice)]) -> Vec<Entry> {
+    let mut entries = vec![(Slot::Name, name.value.clone())];
+    if let Some(own) = Slot::parse(decider).filter(|own| *own != Slot::Name) {
+        entries.push((own, name.value.clone()));
     }
-    let others = picked
-        .iter()
-        .map(|(own, choice)| (own.key.clone(), choice.value.clone()));
-    entries.extend(others);
-    let made = NodeRule::of(&entries, &name.span);
-    made.map(drop).map_err(|problems| {
-        let messages: Vec<String> = problems.into_iter().map(|(_, message)| message).collect();
-        messages.join("; ")
-    })
+    let others = picked.iter();
+    entries.extend(
+        others
+            .filter_map(|(own, choice)| Some((Slot::parse(&own.key.name)?, choice.value.clone()))),
+    );
+    entries
 }

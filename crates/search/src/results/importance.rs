@@ -1,27 +1,25 @@
-//! Which parameters matter: the share of an objective's variance that a parameter's choices explain by themselves.
+//! Importances of parameters: the share of an objective's variance that a parameter's choices explain by themselves.
 //!
 //! For each parameter the trials are grouped by its value, inactive being a value too. The share is the ε² of a one-way
 //! analysis of variance: the squares between the groups' means, less what chance alone would make of them, over those of
 //! all trials. Shares do not add up to 1: choices act together, and trials of a search are not spread evenly.
 
-use crate::State;
-use crate::runner::{Results, Search};
+use crate::{Results, Search};
 use std::collections::BTreeMap;
+use study::State;
 
 /// With fewer complete trials every parameter seems to explain everything.
-const LEAST_TRIALS: usize = 10;
+const MIN_TRIALS: usize = 10;
 
 /// For each objective: its name, and every parameter with its share, largest first. Nothing when too few trials are
 /// complete.
 pub fn importances(search: &Search, results: &Results) -> Vec<(String, Vec<(String, f64)>)> {
-    let complete = results
-        .records
-        .iter()
-        .filter(|record| record.outcome.state == State::Complete);
-    if complete.count() < LEAST_TRIALS {
+    let trials = results.history.trials().iter();
+    let complete = trials.filter(|trial| trial.outcome.state == State::Complete);
+    if complete.count() < MIN_TRIALS {
         return Vec::new();
     }
-    let names = search.objective_names();
+    let names = search.config.goals.names();
     let per_objective = |(objective, name): (usize, String)| {
         let parameters = search.task.formats.space.parameters().iter().enumerate();
         let mut shares: Vec<(String, f64)> = parameters
@@ -34,11 +32,11 @@ pub fn importances(search: &Search, results: &Results) -> Vec<(String, Vec<(Stri
 }
 
 fn share(results: &Results, objective: usize, parameter: usize) -> f64 {
-    let records = results.records.iter();
-    let complete = records.filter(|record| record.outcome.state == State::Complete);
-    explained(complete.map(|record| {
-        let value = record.outcome.values[objective];
-        (format!("{:?}", record.point.get(parameter)), value)
+    let trials = results.history.trials().iter();
+    let complete = trials.filter(|trial| trial.outcome.state == State::Complete);
+    explained(complete.map(|trial| {
+        let value = trial.outcome.values[objective];
+        (format!("{:?}", trial.point.get(parameter)), value)
     }))
 }
 

@@ -1,113 +1,106 @@
-//! What people and programs look at after a search: rows of trials, the best of them, importances, charts, a page.
+//! Results of a search: rows of trials, the best of them, importances, charts, a page, files.
 
+mod files;
 mod importance;
 mod page;
 
+pub use files::MAX_GRAPHS;
 pub use importance::importances;
 pub use page::page;
 
-use crate::config::{Budget, Side};
-use crate::metrics::{METRICS, Source};
-use crate::runner::{Results, Search, TrialRecord, metrics};
-use crate::{Direction, State, Trial, pareto};
+use crate::attributes::metrics;
+use crate::{Budget, OBJECTIVES, Results, Scores, Search, Side, Source};
 use report::{Chart, Mark, Series, Table};
 use serde_json::{Value as Json, json};
 use std::time::{SystemTime, UNIX_EPOCH};
+use study::{Direction, State, Trial, pareto};
 
 /// The results of a search in all their forms.
 pub struct Report<'a> {
-    /// What was searched.
+    /// The search.
     pub search: &'a Search,
-    /// What came of it.
+    /// Its outcome.
     pub results: &'a Results,
 }
 
 impl Report<'_> {
     /// The best trial, or the front when there are several objectives, among those that keep the budget; by number.
-    pub fn best(&self) -> Vec<&TrialRecord> {
+    pub fn best(&self) -> Vec<&Trial> {
         let history = &self.results.history;
-        let trials: Vec<&Trial> = if self.search.directions().len() == 1 {
-            let best = history.best().filter(|trial| trial.is_feasible());
-            best.into_iter().collect()
-        } else {
-            pareto::front(history)
-        };
-        let is_best =
-            |record: &&TrialRecord| trials.iter().any(|trial| trial.number == record.number);
-        self.results.records.iter().filter(is_best).collect()
+        if self.search.config.goals.directions().len() > 1 {
+            return pareto::front(history);
+        }
+        let best = history.best().filter(|trial| trial.is_feasible());
+        best.into_iter().collect()
     }
 
-    /// At most `most` of the best trials, spread evenly over them from the best value of the first objective on.
-    pub fn best_spread(&self, most: usize) -> Vec<&TrialRecord> {
-        let direction = self.search.directions()[0];
-        let loss = |record: &TrialRecord| direction.loss(record.outcome.values[0]);
+    /// At most `max` of the best trials, spread evenly over them from the best value of the first objective on.
+    pub fn best_spread(&self, max: usize) -> Vec<&Trial> {
+        let direction = self.search.config.goals.directions()[0];
+        let loss = |trial: &Trial| direction.loss(trial.outcome.values[0]);
         let mut best = self.best();
         best.sort_by(|a, b| loss(a).total_cmp(&loss(b)));
-        let (count, kept) = (best.len(), best.len().min(most));
+        let (count, kept) = (best.len(), best.len().min(max));
         let last = kept.saturating_sub(1).max(1);
         (0..kept).map(|k| best[k * (count - 1) / last]).collect()
     }
 
     /// The complete trial that violates the budget least, when none keeps it.
-    pub fn nearest(&self) -> Option<&TrialRecord> {
-        let history = &self.results.history;
-        let nearest = history.best().filter(|trial| !trial.is_feasible())?;
-        let mut records = self.results.records.iter();
-        records.find(|record| record.number == nearest.number)
+    pub fn nearest(&self) -> Option<&Trial> {
+        let best = self.results.history.best();
+        best.filter(|trial| !trial.is_feasible())
     }
 
-    /// What the nearest trial has where it exceeds the budget: `average_bitwidth 2.5 (at most 2)`.
-    pub fn excess(&self, record: &TrialRecord) -> String {
+    /// The objectives in which a trial exceeds the budget: `average_bitwidth 2.5 (at most 2)`.
+    pub fn excess(&self, trial: &Trial) -> String {
         let shown = |budget: &Budget| {
-            let value = record.scores?.0[budget.metric];
+            let value = Scores::of(trial)?[budget.objective];
             let side = match budget.side {
                 Side::AtMost => "at most",
                 Side::AtLeast => "at least",
             };
-            let (name, limit) = (METRICS[budget.metric].name, budget.limit);
+            let (name, limit) = (budget.objective.name(), budget.limit);
             (budget.excess(value) > 0.0)
                 .then(|| format!("{name} {} ({side} {})", short(value), short(limit)))
         };
-        let budgets = self.search.config.budgets.iter();
+        let budgets = self.search.config.goals.budgets.iter();
         budgets.filter_map(shown).collect::<Vec<_>>().join(", ")
     }
 
     /// `log.json`: a row for every trial.
     pub fn log(&self) -> Json {
-        self.results
-            .records
-            .iter()
-            .map(|record| self.row(record))
-            .collect()
+        let trials = self.results.history.trials().iter();
+        trials.map(|trial| self.row(trial)).collect()
     }
 
     /// `best.json`: the rows of the best trials.
     pub fn best_json(&self) -> Json {
         self.best()
             .into_iter()
-            .map(|record| self.row(record))
+            .map(|trial| self.row(trial))
             .collect()
     }
 
     /// The row of one trial, as `log.json` has it.
-    pub fn row(&self, record: &TrialRecord) -> Json {
-        let part = |source: Source| record.scores.as_ref().map(|scores| metrics(scores, source));
-        let seconds = record
+    pub fn row(&self, trial: &Trial) -> Json {
+        let scores = Scores::of(trial);
+        let part = |source: Source| scores.as_ref().map(|scores| metrics(scores, source));
+        let seconds = trial
             .finished
-            .duration_since(record.started)
+            .duration_since(trial.started)
             .map_or(0.0, |time| time.as_secs_f64());
         json!({
-            "number": record.number,
-            "values": (record.outcome.state != State::Pruned).then_some(&record.outcome.values),
+            "number": trial.number,
+            "values": (trial.outcome.state != State::Pruned).then_some(&trial.outcome.values),
             "software_metrics": part(Source::Software),
             "hardware_metrics": part(Source::Hardware),
-            "scaled_metrics": record.scores.as_ref().map(|scores| self.search.scaled(scores)),
-            "violation": record.outcome.violation,
-            "sampled_config": self.search.task.formats.sampled_config(&record.point),
-            "state": state(record.outcome.state),
-            "note": record.note,
-            "time_begin": unix(record.started),
-            "time_end": unix(record.finished),
+            "scaled_metrics": scores.as_ref().map(|scores| self.search.config.goals.scaled(scores)),
+            "violation": trial.outcome.violation,
+            "sampled_config": self.search.task.formats.sampled_config(&trial.point),
+            "state": trial.outcome.state.name(),
+            "note": trial.note,
+            "time_begin": unix(trial.started),
+            "time_end": unix(trial.finished),
             "duration": seconds,
         })
     }
@@ -118,23 +111,23 @@ impl Report<'_> {
         let parameters = space.parameters();
         let names = ["number", "state"]
             .into_iter()
-            .chain(METRICS.iter().map(|entry| entry.name));
+            .chain(OBJECTIVES.iter().map(|entry| entry.name));
         let mut table = Table::new(
             &names
                 .chain(parameters.iter().map(|p| p.name.as_str()))
                 .collect::<Vec<_>>(),
         );
-        for record in &self.results.records {
+        for trial in self.results.history.trials() {
             let mut cells = vec![
-                record.number.to_string(),
-                state(record.outcome.state).to_owned(),
+                trial.number.to_string(),
+                trial.outcome.state.name().to_owned(),
             ];
-            match &record.scores {
-                Some(scores) => cells.extend(scores.0.into_iter().map(measured)),
-                None => cells.extend(METRICS.iter().map(|_| String::new())),
+            match Scores::of(trial) {
+                Some(scores) => cells.extend(scores.values().iter().map(|value| measured(*value))),
+                None => cells.extend(OBJECTIVES.iter().map(|_| String::new())),
             }
             cells.extend(
-                (0..parameters.len()).map(|index| match record.point.get(index) {
+                (0..parameters.len()).map(|index| match trial.point.get(index) {
                     Some(coordinate) => match space.value(index, coordinate) {
                         Json::String(text) => text,
                         other => other.to_string(),
@@ -155,8 +148,8 @@ impl Report<'_> {
             "hardware_metrics",
             "scaled_metrics",
         ]);
-        for record in self.best() {
-            let Some(scores) = &record.scores else {
+        for trial in self.best() {
+            let Some(scores) = Scores::of(trial) else {
                 continue;
             };
             let shown = |pairs: Vec<(String, f64)>| {
@@ -169,18 +162,20 @@ impl Report<'_> {
             let part = |source| {
                 shown(
                     scores
-                        .of(source)
+                        .of_source(source)
                         .map(|(name, value)| (name.to_owned(), value))
                         .collect(),
                 )
             };
             let scaled = self
                 .search
-                .scaled(scores)
+                .config
+                .goals
+                .scaled(&scores)
                 .into_iter()
                 .map(|(name, value)| (name, value.as_f64().unwrap_or(f64::NAN)));
             table.push([
-                record.number.to_string(),
+                trial.number.to_string(),
                 part(Source::Software),
                 part(Source::Hardware),
                 shown(scaled.collect()),
@@ -189,33 +184,32 @@ impl Report<'_> {
         table
     }
 
-    /// What a complete trial has of an objective, as its metric counts it: without the scale.
-    pub fn objective(&self, record: &TrialRecord, index: usize) -> Option<f64> {
-        let scale = match self.search.config.sum {
+    /// The value of an objective of a complete trial, without its scale.
+    pub fn objective(&self, trial: &Trial, index: usize) -> Option<f64> {
+        let scale = match self.search.config.goals.sum {
             Some(_) => 1.0,
-            None => self.search.config.objectives[index].scale,
+            None => self.search.config.goals.objectives[index].scale,
         };
-        let is_complete = record.outcome.state == State::Complete;
-        is_complete.then(|| record.outcome.values[index] / scale)
+        let is_complete = trial.outcome.state == State::Complete;
+        is_complete.then(|| trial.outcome.values[index] / scale)
     }
 
-    /// Which values of [`Report::objective`] are better.
+    /// The better side of [`Report::objective`].
     fn direction(&self, index: usize) -> Direction {
-        let own = || self.search.config.objectives[index].metric_direction();
-        self.search.config.sum.unwrap_or_else(own)
+        let own = || self.search.config.goals.objectives[index].unscaled_direction();
+        self.search.config.goals.sum.unwrap_or_else(own)
     }
 
     /// The first two objectives of all trials with the front, in steps if there are no others; of a single objective, its
     /// best value so far.
     pub fn chart(&self) -> Chart {
-        let names = self.search.objective_names();
+        let names = self.search.config.goals.names();
         if names.len() < 2 {
             return self.history_chart(&names[0]);
         }
-        let place =
-            |record: &TrialRecord| Some((self.objective(record, 1)?, self.objective(record, 0)?));
+        let place = |trial: &Trial| Some((self.objective(trial, 1)?, self.objective(trial, 0)?));
         let loss = |x: f64| self.direction(1).loss(x);
-        let records = &self.results.records;
+        let trials = self.results.history.trials();
         let mut front: Vec<(f64, f64)> = self.best().into_iter().filter_map(place).collect();
         front.sort_by(|a, b| loss(a.0).total_cmp(&loss(b.0)));
         let mark = if names.len() == 2 {
@@ -224,7 +218,7 @@ impl Report<'_> {
             Mark::Points
         };
         Chart {
-            title: format!("{} of {} trials on the front", front.len(), records.len()),
+            title: format!("{} of {} trials on the front", front.len(), trials.len()),
             x_label: names[1].clone(),
             y_label: names[0].clone(),
             log_x: false,
@@ -232,7 +226,7 @@ impl Report<'_> {
                 series(
                     "trials",
                     Mark::Dots,
-                    records.iter().filter_map(place).collect(),
+                    trials.iter().filter_map(place).collect(),
                 ),
                 series("front", mark, front),
             ],
@@ -243,14 +237,14 @@ impl Report<'_> {
         let loss = |value: f64| self.direction(0).loss(value);
         let mut all: Vec<(f64, f64)> = Vec::new();
         let mut best: Vec<(f64, f64)> = Vec::new();
-        for record in &self.results.records {
-            let Some(value) = self.objective(record, 0) else {
+        for trial in self.results.history.trials() {
+            let Some(value) = self.objective(trial, 0) else {
                 continue;
             };
-            let place = (record.number as f64, value);
+            let place = (trial.number as f64, value);
             all.push(place);
             let is_better = best.last().is_none_or(|last| loss(value) < loss(last.1));
-            if is_better && record.outcome.violation.is_none_or(|by| by <= 0.0) {
+            if is_better && trial.outcome.violation.is_none_or(|by| by <= 0.0) {
                 best.push(place);
             }
         }
@@ -261,7 +255,7 @@ impl Report<'_> {
                 .map(|(best, last)| (last.0, best.1)),
         );
         Chart {
-            title: format!("{name} of {} trials", self.results.records.len()),
+            title: format!("{name} of {} trials", self.results.history.trials().len()),
             x_label: "trial".to_owned(),
             y_label: name.to_owned(),
             log_x: false,
@@ -278,15 +272,6 @@ fn series(name: &str, mark: Mark, points: Vec<(f64, f64)>) -> Series {
         name: name.to_owned(),
         mark,
         points,
-    }
-}
-
-/// How a trial ended, as Optuna says it.
-pub fn state(state: State) -> &'static str {
-    match state {
-        State::Complete => "COMPLETE",
-        State::Pruned => "PRUNED",
-        State::Failed => "FAIL",
     }
 }
 

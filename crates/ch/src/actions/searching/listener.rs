@@ -1,10 +1,10 @@
 //! What is said while trials run: progress, and why some fail.
 
 use crate::console::Console;
-use search::History;
-use search::runner::{Search, TrialRecord};
+use search::Search;
 use std::collections::BTreeSet;
 use std::time::Instant;
+use study::{History, Trial};
 
 /// Turns finished trials into a progress line.
 pub struct Listener<'a> {
@@ -18,7 +18,7 @@ pub struct Listener<'a> {
 }
 
 /// Reasons that are told; with more of them the number of failures says enough.
-const MOST_REASONS: usize = 5;
+const MAX_REASONS: usize = 5;
 
 /// Between two plain lines.
 const LINE_EVERY: f64 = 5.0;
@@ -37,21 +37,21 @@ impl<'a> Listener<'a> {
     }
 
     /// Hears of a trial: why it failed, if that is new, and how far the search is.
-    pub fn hear(&mut self, record: &TrialRecord, history: &History) {
+    pub fn hear(&mut self, trial: &Trial, history: &History) {
         self.heard += 1;
-        if let Some(note) = &record.note
-            && self.reasons.len() < MOST_REASONS
+        if let Some(note) = &trial.note
+            && self.reasons.len() < MAX_REASONS
             && self.reasons.insert(note.clone())
         {
             self.console
-                .note(&format!("trial {} failed: {note}", record.number));
+                .note(&format!("trial {} failed: {note}", trial.number));
         }
         let (started, heard, search) = (self.started, self.heard, self.search);
         let line = || {
             progress(
                 search,
                 history,
-                record.number,
+                trial.number,
                 heard as f64 / started.elapsed().as_secs_f64(),
             )
         };
@@ -64,12 +64,12 @@ impl<'a> Listener<'a> {
 }
 
 fn progress(search: &Search, history: &History, number: u64, rate: f64) -> String {
-    let best = if search.directions().len() == 1 {
+    let best = if search.config.goals.directions().len() == 1 {
         let best = history.best().filter(|trial| trial.is_feasible());
-        let value = best.map(|trial| trial.values[0]);
+        let value = best.map(|trial| trial.outcome.values[0]);
         value.map_or_else(String::new, |value| format!(", best {value:.4}"))
     } else {
-        format!(", front {}", search::pareto::front(history).len())
+        format!(", front {}", study::pareto::front(history).len())
     };
     format!(
         "trial {}/{}, {rate:.0} trials/s{best}",

@@ -1,32 +1,21 @@
-//! Where the point of a format stands: the one field whose steps halve or double every value of the format.
+//! The point of a format: the one field whose steps halve or double every value of the format.
 
-use format::{FieldValue, Format, Integer};
+use format::{FieldValue, Format, Point};
 
-/// The field that moves the point; `Err` says why the format has none.
+/// The field that moves the point; `Err` is the reason why the format has none.
 pub fn field(format: &Format) -> Result<&'static str, &'static str> {
-    match format {
-        Format::Integer(_) => Ok("frac_width"),
-        Format::Log(_) | Format::MinifloatIeee(_) | Format::MinifloatDenorm(_) => {
-            Ok("exponent_bias")
-        }
-        Format::Binary(_) | Format::Ternary(_) => Err("has no point to move"),
-        Format::ScaleInteger(_)
-        | Format::BlockFp(_)
-        | Format::BlockMinifloat(_)
-        | Format::BlockLog(_)
-        | Format::Mxint(_)
-        | Format::Mxfp(_) => Err("its scales follow the data"),
+    match format.point() {
+        Point::Field(field) => Ok(field),
+        Point::FollowsData => Err("its scales follow the data"),
+        Point::Fixed => Err("has no point to move"),
     }
 }
 
 /// The value of the field.
 pub fn position(format: &Format) -> Option<i64> {
     let field = field(format).ok()?;
-    let (_, value) = format
-        .fields()
-        .into_iter()
-        .find(|(name, _)| *name == field)?;
-    match value {
+    let mut fields = format.fields().into_iter();
+    match fields.find(|(name, _)| *name == field)?.1 {
         FieldValue::Int(value) => Some(value),
         _ => None,
     }
@@ -34,44 +23,45 @@ pub fn position(format: &Format) -> Option<i64> {
 
 /// The format with its point elsewhere; nothing if no float would be among its values.
 pub fn moved(format: &Format, position: i64) -> Option<Format> {
-    let field = field(format).ok()?;
-    let with = |(name, value): (&'static str, FieldValue)| {
-        let value = if name == field {
-            FieldValue::Int(position)
-        } else {
-            value
-        };
-        (name.to_owned(), value)
-    };
-    let fields: Vec<(String, FieldValue)> = format.fields().into_iter().map(with).collect();
-    Format::from_fields(format.name(), &fields).ok()
+    format.with_field(field(format).ok()?, FieldValue::Int(position))
 }
 
-/// The format for numbers that are never negative: one bit more of magnitude.
+/// The format for numbers that are never negative: one bit more of magnitude, where a field says so. The codes of other
+/// formats have a sign, or the data decide whether it is used.
 pub fn unsigned(format: &Format) -> Format {
-    match format {
-        Format::Integer(integer) => Integer {
-            signed: false,
-            ..*integer
-        }
-        .into(),
-        other => other.clone(),
-    }
+    let unsigned = format.with_field("signed", FieldValue::Bool(false));
+    unsigned.unwrap_or_else(|| format.clone())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const MOVABLE: [&str; 4] = [
+        "integer(8, 4)",
+        "log(6)",
+        "minifloat_ieee(8, 4)",
+        "minifloat_denorm(8, 4)",
+    ];
+
+    #[test]
+    fn a_format_with_the_field_of_a_point_has_one_that_is_tested() {
+        let has = |entry: &format::FormatEntry, field: &str| {
+            entry.fields.iter().any(|known| known.name == field)
+        };
+        for entry in Format::TABLE {
+            let is_shared = has(entry, "block_size") || has(entry, "granularity");
+            let has_point = has(entry, "frac_width") || has(entry, "exponent_bias");
+            let mut movable = MOVABLE.iter().map(|spec| Format::parse(spec).unwrap());
+            let is_movable = movable.any(|format| format.name() == entry.name);
+            assert_eq!(is_movable, has_point && !is_shared, "{}", entry.name);
+        }
+    }
+
     #[test]
     fn a_step_halves_every_value() {
         let x: Vec<f32> = (-40..40).map(|k| k as f32 * 0.37 + 0.01).collect();
-        for spec in [
-            "integer(8, 4)",
-            "log(6)",
-            "minifloat_ieee(8, 4)",
-            "minifloat_denorm(8, 4)",
-        ] {
+        for spec in MOVABLE {
             let format = Format::parse(spec).unwrap();
             let finer = moved(&format, position(&format).unwrap() + 1).unwrap();
             let halves: Vec<f32> = x.iter().map(|x| x / 2.0).collect();

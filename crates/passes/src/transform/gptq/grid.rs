@@ -4,8 +4,7 @@
 //! those of the original weights: the largest element of a block keeps its rounded value, and the others stay below what
 //! would change the scale. So the format finds the same scales, and rounds nothing, when it meets the result.
 
-use format::{BlockFp, BlockLog, BlockMinifloat, BlockSize, Format, Granularity, Mxfp, Mxint};
-use format::{Reach, ScaleInteger};
+use format::{FieldValue, Format};
 use ir::Tensor;
 
 /// The values that each element may take.
@@ -13,14 +12,14 @@ pub struct Grid {
     columns: usize,
     /// Rounds an element by itself, or in a pair behind what sets its scale.
     rule: Format,
-    /// What sets the scale of each element, row by row; empty when elements stand alone.
+    /// The magnitude that sets the scale of each element, row by row; empty when elements stand alone.
     leaders: Vec<f32>,
     /// Elements that have their value already, row by row; NaN for all others.
     fixed: Vec<f32>,
 }
 
 impl Grid {
-    /// The grid of a format around weights; masked elements are zero. `Err` says why the format cannot be used.
+    /// The grid of a format around weights; masked elements are zero. `Err` is the reason why the format cannot be used.
     pub fn new(format: &Format, weight: &Tensor, mask: Option<&Tensor>) -> Result<Self, String> {
         let (shape, values) = (weight.shape(), weight.values());
         let rows = shape.first().map_or(1, |&rows| rows.max(1));
@@ -46,7 +45,7 @@ impl Grid {
     fn freeze(&mut self, format: &Format, shape: &[usize], values: &[f32]) {
         let mut rounded = vec![0.0; values.len()];
         kernels::quantize::quantize(format, values, shape, &mut rounded);
-        let blocks = block_of_each(&extents(format, shape), shape);
+        let blocks = block_of_each(&format.block_extents(shape), shape);
         let n_blocks = blocks.iter().max().map_or(0, |last| last + 1);
         let mut largest = vec![0; n_blocks];
         for (index, &block) in blocks.iter().enumerate().rev() {
@@ -58,9 +57,11 @@ impl Grid {
         for &index in &largest {
             self.fixed[index] = rounded[index];
         }
-        let leader =
-            |&block: &usize| leader(format, values[largest[block]], rounded[largest[block]]);
-        self.leaders = blocks.iter().map(leader).collect();
+        let leaders: Vec<f32> = largest
+            .iter()
+            .map(|&index| format.scale_ceiling(values[index].abs()))
+            .collect();
+        self.leaders = blocks.iter().map(|&block| leaders[block]).collect();
     }
 
     /// The values nearest to the given ones in the rows from `first` on of a column.
@@ -92,88 +93,11 @@ impl Grid {
 
 /// The format for pairs of a leader and an element that share a scale; nothing where more than the largest sets it.
 fn in_pairs(format: &Format) -> Option<Format> {
-    let block_size = BlockSize {
-        reach: Reach::Last(2),
-        skip_first_dim: false,
-    };
-    Some(match format.clone() {
-        Format::ScaleInteger(format) => ScaleInteger {
-            granularity: Granularity::Row,
-            ..format
-        }
-        .into(),
-        Format::BlockFp(format) => BlockFp {
-            block_size,
-            ..format
-        }
-        .into(),
-        Format::BlockMinifloat(format) => BlockMinifloat {
-            block_size,
-            ..format
-        }
-        .into(),
-        Format::BlockLog(format) => BlockLog {
-            block_size,
-            ..format
-        }
-        .into(),
-        Format::Mxint(format) => Mxint {
-            block_size,
-            ..format
-        }
-        .into(),
-        Format::Mxfp(format) => Mxfp {
-            block_size,
-            ..format
-        }
-        .into(),
-        _ => return None,
+    let by_row = format.with_field("granularity", "row".into());
+    by_row.or_else(|| {
+        let in_twos = format.with_field("block_size", FieldValue::Int(2))?;
+        in_twos.with_field("skip_first_dim", FieldValue::Bool(false))
     })
-}
-
-/// The largest magnitude that elements may have without another scale, given the largest of their block.
-fn leader(format: &Format, largest: f32, rounded: f32) -> f32 {
-    match format {
-        Format::ScaleInteger(_) => largest.abs(),
-        // The scale is the rounded logarithm.
-        Format::BlockLog(_) => rounded.abs(),
-        // The scale is the exponent: the largest float that has the same.
-        _ if largest == 0.0 => 0.0,
-        _ => f32::from_bits(largest.abs().to_bits() | 0x007f_ffff),
-    }
-}
-
-/// How many elements along each axis share a scale.
-fn extents(format: &Format, shape: &[usize]) -> Vec<usize> {
-    let along = |axis: usize| -> Option<usize> {
-        let from_end = shape.len() - axis;
-        let blocks = match format {
-            Format::ScaleInteger(format) => {
-                return match format.granularity {
-                    Granularity::Tensor => None,
-                    Granularity::Channel => (axis == 0).then_some(1),
-                    Granularity::Row => (from_end > 1).then_some(1),
-                };
-            }
-            Format::BlockFp(format) => &format.block_size,
-            Format::BlockMinifloat(format) => &format.block_size,
-            Format::BlockLog(format) => &format.block_size,
-            Format::Mxint(format) => &format.block_size,
-            Format::Mxfp(format) => &format.block_size,
-            _ => return Some(1),
-        };
-        if blocks.skip_first_dim && axis == 0 {
-            return Some(1);
-        }
-        let size = match &blocks.reach {
-            Reach::Last(size) if from_end == 1 => *size,
-            Reach::Last(_) => 1,
-            Reach::Axes(sizes) => sizes[sizes.len().checked_sub(from_end)?],
-        };
-        usize::try_from(size).ok().filter(|&size| size > 0)
-    };
-    let of_axis = |axis: usize| along(axis).map_or(shape[axis], |size| size.min(shape[axis]));
-    (0..shape.len()).map(of_axis).collect()
 }
 
 /// The number of the block that each element is in.
@@ -206,6 +130,25 @@ mod tests {
         "mxint(4, block_size = [2], skip_first_dim = true)",
     ];
 
+    const ALONE: [&str; 4] = [
+        "integer(4, 2)",
+        "log(4)",
+        "minifloat_ieee(6, 3)",
+        "minifloat_denorm(6, 3)",
+    ];
+
+    /// Formats whose scale is a mean.
+    const REFUSED: [&str; 2] = ["ternary(2)", "binary(1, bipolar = false)"];
+
+    #[test]
+    fn every_format_is_here() {
+        let specs = SHARED.iter().chain(&ALONE).chain(&REFUSED);
+        let names: Vec<&str> = specs.map(|s| Format::parse(s).unwrap().name()).collect();
+        for entry in Format::TABLE {
+            assert!(names.contains(&entry.name), "{}", entry.name);
+        }
+    }
+
     fn weight(shape: &[usize], seed: u64) -> Tensor {
         let random = random::Random::new(seed, "weights");
         let values = (0..shape.iter().product::<usize>())
@@ -236,10 +179,7 @@ mod tests {
 
     #[test]
     fn the_original_weights_are_rounded_as_the_format_does() {
-        for spec in SHARED
-            .iter()
-            .chain(&["integer(4, 2)", "log(4)", "minifloat_ieee(6, 3)"])
-        {
+        for spec in SHARED.iter().chain(&ALONE) {
             let format = Format::parse(spec).unwrap();
             for shape in [&[5, 7][..], &[3, 2, 3, 4]] {
                 let weight = weight(shape, 5);
@@ -270,7 +210,7 @@ mod tests {
             for shape in [&[5, 7][..], &[3, 2, 3, 4]] {
                 let values = weight(shape, 5);
                 let codes = format.encode(values.values(), shape);
-                let blocks = block_of_each(&extents(&format, shape), shape);
+                let blocks = block_of_each(&format.block_extents(shape), shape);
                 let count = blocks.iter().max().unwrap() + 1;
                 assert_eq!(count, codes.shared.len(), "{spec}");
             }
@@ -284,7 +224,7 @@ mod tests {
         let format = Format::parse("scale_integer(4)").unwrap();
         let grid = Grid::new(&format, &weight, Some(&mask)).unwrap();
         assert_eq!(rounded(&grid, |_| 2.0), [2.0, 0.0, -2.0]);
-        for spec in ["ternary(2)", "binary(1, bipolar = false)"] {
+        for spec in REFUSED {
             let format = Format::parse(spec).unwrap();
             let why = Grid::new(&format, &weight, None).err().unwrap();
             assert!(why.contains(&format.to_string()), "{why}");

@@ -1,12 +1,12 @@
-//! What a rule says of a node: `name` and `{operand}_{field}` keys become formats of ports.
+//! The rule of a node: `name` and `{operand}_{field}` keys become formats of ports.
 
-use config::{Item, Key, Reader, Span, Value};
+use config::{Item, Reader, Span, Value, did_you_mean};
 use format::{FieldValue, Format, FormatEntry};
 use ir::{DType, Node, NodeId, Op, ParamRole, Verified};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What a rule says of the nodes it chooses.
+/// The decision for the nodes of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeRule {
     /// `name = "NA"`.
@@ -17,7 +17,7 @@ pub enum NodeRule {
     Formats(BTreeMap<Operand, OperandFormat>),
 }
 
-/// What the keys of a rule speak of.
+/// The operands that keys of a rule name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operand {
     /// Values that flow in.
@@ -56,87 +56,128 @@ pub struct OperandFormat {
     rectified: Format,
 }
 
-/// A key of a rule with its value.
-pub type Entry = (Key, FieldValue);
+/// The subject of one value of a rule: the node's format, a flag of the node, or a field of an operand's format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// `name`: the format of all operands that have none of their own.
+    Name,
+    /// `bypass`: leaves the node as it is.
+    Bypass,
+    /// `floor`: rounds down instead of to nearest.
+    Floor,
+    /// `{operand}_{field}`; the field `name` is a format of the operand's own.
+    Field(Operand, String),
+}
+
+/// A slot of a rule with its value.
+pub type Entry = (Slot, FieldValue);
+
+/// A problem of a rule: the entry it concerns, none for the rule as a whole, and a message.
+pub type RuleProblem = (Option<usize>, String);
+
+impl Slot {
+    /// The slot of a key, if it is one.
+    pub fn parse(key: &str) -> Option<Self> {
+        let field = |(word, operand): &(&str, Operand)| {
+            let field = key.strip_prefix(word)?.strip_prefix('_')?;
+            Some(Self::Field(*operand, field.to_owned()))
+        };
+        match key {
+            "name" => Some(Self::Name),
+            "bypass" => Some(Self::Bypass),
+            "floor" => Some(Self::Floor),
+            _ => Operand::WORDS.iter().find_map(field),
+        }
+    }
+
+    /// True when the slot holds the name of a format.
+    pub fn is_name(&self) -> bool {
+        match self {
+            Self::Name => true,
+            Self::Field(_, field) => field == "name",
+            Self::Bypass | Self::Floor => false,
+        }
+    }
+
+    fn is_field_of(&self, operand: Operand) -> bool {
+        matches!(self, Self::Field(own, _) if *own == operand)
+    }
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Name => f.write_str("name"),
+            Self::Bypass => f.write_str("bypass"),
+            Self::Floor => f.write_str("floor"),
+            Self::Field(operand, field) => write!(f, "{}_{field}", operand.name()),
+        }
+    }
+}
 
 impl NodeRule {
     /// Reads a rule from a table of a config file.
     pub fn read(reader: &mut Reader) -> Self {
-        let mut entries: Vec<Entry> = Vec::new();
+        let (mut entries, mut spans): (Vec<Entry>, Vec<Span>) = (Vec::new(), Vec::new());
+        let mut is_sound = true;
         for (key, item) in reader.rest() {
-            match field_value(item) {
-                Some(value) => entries.push((key.clone(), value)),
-                None => reader.problem(
-                    item.span.clone(),
-                    format!(
+            match (Slot::parse(&key.name), field_value(item)) {
+                (_, None) => {
+                    let message = format!(
                         "{}: {} is not a value of a format's field",
                         key.name, item.value
-                    ),
-                ),
+                    );
+                    reader.problem(item.span.clone(), message);
+                }
+                (None, _) => {
+                    let message = format!("unknown key '{}'{}", key.name, nearest_slot(&key.name));
+                    reader.problem(key.span.clone(), message);
+                    is_sound = false;
+                }
+                (Some(slot), Some(value)) => {
+                    entries.push((slot, value));
+                    spans.push(key.span.clone());
+                }
             }
         }
-        let span = reader.span();
-        match Self::of(&entries, &span) {
+        match Self::of(&entries) {
             Ok(rule) => rule,
-            Err(problems) => {
-                for (span, message) in problems {
+            // A key that is unknown may be the one that is missing.
+            Err(problems) if is_sound || problems.iter().all(|(entry, _)| entry.is_some()) => {
+                for (entry, message) in problems {
+                    let span = entry.map_or_else(|| reader.span(), |entry| spans[entry].clone());
                     reader.problem(span, message);
                 }
                 Self::LeaveAlone
             }
+            Err(_) => Self::LeaveAlone,
         }
     }
 
-    /// The rule that keys and values are; `span` is where they stand as a whole.
-    pub fn of(entries: &[Entry], span: &Span) -> Result<Self, Vec<(Span, String)>> {
-        let get = |name: &str| entries.iter().find(|(key, _)| key.name == name);
+    /// The rule that some entries make.
+    pub fn of(entries: &[Entry]) -> Result<Self, Vec<RuleProblem>> {
         let mut problems = wrong_kinds(entries);
-        if let Some((_, FieldValue::Bool(true))) = get("bypass") {
-            problems.extend(unknown_keys(entries));
+        if get(entries, &Slot::Bypass) == Some(&FieldValue::Bool(true)) {
             return if problems.is_empty() {
                 Ok(Self::Bypass)
             } else {
                 Err(problems)
             };
         }
-        let Some((name_key, name)) = get("name") else {
-            return Err(vec![(span.clone(), "name is missing; give a format of `ch list formats`, or \"NA\" to leave nodes alone".to_owned())]);
+        let Some(name_at) = entries.iter().position(|(slot, _)| *slot == Slot::Name) else {
+            let message = "name is missing; give a format of `ch list formats`, or \"NA\" to leave nodes alone";
+            return Err(vec![(None, message.to_owned())]);
         };
-        problems.extend(unknown_keys(entries));
-        let FieldValue::Text(name) = name else {
+        let FieldValue::Text(name) = &entries[name_at].1 else {
             return Err(problems);
         };
-        let named = entries.iter().filter(|(key, _)| is_name(&key.name));
-        for (key, value) in named {
-            if let FieldValue::Text(word) = value
-                && !is_na_word(word)
-                && entry(word).is_none()
-            {
-                let names = Format::TABLE.iter().map(|entry| entry.name.to_owned());
-                let close = super::nearest_key(word, &names.collect::<Vec<_>>());
-                let message = format!("{}: unknown format '{word}'{close}", key.name);
-                problems.push((key.span.clone(), message));
-            }
-        }
+        problems.extend(unknown_formats(entries));
         let mut operands = BTreeMap::new();
-        for (word, operand) in Operand::WORDS {
-            let own: Vec<&Entry> = entries
-                .iter()
-                .filter(|(key, _)| key.name.starts_with(&format!("{word}_")))
-                .collect();
-            let own_name = get(&format!("{word}_name"));
-            let name = match own_name {
-                Some((_, FieldValue::Text(own))) => own,
-                _ => name,
-            };
-            let all_na = own.iter().all(|(_, value)| is_na(value));
-            // A name that is no format has been reported where it stands.
-            if is_na_word(name) || entry(name).is_none() || own.is_empty() || all_na {
-                continue;
-            }
-            match OperandFormat::of(word, name, &own, get("floor").map(|(_, value)| value)) {
-                Ok(format) => drop(operands.insert(operand, format)),
-                Err(message) => problems.push((own[0].0.span.clone(), message)),
+        for (_, operand) in Operand::WORDS {
+            match operand_format(entries, operand, name) {
+                Some(Ok(format)) => drop(operands.insert(operand, format)),
+                Some(Err(problem)) => problems.push(problem),
+                None => {}
             }
         }
         if !problems.is_empty() {
@@ -146,47 +187,80 @@ impl NodeRule {
             return Ok(Self::LeaveAlone);
         }
         if operands.is_empty() {
-            // The name alone is enough for a format whose fields all have defaults.
-            Format::from_fields(name, &[]).map_err(|error| {
-                vec![(
-                    name_key.span.clone(),
-                    format!("name: {error}; give keys such as data_in_width"),
-                )]
-            })?;
-            return Err(vec![(
-                name_key.span.clone(),
-                format!(
-                    "name: '{name}' is given to no operand; give a key such as weight_{}",
-                    first_field(name)
-                ),
-            )]);
+            return Err(vec![(Some(name_at), without_operand(name))]);
         }
         Ok(Self::Formats(operands))
     }
 }
 
-/// Whether a key holds the name of a format.
-fn is_name(key: &str) -> bool {
-    let of_operand = |(word, _): &(&str, Operand)| key.strip_prefix(word) == Some("_name");
-    key == "name" || Operand::WORDS.iter().any(of_operand)
+fn get<'a>(entries: &'a [Entry], slot: &Slot) -> Option<&'a FieldValue> {
+    let found = entries.iter().find(|(own, _)| own == slot);
+    found.map(|(_, value)| value)
 }
 
-/// Keys of a rule whose values are of another kind than theirs.
-fn wrong_kinds(entries: &[Entry]) -> Vec<(Span, String)> {
-    let problem = |(key, value): &Entry| {
-        let is_flag = ["bypass", "floor"].contains(&key.name.as_str());
+/// Entries whose values are of another kind than theirs.
+fn wrong_kinds(entries: &[Entry]) -> Vec<RuleProblem> {
+    let problem = |(at, (slot, value)): (usize, &Entry)| {
+        let is_flag = matches!(slot, Slot::Bypass | Slot::Floor);
         let wanted = match value {
             _ if is_na(value) => return None,
             FieldValue::Bool(_) if is_flag => return None,
-            FieldValue::Text(_) if is_name(&key.name) => return None,
+            FieldValue::Text(_) if slot.is_name() => return None,
             _ if is_flag => "true or false",
-            _ if is_name(&key.name) => "a word",
+            _ if slot.is_name() => "a word",
             _ => return None,
         };
-        let message = format!("{}: {value} is not {wanted}", key.name);
-        Some((key.span.clone(), message))
+        Some((Some(at), format!("{slot}: {value} is not {wanted}")))
     };
-    entries.iter().filter_map(problem).collect()
+    entries.iter().enumerate().filter_map(problem).collect()
+}
+
+/// Entries that name a format that does not exist.
+fn unknown_formats(entries: &[Entry]) -> Vec<RuleProblem> {
+    let problem = |(at, (slot, value)): (usize, &Entry)| {
+        let FieldValue::Text(word) = value else {
+            return None;
+        };
+        let is_known = !slot.is_name() || is_na_word(word) || entry(word).is_some();
+        (!is_known).then(|| {
+            let close = did_you_mean(word, Format::TABLE.iter().map(|entry| entry.name));
+            (Some(at), format!("{slot}: unknown format '{word}'{close}"))
+        })
+    };
+    entries.iter().enumerate().filter_map(problem).collect()
+}
+
+/// The format of an operand; none when nothing speaks of it, or its format is no format: that was reported by itself.
+fn operand_format(
+    entries: &[Entry],
+    operand: Operand,
+    name: &str,
+) -> Option<Result<OperandFormat, RuleProblem>> {
+    let mut own = entries.iter().filter(|(slot, _)| slot.is_field_of(operand));
+    let first = entries
+        .iter()
+        .position(|(slot, _)| slot.is_field_of(operand))?;
+    let name = match get(entries, &Slot::Field(operand, "name".to_owned())) {
+        Some(FieldValue::Text(own)) => own,
+        _ => name,
+    };
+    if is_na_word(name) || entry(name).is_none() || own.all(|(_, value)| is_na(value)) {
+        return None;
+    }
+    let format = OperandFormat::of(entries, operand, name);
+    Some(format.map_err(|message| (Some(first), message)))
+}
+
+/// The message for a format that no operand gets.
+fn without_operand(name: &str) -> String {
+    // The name alone is enough for a format whose fields all have defaults.
+    match Format::from_fields(name, &[]) {
+        Err(error) => format!("name: {error}; give keys such as data_in_width"),
+        Ok(_) => format!(
+            "name: '{name}' is given to no operand; give a key such as weight_{}",
+            first_field(name)
+        ),
+    }
 }
 
 fn first_field(name: &str) -> &'static str {
@@ -201,66 +275,42 @@ fn entry(name: &str) -> Option<&'static FormatEntry> {
         .find(|entry| entry.name == name || entry.aliases.contains(&name))
 }
 
-/// Keys that no operand has: each with the nearest that it could be.
-fn unknown_keys(entries: &[Entry]) -> Vec<(Span, String)> {
-    let is_known = |key: &str| {
-        ["name", "bypass", "floor"].contains(&key)
-            || Operand::WORDS.iter().any(|(word, _)| {
-                key.strip_prefix(word)
-                    .is_some_and(|rest| rest.starts_with('_'))
-            })
-    };
+/// The nearest keys to one that is unknown.
+fn nearest_slot(key: &str) -> String {
+    let fields = ["width", "frac_width", "exponent_width", "block_size"];
     let names: Vec<String> = Operand::WORDS
         .iter()
-        .flat_map(|(word, _)| {
-            ["width", "frac_width", "exponent_width", "block_size"]
-                .map(|field| format!("{word}_{field}"))
-        })
+        .flat_map(|(word, _)| fields.map(|field| format!("{word}_{field}")))
         .chain(["name", "bypass", "floor"].map(str::to_owned))
         .collect();
-    entries
-        .iter()
-        .filter(|(key, _)| !is_known(&key.name))
-        .map(|(key, _)| {
-            (
-                key.span.clone(),
-                format!(
-                    "unknown key '{}'{}",
-                    key.name,
-                    super::nearest_key(&key.name, &names)
-                ),
-            )
-        })
-        .collect()
+    did_you_mean(key, names.iter().map(String::as_str))
 }
 
 impl OperandFormat {
-    fn of(
-        word: &str,
-        name: &str,
-        own: &[&Entry],
-        floor: Option<&FieldValue>,
-    ) -> Result<Self, String> {
+    fn of(entries: &[Entry], operand: Operand, name: &str) -> Result<Self, String> {
+        let knows = |field: &str| {
+            entry(name).is_some_and(|entry| entry.fields.iter().any(|known| known.name == field))
+        };
         let mut fields: Vec<(String, FieldValue)> = Vec::new();
-        for (key, value) in own {
-            match &key.name[word.len() + 1..] {
-                "name" => {}
-                "floor" => {
-                    if *value == FieldValue::Bool(true) {
-                        fields.push(("rounding".to_owned(), "floor".into()));
+        for (slot, value) in entries {
+            match slot {
+                Slot::Field(own, field) if *own == operand => match field.as_str() {
+                    "name" => {}
+                    "floor" => {
+                        if *value == FieldValue::Bool(true) {
+                            fields.push(("rounding".to_owned(), "floor".into()));
+                        }
                     }
-                }
-                field => fields.push((field.to_owned(), value.clone())),
+                    field => fields.push((field.to_owned(), value.clone())),
+                },
+                _ => {}
             }
         }
         let has = |fields: &[(String, FieldValue)], field: &str| {
             fields.iter().any(|(known, _)| known == field)
         };
-        let knows = |field: &str| {
-            entry(name).is_some_and(|entry| entry.fields.iter().any(|known| known.name == field))
-        };
-        if floor == Some(&FieldValue::Bool(true)) && !has(&fields, "rounding") && knows("rounding")
-        {
+        let is_floor = get(entries, &Slot::Floor) == Some(&FieldValue::Bool(true));
+        if is_floor && !has(&fields, "rounding") && knows("rounding") {
             fields.push(("rounding".to_owned(), "floor".into()));
         }
         let make = |extra: Option<(&str, bool)>| {
@@ -270,7 +320,8 @@ impl OperandFormat {
             {
                 fields.push((field.to_owned(), value.into()));
             }
-            Format::from_fields(name, &fields).map_err(|error| format!("{word}: {error}"))
+            Format::from_fields(name, &fields)
+                .map_err(|error| format!("{}: {error}", operand.name()))
         };
         Ok(Self {
             stored: make(None)?,
@@ -282,9 +333,14 @@ impl OperandFormat {
             }))?,
         })
     }
+
+    /// The format of parameters.
+    pub fn stored(&self) -> &Format {
+        &self.stored
+    }
 }
 
-/// The operand whose keys speak of a port; `None` for ports that hold no numbers to round.
+/// The operand that a port belongs to; `None` for ports that hold no numbers to round.
 fn operand_of(node: &Node, port: &str) -> Option<Operand> {
     if let Some(index) = port.strip_prefix("data_in_") {
         let is_right = index != "0"
@@ -310,7 +366,7 @@ fn operand_of(node: &Node, port: &str) -> Option<Operand> {
     }
 }
 
-/// The ports of a node that hold numbers to round, with the operands whose keys speak of them.
+/// The ports of a node that hold numbers to round, with the operands that they belong to.
 pub fn ports(node: &Node, verified: &Verified, id: NodeId) -> Vec<(String, Operand)> {
     let inputs = verified.input_types(id);
     let data = (0..inputs.len())
@@ -333,7 +389,7 @@ pub fn ports(node: &Node, verified: &Verified, id: NodeId) -> Vec<(String, Opera
         .collect()
 }
 
-/// What to tell of a rule with keys for operands that none of its nodes has.
+/// A note on a rule with keys for operands that none of its nodes has.
 pub fn idle_keys(
     rule: &str,
     given: impl Iterator<Item = Operand>,
@@ -383,7 +439,7 @@ fn is_na_word(word: &str) -> bool {
     word == "NA" || word == "None"
 }
 
-/// Whether a value is `"NA"`: as if its key were not given.
+/// True for `"NA"`: as if its key were not given.
 pub fn is_na(value: &FieldValue) -> bool {
     matches!(value, FieldValue::Text(word) if is_na_word(word))
 }

@@ -1,43 +1,41 @@
-//! What the page is told of a search, in columns over the trials, so that ten thousand of them stay below a megabyte.
+//! The data of the page, in columns over the trials, so that ten thousand of them stay below a megabyte.
 //!
 //! Of a column whose entries are all the same only the first is kept.
 
-use crate::config::Side;
-use crate::metrics::METRICS;
 use crate::results::{Report, importances};
-use crate::runner::{Search, TrialRecord};
-use crate::{Direction, State};
+use crate::{Budget, OBJECTIVES, Scores, Search, Side};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
+use study::{Direction, State, Trial};
 
 /// Everything that the page shows.
 pub fn data(report: &Report) -> Json {
-    let (search, records) = (report.search, &report.results.records);
-    let place = |record: &TrialRecord| records.iter().position(|r| r.number == record.number);
+    let (search, trials) = (report.search, report.results.history.trials());
+    let place = |trial: &Trial| trials.iter().position(|other| other.number == trial.number);
     let nearest = report.nearest();
     json!({
-        "sampler": search.config.sampler,
+        "sampler": search.config.sampler.name,
         "seed": search.seed,
         "rows": search.task.rows.len(),
         "configurations": search.task.formats.space.size().map(|size| size as f64),
-        "numbers": records.iter().map(|record| record.number).collect::<Vec<_>>(),
-        "states": records.iter().map(state).collect::<String>(),
+        "numbers": trials.iter().map(|trial| trial.number).collect::<Vec<_>>(),
+        "states": trials.iter().map(state).collect::<String>(),
         "best": report.best().into_iter().filter_map(place).collect::<Vec<_>>(),
         "nearest": nearest.and_then(place),
-        "excess": nearest.map(|record| report.excess(record)),
+        "excess": nearest.map(|trial| report.excess(trial)),
         "columns": columns(report),
         "objectives": objectives(search),
         "budgets": budgets(search),
         "parameters": parameters(report),
-        "notes": choices(records.iter().map(|record| record.note.clone().map(Json::from)).collect()),
+        "notes": choices(trials.iter().map(|trial| trial.note.clone().map(Json::from)).collect()),
         "importances": importances(search, report.results),
     })
 }
 
 /// Complete, over the budget, given up or failed, as one letter.
-fn state(record: &TrialRecord) -> char {
-    let is_over = record.outcome.violation.is_some_and(|by| by > 0.0);
-    match record.outcome.state {
+fn state(trial: &Trial) -> char {
+    let is_over = trial.outcome.violation.is_some_and(|by| by > 0.0);
+    match trial.outcome.state {
         State::Complete if is_over => 'o',
         State::Complete => 'c',
         State::Pruned => 'p',
@@ -45,28 +43,27 @@ fn state(record: &TrialRecord) -> char {
     }
 }
 
-/// What can stand on an axis: every metric, and the sum when metrics are summed.
+/// Everything that can stand on an axis: every objective, and the sum when they are summed.
 fn columns(report: &Report) -> Vec<Json> {
-    let (search, records) = (report.search, &report.results.records);
-    let metrics = METRICS.iter().enumerate().map(|(metric, entry)| {
-        let mut asked = search.config.objectives.iter();
-        let objective = asked.position(|objective| objective.metric == metric);
-        let direction = objective.map_or(entry.direction, |index| {
-            search.config.objectives[index].metric_direction()
-        });
-        let objective = objective.filter(|_| search.config.sum.is_none());
+    let (search, trials) = (report.search, report.results.history.trials());
+    let goals = &search.config.goals;
+    let metrics = OBJECTIVES.iter().map(|entry| {
+        let mut asked = goals.objectives.iter();
+        let goal = asked.position(|goal| goal.objective == entry.objective);
+        let goal = goal.filter(|_| goals.sum.is_none());
         // Trials that others ran in the same study have values, but no scores.
-        let value = |record: &TrialRecord| match record.scores {
-            Some(scores) => Some(scores.0[metric]),
-            None => report.objective(record, objective?),
+        let value = |trial: &Trial| match Scores::of(trial) {
+            Some(scores) => Some(scores[entry.objective]),
+            None => report.objective(trial, goal?),
         };
-        let values = records.iter().map(value);
+        let values = trials.iter().map(value);
+        let direction = goals.direction_of(entry.objective);
         column(entry.name, entry.about, direction, values)
     });
-    let sum = search.config.sum.map(|direction| {
+    let sum = goals.sum.map(|direction| {
         let about = "the metrics that are searched for, each times its scale";
-        let values = records.iter().map(|record| report.objective(record, 0));
-        column(&search.objective_names()[0], about, direction, values)
+        let values = trials.iter().map(|trial| report.objective(trial, 0));
+        column(&goals.names()[0], about, direction, values)
     });
     metrics.chain(sum).collect()
 }
@@ -80,7 +77,7 @@ fn column(
     let mut values: Vec<Json> = values
         .map(|value| value.map_or(Json::Null, short))
         .collect();
-    keep_once(&mut values);
+    collapse_constant(&mut values);
     json!({ "name": name, "about": about, "up": direction == Direction::Maximize, "values": values })
 }
 
@@ -96,44 +93,40 @@ fn short(value: f64) -> Json {
 
 /// The places of the objectives among the columns.
 fn objectives(search: &Search) -> Vec<usize> {
-    match search.config.sum {
-        Some(_) => vec![METRICS.len()],
-        None => search
-            .config
-            .objectives
-            .iter()
-            .map(|objective| objective.metric)
-            .collect(),
+    let goals = &search.config.goals;
+    if goals.sum.is_some() {
+        return vec![OBJECTIVES.len()];
     }
+    let objectives = goals.objectives.iter();
+    objectives.map(|goal| goal.objective as usize).collect()
 }
 
 fn budgets(search: &Search) -> Vec<Json> {
-    let budgets = search.config.budgets.iter();
-    let one = |budget: &crate::config::Budget| {
+    let budgets = search.config.goals.budgets.iter();
+    let one = |budget: &Budget| {
         let side = match budget.side {
             Side::AtMost => "at most",
             Side::AtLeast => "at least",
         };
-        json!({ "column": budget.metric, "side": side, "limit": budget.limit })
+        json!({ "column": budget.objective as usize, "side": side, "limit": budget.limit })
     };
     budgets.map(one).collect()
 }
 
 /// The keys of all nodes with what every trial had there, fixed ones too.
 fn parameters(report: &Report) -> Vec<Json> {
-    let records = &report.results.records;
+    let trials = report.results.history.trials();
     let mut places = BTreeMap::new();
     let mut columns: Vec<(String, String, Vec<Option<Json>>)> = Vec::new();
-    for (trial, record) in records.iter().enumerate() {
-        for (node, key, value) in entries(report.search.task.formats.sampled_config(&record.point))
-        {
+    for (row, trial) in trials.iter().enumerate() {
+        for (node, key, value) in entries(report.search.task.formats.sampled_config(&trial.point)) {
             let place = *places
                 .entry((node.clone(), key.clone()))
                 .or_insert(columns.len());
             if place == columns.len() {
-                columns.push((node, key, vec![None; records.len()]));
+                columns.push((node, key, vec![None; trials.len()]));
             }
-            columns[place].2[trial] = Some(value);
+            columns[place].2[row] = Some(value);
         }
     }
     let one = |(node, key, values)| {
@@ -180,7 +173,7 @@ fn choices(values: Vec<Option<Json>>) -> Map<String, Json> {
                 .unwrap_or(' '),
         );
     }
-    keep_once(&mut letters);
+    collapse_constant(&mut letters);
     let mut column = Map::new();
     column.insert("list".to_owned(), Json::Array(list));
     column.insert(
@@ -190,8 +183,8 @@ fn choices(values: Vec<Option<Json>>) -> Map<String, Json> {
     column
 }
 
-/// Keeps the first entry of a column whose entries are all the same.
-fn keep_once<T: PartialEq>(column: &mut Vec<T>) {
+/// Shortens a column whose entries are all the same to the first.
+fn collapse_constant<T: PartialEq>(column: &mut Vec<T>) {
     if column.windows(2).all(|pair| pair[0] == pair[1]) {
         column.truncate(1);
     }

@@ -1,0 +1,143 @@
+//! A search, ready to run, and what came of it.
+
+use crate::config::SearchConfig;
+use crate::evaluate::Task;
+use crate::workers;
+use data::Split;
+use engine::Network;
+use ir::Graph;
+use passes::PassError;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use study::storage::{Storage, StorageError};
+use study::{History, Point, SamplerContext, Study, StudyError, Trial};
+use train::{StepTraining, TrainError, train_steps};
+
+/// A search, ready to run.
+pub struct Search {
+    /// Everything the file asks for.
+    pub config: SearchConfig,
+    /// The network and the rows that trials are scored on.
+    pub task: Task,
+    /// The rows that trials are trained on, if they are trained.
+    pub train_rows: Option<Split>,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Number of threads.
+    pub threads: usize,
+}
+
+/// The outcome of a search.
+pub struct Results {
+    /// The finished trials without a gap.
+    pub history: History,
+    /// The end it took.
+    pub ending: Ending,
+    /// Time it took, without what an earlier run did.
+    pub time: Duration,
+    /// Trials of this run.
+    pub ran: u64,
+}
+
+/// The end of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All trials are done.
+    Done,
+    /// Every configuration was tried before all trials were used.
+    Exhausted,
+    /// Somebody stopped it.
+    Stopped,
+    /// Its time was over.
+    TimedOut,
+}
+
+/// A point that cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// Its formats cannot be made, or its network cannot be run.
+    #[error(transparent)]
+    Network(#[from] PassError),
+    /// Its network cannot be trained.
+    #[error(transparent)]
+    Training(#[from] TrainError),
+}
+
+/// A search that cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The space, the sampler and the study do not fit.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// The network cannot be run.
+    #[error(transparent)]
+    Network(#[from] PassError),
+    /// Trials cannot be stored.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// No trial had a result.
+    #[error("every trial failed; the first said: {0}")]
+    AllFailed(String),
+}
+
+/// Trials that may run beside each other while a trial is compared with earlier ones.
+const WINDOW: u64 = 64;
+
+impl Search {
+    /// A study of the space, with nothing tried yet.
+    pub fn study(&self) -> Result<Study, StudyError> {
+        let directions = self.config.goals.directions();
+        let space = Arc::clone(&self.task.formats.space);
+        let context = SamplerContext {
+            space: Arc::clone(&space),
+            objectives: directions.len(),
+            seed: self.seed,
+        };
+        let sampler = self.config.sampler.settings.build(context)?;
+        let mut study = Study::new(space, sampler, directions, self.config.n_trials)?;
+        if self.stops_early(&study) {
+            study.set_window(WINDOW);
+        }
+        Ok(study)
+    }
+
+    /// Samplers that look back learn from what bad trials score, so they see them through unless told otherwise.
+    pub(crate) fn stops_early(&self, study: &Study) -> bool {
+        let is_wanted = self.config.early_stop.unwrap_or(!study.looks_back());
+        self.config.training.is_none() && is_wanted
+    }
+
+    /// The network of a point with the formats it chooses and, if trials are trained, the weights that its trial had.
+    pub fn graph(&self, point: &Point) -> Result<Graph, TrialError> {
+        match self.config.training {
+            None => Ok(self.task.formats.graph(&self.task.graph, point)?),
+            Some(_) => Ok(self.trained(point)?.to_graph()),
+        }
+    }
+
+    /// The network of a point, trained as its trial is.
+    pub(crate) fn trained(&self, point: &Point) -> Result<Network, TrialError> {
+        let graph = self.task.formats.graph(&self.task.graph, point)?;
+        let (Some(rows), Some(training)) = (&self.train_rows, self.config.training) else {
+            return Err(PassError::NoData.into());
+        };
+        let training = StepTraining {
+            steps: training.steps,
+            batch_size: training.batch_size,
+            learning_rate: training.learning_rate,
+            seed: self.seed,
+        };
+        Ok(train_steps(graph, rows, training)?)
+    }
+
+    /// Runs all trials. `on_trial` is called for every trial in the order of the numbers.
+    pub fn run(
+        &self,
+        storage: Option<Box<dyn Storage>>,
+        stop: &AtomicBool,
+        on_trial: &mut (dyn FnMut(&Trial, &History) + Send),
+    ) -> Result<Results, RunError> {
+        workers::run(self, storage, stop, on_trial)
+    }
+}

@@ -1,0 +1,379 @@
+//! Searches from their config on: what is given up, what fails, what comes back from a journal, what is best.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod fixtures;
+mod stored_trials;
+
+use data::SplitName;
+use engine::{Input, Network};
+use fixtures::{network, read, run, search, strategy};
+use search::results::{Report, importances};
+use search::{Objective, Results, Scores, Search};
+use serde_json::{Map, Value as Json, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use stored_trials::StoredTrials;
+use study::storage::{Attributes, Journal, StudyInfo};
+use study::{Outcome, State, Trial};
+
+fn best(search: &Search, results: &Results) -> Vec<u64> {
+    let report = Report { search, results };
+    report.best().iter().map(|trial| trial.number).collect()
+}
+
+/// Which trials are best does not depend on whether hopeless ones are seen to their end.
+#[test]
+fn giving_up_never_loses_a_best_trial() {
+    let mut given_up = 0;
+    for metrics in [
+        "accuracy = {}\naverage_bitwidth = {}",
+        "accuracy.direction = \"minimize\"\naverage_bitwidth = {}",
+        "accuracy.scale = -1.0\nbitops = {}",
+        "loss.direction = \"maximize\"\naverage_bitwidth = {}",
+        "loss = { scale = -2.0, direction = \"minimize\" }",
+        "accuracy = { scale = -1.0, direction = \"minimize\" }\nbitops = {}",
+    ] {
+        let with = |early: bool| {
+            let setup = format!("[strategy.setup]\nn_trials = 150\nearly_stop = {early}\n");
+            let search = search(&strategy(metrics, &setup), network(), 4000);
+            let results = run(&search, None);
+            let pruned = |trial: &&Trial| trial.outcome.state == State::Pruned;
+            (
+                best(&search, &results),
+                results.history.trials().iter().filter(pruned).count(),
+            )
+        };
+        let (early, late) = (with(true), with(false));
+        assert_eq!(early.0, late.0, "{metrics}");
+        assert_eq!(late.1, 0);
+        given_up += early.1;
+    }
+    assert!(given_up > 100, "{given_up} trials were given up");
+}
+
+#[test]
+fn a_trial_that_was_given_up_shows_no_answers() {
+    let setup = "[strategy.setup]\nn_trials = 150\nearly_stop = true\n";
+    let search = search(
+        &strategy("accuracy = {}\naverage_bitwidth = {}", setup),
+        network(),
+        4000,
+    );
+    let results = run(&search, None);
+    let report = Report {
+        search: &search,
+        results: &results,
+    };
+    let log = report.log();
+    let mut rows = log.as_array().unwrap().iter();
+    let row = rows.find(|row| row["state"] == "PRUNED").unwrap();
+    assert_eq!(row["software_metrics"]["accuracy"], Json::Null);
+    assert_eq!(row["scaled_metrics"]["accuracy"], Json::Null);
+    assert_eq!(row["values"], Json::Null);
+    assert!(row["hardware_metrics"]["average_bitwidth"].is_f64());
+    let csv = report.table().to_csv();
+    let mut lines = csv.lines();
+    assert!(lines.any(|line| line.contains(",PRUNED,,,")), "{csv}");
+}
+
+fn journal(name: &str) -> PathBuf {
+    let name = format!("runner_{name}_{}.journal", std::process::id());
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+fn info(search: &Search) -> StudyInfo {
+    StudyInfo {
+        name: "study".to_owned(),
+        directions: search.config.goals.directions(),
+        metric_names: search.config.goals.names(),
+        facts: Map::new(),
+        space: Arc::clone(&search.task.formats.space),
+    }
+}
+
+/// Widths are numbers: CMA-ES searches the example that comes with the program, once its objectives are one.
+#[test]
+fn cmaes_searches_widths() {
+    let example = include_str!("../../../configs/examples/jsc_tiny_search.toml");
+    let text = example
+        .replace("sampler = \"tpe\"", "sampler = \"cmaes\"")
+        .replace("sum_scaled_metrics = false", "sum_scaled_metrics = true")
+        .replace("[search.", "[");
+    let start = text.find("[search_space]").unwrap();
+    let mut graph = models::build("jsc-tiny", &models::ModelInfo::default()).unwrap();
+    graph.initialize(1);
+    let search = search(&text[start..], graph, 200);
+    let results = run(&search, None);
+    assert_eq!(search.config.sampler.name, "cmaes");
+    let is_complete = |trial: &Trial| trial.outcome.state == State::Complete;
+    assert!(
+        !results.history.trials().is_empty() && results.history.trials().iter().all(is_complete)
+    );
+}
+
+/// Floats overflow over a huge weight, integers end it: some trials have a loss, others none.
+#[test]
+fn a_trial_without_a_number_fails_and_the_study_goes_on() {
+    let mut graph = network();
+    let (id, node) = graph
+        .iter()
+        .find(|(_, node)| node.op.name() == "linear")
+        .unwrap();
+    let mut weight = node.params["weight"].clone();
+    weight.values_mut()[0] = f32::MAX;
+    graph
+        .node_mut(id)
+        .params
+        .insert("weight".to_owned(), weight);
+    let text = |trials: u64| {
+        let setup = format!("[strategy.setup]\nn_trials = {trials}\n");
+        strategy("loss = {}\naverage_bitwidth = {}", &setup)
+            .replace("name = [\"integer\"]", "name = [\"integer\", \"NA\"]")
+    };
+    let first = search(&text(20), graph.clone(), 300);
+    let path = journal("nan");
+    let storage = Journal::create(&path, &info(&first)).unwrap();
+    let results = run(&first, Some(Box::new(storage)));
+    let failed = |trial: &&Trial| trial.outcome.state == State::Failed;
+    let count = results.history.trials().iter().filter(failed).count();
+    assert!((1..20).contains(&count), "{count} of 20 failed");
+    let note = results
+        .history
+        .trials()
+        .iter()
+        .find(failed)
+        .unwrap()
+        .note
+        .clone();
+    assert!(note.unwrap().starts_with("loss is "));
+
+    let log = |search: &Search, results: &Results| {
+        let mut log = Report { search, results }.log();
+        for row in log.as_array_mut().unwrap() {
+            for time in ["time_begin", "time_end", "duration"] {
+                row.as_object_mut().unwrap().remove(time);
+            }
+        }
+        log
+    };
+    let longer = search(&text(30), graph.clone(), 300);
+    let resumed = run(
+        &longer,
+        Some(Box::new(Journal::open(&path, &info(&longer)).unwrap())),
+    );
+    assert_eq!(resumed.ran, 10);
+    assert_eq!(log(&longer, &resumed), log(&longer, &run(&longer, None)));
+    std::fs::remove_file(path).unwrap();
+}
+
+/// A complete trial whose value is null, as journals of others may have it.
+#[test]
+fn a_kept_value_that_is_null_is_a_failed_trial() {
+    let text = |trials: u64| {
+        let setup = format!("[strategy.setup]\nn_trials = {trials}\n");
+        strategy("accuracy = {}", &setup)
+    };
+    let first = search(&text(4), network(), 100);
+    let path = journal("null");
+    run(
+        &first,
+        Some(Box::new(Journal::create(&path, &info(&first)).unwrap())),
+    );
+    let kept = std::fs::read_to_string(&path).unwrap();
+    let nulled: Vec<String> = kept
+        .lines()
+        .map(|line| {
+            let mut line: Json = serde_json::from_str(line).unwrap();
+            if line["op_code"] == 6 && line["trial_id"] == 2 {
+                line["values"] = serde_json::json!([null]);
+            }
+            line.to_string() + "\n"
+        })
+        .collect();
+    std::fs::write(&path, nulled.concat()).unwrap();
+    let longer = search(&text(6), network(), 100);
+    let results = run(
+        &longer,
+        Some(Box::new(Journal::open(&path, &info(&longer)).unwrap())),
+    );
+    let states: Vec<State> = results
+        .history
+        .trials()
+        .iter()
+        .map(|trial| trial.outcome.state)
+        .collect();
+    assert_eq!(states.len(), 6);
+    for (number, state) in states.into_iter().enumerate() {
+        assert_eq!(state == State::Failed, number == 2);
+    }
+    std::fs::remove_file(path).unwrap();
+}
+
+/// The graph of a trained trial scores what the trial scored.
+#[test]
+fn a_trained_trial_can_be_had_again() {
+    let more = "eval_mode = false\n[strategy.sw_runner.basic_train]\nmax_steps = 20\nlearning_rate = 1e-2\n\
+         [strategy.setup]\nn_trials = 3\n";
+    let search = search(&strategy("accuracy = {}", more), network(), 600);
+    for trial in run(&search, None).history.trials() {
+        let graph = search.graph(&trial.point).unwrap();
+        let untrained = search.task.formats.graph(&search.task.graph, &trial.point);
+        assert_ne!(graph, untrained.unwrap());
+        let mut network = Network::new(graph, 1).unwrap();
+        let rows = &search.task.rows;
+        let input = Input::Gather {
+            values: rows.rows(),
+            indices: rows.indices(),
+        };
+        let score = network.evaluate(&[input], rows.labels(), rows.len());
+        let accuracy = score.unwrap().correct as f64 / rows.len() as f64;
+        assert_eq!(Scores::of(trial).unwrap()[Objective::Accuracy], accuracy);
+    }
+}
+
+#[test]
+fn a_budget_that_nothing_keeps_leaves_no_best() {
+    for metrics in ["accuracy = {}", "accuracy = {}\nbitops = {}"] {
+        let more = "[strategy.budget]\nmax_average_bitwidth = 1.5\n";
+        let setup = "[strategy.setup]\nn_trials = 40\nearly_stop = false\n";
+        let search = search(&strategy(metrics, &format!("{more}{setup}")), network(), 50);
+        let results = run(&search, None);
+        let report = Report {
+            search: &search,
+            results: &results,
+        };
+        assert_eq!(report.best().len(), 0);
+        let nearest = report.nearest().unwrap();
+        let violation = |trial: &Trial| trial.outcome.violation.unwrap();
+        let min = results
+            .history
+            .trials()
+            .iter()
+            .map(violation)
+            .fold(f64::MAX, f64::min);
+        assert_eq!(violation(nearest), min);
+        assert!(report.excess(nearest).ends_with("(at most 1.5)"));
+    }
+}
+
+#[test]
+fn the_best_are_spread_from_the_best_of_the_first_objective() {
+    let setup = "[strategy.setup]\nn_trials = 200\n";
+    let metrics = "accuracy = {}\nbitops = {}\nloss = {}";
+    let search = search(&strategy(metrics, setup), network(), 600);
+    let results = run(&search, None);
+    let report = Report {
+        search: &search,
+        results: &results,
+    };
+    let all = report.best();
+    assert!(all.len() > 5, "{} are on the front", all.len());
+    let accuracy = |trial: &&Trial| trial.outcome.values[0];
+    let max = all.iter().map(accuracy).fold(0.0, f64::max);
+    let min = all.iter().map(accuracy).fold(1.0, f64::min);
+    for kept in [2, 5, all.len(), 10_000] {
+        let spread = report.best_spread(kept);
+        assert_eq!(spread.len(), kept.min(all.len()));
+        assert_eq!(accuracy(&spread[0]), max);
+        assert_eq!(accuracy(&spread[spread.len() - 1]), min);
+    }
+    assert_eq!(accuracy(&report.best_spread(1)[0]), max);
+}
+
+#[test]
+fn few_trials_say_nothing_of_importances() {
+    for (trials, objectives) in [(9, 0), (10, 1)] {
+        let setup = format!("[strategy.setup]\nn_trials = {trials}\n");
+        let search = search(&strategy("accuracy = {}", &setup), network(), 50);
+        let shares = importances(&search, &run(&search, None));
+        assert_eq!(shares.len(), objectives, "{trials} trials");
+    }
+}
+
+#[test]
+fn trials_are_scored_on_validation_rows_unless_told_otherwise() {
+    for more in [
+        "",
+        "[strategy.sw_runner]\n",
+        "[strategy.sw_runner.basic_evaluation]\n",
+    ] {
+        let config = read(&strategy("accuracy = {}", more)).unwrap();
+        assert_eq!(config.split, SplitName::Val);
+    }
+}
+
+#[test]
+fn keys_that_contradict_each_other_are_problems() {
+    let cases = [
+        (
+            "[strategy.setup]\nsampler = \"tpe\"\n",
+            "\"tpe\": sampler: 'tpe' contradicts name = \"random\"",
+        ),
+        (
+            "[strategy.setup]\ndirection = \"minimize\"\n",
+            "\"minimize\": direction: it is that of a sum",
+        ),
+        (
+            "eval_mode = true\n[strategy.sw_runner.basic_train]\nmax_steps = 3\n",
+            "basic_train is given, but trials are not trained",
+        ),
+        (
+            "[strategy.sw_runner.basic_train]\nmax_steps = 3\n",
+            "basic_train is given, but trials are not trained",
+        ),
+    ];
+    for (more, expected) in cases {
+        let problems = read(&strategy("accuracy = {}", more)).unwrap_err();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains(expected), "{problems:?}");
+    }
+    let same = "[strategy.setup]\nsampler = \"random\"\nsum_scaled_metrics = true\ndirection = \"minimize\"\n";
+    assert!(read(&strategy("accuracy = {}", same)).is_ok());
+}
+
+#[test]
+fn optuna_is_suggested() {
+    let text = strategy("accuracy = {}", "").replace("\"random\"", "\"optunaa\"");
+    let problems = read(&text).unwrap_err();
+    assert!(problems[0].contains("not one of optuna, "), "{problems:?}");
+    assert!(
+        problems[0].ends_with("did you mean 'optuna'?"),
+        "{problems:?}"
+    );
+}
+
+/// Other programs that share a study choose each parameter by itself.
+#[test]
+fn a_foreign_trial_that_makes_no_format_has_failed() {
+    let text = "[search_space.setup]\nby = \"type\"\n[search_space.seed.linear.config]\nname = [\"minifloat_ieee\"]\n\
+                weight_width = [2, 4, 8]\nweight_exponent_width = [1, 3, 4]\n\
+                [strategy]\nname = \"tpe\"\n[strategy.setup]\nn_trials = 8\n[strategy.metrics]\naccuracy.scale = 1.0\n";
+    let search = search(text, network(), 100);
+    let parameters = search.task.formats.space.parameters().iter();
+    let chosen = parameters.map(|parameter| {
+        let is_width = parameter.name.ends_with("/weight_width");
+        (parameter.name.clone(), json!(if is_width { 2 } else { 4 }))
+    });
+    let named: Map<String, Json> = chosen.collect();
+    let point = search.task.formats.space.point(&named).unwrap();
+    let foreign = Trial::new(0, point, Outcome::complete(vec![0.99]));
+    let results = run(
+        &search,
+        Some(Box::new(StoredTrials(vec![(foreign, Attributes::new())]))),
+    );
+    assert_eq!(results.history.trials().len(), 8);
+    assert_eq!(results.history.trials()[0].outcome.state, State::Failed);
+    let others = &results.history.trials()[1..];
+    assert!(
+        others
+            .iter()
+            .all(|trial| trial.outcome.state == State::Complete)
+    );
+    let report = Report {
+        search: &search,
+        results: &results,
+    };
+    assert!(report.best().iter().all(|trial| trial.number > 0));
+}
