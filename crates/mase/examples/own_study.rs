@@ -9,16 +9,10 @@ use mase::{Direction, Distribution, Outcome, Parameter, Space, Study};
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let real = |low: f64, high: f64| Distribution::Float {
-        low,
-        high,
-        log: false,
-    };
-    let words = ["plain", "shifted"].map(Into::into).to_vec();
     let space = Arc::new(Space::new(vec![
-        Parameter::new("x", real(-5.0, 5.0)),
-        Parameter::new("y", real(-5.0, 5.0)),
-        Parameter::new("kind", Distribution::Categorical { choices: words }),
+        Parameter::new("x", Distribution::float(-5.0, 5.0)),
+        Parameter::new("y", Distribution::float(-5.0, 5.0)),
+        Parameter::new("kind", Distribution::categorical(["plain", "shifted"])),
     ])?);
     let context = SamplerContext {
         space: Arc::clone(&space),

@@ -26,13 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = open_dataset("jsc-sim", &OpenOptions::default())?;
     let mut graph = build_model("jsc-toy", &ModelInfo::default())?;
     graph.initialize(0);
-    let training = StepTraining {
-        steps: 1000,
-        batch_size: 256,
-        learning_rate: 1e-2,
-        seed: 0,
-    };
-    let trained = train_steps(graph, &data.train, training)?.to_graph();
+    let trained = train_steps(graph, &data.train, StepTraining::default())?.to_graph();
 
     let table = ConfigTable::parse(PASSES).map_err(|problem| problem.message)?;
     let program = Program::read(&table)

@@ -7,7 +7,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::Value;
 use study::{
     Direction, Distribution, Next, Outcome, Parameter, SAMPLERS, SamplerContext, Space, Study,
 };
@@ -17,10 +16,10 @@ const TIMED: u64 = 200;
 
 fn main() {
     let kinds = [
-        ("20 choices of 4", categorical()),
-        ("20 integers 2..16", int(2, 16)),
-        ("20 integers 0..1000", int(0, 1000)),
-        ("20 reals", real()),
+        ("20 choices of 4", Distribution::categorical(0..4)),
+        ("20 integers 2..16", Distribution::int(2, 16)),
+        ("20 integers 0..1000", Distribution::int(0, 1000)),
+        ("20 reals", Distribution::float(0.0, 1.0)),
     ];
     for (kind, distribution) in kinds {
         let space = Arc::new(space(&distribution));
@@ -76,27 +75,4 @@ fn time_per_trial(mut study: Study, objectives: usize) -> f64 {
 fn space(distribution: &Distribution) -> Space {
     let parameters = (0..20).map(|k| Parameter::new(format!("x{k}"), distribution.clone()));
     Space::new(parameters.collect()).expect("the space is valid")
-}
-
-fn categorical() -> Distribution {
-    Distribution::Categorical {
-        choices: (0..4).map(Value::from).collect(),
-    }
-}
-
-fn int(low: i64, high: i64) -> Distribution {
-    Distribution::Int {
-        low,
-        high,
-        step: 1,
-        log: false,
-    }
-}
-
-fn real() -> Distribution {
-    Distribution::Float {
-        low: 0.0,
-        high: 1.0,
-        log: false,
-    }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use study::storage::{Storage, StorageError, StudyInfo, open};
 use study::{Direction, Distribution, Outcome, Parameter, Space, Trial};
 
@@ -80,10 +80,9 @@ fn space() -> Arc<Space> {
 }
 
 fn parameter(index: usize) -> Parameter {
-    let choices = [2, 4, 8, 16].map(Value::from).to_vec();
     Parameter::new(
         format!("seq_blocks_{index}_weight_width"),
-        Distribution::Categorical { choices },
+        Distribution::categorical([2, 4, 8, 16]),
     )
 }
 

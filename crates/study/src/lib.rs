@@ -12,8 +12,7 @@
 //! use std::sync::Arc;
 //! use study::{Direction, Distribution, Next, Outcome, Parameter, SamplerContext, Space, Study, build_sampler};
 //!
-//! let widths = Distribution::Int { low: 2, high: 16, step: 1, log: false };
-//! let space = Arc::new(Space::new(vec![Parameter::new("width", widths)])?);
+//! let space = Arc::new(Space::new(vec![Parameter::new("width", Distribution::int(2, 16))])?);
 //! let context = SamplerContext { space: Arc::clone(&space), objectives: 1, seed: 0 };
 //! let sampler = build_sampler("tpe", context)?;
 //! let mut study = Study::new(Arc::clone(&space), sampler, vec![Direction::Minimize], 40)?;

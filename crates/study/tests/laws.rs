@@ -16,18 +16,11 @@ fn parameter(name: &str, distribution: Distribution) -> Parameter {
 }
 
 fn choices(values: &[&str]) -> Distribution {
-    Distribution::Categorical {
-        choices: values.iter().map(|&v| Value::from(v)).collect(),
-    }
+    Distribution::categorical(values.iter().copied())
 }
 
 fn int(low: i64, high: i64) -> Distribution {
-    Distribution::Int {
-        low,
-        high,
-        step: 1,
-        log: false,
-    }
+    Distribution::int(low, high)
 }
 
 /// Everything at once: a condition, steps, logarithms, a continuous parameter.

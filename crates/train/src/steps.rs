@@ -19,6 +19,18 @@ pub struct StepTraining {
     pub seed: u64,
 }
 
+impl Default for StepTraining {
+    /// A thousand updates on batches of 256, enough for a small network to become useful.
+    fn default() -> Self {
+        Self {
+            steps: 1000,
+            batch_size: 256,
+            learning_rate: 1e-2,
+            seed: 0,
+        }
+    }
+}
+
 /// Trains a graph for some updates, on one thread. Batches are drawn with replacement and follow from the seed alone: two
 /// graphs learn from the same rows, and the same graph gets the same weights.
 ///

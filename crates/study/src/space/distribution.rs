@@ -69,6 +69,32 @@ impl std::hash::Hash for Coordinate {
 }
 
 impl Distribution {
+    /// One of some choices.
+    pub fn categorical<T: Into<Value>>(choices: impl IntoIterator<Item = T>) -> Self {
+        Self::Categorical {
+            choices: choices.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    /// A whole number of a range, both ends included.
+    pub fn int(low: i64, high: i64) -> Self {
+        Self::Int {
+            low,
+            high,
+            step: 1,
+            log: false,
+        }
+    }
+
+    /// A real number of a range.
+    pub fn float(low: f64, high: f64) -> Self {
+        Self::Float {
+            low,
+            high,
+            log: false,
+        }
+    }
+
     /// The number of values; none when they are not countable.
     pub fn count(&self) -> Option<u64> {
         match self {

@@ -8,42 +8,15 @@ const SAMPLERS: &[&str] = &["random", "tpe", "nsgaii"];
 
 /// All of them.
 pub const PROBLEMS: &[Problem] = &[
-    Problem {
-        name: "formats",
-        budgets: &[60, 200],
-        samplers: SAMPLERS,
-        space: layers,
-        values: |x| vec![rounding_loss(x) + 0.02 * bits(x)],
-        excess: None,
-        reference: &[],
-    },
-    Problem {
-        name: "formats_bits",
-        budgets: &[60, 200],
-        samplers: SAMPLERS,
-        space: layers,
-        values: |x| vec![rounding_loss(x), bits(x)],
-        excess: None,
-        reference: &[1.0, 16.0],
-    },
-    Problem {
-        name: "nested",
-        budgets: &[60, 200],
-        samplers: SAMPLERS,
-        space: branches,
-        values: |x| vec![branch_loss(x)],
-        excess: None,
-        reference: &[],
-    },
-    Problem {
-        name: "nested_cost",
-        budgets: &[60, 200],
-        samplers: SAMPLERS,
-        space: branches,
-        values: |x| vec![branch_loss(x), branch_cost(x)],
-        excess: None,
-        reference: &[3.0, 3.0],
-    },
+    Problem::new("formats", &[60, 200], SAMPLERS)
+        .over(layers, |x| vec![rounding_loss(x) + 0.02 * bits(x)]),
+    Problem::new("formats_bits", &[60, 200], SAMPLERS)
+        .over(layers, |x| vec![rounding_loss(x), bits(x)])
+        .from_reference(&[1.0, 16.0]),
+    Problem::new("nested", &[60, 200], SAMPLERS).over(branches, |x| vec![branch_loss(x)]),
+    Problem::new("nested_cost", &[60, 200], SAMPLERS)
+        .over(branches, |x| vec![branch_loss(x), branch_cost(x)])
+        .from_reference(&[3.0, 3.0]),
 ];
 
 const LAYERS: usize = 4;

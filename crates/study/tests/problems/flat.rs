@@ -9,98 +9,50 @@ const ANY: &[&str] = &["random", "qmc", "tpe", "nsgaii", "nsgaiii"];
 
 /// All of them.
 pub const PROBLEMS: &[Problem] = &[
-    Problem {
-        name: "sphere",
-        budgets: &[120],
-        samplers: ORDERED,
-        space: || floats(5, -5.0, 5.0),
-        values: |x| vec![x.0.iter().map(|x| (x - 1.3) * (x - 1.3)).sum()],
-        excess: None,
-        reference: &[],
-    },
-    Problem {
-        name: "rosenbrock",
-        budgets: &[120],
-        samplers: ORDERED,
-        space: || floats(4, -2.0, 2.0),
-        values: |x| {
+    Problem::new("sphere", &[120], ORDERED).over(
+        || floats(5, -5.0, 5.0),
+        |x| vec![x.0.iter().map(|x| (x - 1.3) * (x - 1.3)).sum()],
+    ),
+    Problem::new("rosenbrock", &[120], ORDERED).over(
+        || floats(4, -2.0, 2.0),
+        |x| {
             let valley = |w: &[f64]| 20.0 * (w[1] - w[0] * w[0]).powi(2) + (1.0 - w[0]).powi(2);
             vec![x.0.windows(2).map(valley).sum()]
         },
-        excess: None,
-        reference: &[],
-    },
-    Problem {
-        name: "integers",
-        budgets: &[120],
-        samplers: ORDERED,
-        space: || {
+    ),
+    Problem::new("integers", &[120], ORDERED).over(
+        || {
             let mut space = ints(4, 0, 20);
             space.push(parameter(4, rate()));
             space
         },
-        values: |x| {
+        |x| {
             let target = [3.0, 17.0, 10.0, 6.0];
             let grid: f64 = (0..4).map(|k| (x.0[k] - target[k]).powi(2) / 20.0).sum();
             vec![grid + (x.0[4].ln() - 0.02_f64.ln()).powi(2)]
         },
-        excess: None,
-        reference: &[],
-    },
-    Problem {
-        name: "mixed",
-        budgets: &[120],
-        samplers: ANY,
-        space: mixed_space,
-        values: mixed,
-        excess: None,
-        reference: &[],
-    },
-    Problem {
-        name: "bit_budget",
-        budgets: &[120],
-        samplers: ANY,
-        space: || (0..10).map(|k| parameter(k, choices(4))).collect(),
-        values: |x| vec![precision_loss(x)],
-        excess: Some(|x| average_bits(x) - 4.0),
-        reference: &[],
-    },
-    Problem {
-        name: "zdt1",
-        budgets: &[250],
-        samplers: ANY,
-        space: || floats(8, 0.0, 1.0),
-        values: zdt1,
-        excess: None,
-        reference: &[1.1, 7.0],
-    },
-    Problem {
-        name: "accuracy_bits",
-        budgets: &[250],
-        samplers: ANY,
-        space: || (0..10).map(|k| parameter(k, choices(4))).collect(),
-        values: accuracy_bits,
-        excess: None,
-        reference: &[2.5, 8.5],
-    },
-    Problem {
-        name: "bowl",
-        budgets: &[64, 100],
-        samplers: &["random", "qmc"],
-        space: || floats(3, -5.0, 5.0),
-        values: |x| vec![x.0.iter().map(|x| (x - 1.3) * (x - 1.3)).sum()],
-        excess: None,
-        reference: &[],
-    },
-    Problem {
-        name: "mixed_short",
-        budgets: &[64, 100],
-        samplers: &["random", "qmc"],
-        space: mixed_space,
-        values: mixed,
-        excess: None,
-        reference: &[],
-    },
+    ),
+    Problem::new("mixed", &[120], ANY).over(mixed_space, mixed),
+    Problem::new("bit_budget", &[120], ANY)
+        .over(
+            || (0..10).map(|k| parameter(k, choices(4))).collect(),
+            |x| vec![precision_loss(x)],
+        )
+        .within(|x| average_bits(x) - 4.0),
+    Problem::new("zdt1", &[250], ANY)
+        .over(|| floats(8, 0.0, 1.0), zdt1)
+        .from_reference(&[1.1, 7.0]),
+    Problem::new("accuracy_bits", &[250], ANY)
+        .over(
+            || (0..10).map(|k| parameter(k, choices(4))).collect(),
+            accuracy_bits,
+        )
+        .from_reference(&[2.5, 8.5]),
+    Problem::new("bowl", &[64, 100], &["random", "qmc"]).over(
+        || floats(3, -5.0, 5.0),
+        |x| vec![x.0.iter().map(|x| (x - 1.3) * (x - 1.3)).sum()],
+    ),
+    Problem::new("mixed_short", &[64, 100], &["random", "qmc"]).over(mixed_space, mixed),
 ];
 
 /// Kinds that go together, a count, a rate and a number that depend on them.

@@ -6,40 +6,16 @@ use super::{Problem, choices, floats, parameter};
 
 /// All of them.
 pub const PROBLEMS: &[Problem] = &[
-    Problem {
-        name: "rosenbrock_long",
-        budgets: &[500, 1000],
-        samplers: &["tpe"],
-        space: || floats(5, -2.0, 2.0),
-        values: rosenbrock,
-        excess: None,
-        reference: &[],
-    },
-    Problem {
-        name: "mixed_long",
-        budgets: &[500, 1000],
-        samplers: &["tpe"],
-        space: mixed_space,
-        values: mixed,
-        excess: None,
-        reference: &[],
-    },
-    Problem {
-        name: "zdt1_long",
-        budgets: &[500],
-        samplers: &["tpe"],
-        space: || floats(8, 0.0, 1.0),
-        values: zdt1,
-        excess: None,
-        reference: &[1.1, 7.0],
-    },
-    Problem {
-        name: "accuracy_long",
-        budgets: &[500],
-        samplers: &["tpe"],
-        space: || (0..10).map(|k| parameter(k, choices(4))).collect(),
-        values: accuracy_bits,
-        excess: None,
-        reference: &[2.5, 8.5],
-    },
+    Problem::new("rosenbrock_long", &[500, 1000], &["tpe"])
+        .over(|| floats(5, -2.0, 2.0), rosenbrock),
+    Problem::new("mixed_long", &[500, 1000], &["tpe"]).over(mixed_space, mixed),
+    Problem::new("zdt1_long", &[500], &["tpe"])
+        .over(|| floats(8, 0.0, 1.0), zdt1)
+        .from_reference(&[1.1, 7.0]),
+    Problem::new("accuracy_long", &[500], &["tpe"])
+        .over(
+            || (0..10).map(|k| parameter(k, choices(4))).collect(),
+            accuracy_bits,
+        )
+        .from_reference(&[2.5, 8.5]),
 ];

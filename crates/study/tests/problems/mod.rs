@@ -49,6 +49,40 @@ pub fn long() -> impl Iterator<Item = &'static Problem> {
 }
 
 impl Problem {
+    const fn new(
+        name: &'static str,
+        budgets: &'static [usize],
+        samplers: &'static [&'static str],
+    ) -> Self {
+        Self {
+            name,
+            budgets,
+            samplers,
+            space: Vec::new,
+            values: |_| Vec::new(),
+            excess: None,
+            reference: &[],
+        }
+    }
+
+    const fn over(self, space: fn() -> Vec<Parameter>, values: fn(&Numbers) -> Vec<f64>) -> Self {
+        Self {
+            space,
+            values,
+            ..self
+        }
+    }
+
+    const fn within(mut self, excess: fn(&Numbers) -> f64) -> Self {
+        self.excess = Some(excess);
+        self
+    }
+
+    const fn from_reference(mut self, reference: &'static [f64]) -> Self {
+        self.reference = reference;
+        self
+    }
+
     /// The score of one run after each budget: the best loss of a feasible trial (100 if there is none), or minus the
     /// hypervolume of the feasible ones.
     pub fn scores(&self, sampler: &str, seed: u64) -> Vec<f64> {
@@ -119,26 +153,15 @@ fn ints(count: usize, low: i64, high: i64) -> Vec<Parameter> {
 }
 
 fn int(low: i64, high: i64) -> Distribution {
-    Distribution::Int {
-        low,
-        high,
-        step: 1,
-        log: false,
-    }
+    Distribution::int(low, high)
 }
 
 fn choices(count: usize) -> Distribution {
-    Distribution::Categorical {
-        choices: (0..count).map(Value::from).collect(),
-    }
+    Distribution::categorical(0..count)
 }
 
 fn float(low: f64, high: f64) -> Distribution {
-    Distribution::Float {
-        low,
-        high,
-        log: false,
-    }
+    Distribution::float(low, high)
 }
 
 /// The parameter is active when the one at `parent` has this choice.
