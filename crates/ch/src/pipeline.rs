@@ -1,6 +1,6 @@
 //! The parts of a run, in the order data flows: configuration → data → graph → network → training.
 
-use crate::console::{Console, Voice};
+use crate::output::{Console, OutputArgs};
 use crate::settings::{Action, Config};
 use crate::source;
 use anyhow::{Context, Result, bail};
@@ -14,10 +14,10 @@ use std::path::Path;
 use train::{Cosine, FitConfig};
 
 /// The start of every run: wrong names are found out before anything is said, then the settings are printed.
-pub fn begin(config: &Config, action: Action, voice: Voice) -> Result<Console> {
+pub fn begin(config: &Config, action: Action, output: OutputArgs) -> Result<Console> {
     check_names(config, action)?;
-    let mut console = Console::new(voice, config.level());
-    console.say(&config.table(action));
+    let mut console = Console::new(output, config.level());
+    console.print(&config.table(action));
     for note in config.notes(action) {
         console.note(&note);
     }
@@ -77,19 +77,19 @@ pub fn open_data(config: &Config, console: &mut Console) -> Result<Dataset> {
         Some("train") => ValSplit::Train,
         _ => ValSplit::HeldOut,
     };
-    let teller = RefCell::new(console);
+    let console = RefCell::new(console);
     let opened = data::open(
         name,
         &OpenOptions {
             data_dir: config.path("data_dir"),
             val_split,
-            progress: Some(&|file, have, all| teller.borrow_mut().transfer(file, have, all)),
-            notice: Some(&|sentence| teller.borrow_mut().note(sentence)),
+            progress: Some(&|file, have, all| console.borrow_mut().transfer(file, have, all)),
+            notice: Some(&|sentence| console.borrow_mut().note(sentence)),
             ..OpenOptions::default()
         },
     )?;
     let [train, val, test] = [&opened.train, &opened.val, &opened.test].map(data::Split::len);
-    teller.borrow_mut().say(&format!(
+    console.borrow_mut().print(&format!(
         "{name}: {train} training, {val} validation, {test} test rows ({})",
         opened.info.source
     ));

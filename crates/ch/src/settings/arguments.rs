@@ -30,15 +30,16 @@ impl clap::Args for Given {
     }
 }
 
-/// Takes the options that an action has no use for out of its help. They are still understood: files and habits carry
-/// them from one action to the next.
-pub fn hide_settings(command: Command, action: Action) -> Command {
-    let unused = SETTINGS
-        .iter()
-        .filter(|setting| !action.uses(setting.group));
-    unused.fold(command, |command, setting| {
-        command.mut_arg(setting.key, |arg| arg.hide(true))
-    })
+/// Hides the options that an action has no use for from its help. They are still accepted: files and habits carry them
+/// from one action to the next.
+pub fn hide_unused(action: Action) -> impl Fn(Arg) -> Arg {
+    move |arg| {
+        let mut unused = SETTINGS
+            .iter()
+            .filter(|setting| !action.uses(setting.group));
+        let is_unused = unused.any(|setting| arg.get_id() == setting.key);
+        arg.hide(is_unused)
+    }
 }
 
 fn argument(setting: &Setting) -> Arg {

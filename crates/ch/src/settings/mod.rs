@@ -4,10 +4,10 @@ mod arguments;
 mod catalog;
 mod file;
 
-use crate::console::Level;
+use crate::output::Level;
 use crate::table::{Column, render};
 use anyhow::{Result, bail};
-pub use arguments::{Given, hide_settings};
+pub use arguments::{Given, hide_unused};
 pub use catalog::{Group, Kind, SETTINGS, Setting};
 pub use file::Document;
 use serde_json::{Map, Value as Json};

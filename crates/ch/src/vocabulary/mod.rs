@@ -1,7 +1,7 @@
 //! Every name the program prints, gathered from the tables of all crates for `ch list` and `ch explain`.
 
-use crate::actions;
-use crate::settings::{self, SETTINGS, Setting};
+use crate::commands::COLUMNS;
+use crate::settings::{SETTINGS, Setting};
 use format::Format;
 use ir::{FxOp, MaseType, Op};
 
@@ -161,11 +161,6 @@ impl Word {
     }
 }
 
-/// The names of the commands.
-pub fn commands() -> impl Iterator<Item = &'static str> {
-    reports::COMMANDS.iter().map(|&(name, _)| name)
-}
-
 fn ops() -> Vec<Word> {
     let word = |entry: &ir::OpEntry| Word {
         details: details::op(entry),
@@ -236,16 +231,8 @@ fn settings() -> Vec<Word> {
 
 /// A heading that stands in two tables means the same in both.
 fn columns() -> Vec<Word> {
-    let all = actions::show::COLUMNS
-        .iter()
-        .chain(actions::show::PARAMETER_COLUMNS)
-        .chain(actions::format::COLUMNS)
-        .chain(actions::data::COLUMNS)
-        .chain(settings::COLUMNS)
-        .chain(actions::test::COLUMNS)
-        .chain(actions::sweep::COLUMNS);
     let mut words: Vec<Word> = Vec::new();
-    for column in all {
+    for column in COLUMNS.iter().copied().flatten() {
         if !words.iter().any(|word| word.name == column.heading) {
             words.push(plain(column.heading, column.about));
         }

@@ -1,0 +1,260 @@
+//! One search with its files: trials, the best of them as configs and graphs, a chart and a page.
+
+use super::progress::Progress;
+use crate::commands::test::test_command;
+use crate::output::Console;
+use crate::output::folder::write_file;
+use crate::output::number::count;
+use crate::pipeline;
+use crate::settings::Config;
+use anyhow::{Context, Result, anyhow};
+use data::Dataset;
+use ir::Graph;
+use search::config::SearchConfig;
+use search::results::{MAX_GRAPHS, Report, importances};
+use search::{Ending, FormatSpaceError, PrepareError, Results, Search, Setup};
+use serde_json::{Value as Json, json};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use study::storage::{Journal, Storage};
+use study::{State, StudyError, Trial};
+
+/// Where trials are kept, beneath `software`.
+pub const JOURNAL: &str = "search_ckpts/study.journal";
+
+/// Options of a search on the command line.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Options {
+    /// Trials at most, instead of what the file says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
+    n_trials: Option<u64>,
+    /// Sampler, instead of what the file says: `ch list strategies`
+    #[arg(long, value_name = "NAME", help_heading = "Search")]
+    sampler: Option<String>,
+    /// Where trials are kept: a journal, or postgresql://user@host:port/database, which workers on many machines share
+    #[arg(long, value_name = "ADDRESS", help_heading = "Search")]
+    pub storage: Option<String>,
+}
+
+impl Options {
+    /// What the file asks for, with what was typed on top.
+    pub fn read(&self, config: &Config) -> Result<SearchConfig> {
+        let document = config.document();
+        let table = document
+            .section("search")
+            .context("the file says nothing of a search")?;
+        let mut asked = SearchConfig::read(table)
+            .map_err(|problems| anyhow!("{}", document.describe(&problems)))?;
+        if let Some(name) = &self.sampler {
+            let entry = study::find_sampler(name)?;
+            let replaced = asked.sampler.replace(entry);
+            replaced.map_err(|problems| anyhow!("{}", document.describe(&problems)))?;
+        }
+        asked.n_trials = self.n_trials.unwrap_or(asked.n_trials);
+        Ok(asked)
+    }
+}
+
+/// One search.
+pub struct SearchRun<'a> {
+    /// All settings.
+    pub config: &'a Config,
+    /// Rows to score on.
+    pub data: &'a Dataset,
+}
+
+/// What came out, for people and for programs.
+pub struct Outcome {
+    /// For people.
+    pub text: String,
+    /// For programs.
+    pub json: Json,
+}
+
+impl SearchRun<'_> {
+    /// Runs all trials and writes the files into `folder`, the journal too unless trials are kept in `storage`.
+    pub fn run(
+        &self,
+        search: &Search,
+        storage: Option<Box<dyn Storage>>,
+        folder: &Path,
+        stop: &AtomicBool,
+        console: &mut Console,
+    ) -> Result<Outcome> {
+        for note in search.notes(self.data) {
+            console.note(&note);
+        }
+        let size = search.task.formats.space.size();
+        console.print(&format!(
+            "searching {} with {} over {}, {} rows, {}",
+            search.config.goals.names().join(", "),
+            search.config.sampler.name,
+            match size {
+                None => "a continuous space".to_owned(),
+                // Counting ends at 2^128.
+                Some(u128::MAX) => "more than 10^38 configurations".to_owned(),
+                Some(n) => format!("{n} configuration{}", if n == 1 { "" } else { "s" }),
+            },
+            search.task.rows.len(),
+            count(search.threads as u64, "thread"),
+        ));
+        let storage = match storage {
+            Some(storage) => storage,
+            None => self.journal(search, &folder.join(JOURNAL))?,
+        };
+        let mut progress = Progress::new(search, console);
+        let results = search.run(Some(storage), stop, &mut |trial, history| {
+            progress.on_trial(trial, history);
+        })?;
+        let report = Report {
+            search,
+            results: &results,
+        };
+        self.write(&report, folder, console)?;
+        Ok(self.outcome(&report, folder))
+    }
+
+    /// Opens the storage at an address.
+    pub fn open(&self, search: &Search, address: &str) -> Result<Box<dyn Storage>> {
+        Ok(study::storage::open(address, &search.info(self.data))?)
+    }
+
+    /// The journal of this search: a new one, or that of the run to go on with.
+    fn journal(&self, search: &Search, path: &Path) -> Result<Box<dyn Storage>> {
+        let info = search.info(self.data);
+        let is_there = self.config.text("resume").is_some() && path.exists();
+        let journal = if is_there {
+            Journal::open(path, &info)
+        } else {
+            Journal::create(path, &info)
+        };
+        Ok(Box::new(journal?))
+    }
+
+    /// The search that a file asks for; whatever is wrong with it is found out here, before anything is written.
+    pub fn prepare(&self, asked: SearchConfig, graph: Graph) -> Result<Search> {
+        let threads = self.config.is_given("num_workers");
+        let setup = Setup {
+            graph,
+            data: self.data,
+            seed: self.config.whole("seed") as u64,
+            threads: threads.then(|| pipeline::threads(self.config)),
+        };
+        Search::prepare(asked, setup).map_err(|error| match error {
+            PrepareError::Space(FormatSpaceError::Config(problems)) => {
+                anyhow!("{}", self.config.document().describe(&problems))
+            }
+            PrepareError::Study(error @ StudyError::Unsuitable { .. }) => {
+                anyhow!("{error}; `ch list strategies` shows others, for --sampler")
+            }
+            other => other.into(),
+        })
+    }
+
+    fn write(&self, report: &Report, folder: &Path, console: &mut Console) -> Result<()> {
+        let folder = folder.join("search_ckpts");
+        let title = format!(
+            "Search of {} on {}",
+            report.search.task.graph.name, self.data.info.name
+        );
+        if report.search.config.training.is_some() {
+            console.print("training the best trials again, to write their weights");
+        }
+        let files = report.files(&title)?;
+        for (name, bytes) in &files {
+            write_file(&folder.join(name), bytes, console)?;
+        }
+        let is_written = |path: &Path| files.iter().any(|(name, _)| folder.join(name) == path);
+        remove_others(&folder.join("best"), is_written)
+    }
+
+    fn outcome(&self, report: &Report, folder: &Path) -> Outcome {
+        let Results {
+            history,
+            ending,
+            time,
+            ran,
+        } = report.results;
+        let trials = history.trials();
+        let ended = match ending {
+            Ending::Done => "done",
+            Ending::Exhausted => "every configuration was tried",
+            Ending::Stopped => "stopped",
+            Ending::TimedOut => "out of time",
+        };
+        let seconds = time.as_secs_f64();
+        let has_failed = |trial: &&Trial| trial.outcome.state == State::Failed;
+        let failed = trials.iter().filter(has_failed).count();
+        let mut lines = vec![format!(
+            "{}{}, {ended}, in {seconds:.2} s ({:.0} trials/s)",
+            count(trials.len() as u64, "trial"),
+            if failed > 0 {
+                format!(" ({failed} failed)")
+            } else {
+                String::new()
+            },
+            *ran as f64 / seconds.max(1e-9),
+        )];
+        let nearest = report.nearest();
+        match nearest {
+            None if trials.is_empty() => lines.push("no trial was finished".to_owned()),
+            Some(trial) => lines.push(format!(
+                "no trial keeps the budget; nearest: trial {}, {}",
+                trial.number,
+                report.excess(trial)
+            )),
+            None => lines.push(format!(
+                "\nBest trial(s):\n{}",
+                report.best_table().to_text()
+            )),
+        }
+        if let Some((name, shares)) = importances(report.search, report.results)
+            .into_iter()
+            .next()
+        {
+            let share =
+                |(parameter, share): &(String, f64)| format!("{parameter} {:.0}%", 100.0 * share);
+            let counts = |(_, share): &&(String, f64)| *share >= 0.005;
+            let shown: Vec<String> = shares.iter().filter(counts).take(5).map(share).collect();
+            if !shown.is_empty() {
+                lines.push(format!("what {name} depends on: {}", shown.join(", ")));
+            }
+        }
+        let folder = folder.join("search_ckpts");
+        lines.push(format!(
+            "look at it: {}",
+            folder.join("report.html").display()
+        ));
+        // Of a front, the best in the first objective.
+        if let Some(best) = report.best_spread(MAX_GRAPHS).first() {
+            let graph = folder.join(format!("best/trial_{}.mz", best.number));
+            let command = test_command(self.config, &report.search.task.graph, &graph);
+            lines.push(format!("use it: {command}"));
+        }
+        let text = lines.join("\n") + "\n";
+        let json = json!({
+            "trials": trials.len(),
+            "ending": ended,
+            "seconds": seconds,
+            "best": report.best_json(),
+            "nearest": nearest.map(|trial| report.row(trial)),
+            "folder": folder,
+        });
+        Outcome { text, json }
+    }
+}
+
+/// Removes the trials that an earlier run held for the best.
+fn remove_others(best: &Path, is_written: impl Fn(&Path) -> bool) -> Result<()> {
+    for entry in std::fs::read_dir(best).into_iter().flatten() {
+        let path = entry
+            .context("cannot look into the folder of the best trials")?
+            .path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("trial_") && !is_written(&path) {
+            std::fs::remove_file(&path)
+                .with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
+}

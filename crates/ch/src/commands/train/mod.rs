@@ -1,0 +1,152 @@
+//! `ch train MODEL DATASET`: trains, keeps the best and the last checkpoint, logs.
+
+pub mod fit;
+mod progress;
+mod sweep;
+
+use crate::interrupt::stop_flag;
+use crate::output::folder::write_file;
+use crate::output::number::count;
+use crate::output::{Console, Folder, Output, OutputArgs, json_text};
+use crate::pipeline;
+use crate::settings::{Action, Config, Given};
+use anyhow::{Context, Result, bail};
+use data::Dataset;
+use fit::TrainRun;
+use ir::Graph;
+use serde_json::Value as Json;
+use std::path::{Path, PathBuf};
+pub use sweep::COLUMNS as SWEEP_COLUMNS;
+use train::{Ending, Outcome};
+
+/// Arguments of `ch train`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    given: Given,
+    /// Train once for every combination of values, for example learning_rate=0.1,1e-3
+    #[arg(
+        long,
+        value_name = "KEY=A,B,…",
+        conflicts_with = "resume",
+        help_heading = "Training"
+    )]
+    sweep: Vec<String>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Trains.
+pub fn run(args: &Args) -> Result<Output> {
+    let config = Config::resolve(&args.given, Action::Train)?;
+    if !args.sweep.is_empty() {
+        return sweep::run(&config, &args.sweep, args.output);
+    }
+    let (config, earlier) = match config.text("resume") {
+        Some("latest") => resume(
+            &config,
+            &Folder::latest(&config, "training_ckpts/last.ckpt")?,
+        )?,
+        Some(path) => resume(&config, Path::new(path))?,
+        None => (config, None),
+    };
+    let mut console = pipeline::begin(&config, Action::Train, args.output)?;
+    let data = pipeline::open_data(&config, &mut console)?;
+    check_batch(&config, &data)?;
+    let graph = pipeline::open_graph(&config, Some(&data.info))?;
+    let folder = match earlier {
+        Some(folder) => folder,
+        None => Folder::create(&config)?,
+    };
+    let training = TrainRun {
+        config: &config,
+        data: &data,
+        folder: &folder.software(),
+    };
+    let stop = stop_flag()?;
+    let (outcome, facts) = training.fit(graph.clone(), &stop, &mut console)?;
+    let tested = save_graph(graph, &outcome, &mut console)?;
+    let text = if args.output.json {
+        json_text(&facts)?
+    } else {
+        describe(&config, &folder, &outcome, &facts, &tested)
+    };
+    Ok(Output {
+        text,
+        passed: outcome.ending != Ending::Diverged,
+    })
+}
+
+/// What to test: the best checkpoint, or, when the graph has formats or masks of its own, a file beside it that holds the
+/// graph too.
+fn save_graph(mut graph: Graph, outcome: &Outcome, console: &mut Console) -> Result<PathBuf> {
+    let is_plain = |node: &ir::Node| node.formats.is_empty() && node.masks.is_empty();
+    if graph.nodes().iter().all(is_plain) || !outcome.best.exists() {
+        return Ok(outcome.best.clone());
+    }
+    let weights = interop::checkpoint::read(&outcome.best, None)?;
+    models::weights::load_into(&mut graph, &weights.tensors)?;
+    let path = outcome.best.with_extension("mz");
+    write_file(&path, &passes::interface::graph_file(&graph)?, console)?;
+    Ok(path)
+}
+
+/// A batch larger than the training rows is a mistake, not a smaller batch.
+pub fn check_batch(config: &Config, data: &Dataset) -> Result<()> {
+    let (batch, rows) = (config.whole("batch_size") as usize, data.train.len());
+    if batch > rows {
+        let name = &data.info.name;
+        bail!("batch size {batch} is larger than the {rows} training rows of {name}");
+    }
+    Ok(())
+}
+
+/// The settings of an earlier run, with what is given now on top, and its folder.
+fn resume(config: &Config, path: &Path) -> Result<(Config, Option<Folder>)> {
+    let folder = Folder::resume(path)?;
+    let file = folder.software().join("run.json");
+    let text = std::fs::read_to_string(&file)
+        .with_context(|| format!("cannot read {}", file.display()))?;
+    let facts: Json =
+        serde_json::from_str(&text).with_context(|| format!("{} is damaged", file.display()))?;
+    Ok((config.over(&facts["config"])?, Some(folder)))
+}
+
+/// The result for people.
+fn describe(
+    config: &Config,
+    folder: &Folder,
+    outcome: &Outcome,
+    facts: &Json,
+    tested: &Path,
+) -> String {
+    let steps = count(outcome.steps, "step");
+    let head = match outcome.ending {
+        Ending::Done => format!(
+            "trained {}, {steps}, in {:.2} s",
+            count(outcome.epochs, "epoch"),
+            facts["seconds"].as_f64().unwrap_or_default()
+        ),
+        Ending::Stopped => format!(
+            "stopped after {steps}; go on with ch train --resume={}",
+            folder.path.display()
+        ),
+        Ending::Diverged => format!(
+            "diverged: the loss is no longer a finite number after {steps}; try a smaller --learning-rate"
+        ),
+    };
+    let best = match outcome.best_loss {
+        Some(loss) => format!("best: val_loss_epoch {loss:.4}, {}", outcome.best.display()),
+        None => "no epoch was completed, so there is no best.ckpt".to_owned(),
+    };
+    let next = match outcome.ending {
+        Ending::Done => format!(
+            "test it: ch test {} {} --load {}\n",
+            config.text("model").unwrap_or_default(),
+            config.text("dataset").unwrap_or_default(),
+            tested.display()
+        ),
+        _ => String::new(),
+    };
+    format!("{head}\n{best}\n{next}")
+}

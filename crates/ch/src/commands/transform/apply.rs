@@ -1,0 +1,240 @@
+//! Passes over one network with their files: reports as text, Markdown, CSV and JSON, and the graph that came out.
+
+use crate::commands::test::test_command;
+use crate::output::folder::{self, write_file};
+use crate::output::{Console, Folder, calendar};
+use crate::pipeline;
+use crate::settings::Config;
+use anyhow::{Result, anyhow, bail};
+use config::did_you_mean;
+use data::Dataset;
+use ir::Graph;
+use passes::{Context, OutputFile, Program, RunError, StepReport};
+use serde_json::{Value as Json, json};
+use std::path::Path;
+
+/// Options of passes on the command line.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Options {
+    /// Print the graph after this pass
+    #[arg(long, value_name = "PASS", help_heading = "Passes")]
+    pub print_after: Vec<String>,
+    /// Leave out what comes after this pass
+    #[arg(long, value_name = "PASS", help_heading = "Passes")]
+    pub stop_after: Option<String>,
+    /// Show the formulas of costs with their numbers
+    #[arg(long, help_heading = "Passes")]
+    pub explain: bool,
+}
+
+impl Options {
+    /// The passes of the file, or every problem with its place.
+    pub fn program(&self, config: &Config) -> Result<Program> {
+        let document = config.document();
+        let Some(table) = document.section("passes") else {
+            bail!("{} has no passes", document.name);
+        };
+        let mut program =
+            Program::read(table).map_err(|problems| anyhow!("{}", document.describe(&problems)))?;
+        for word in self.print_after.iter().chain(&self.stop_after) {
+            if !program.has(word) {
+                let close = did_you_mean(word, program.keys());
+                let keys: Vec<&str> = program.keys().collect();
+                let hint = if close.is_empty() {
+                    format!("; it has {}", keys.join(", "))
+                } else {
+                    close
+                };
+                bail!("the file has no pass '{word}'{hint}");
+            }
+        }
+        if let Some(word) = &self.stop_after {
+            program.stop_after(word);
+        }
+        Ok(program)
+    }
+}
+
+/// Passes over one network.
+pub struct TransformRun<'a> {
+    /// All settings.
+    pub config: &'a Config,
+    /// Rows to run the network on.
+    pub data: Option<&'a Dataset>,
+    /// What was typed.
+    pub options: &'a Options,
+}
+
+/// What came out.
+pub struct Outcome {
+    /// The graph after the last pass that was done.
+    pub graph: Graph,
+    /// What each pass had to say.
+    pub steps: Vec<StepReport>,
+    /// Why the pass after those could not be done.
+    pub failure: Option<anyhow::Error>,
+    files: Vec<OutputFile>,
+    started: String,
+}
+
+impl TransformRun<'_> {
+    /// Runs the passes; nothing is written yet.
+    pub fn apply(&self, program: &Program, graph: Graph, console: &mut Console) -> Outcome {
+        let started = calendar::now();
+        let mut graph = graph;
+        let mut context = Context::new(&graph, self.data);
+        context.seed = self.config.whole("seed") as u64;
+        context.threads = pipeline::threads(self.config);
+        context.explain = self.options.explain;
+        let mut steps = Vec::new();
+        let ended = program.run(&mut graph, &mut context, |step, graph, context| {
+            self.report_step(step, graph, context, console);
+            steps.push(step.clone());
+        });
+        Outcome {
+            graph,
+            steps,
+            failure: ended.err().map(|error| explain(self.config, error)),
+            files: context.files,
+            started,
+        }
+    }
+
+    /// Finds out before a long training what does not fit the graph: runs the passes in memory as far as they need no rows.
+    pub fn check(&self, program: &Program, graph: &Graph) -> Result<()> {
+        let mut graph = graph.clone();
+        let mut context = Context::new(&graph, None);
+        match program.run(&mut graph, &mut context, |_, _, _| {}) {
+            Err(error @ RunError::Config { .. }) => Err(explain(self.config, error)),
+            // Whatever else is wrong may be right with trained weights and rows.
+            _ => Ok(()),
+        }
+    }
+
+    fn report_step(
+        &self,
+        step: &StepReport,
+        graph: &Graph,
+        context: &mut Context,
+        console: &mut Console,
+    ) {
+        let milliseconds = step.time.as_secs_f64() * 1e3;
+        console.print(&format!("== {} ({milliseconds:.1} ms)", step.key));
+        console.print(step.report.to_text().trim_end());
+        for note in context.notes.drain(..) {
+            console.note(&format!("{}: {note}", step.key));
+        }
+        let is_named = |word: &String| *word == step.key || *word == step.name;
+        if self.options.print_after.iter().any(is_named) {
+            console.print(graph.to_string().trim_end());
+        }
+        console.print("");
+    }
+
+    /// Writes what the passes left: reports first, the graph after them, and `run.json` at the end, so that what is cut
+    /// short does not look complete. Behind a pass that failed there are only the reports of those before it.
+    pub fn write(&self, outcome: &Outcome, software: &Path, console: &mut Console) -> Result<()> {
+        let transform = software.join("transform");
+        let mut all: Vec<OutputFile> = outcome.steps.iter().flat_map(report_files).collect();
+        for file in &outcome.files {
+            all.retain(|known| known.path != file.path);
+            all.push(file.clone());
+        }
+        for file in all {
+            write_file(&transform.join(&file.path), &file.bytes, console)?;
+        }
+        if outcome.failure.is_some() {
+            return Ok(());
+        }
+        let graph = passes::interface::graph_file(&outcome.graph)?;
+        write_file(&graph_path(software), &graph, console)?;
+        let facts = json!({
+            "config": self.config.effective(),
+            "version": env!("CARGO_PKG_VERSION"),
+            "machine": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            "seed": self.config.whole("seed"),
+            "transform": { "started": outcome.started, "ended": calendar::now(), "passes": outcome.passes_json() },
+        });
+        folder::record(software, &facts)
+    }
+}
+
+/// An error with its place in the file.
+fn explain(config: &Config, error: RunError) -> anyhow::Error {
+    match &error {
+        RunError::Config { problems, .. } => anyhow!("{}", config.document().describe(problems)),
+        RunError::Pass { .. } | RunError::Unsound { .. } => error.into(),
+    }
+}
+
+/// The forms of one report.
+fn report_files(step: &StepReport) -> Vec<OutputFile> {
+    let file = |path: String, text: String| OutputFile {
+        path: path.into(),
+        bytes: text.into_bytes(),
+    };
+    let (key, report) = (&step.key, &step.report);
+    let tables = report
+        .tables()
+        .map(|(name, table)| file(format!("{key}/{name}.csv"), table.to_csv()));
+    let mut files: Vec<OutputFile> = tables.collect();
+    files.push(file(format!("{key}.txt"), report.to_text()));
+    files.push(file(format!("{key}.md"), report.to_markdown()));
+    files.push(file(
+        format!("{key}.json"),
+        format!("{:#}\n", report.to_json()),
+    ));
+    files
+}
+
+impl Outcome {
+    /// Whether everything that passes check holds.
+    pub fn passed(&self) -> bool {
+        self.steps.iter().all(|step| step.report.is_good)
+    }
+
+    /// Every pass with its time and report.
+    pub fn passes_json(&self) -> Json {
+        let step = |step: &StepReport| {
+            json!({
+                "key": step.key,
+                "pass": step.name,
+                "seconds": step.time.as_secs_f64(),
+                "report": step.report.to_json(),
+            })
+        };
+        self.steps.iter().map(step).collect()
+    }
+
+    /// The result for programs.
+    pub fn to_json(&self, folder: Option<&Folder>) -> Json {
+        json!({
+            "passes": self.passes_json(),
+            "graph": folder.map(|folder| graph_path(&folder.software())),
+        })
+    }
+
+    /// What the passes said, for people.
+    pub fn reports(&self) -> String {
+        let one = |step: &StepReport| format!("== {}\n{}\n", step.key, step.report.to_text());
+        self.steps.iter().map(one).collect()
+    }
+
+    /// The result for people, behind what the passes said.
+    pub fn closing(&self, config: &Config, folder: Option<&Folder>) -> String {
+        let Some(folder) = folder else {
+            return "dry run: nothing was written\n".to_owned();
+        };
+        let graph = graph_path(&folder.software());
+        format!(
+            "wrote {}\nuse it: {}\n",
+            folder.software().join("transform").display(),
+            test_command(config, &self.graph, &graph)
+        )
+    }
+}
+
+/// Where the graph that came out is.
+pub fn graph_path(software: &Path) -> std::path::PathBuf {
+    software.join("transform/transformed_ckpt/graph.mz")
+}

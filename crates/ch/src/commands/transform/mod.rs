@@ -1,0 +1,89 @@
+//! `ch transform --config FILE`: runs the passes of a file over a network.
+
+pub mod apply;
+
+use crate::output::{Folder, Output, OutputArgs, json_text};
+use crate::pipeline;
+use crate::settings::{Action, Config, Given, hide_unused};
+use anyhow::{Result, bail};
+use apply::{Options, TransformRun};
+
+/// Arguments of `ch transform`.
+#[derive(clap::Args)]
+#[command(mut_args = hide_unused(Action::Transform))]
+pub struct Args {
+    #[command(flatten)]
+    given: Given,
+    #[command(flatten)]
+    options: Options,
+    /// Run all passes in memory and show what they do, but write nothing
+    #[arg(long, help_heading = "Passes")]
+    dry_run: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Transforms.
+pub fn run(args: &Args) -> Result<Output> {
+    let config = Config::resolve(&args.given, Action::Transform)?;
+    if config.document().section("passes").is_none() {
+        match args.given.config {
+            Some(_) => bail!(
+                "{} has no passes; add tables such as [passes.quantize]",
+                config.document().name
+            ),
+            None => {
+                bail!("no --config given; name a TOML file with tables such as [passes.quantize]")
+            }
+        }
+    }
+    if config.text("resume").is_some() {
+        bail!("ch transform has nothing to go on with; leave --resume out");
+    }
+    let program = args.options.program(&config)?;
+    let mut console = pipeline::begin(&config, Action::Transform, args.output)?;
+    let data = match config.text("dataset") {
+        Some(_) => Some(pipeline::open_data(&config, &mut console)?),
+        None => None,
+    };
+    if pipeline::starts_fresh(&config) {
+        console.note("no --load given: these are starting weights");
+    }
+    let graph = pipeline::open_graph(&config, data.as_ref().map(|data| &data.info))?;
+    let config = config.or_else("model", &graph.name);
+    let run = TransformRun {
+        config: &config,
+        data: data.as_ref(),
+        options: &args.options,
+    };
+    let mut outcome = run.apply(&program, graph, &mut console);
+    let is_worth_writing = outcome.failure.is_none() || !outcome.steps.is_empty();
+    let folder = if args.dry_run || !is_worth_writing {
+        None
+    } else {
+        let folder = Folder::create(&config)?;
+        run.write(&outcome, &folder.software(), &mut console)?;
+        Some(folder)
+    };
+    if let Some(failure) = outcome.failure.take() {
+        if let Some(folder) = folder {
+            let place = folder.software().join("transform");
+            console.note(&format!(
+                "the reports of the passes before it are in {}",
+                place.display()
+            ));
+        }
+        return Err(failure);
+    }
+    let text = if args.output.json {
+        json_text(&outcome.to_json(folder.as_ref()))?
+    } else if args.output.quiet {
+        outcome.reports() + &outcome.closing(&config, folder.as_ref())
+    } else {
+        outcome.closing(&config, folder.as_ref())
+    };
+    Ok(Output {
+        text,
+        passed: outcome.passed(),
+    })
+}
