@@ -15,7 +15,6 @@ mod output;
 mod pipeline;
 mod settings;
 mod source;
-mod table;
 mod vocabulary;
 
 fn main() -> ExitCode {

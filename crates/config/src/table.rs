@@ -150,6 +150,20 @@ impl Table {
         Ok(Self::of(table.get_ref()))
     }
 
+    /// Reads as much of a text as is TOML, with every error of syntax. A value that cannot be parsed has the place of its
+    /// error.
+    pub fn parse_recoverable(text: &str) -> (Self, Vec<Problem>) {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let problem = |error: &toml::de::Error| Problem {
+            span: error.span().unwrap_or(0..0),
+            message: error.message().to_owned(),
+        };
+        (
+            Self::of(table.get_ref()),
+            errors.iter().map(problem).collect(),
+        )
+    }
+
     /// The entry with this key.
     pub fn get(&self, key: &str) -> Option<&(Key, Item)> {
         self.0.iter().find(|(known, _)| known.name == key)

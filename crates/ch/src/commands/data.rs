@@ -1,9 +1,9 @@
 //! `ch data list|get|info`: datasets found, fetched and described.
 
 use crate::output::{Console, Level, Output, OutputArgs, json_text};
-use crate::table::{Column, render};
 use anyhow::Result;
 use data::{DATASETS, OpenOptions, Where};
+use report::{Column, Table};
 use serde_json::json;
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -89,7 +89,9 @@ fn list(common: &Common) -> Result<String> {
         let row = |row: &Vec<String>| json!({ "name": row[0], "sample_shape": row[1], "classes": row[2], "where": row[3], "about": row[4] });
         return json_text(&rows.iter().map(row).collect());
     }
-    Ok(render(COLUMNS, &rows, None))
+    let mut table = Table::with_columns(COLUMNS);
+    table.rows = rows;
+    Ok(table.to_text())
 }
 
 fn place(place: &Where) -> String {

@@ -4,8 +4,8 @@
 //! tables, a line in [`COLUMNS`].
 
 use crate::output::Output;
-use crate::table::Column;
 use clap::Subcommand;
+use report::Column;
 
 mod compare;
 mod data;

@@ -4,7 +4,7 @@ use crate::output::Output;
 use crate::output::json_text;
 use crate::output::{Console, OutputArgs};
 use crate::pipeline;
-use crate::settings::{Action, Config, Given, hide_unused};
+use crate::settings::{Action, Config, SettingArgs, Settings, hide_unused};
 use anyhow::{Context, Result, bail};
 use engine::{Input, IntegerPlan};
 use ir::Graph;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[command(mut_args = hide_unused(Action::Use))]
 pub struct Args {
     #[command(flatten)]
-    given: Given,
+    settings: SettingArgs,
     /// NumPy file for the outputs, a row for each sample
     #[arg(long, value_name = "Y.npy", help_heading = "Prediction")]
     out: PathBuf,
@@ -42,13 +42,14 @@ const ROWS: usize = 256;
 
 /// Predicts.
 pub fn run(args: &Args) -> Result<Output> {
-    let config = Config::resolve(&args.given, Action::Use)?;
-    let mut console = pipeline::begin(&config, Action::Use, args.output)?;
-    if pipeline::starts_fresh(&config) {
+    let config = Config::resolve(&args.settings, Action::Use)?;
+    let settings = &config.settings;
+    let mut console = pipeline::begin(&config, args.output)?;
+    if pipeline::starts_fresh(settings) {
         console.note("no --load given: these are the outputs of starting weights");
     }
-    let samples = samples(&config, args, &mut console)?;
-    let graph = pipeline::open_graph(&config, samples.info.as_ref())?;
+    let samples = samples(settings, args, &mut console)?;
+    let graph = pipeline::open_graph(settings, samples.info.as_ref())?;
     let rows = samples.values.len() / samples.width.max(1);
     if rows == 0 {
         bail!("there are no rows to run");
@@ -57,7 +58,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let outputs = if args.integer {
         integers(&graph, &samples)?
     } else {
-        let mut network = pipeline::open_network(&config, graph)?;
+        let mut network = pipeline::open_network(settings, graph)?;
         train::predict(&mut network, &samples.values, samples.width)?
     };
     interop::npy::write(&args.out, &[rows, outputs.len() / rows], &outputs)?;
@@ -75,8 +76,9 @@ pub fn run(args: &Args) -> Result<Output> {
     Ok(text.into())
 }
 
-fn samples(config: &Config, args: &Args, console: &mut Console) -> Result<Samples> {
-    let name = config.required("dataset", "name a dataset or an array (.npy)")?;
+fn samples(settings: &Settings, args: &Args, console: &mut Console) -> Result<Samples> {
+    let name = settings.dataset.as_deref();
+    let name = name.context("no dataset given; name a dataset or an array (.npy)")?;
     if pipeline::is_array(name) {
         let array = interop::npy::read(Path::new(name))?;
         let rows = array.shape.first().copied().unwrap_or(1).max(1);
@@ -86,7 +88,7 @@ fn samples(config: &Config, args: &Args, console: &mut Console) -> Result<Sample
             info: None,
         });
     }
-    let data = pipeline::open_data(config, console)?;
+    let data = pipeline::open_data(settings, console)?;
     let split = match args.split.as_str() {
         "train" => &data.train,
         "val" => &data.val,

@@ -1,6 +1,6 @@
 //! `ch run FILE`: the whole flow from one file: train, test, passes, compare, test again, search.
 
-use super::search::trials::{self, SearchRun};
+use super::search::trials::SearchRun;
 use super::test::{scores_json, scores_table};
 use super::train;
 use super::train::fit::TrainRun;
@@ -8,7 +8,7 @@ use super::transform::apply::{Options, TransformRun, graph_path};
 use crate::interrupt::stop_flag;
 use crate::output::{Console, Folder, Output, OutputArgs, json_text};
 use crate::pipeline;
-use crate::settings::{Action, Config, Given};
+use crate::settings::{Action, Config, SettingArgs, Settings, Source};
 use ::train::Ending;
 use anyhow::{Result, bail};
 use data::Dataset;
@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    given: Given,
+    settings: SettingArgs,
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
@@ -39,25 +39,22 @@ const COMPARED: usize = 512;
 
 /// Runs everything the file asks for.
 pub fn run(args: &Args) -> Result<Output> {
-    let mut given = args.given.clone();
+    let mut given = args.settings.clone();
     if let Some(other) = given.config.replace(args.file.clone()) {
         let (file, other) = (args.file.display(), other.display());
         bail!("two files given, {file} and {other}; name one");
     }
-    let config = Config::resolve(&given, Action::Run)?;
-    let program = match config.document().section("passes") {
-        Some(_) => Some(args.options.program(&config)?),
-        None => None,
-    };
-    let asked = match config.document().section("search") {
-        Some(_) => Some(trials::Options::default().read(&config)?),
-        None => None,
-    };
-    let mut console = pipeline::begin(&config, Action::Run, args.output)?;
-    let data = pipeline::open_data(&config, &mut console)?;
-    let graph = pipeline::open_graph(&config, Some(&data.info))?;
+    let mut config = Config::resolve(&given, Action::Run)?;
+    let program = config.passes.take();
+    let program = program.map(|program| args.options.select(program));
+    let (program, asked) = (program.transpose()?, config.search.take());
+    let settings = &config.settings;
+    let mut console = pipeline::begin(&config, args.output)?;
+    let data = pipeline::open_data(settings, &mut console)?;
+    let graph = pipeline::open_graph(settings, Some(&data.info))?;
     let mut flow = Flow {
-        config: &config,
+        settings,
+        source: &config.source,
         data: &data,
         options: &args.options,
         console: &mut console,
@@ -66,7 +63,7 @@ pub fn run(args: &Args) -> Result<Output> {
         passed: true,
     };
     flow.check(&graph, program.as_ref(), asked.as_ref())?;
-    let folder = open_folder(&config)?;
+    let folder = open_folder(settings)?;
     flow.facts["folder"] = json!(folder.path);
     flow.all(graph, &folder, program.as_ref(), asked)?;
     let text = if args.output.json {
@@ -81,17 +78,18 @@ pub fn run(args: &Args) -> Result<Output> {
 }
 
 /// A new folder, or that of the run to go on with.
-fn open_folder(config: &Config) -> Result<Folder> {
-    match config.text("resume") {
-        Some("latest") => Folder::resume(&Folder::latest(config, "training_ckpts/last.ckpt")?),
+fn open_folder(settings: &Settings) -> Result<Folder> {
+    match settings.resume.as_deref() {
+        Some("latest") => Folder::resume(&Folder::latest(settings, "training_ckpts/last.ckpt")?),
         Some(path) => Folder::resume(Path::new(path)),
-        None => Folder::create(config),
+        None => Folder::create(settings),
     }
 }
 
 /// The parts of a run, and what they have found so far.
 struct Flow<'a> {
-    config: &'a Config,
+    settings: &'a Settings,
+    source: &'a Source,
     data: &'a Dataset,
     options: &'a Options,
     console: &'a mut Console,
@@ -102,7 +100,7 @@ struct Flow<'a> {
     passed: bool,
 }
 
-impl Flow<'_> {
+impl<'a> Flow<'a> {
     /// A mistake in the file must not cost a training: what does not fit the graph is found out before it.
     fn check(
         &mut self,
@@ -110,19 +108,15 @@ impl Flow<'_> {
         program: Option<&Program>,
         asked: Option<&SearchConfig>,
     ) -> Result<()> {
-        train::check_batch(self.config, self.data)?;
+        train::check_batch(self.settings, self.data)?;
         if self.data.test.is_empty() {
             bail!("dataset {} has no test rows", self.data.info.name);
         }
         if let Some(program) = program {
-            transforming(self).check(program, graph)?;
+            self.transform_run().check(program, graph)?;
         }
         if let Some(asked) = asked {
-            let searching = SearchRun {
-                config: self.config,
-                data: self.data,
-            };
-            searching.prepare(asked.clone(), graph.clone())?;
+            self.search_run().prepare(asked.clone(), graph.clone())?;
         }
         Ok(())
     }
@@ -154,17 +148,17 @@ impl Flow<'_> {
 
     /// The graph with trained weights: those of --load, or of a training; nothing when the training did not end well.
     fn trained(&mut self, graph: Graph, software: &Path) -> Result<Option<Graph>> {
-        if !pipeline::starts_fresh(self.config) {
+        if !pipeline::starts_fresh(self.settings) {
             return Ok(Some(graph));
         }
         self.console.print("== train");
         let stop = stop_flag()?;
-        let one = TrainRun {
-            config: self.config,
+        let run = TrainRun {
+            settings: self.settings,
             data: self.data,
             folder: software,
         };
-        let (outcome, trained) = one.fit(graph, &stop, self.console)?;
+        let (outcome, trained) = run.fit(graph, &stop, self.console)?;
         self.facts["train"] = trained;
         if outcome.ending != Ending::Done {
             self.console
@@ -173,14 +167,13 @@ impl Flow<'_> {
         }
         self.console
             .print(&format!("best.ckpt: {}\n", outcome.best.display()));
-        let best = self
-            .config
-            .with(&[("load_name", outcome.best.display().to_string())])?;
+        let mut best = self.settings.clone();
+        best.load_name = Some(outcome.best);
         Ok(Some(pipeline::open_graph(&best, Some(&self.data.info))?))
     }
 
     fn test(&mut self, graph: &Graph, title: &str) -> Result<Json> {
-        let mut network = pipeline::open_network(self.config, graph.clone())?;
+        let mut network = pipeline::open_network(self.settings, graph.clone())?;
         let score: Score = ::train::evaluate(&mut network, &self.data.test)?;
         self.report(&format!("== {title}\n{}", scores_table(score)));
         Ok(scores_json(score))
@@ -188,9 +181,9 @@ impl Flow<'_> {
 
     /// Runs the passes, and compares and tests what came out when it computes otherwise.
     fn passes(&mut self, graph: &Graph, program: &Program, software: &Path) -> Result<()> {
-        let transforming = transforming(self);
-        let mut outcome = transforming.apply(program, graph.clone(), self.console);
-        transforming.write(&outcome, software, self.console)?;
+        let run = self.transform_run();
+        let mut outcome = run.apply(program, graph.clone(), self.console);
+        run.write(&outcome, software, self.console)?;
         if let Some(failure) = outcome.failure.take() {
             return Err(failure);
         }
@@ -219,16 +212,30 @@ impl Flow<'_> {
 
     fn search(&mut self, graph: Graph, asked: SearchConfig, software: &Path) -> Result<()> {
         self.console.print("== search");
-        let searching = SearchRun {
-            config: self.config,
-            data: self.data,
-        };
+        let run = self.search_run();
         let stop = stop_flag()?;
-        let search = searching.prepare(asked, graph)?;
-        let outcome = searching.run(&search, None, software, &stop, self.console)?;
+        let search = run.prepare(asked, graph)?;
+        let outcome = run.run(&search, None, software, &stop, self.console)?;
         self.report(&outcome.text);
         self.facts["search"] = outcome.json;
         Ok(())
+    }
+
+    fn transform_run(&self) -> TransformRun<'a> {
+        TransformRun {
+            settings: self.settings,
+            source: self.source,
+            data: Some(self.data),
+            options: self.options,
+        }
+    }
+
+    fn search_run(&self) -> SearchRun<'a> {
+        SearchRun {
+            settings: self.settings,
+            source: self.source,
+            data: self.data,
+        }
     }
 
     /// Prints a result now, and adds it to the results for the end.
@@ -236,14 +243,6 @@ impl Flow<'_> {
         self.console.print(text);
         self.results += text;
         self.results.push('\n');
-    }
-}
-
-fn transforming<'a>(flow: &Flow<'a>) -> TransformRun<'a> {
-    TransformRun {
-        config: flow.config,
-        data: Some(flow.data),
-        options: flow.options,
     }
 }
 

@@ -3,11 +3,11 @@
 use super::train::fit::accuracy;
 use crate::output::{Output, OutputArgs, json_text};
 use crate::pipeline;
-use crate::settings::{Action, Config, Given, hide_unused};
-use crate::table::{Column, render};
+use crate::settings::{Action, Config, SettingArgs, Settings, hide_unused};
 use anyhow::{Result, bail};
 use engine::Score;
 use ir::Graph;
+use report::{Column, Table};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use std::path::Path;
 #[command(mut_args = hide_unused(Action::Use))]
 pub struct Args {
     #[command(flatten)]
-    given: Given,
+    settings: SettingArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -29,17 +29,18 @@ pub const COLUMNS: &[Column] = &[
 
 /// Tests.
 pub fn run(args: &Args) -> Result<Output> {
-    let config = Config::resolve(&args.given, Action::Use)?;
-    let mut console = pipeline::begin(&config, Action::Use, args.output)?;
-    if pipeline::starts_fresh(&config) {
+    let config = Config::resolve(&args.settings, Action::Use)?;
+    let settings = &config.settings;
+    let mut console = pipeline::begin(&config, args.output)?;
+    if pipeline::starts_fresh(settings) {
         console.note("no --load given: these are the scores of starting weights");
     }
-    let data = pipeline::open_data(&config, &mut console)?;
+    let data = pipeline::open_data(settings, &mut console)?;
     if data.test.is_empty() {
         bail!("dataset {} has no test rows", data.info.name);
     }
-    let graph = pipeline::open_graph(&config, Some(&data.info))?;
-    let mut network = pipeline::open_network(&config, graph)?;
+    let graph = pipeline::open_graph(settings, Some(&data.info))?;
+    let mut network = pipeline::open_network(settings, graph)?;
     let score = train::evaluate(&mut network, &data.test)?;
     let text = if args.output.json {
         json_text(&scores_json(score))?
@@ -61,19 +62,21 @@ pub fn scores_json(score: Score) -> Json {
 
 /// Scores for people.
 pub fn scores_table(score: Score) -> String {
-    let row = |name: &str, value: f64| vec![name.to_owned(), format!("{value:.6}")];
-    let rows = [
-        row("test_acc_epoch", accuracy(score)),
-        row("test_loss_epoch", score.loss),
-    ];
-    render(COLUMNS, &rows, None)
+    let mut table = Table::with_columns(COLUMNS);
+    for (name, value) in [
+        ("test_acc_epoch", accuracy(score)),
+        ("test_loss_epoch", score.loss),
+    ] {
+        table.push([name.to_owned(), format!("{value:.6}")]);
+    }
+    table.to_text()
 }
 
 /// The command that tests a network.
-pub fn test_command(config: &Config, graph: &Graph, load: &Path) -> String {
-    let model = config.text("model").unwrap_or(&graph.name);
-    let dataset = config.text("dataset").unwrap_or("DATASET");
-    let data_dir = config.path("data_dir");
+pub fn test_command(settings: &Settings, graph: &Graph, load: &Path) -> String {
+    let model = settings.model.as_ref().unwrap_or(&graph.name);
+    let dataset = settings.dataset.as_deref().unwrap_or("DATASET");
+    let data_dir = settings.data_dir.as_ref();
     let data_dir =
         data_dir.map_or_else(String::new, |dir| format!(" --data-dir {}", dir.display()));
     format!(

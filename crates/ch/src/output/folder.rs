@@ -2,7 +2,7 @@
 //! gets `_2`, `_3` …; runs are never mixed, and a folder belongs to one process at a time.
 
 use super::{Console, calendar};
-use crate::settings::Config;
+use crate::settings::Settings;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value as Json};
 use std::fs::{self, File, TryLockError};
@@ -22,13 +22,11 @@ const MAX_RUNS: usize = 10_000;
 
 impl Folder {
     /// Makes a new folder for a run.
-    pub fn create(config: &Config) -> Result<Self> {
-        let parent = config
-            .path("project_dir")
-            .unwrap_or_else(|| PathBuf::from("mase_output"));
-        fs::create_dir_all(&parent)
+    pub fn create(settings: &Settings) -> Result<Self> {
+        let parent = &settings.project_dir;
+        fs::create_dir_all(parent)
             .with_context(|| format!("cannot make the folder {}", parent.display()))?;
-        let name = name(config);
+        let name = name(settings);
         for run in 1..=MAX_RUNS {
             let path = parent.join(folder_name(&name, run));
             match fs::create_dir(&path) {
@@ -47,11 +45,9 @@ impl Folder {
     }
 
     /// The newest of today's runs of the same model and dataset, or of the same project, that left a file to go on from.
-    pub fn latest(config: &Config, file: &str) -> Result<PathBuf> {
-        let parent = config
-            .path("project_dir")
-            .unwrap_or_else(|| PathBuf::from("mase_output"));
-        let name = name(config);
+    pub fn latest(settings: &Settings, file: &str) -> Result<PathBuf> {
+        let parent = &settings.project_dir;
+        let name = name(settings);
         let runs = (1..=MAX_RUNS).map(|run| parent.join(folder_name(&name, run)));
         let has_file = |path: &PathBuf| path.join("software").join(file).exists();
         let runs = runs.take_while(|path| path.exists());
@@ -139,12 +135,12 @@ fn folder_name(name: &str, run: usize) -> String {
     }
 }
 
-fn name(config: &Config) -> String {
-    if let Some(project) = config.text("project") {
-        return project.to_owned();
+fn name(settings: &Settings) -> String {
+    if let Some(project) = &settings.project {
+        return project.clone();
     }
-    let stem = |key: &str| {
-        let text = config.text(key).unwrap_or("none");
+    let stem = |name: &Option<String>| {
+        let text = name.as_deref().unwrap_or("none");
         let file = text.split(':').next().unwrap_or(text);
         Path::new(file).file_stem().map_or_else(
             || file.to_owned(),
@@ -153,8 +149,8 @@ fn name(config: &Config) -> String {
     };
     format!(
         "{}_classification_{}_{}",
-        stem("model"),
-        stem("dataset"),
+        stem(&settings.model),
+        stem(&settings.dataset),
         calendar::today()
     )
 }

@@ -1,6 +1,6 @@
 //! What `ch explain` says about operators, formats, models, datasets and settings beyond the line of their table.
 
-use crate::settings::{Kind, Setting};
+use crate::settings::{Accepts, Setting};
 use data::DatasetEntry;
 use format::FormatEntry;
 use ir::{AttributeError, Op, OpEntry};
@@ -86,24 +86,24 @@ pub fn dataset(entry: &DatasetEntry) -> String {
 
 /// What a setting does, how it is given and its default, in one line.
 pub fn setting_line(setting: &Setting) -> String {
-    let option = match setting.option {
-        "" => "given by position".to_owned(),
-        option => format!("--{option}"),
+    let option = match setting.argument.option {
+        None => "given by position".to_owned(),
+        Some(option) => format!("--{option}"),
     };
     let default = match setting.default {
-        "" => String::new(),
-        default => format!(", default {default}"),
+        None => String::new(),
+        Some(default) => format!(", default {default}"),
     };
     format!("{} ({option}{default})", setting.about)
 }
 
 /// What a setting accepts.
 pub fn setting(setting: &Setting) -> String {
-    match setting.kind {
-        Kind::Text => "takes a text".to_owned(),
-        Kind::Choice(words) => format!("takes one of {}", words.join(", ")),
-        Kind::Whole(least, _) => format!("takes a whole number of at least {least}"),
-        Kind::Number => "takes a finite number of at least 0".to_owned(),
-        Kind::Switch => "takes true or false in a file; the option takes no value".to_owned(),
+    match setting.accepts {
+        Accepts::Text => "takes a text".to_owned(),
+        Accepts::Choice(words) => format!("takes one of {}", words.join(", ")),
+        Accepts::Whole(min) => format!("takes a whole number of at least {min}"),
+        Accepts::Number => "takes a finite number of at least 0".to_owned(),
+        Accepts::Switch => "takes true or false in a file; the option takes no value".to_owned(),
     }
 }

@@ -1,9 +1,9 @@
 //! `ch format SPEC VALUES…`: a number format under the microscope.
 
 use crate::output::Output;
-use crate::table::Column;
 use anyhow::bail;
 use format::Format;
+use report::Column;
 use std::path::PathBuf;
 
 mod array;

@@ -3,8 +3,8 @@
 use super::{COLUMNS, summary};
 use crate::output::json_text;
 use crate::output::number::{rounded, shortest};
-use crate::table;
 use format::{Codes, FieldValue, Format, Scale};
+use report::Table;
 use serde_json::{Value as Json, json};
 
 /// The given values, rounded.
@@ -31,8 +31,11 @@ pub fn round(format: &Format, values: &[f32], as_json: bool) -> anyhow::Result<S
         return Ok(header);
     }
     let columns = &COLUMNS[..COLUMNS.len() - usize::from(codes.shared.is_empty())];
-    let rows: Vec<Vec<String>> = elements.iter().map(Element::cells).collect();
-    Ok(header + "\n" + &table::render(columns, &rows, None))
+    let mut table = Table::with_columns(columns);
+    for element in &elements {
+        table.push(element.cells().into_iter().take(columns.len()));
+    }
+    Ok(header + "\n" + &table.to_text())
 }
 
 /// All values that the format has, if they are few.
@@ -51,9 +54,9 @@ pub fn all(format: &Format, as_json: bool) -> anyhow::Result<String> {
         return json_text(&json);
     }
     let cells = |(code, value): (Code, f32)| vec![shortest(value), code.bits(), code.hex()];
-    let rows: Vec<Vec<String>> = pairs.map(cells).collect();
-    let columns = [COLUMNS[1], COLUMNS[2], COLUMNS[3]];
-    Ok(summary::text(format, &[1]) + "\n" + &table::render(&columns, &rows, None))
+    let mut table = Table::with_columns(&COLUMNS[1..4]);
+    table.rows = pairs.map(cells).collect();
+    Ok(summary::text(format, &[1]) + "\n" + &table.to_text())
 }
 
 struct Element {

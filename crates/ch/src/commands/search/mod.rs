@@ -6,7 +6,7 @@ pub mod trials;
 use crate::interrupt::stop_flag;
 use crate::output::{Folder, Output, OutputArgs, json_text};
 use crate::pipeline;
-use crate::settings::{Action, Config, Given, hide_unused};
+use crate::settings::{Action, Config, SettingArgs, hide_unused};
 use anyhow::{Result, bail};
 use std::path::Path;
 use trials::{JOURNAL, Options, SearchRun};
@@ -16,7 +16,7 @@ use trials::{JOURNAL, Options, SearchRun};
 #[command(mut_args = hide_unused(Action::Search))]
 pub struct Args {
     #[command(flatten)]
-    given: Given,
+    settings: SettingArgs,
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
@@ -25,29 +25,31 @@ pub struct Args {
 
 /// Searches.
 pub fn run(args: &Args) -> Result<Output> {
-    let config = Config::resolve(&args.given, Action::Search)?;
-    if config.document().section("search").is_none() {
-        match args.given.config {
+    let mut config = Config::resolve(&args.settings, Action::Search)?;
+    let Some(asked) = config.search.take() else {
+        match args.settings.config {
             Some(_) => bail!(
                 "{} says nothing of a search; add the tables [search.search_space] and [search.strategy]",
-                config.document().name
+                config.source.name
             ),
             None => bail!(
                 "no --config given; name a TOML file with the tables [search.search_space] and [search.strategy]"
             ),
         }
-    }
-    let asked = args.options.read(&config)?;
-    let mut console = pipeline::begin(&config, Action::Search, args.output)?;
-    let data = pipeline::open_data(&config, &mut console)?;
-    if pipeline::starts_fresh(&config) {
+    };
+    let asked = args.options.apply(asked, &config.source)?;
+    let mut console = pipeline::begin(&config, args.output)?;
+    let settings = &mut config.settings;
+    let data = pipeline::open_data(settings, &mut console)?;
+    if pipeline::starts_fresh(settings) {
         console
             .note("no --load given: the network has starting weights, so accuracies say nothing");
     }
-    let graph = pipeline::open_graph(&config, Some(&data.info))?;
-    let config = config.or_else("model", &graph.name);
+    let graph = pipeline::open_graph(settings, Some(&data.info))?;
+    settings.model.get_or_insert_with(|| graph.name.clone());
     let run = SearchRun {
-        config: &config,
+        settings,
+        source: &config.source,
         data: &data,
     };
     let search = run.prepare(asked, graph)?;
@@ -56,10 +58,10 @@ pub fn run(args: &Args) -> Result<Output> {
     let storage = address
         .map(|address| run.open(&search, address))
         .transpose()?;
-    let folder = match config.text("resume") {
-        Some("latest") => Folder::resume(&Folder::latest(&config, JOURNAL)?)?,
+    let folder = match run.settings.resume.as_deref() {
+        Some("latest") => Folder::resume(&Folder::latest(run.settings, JOURNAL)?)?,
         Some(path) => resumed(Path::new(path))?,
-        None => Folder::create(&config)?,
+        None => Folder::create(run.settings)?,
     };
     let stop = stop_flag()?;
     let outcome = run.run(&search, storage, &folder.software(), &stop, &mut console)?;

@@ -6,7 +6,7 @@ use crate::output::Console;
 use crate::output::folder::write_file;
 use crate::output::number::count;
 use crate::pipeline;
-use crate::settings::Config;
+use crate::settings::{Settings, Source};
 use anyhow::{Context, Result, anyhow};
 use data::Dataset;
 use ir::Graph;
@@ -37,18 +37,12 @@ pub struct Options {
 }
 
 impl Options {
-    /// What the file asks for, with what was typed on top.
-    pub fn read(&self, config: &Config) -> Result<SearchConfig> {
-        let document = config.document();
-        let table = document
-            .section("search")
-            .context("the file says nothing of a search")?;
-        let mut asked = SearchConfig::read(table)
-            .map_err(|problems| anyhow!("{}", document.describe(&problems)))?;
+    /// The search of the file, with what was typed on top.
+    pub fn apply(&self, mut asked: SearchConfig, source: &Source) -> Result<SearchConfig> {
         if let Some(name) = &self.sampler {
             let entry = study::find_sampler(name)?;
             let replaced = asked.sampler.replace(entry);
-            replaced.map_err(|problems| anyhow!("{}", document.describe(&problems)))?;
+            replaced.map_err(|problems| anyhow!("{}", source.describe(&problems)))?;
         }
         asked.n_trials = self.n_trials.unwrap_or(asked.n_trials);
         Ok(asked)
@@ -58,7 +52,9 @@ impl Options {
 /// One search.
 pub struct SearchRun<'a> {
     /// All settings.
-    pub config: &'a Config,
+    pub settings: &'a Settings,
+    /// The file of the search.
+    pub source: &'a Source,
     /// Rows to score on.
     pub data: &'a Dataset,
 }
@@ -122,7 +118,7 @@ impl SearchRun<'_> {
     /// The journal of this search: a new one, or that of the run to go on with.
     fn journal(&self, search: &Search, path: &Path) -> Result<Box<dyn Storage>> {
         let info = search.info(self.data);
-        let is_there = self.config.text("resume").is_some() && path.exists();
+        let is_there = self.settings.resume.is_some() && path.exists();
         let journal = if is_there {
             Journal::open(path, &info)
         } else {
@@ -133,16 +129,16 @@ impl SearchRun<'_> {
 
     /// The search that a file asks for; whatever is wrong with it is found out here, before anything is written.
     pub fn prepare(&self, asked: SearchConfig, graph: Graph) -> Result<Search> {
-        let threads = self.config.is_given("num_workers");
+        let threads = self.settings.given_workers();
         let setup = Setup {
             graph,
             data: self.data,
-            seed: self.config.whole("seed") as u64,
-            threads: threads.then(|| pipeline::threads(self.config)),
+            seed: self.settings.seed,
+            threads: threads.map(|_| pipeline::threads(self.settings)),
         };
         Search::prepare(asked, setup).map_err(|error| match error {
             PrepareError::Space(FormatSpaceError::Config(problems)) => {
-                anyhow!("{}", self.config.document().describe(&problems))
+                anyhow!("{}", self.source.describe(&problems))
             }
             PrepareError::Study(error @ StudyError::Unsuitable { .. }) => {
                 anyhow!("{error}; `ch list strategies` shows others, for --sampler")
@@ -228,7 +224,7 @@ impl SearchRun<'_> {
         // Of a front, the best in the first objective.
         if let Some(best) = report.best_spread(MAX_GRAPHS).first() {
             let graph = folder.join(format!("best/trial_{}.mz", best.number));
-            let command = test_command(self.config, &report.search.task.graph, &graph);
+            let command = test_command(self.settings, &report.search.task.graph, &graph);
             lines.push(format!("use it: {command}"));
         }
         let text = lines.join("\n") + "\n";

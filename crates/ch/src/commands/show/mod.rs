@@ -2,11 +2,11 @@
 
 use crate::output::{Output, json_text};
 use crate::source::{load, verify};
-use crate::table::Column;
 use anyhow::bail;
 use ir::{Graph, NodeId, Verified};
 use models::ModelInfo;
 use passes::cost::{self, NodeCost};
+use report::Column;
 
 mod json;
 mod text;

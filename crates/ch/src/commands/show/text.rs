@@ -2,23 +2,24 @@
 
 use super::{COLUMNS, PARAMETER_COLUMNS, Row, total};
 use crate::output::number::shortest;
-use crate::table;
 use ir::{Graph, Node, Tensor, Verified};
 use passes::cost::{self, NodeCost};
+use report::Table;
 
 /// The graph, the table of nodes, the overview, and the starting values if there are any.
 pub fn print(verified: &Verified, rows: &[Row]) -> String {
     let graph = verified.graph();
     let has_formats = graph.nodes().iter().any(|node| !node.formats.is_empty());
     let columns = &COLUMNS[..COLUMNS.len() - usize::from(!has_formats)];
-    let cells: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| cells(graph.node(row.id), row))
-        .collect();
-    let nodes = table::render(columns, &cells, Some(&total_cells(&total(rows))));
+    let shown = |cells: Vec<String>| cells.into_iter().take(columns.len()).collect();
+    let mut nodes = Table::with_columns(columns);
+    let cells = rows.iter().map(|row| cells(graph.node(row.id), row));
+    nodes.rows = cells.map(shown).collect();
+    nodes.totals = Some(shown(total_cells(&total(rows))));
     let overview = overview(verified);
     format!(
-        "{graph}\n{nodes}\nNetwork overview: {overview}\n{}",
+        "{graph}\n{}\nNetwork overview: {overview}\n{}",
+        nodes.to_text(),
         parameter_table(graph)
     )
 }
@@ -68,13 +69,14 @@ fn total_cells(total: &NodeCost) -> Vec<String> {
 /// Empty unless the parameters have been given their starting values.
 fn parameter_table(graph: &Graph) -> String {
     let parameters = graph.parameters();
-    let rows: Vec<Vec<String>> = parameters
+    let mut table = Table::with_columns(PARAMETER_COLUMNS);
+    table.rows = parameters
         .map(|(name, tensor)| parameter_cells(name, tensor))
         .collect();
-    if rows.is_empty() {
+    if table.rows.is_empty() {
         return String::new();
     }
-    format!("\n{}", table::render(PARAMETER_COLUMNS, &rows, None))
+    format!("\n{}", table.to_text())
 }
 
 fn parameter_cells(name: String, tensor: &Tensor) -> Vec<String> {

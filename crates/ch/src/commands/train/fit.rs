@@ -3,7 +3,7 @@
 use super::progress::Progress;
 use crate::output::{Console, calendar, json_text};
 use crate::pipeline;
-use crate::settings::Config;
+use crate::settings::Settings;
 use anyhow::{Context, Result};
 use data::Dataset;
 use engine::{Network, Score};
@@ -15,7 +15,7 @@ use train::{Ending, Outcome};
 /// One training.
 pub struct TrainRun<'a> {
     /// All settings.
-    pub config: &'a Config,
+    pub settings: &'a Settings,
     /// What to learn.
     pub data: &'a Dataset,
     /// Where the files go.
@@ -30,8 +30,8 @@ impl TrainRun<'_> {
         stop: &AtomicBool,
         console: &mut Console,
     ) -> Result<(Outcome, Json)> {
-        let mut network = pipeline::open_network(self.config, graph)?;
-        let fit = pipeline::fit_config(self.config, self.folder);
+        let mut network = pipeline::open_network(self.settings, graph)?;
+        let fit = pipeline::fit_config(self.settings, self.folder);
         let started = calendar::now();
         self.write(&self.facts(&network, &started), console)?;
         let mut progress = Progress::new(console);
@@ -49,10 +49,10 @@ impl TrainRun<'_> {
     fn facts(&self, network: &Network, started: &str) -> Json {
         let info = &self.data.info;
         json!({
-            "config": self.config.effective(),
+            "config": self.settings.effective(),
             "version": env!("CARGO_PKG_VERSION"),
             "machine": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
-            "seed": self.config.whole("seed"),
+            "seed": self.settings.seed,
             "dataset": { "name": info.name, "source": info.source, "hash": format!("{:016x}", info.hash) },
             "parameters": network.state().trained_len(),
             "weights_hash": format!("{:016x}", train::weights_hash(network.state())),

@@ -9,7 +9,7 @@ use crate::output::folder::write_file;
 use crate::output::number::count;
 use crate::output::{Console, Folder, Output, OutputArgs, json_text};
 use crate::pipeline;
-use crate::settings::{Action, Config, Given};
+use crate::settings::{Action, Config, SettingArgs, Settings};
 use anyhow::{Context, Result, bail};
 use data::Dataset;
 use fit::TrainRun;
@@ -23,7 +23,7 @@ use train::{Ending, Outcome};
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    given: Given,
+    settings: SettingArgs,
     /// Train once for every combination of values, for example learning_rate=0.1,1e-3
     #[arg(
         long,
@@ -38,28 +38,32 @@ pub struct Args {
 
 /// Trains.
 pub fn run(args: &Args) -> Result<Output> {
-    let config = Config::resolve(&args.given, Action::Train)?;
+    let mut config = Config::resolve(&args.settings, Action::Train)?;
     if !args.sweep.is_empty() {
         return sweep::run(&config, &args.sweep, args.output);
     }
-    let (config, earlier) = match config.text("resume") {
-        Some("latest") => resume(
-            &config,
-            &Folder::latest(&config, "training_ckpts/last.ckpt")?,
-        )?,
-        Some(path) => resume(&config, Path::new(path))?,
-        None => (config, None),
+    let earlier = match config.settings.resume.as_deref() {
+        Some("latest") => {
+            let path = Folder::latest(&config.settings, "training_ckpts/last.ckpt")?;
+            Some(resume(&mut config.settings, &path)?)
+        }
+        Some(path) => {
+            let path = PathBuf::from(path);
+            Some(resume(&mut config.settings, &path)?)
+        }
+        None => None,
     };
-    let mut console = pipeline::begin(&config, Action::Train, args.output)?;
-    let data = pipeline::open_data(&config, &mut console)?;
-    check_batch(&config, &data)?;
-    let graph = pipeline::open_graph(&config, Some(&data.info))?;
+    let settings = &config.settings;
+    let mut console = pipeline::begin(&config, args.output)?;
+    let data = pipeline::open_data(settings, &mut console)?;
+    check_batch(settings, &data)?;
+    let graph = pipeline::open_graph(settings, Some(&data.info))?;
     let folder = match earlier {
         Some(folder) => folder,
-        None => Folder::create(&config)?,
+        None => Folder::create(settings)?,
     };
     let training = TrainRun {
-        config: &config,
+        settings,
         data: &data,
         folder: &folder.software(),
     };
@@ -69,7 +73,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let text = if args.output.json {
         json_text(&facts)?
     } else {
-        describe(&config, &folder, &outcome, &facts, &tested)
+        describe(settings, &folder, &outcome, &facts, &tested)
     };
     Ok(Output {
         text,
@@ -92,8 +96,8 @@ fn save_graph(mut graph: Graph, outcome: &Outcome, console: &mut Console) -> Res
 }
 
 /// A batch larger than the training rows is a mistake, not a smaller batch.
-pub fn check_batch(config: &Config, data: &Dataset) -> Result<()> {
-    let (batch, rows) = (config.whole("batch_size") as usize, data.train.len());
+pub fn check_batch(settings: &Settings, data: &Dataset) -> Result<()> {
+    let (batch, rows) = (settings.batch_size.get(), data.train.len());
     if batch > rows {
         let name = &data.info.name;
         bail!("batch size {batch} is larger than the {rows} training rows of {name}");
@@ -101,20 +105,21 @@ pub fn check_batch(config: &Config, data: &Dataset) -> Result<()> {
     Ok(())
 }
 
-/// The settings of an earlier run, with what is given now on top, and its folder.
-fn resume(config: &Config, path: &Path) -> Result<(Config, Option<Folder>)> {
+/// Opens the folder of an earlier run, and puts its settings under those that are given now.
+fn resume(settings: &mut Settings, path: &Path) -> Result<Folder> {
     let folder = Folder::resume(path)?;
     let file = folder.software().join("run.json");
     let text = std::fs::read_to_string(&file)
         .with_context(|| format!("cannot read {}", file.display()))?;
     let facts: Json =
         serde_json::from_str(&text).with_context(|| format!("{} is damaged", file.display()))?;
-    Ok((config.over(&facts["config"])?, Some(folder)))
+    *settings = settings.over(&facts["config"])?;
+    Ok(folder)
 }
 
 /// The result for people.
 fn describe(
-    config: &Config,
+    settings: &Settings,
     folder: &Folder,
     outcome: &Outcome,
     facts: &Json,
@@ -142,8 +147,8 @@ fn describe(
     let next = match outcome.ending {
         Ending::Done => format!(
             "test it: ch test {} {} --load {}\n",
-            config.text("model").unwrap_or_default(),
-            config.text("dataset").unwrap_or_default(),
+            settings.model.as_deref().unwrap_or_default(),
+            settings.dataset.as_deref().unwrap_or_default(),
             tested.display()
         ),
         _ => String::new(),

@@ -4,7 +4,7 @@ use crate::commands::test::test_command;
 use crate::output::folder::{self, write_file};
 use crate::output::{Console, Folder, calendar};
 use crate::pipeline;
-use crate::settings::Config;
+use crate::settings::{Settings, Source};
 use anyhow::{Result, anyhow, bail};
 use config::did_you_mean;
 use data::Dataset;
@@ -28,14 +28,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The passes of the file, or every problem with its place.
-    pub fn program(&self, config: &Config) -> Result<Program> {
-        let document = config.document();
-        let Some(table) = document.section("passes") else {
-            bail!("{} has no passes", document.name);
-        };
-        let mut program =
-            Program::read(table).map_err(|problems| anyhow!("{}", document.describe(&problems)))?;
+    /// The passes to run of those of the file.
+    pub fn select(&self, mut program: Program) -> Result<Program> {
         for word in self.print_after.iter().chain(&self.stop_after) {
             if !program.has(word) {
                 let close = did_you_mean(word, program.keys());
@@ -58,7 +52,9 @@ impl Options {
 /// Passes over one network.
 pub struct TransformRun<'a> {
     /// All settings.
-    pub config: &'a Config,
+    pub settings: &'a Settings,
+    /// The file of the passes.
+    pub source: &'a Source,
     /// Rows to run the network on.
     pub data: Option<&'a Dataset>,
     /// What was typed.
@@ -83,8 +79,8 @@ impl TransformRun<'_> {
         let started = calendar::now();
         let mut graph = graph;
         let mut context = Context::new(&graph, self.data);
-        context.seed = self.config.whole("seed") as u64;
-        context.threads = pipeline::threads(self.config);
+        context.seed = self.settings.seed;
+        context.threads = pipeline::threads(self.settings);
         context.explain = self.options.explain;
         let mut steps = Vec::new();
         let ended = program.run(&mut graph, &mut context, |step, graph, context| {
@@ -94,7 +90,7 @@ impl TransformRun<'_> {
         Outcome {
             graph,
             steps,
-            failure: ended.err().map(|error| explain(self.config, error)),
+            failure: ended.err().map(|error| describe(self.source, error)),
             files: context.files,
             started,
         }
@@ -105,7 +101,7 @@ impl TransformRun<'_> {
         let mut graph = graph.clone();
         let mut context = Context::new(&graph, None);
         match program.run(&mut graph, &mut context, |_, _, _| {}) {
-            Err(error @ RunError::Config { .. }) => Err(explain(self.config, error)),
+            Err(error @ RunError::Config { .. }) => Err(describe(self.source, error)),
             // Whatever else is wrong may be right with trained weights and rows.
             _ => Ok(()),
         }
@@ -149,10 +145,10 @@ impl TransformRun<'_> {
         let graph = passes::interface::graph_file(&outcome.graph)?;
         write_file(&graph_path(software), &graph, console)?;
         let facts = json!({
-            "config": self.config.effective(),
+            "config": self.settings.effective(),
             "version": env!("CARGO_PKG_VERSION"),
             "machine": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
-            "seed": self.config.whole("seed"),
+            "seed": self.settings.seed,
             "transform": { "started": outcome.started, "ended": calendar::now(), "passes": outcome.passes_json() },
         });
         folder::record(software, &facts)
@@ -160,9 +156,9 @@ impl TransformRun<'_> {
 }
 
 /// An error with its place in the file.
-fn explain(config: &Config, error: RunError) -> anyhow::Error {
+fn describe(source: &Source, error: RunError) -> anyhow::Error {
     match &error {
-        RunError::Config { problems, .. } => anyhow!("{}", config.document().describe(problems)),
+        RunError::Config { problems, .. } => anyhow!("{}", source.describe(problems)),
         RunError::Pass { .. } | RunError::Unsound { .. } => error.into(),
     }
 }
@@ -221,7 +217,7 @@ impl Outcome {
     }
 
     /// The result for people, behind what the passes said.
-    pub fn closing(&self, config: &Config, folder: Option<&Folder>) -> String {
+    pub fn closing(&self, settings: &Settings, folder: Option<&Folder>) -> String {
         let Some(folder) = folder else {
             return "dry run: nothing was written\n".to_owned();
         };
@@ -229,7 +225,7 @@ impl Outcome {
         format!(
             "wrote {}\nuse it: {}\n",
             folder.software().join("transform").display(),
-            test_command(config, &self.graph, &graph)
+            test_command(settings, &self.graph, &graph)
         )
     }
 }

@@ -4,7 +4,7 @@ pub mod apply;
 
 use crate::output::{Folder, Output, OutputArgs, json_text};
 use crate::pipeline;
-use crate::settings::{Action, Config, Given, hide_unused};
+use crate::settings::{Action, Config, SettingArgs, hide_unused};
 use anyhow::{Result, bail};
 use apply::{Options, TransformRun};
 
@@ -13,7 +13,7 @@ use apply::{Options, TransformRun};
 #[command(mut_args = hide_unused(Action::Transform))]
 pub struct Args {
     #[command(flatten)]
-    given: Given,
+    settings: SettingArgs,
     #[command(flatten)]
     options: Options,
     /// Run all passes in memory and show what they do, but write nothing
@@ -25,34 +25,36 @@ pub struct Args {
 
 /// Transforms.
 pub fn run(args: &Args) -> Result<Output> {
-    let config = Config::resolve(&args.given, Action::Transform)?;
-    if config.document().section("passes").is_none() {
-        match args.given.config {
+    let mut config = Config::resolve(&args.settings, Action::Transform)?;
+    let Some(program) = config.passes.take() else {
+        match args.settings.config {
             Some(_) => bail!(
                 "{} has no passes; add tables such as [passes.quantize]",
-                config.document().name
+                config.source.name
             ),
             None => {
                 bail!("no --config given; name a TOML file with tables such as [passes.quantize]")
             }
         }
-    }
-    if config.text("resume").is_some() {
+    };
+    if config.settings.resume.is_some() {
         bail!("ch transform has nothing to go on with; leave --resume out");
     }
-    let program = args.options.program(&config)?;
-    let mut console = pipeline::begin(&config, Action::Transform, args.output)?;
-    let data = match config.text("dataset") {
-        Some(_) => Some(pipeline::open_data(&config, &mut console)?),
+    let program = args.options.select(program)?;
+    let mut console = pipeline::begin(&config, args.output)?;
+    let settings = &mut config.settings;
+    let data = match settings.dataset {
+        Some(_) => Some(pipeline::open_data(settings, &mut console)?),
         None => None,
     };
-    if pipeline::starts_fresh(&config) {
+    if pipeline::starts_fresh(settings) {
         console.note("no --load given: these are starting weights");
     }
-    let graph = pipeline::open_graph(&config, data.as_ref().map(|data| &data.info))?;
-    let config = config.or_else("model", &graph.name);
+    let graph = pipeline::open_graph(settings, data.as_ref().map(|data| &data.info))?;
+    settings.model.get_or_insert_with(|| graph.name.clone());
     let run = TransformRun {
-        config: &config,
+        settings,
+        source: &config.source,
         data: data.as_ref(),
         options: &args.options,
     };
@@ -61,7 +63,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let folder = if args.dry_run || !is_worth_writing {
         None
     } else {
-        let folder = Folder::create(&config)?;
+        let folder = Folder::create(run.settings)?;
         run.write(&outcome, &folder.software(), &mut console)?;
         Some(folder)
     };
@@ -78,9 +80,9 @@ pub fn run(args: &Args) -> Result<Output> {
     let text = if args.output.json {
         json_text(&outcome.to_json(folder.as_ref()))?
     } else if args.output.quiet {
-        outcome.reports() + &outcome.closing(&config, folder.as_ref())
+        outcome.reports() + &outcome.closing(run.settings, folder.as_ref())
     } else {
-        outcome.closing(&config, folder.as_ref())
+        outcome.closing(run.settings, folder.as_ref())
     };
     Ok(Output {
         text,

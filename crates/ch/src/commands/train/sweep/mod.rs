@@ -8,7 +8,7 @@ use crate::interrupt::stop_flag;
 use crate::output::number::count;
 use crate::output::{Console, Folder, Level, Output, OutputArgs, json_text};
 use crate::pipeline;
-use crate::settings::{Action, Config, Group, SETTINGS, Setting};
+use crate::settings::{Config, SETTINGS, Setting, Settings};
 use anyhow::{Context, Result, bail};
 use config::did_you_mean;
 use data::Dataset;
@@ -44,20 +44,20 @@ struct Row {
 pub fn run(config: &Config, sweeps: &[String], output: OutputArgs) -> Result<Output> {
     let axes = axes(sweeps)?;
     let points = grid(&axes)?;
-    let configs = points
+    let runs = points
         .iter()
-        .map(|point| config.with(&pairs(&axes, point)))
-        .collect::<Result<Vec<_>>>()?;
-    let mut console = pipeline::begin(config, Action::Train, output)?;
-    let data = pipeline::open_data(config, &mut console)?;
-    for config in &configs {
-        check_batch(config, &data)?;
-        pipeline::open_graph(config, Some(&data.info))?;
+        .map(|point| config.settings.with(&pairs(&axes, point)))
+        .collect::<Result<Vec<Settings>>>()?;
+    let mut console = pipeline::begin(config, output)?;
+    let data = pipeline::open_data(&config.settings, &mut console)?;
+    for settings in &runs {
+        check_batch(settings, &data)?;
+        pipeline::open_graph(settings, Some(&data.info))?;
     }
-    let folder = Folder::create(config)?;
+    let folder = Folder::create(&config.settings)?;
     let n_runs = count(points.len() as u64, "run");
     console.print(&format!("{n_runs}, in {}", folder.path.display()));
-    let rows = train_all(&configs, &points, &data, &folder.software(), &mut console)?;
+    let rows = train_all(&runs, &points, &data, &folder.software(), &mut console)?;
     let results = Results {
         axes: &axes,
         rows: &rows,
@@ -115,13 +115,14 @@ fn parse(text: &str) -> Result<Axis> {
 /// A setting by its key or option, if runs on the same data can differ in it.
 fn setting(name: &str) -> Result<&'static Setting> {
     let name = name.replace('-', "_");
-    let known = |s: &&Setting| s.key == name || s.option.replace('-', "_") == name;
+    let has_option = |option: &str| option.replace('-', "_") == name;
+    let known = |s: &&Setting| s.key == name || s.argument.option.is_some_and(has_option);
     let Some(setting) = SETTINGS.iter().find(known) else {
-        let keys = SETTINGS.iter().filter(|s| can_differ(s)).map(|s| s.key);
+        let keys = swept_keys();
         bail!("unknown setting '{name}'{}", did_you_mean(&name, keys));
     };
-    if !can_differ(setting) {
-        let keys = SETTINGS.iter().filter(|s| can_differ(s)).map(|s| s.key);
+    if !setting.argument.is_swept {
+        let keys = swept_keys();
         bail!(
             "a sweep cannot vary '{name}'; it can vary {}",
             keys.collect::<Vec<_>>().join(", ")
@@ -130,12 +131,9 @@ fn setting(name: &str) -> Result<&'static Setting> {
     Ok(setting)
 }
 
-fn can_differ(setting: &Setting) -> bool {
-    match setting.key {
-        "model" | "load_name" | "seed" | "num_workers" => true,
-        "resume" | "trainer_precision" => false,
-        _ => setting.group == Group::Training,
-    }
+fn swept_keys() -> impl Iterator<Item = &'static str> {
+    let swept = SETTINGS.iter().filter(|setting| setting.argument.is_swept);
+    swept.map(|setting| setting.key)
 }
 
 /// Every combination, the last key fastest.
@@ -155,17 +153,17 @@ fn grid(axes: &[Axis]) -> Result<Vec<Vec<String>>> {
     Ok(points)
 }
 
-fn pairs(axes: &[Axis], point: &[String]) -> Vec<(&'static str, String)> {
+fn pairs(axes: &[Axis], point: &[String]) -> Vec<(&'static Setting, String)> {
     axes.iter()
         .zip(point)
-        .map(|(axis, value)| (axis.setting.key, value.clone()))
+        .map(|(axis, value)| (axis.setting, value.clone()))
         .collect()
 }
 
 /// Trains all combinations, as many at a time as there are cores: small networks gain more from that than from
 /// threads. After Ctrl-C no more are begun.
 fn train_all(
-    configs: &[Config],
+    runs: &[Settings],
     points: &[Vec<String>],
     data: &Dataset,
     folder: &Path,
@@ -175,17 +173,16 @@ fn train_all(
     let next = AtomicUsize::new(0);
     let begin = || {
         let i = next.fetch_add(1, Ordering::Relaxed);
-        (i < configs.len() && !stop.load(Ordering::Relaxed)).then_some(i)
+        (i < runs.len() && !stop.load(Ordering::Relaxed)).then_some(i)
     };
     let console = Mutex::new(console);
-    let results: Vec<Mutex<Option<Result<Row>>>> =
-        configs.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<Option<Result<Row>>>> = runs.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
         while let Some(i) = begin() {
             let folder = folder.join(format!("run_{}", i + 1));
-            let row = train_one(&configs[i], &points[i], data, &folder, &stop);
+            let row = train_one(&runs[i], &points[i], data, &folder, &stop);
             if let (Ok(row), Ok(mut console)) = (&row, console.lock()) {
-                console.print(&format!("{}/{}: {}", i + 1, configs.len(), row.line()));
+                console.print(&format!("{}/{}: {}", i + 1, runs.len(), row.line()));
             }
             if let Ok(mut result) = results[i].lock() {
                 *result = Some(row);
@@ -194,7 +191,7 @@ fn train_all(
     };
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        for _ in 0..workers.min(configs.len()) {
+        for _ in 0..workers.min(runs.len()) {
             scope.spawn(work);
         }
     });
@@ -203,18 +200,18 @@ fn train_all(
 }
 
 fn train_one(
-    config: &Config,
+    settings: &Settings,
     point: &[String],
     data: &Dataset,
     folder: &Path,
     stop: &AtomicBool,
 ) -> Result<Row> {
-    let graph = pipeline::open_graph(config, Some(&data.info))?;
+    let graph = pipeline::open_graph(settings, Some(&data.info))?;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mut silent = Console::new(OutputArgs::default(), Level::Error);
     let training = TrainRun {
-        config,
+        settings,
         data,
         folder,
     };
@@ -229,7 +226,7 @@ fn train_one(
         seconds: facts["seconds"].as_f64().unwrap_or_default(),
     };
     if outcome.best_loss.is_some() && !data.test.is_empty() {
-        let mut network = pipeline::open_network(config, graph)?;
+        let mut network = pipeline::open_network(settings, graph)?;
         let best = interop::checkpoint::read(&outcome.best, None)?;
         train::load_weights(&mut network, &best.tensors)?;
         let score = train::evaluate(&mut network, &data.test)?;

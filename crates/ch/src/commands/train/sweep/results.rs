@@ -3,9 +3,8 @@
 use super::{Axis, Row};
 use crate::commands::train::fit::ending;
 use crate::output::Console;
-use crate::table::{Column, render};
 use anyhow::{Context, Result};
-use report::{Chart, Series, Table};
+use report::{Chart, Column, Series, Table};
 use serde_json::{Map, Value as Json, json};
 use std::path::Path;
 
@@ -69,7 +68,8 @@ impl Results<'_> {
     pub fn text(&self, n_planned: usize, folder: &Path) -> String {
         let axis = |axis: &Axis| Column::numbers(axis.setting.key, axis.setting.about);
         let columns: Vec<Column> = self.axes.iter().map(axis).chain(COLUMNS.to_vec()).collect();
-        let rows: Vec<Vec<String>> = self.rows.iter().map(Row::cells).collect();
+        let mut table = Table::with_columns(&columns);
+        table.rows = self.rows.iter().map(Row::cells).collect();
         let stopped = if self.rows.len() < n_planned {
             format!("\nstopped: {} of {n_planned} runs\n", self.rows.len())
         } else {
@@ -77,7 +77,7 @@ impl Results<'_> {
         };
         format!(
             "\n{}{stopped}\n{}table and chart: {}/sweep.{{csv,md,svg}}\n",
-            render(&columns, &rows, None),
+            table.to_text(),
             self.best(),
             folder.display()
         )
@@ -123,11 +123,9 @@ impl Results<'_> {
     pub fn write(&self, folder: &Path, console: &mut Console) -> Result<()> {
         let keys = self.axes.iter().map(|axis| axis.setting.key.to_owned());
         let measured = COLUMNS.iter().map(|column| column.heading.to_lowercase());
-        let table = Table {
-            headings: keys.chain(measured).collect(),
-            rows: self.rows.iter().map(Row::cells).collect(),
-            totals: None,
-        };
+        let headings: Vec<String> = keys.chain(measured).collect();
+        let mut table = Table::new(&headings);
+        table.rows = self.rows.iter().map(Row::cells).collect();
         for (name, text) in [
             ("sweep.csv", table.to_csv()),
             ("sweep.md", table.to_markdown()),
