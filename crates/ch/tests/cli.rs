@@ -168,7 +168,7 @@ fn costs_are_those_of_the_labs() {
     );
 }
 
-/// What `show` prints is what `show` reads.
+/// `show` reads what `show` prints.
 #[test]
 fn shown_text_can_be_shown_again() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("again.mg");

@@ -13,7 +13,7 @@ use support::{ch, words};
 use workspace::{Workspace, config};
 
 #[test]
-fn every_strategy_is_the_same_on_one_and_two_threads() {
+fn every_sampler_is_the_same_on_one_and_two_threads() {
     let workspace = Workspace::new("threads", "jsc-toy");
     for sampler in ["random", "qmc", "tpe", "nsgaii", "nsgaiii", "sensitivity"] {
         workspace.config(&config("jsc-toy", sampler, 70, 2500));
@@ -387,8 +387,10 @@ fn a_budget_of_zero_is_a_budget() {
 }
 
 #[test]
-fn the_strategies_are_listed() {
-    let text = ch(&words("list strategies"), &std::env::temp_dir()).stdout;
+fn the_samplers_are_listed() {
+    let [text, earlier_name] = ["list samplers", "list strategies"]
+        .map(|line| ch(&words(line), &std::env::temp_dir()).stdout);
+    assert_eq!(text, earlier_name);
     for name in [
         "random",
         "qmc",

@@ -1,4 +1,4 @@
-//! What users of `ch search` get wrong: each answer is a sentence, and nothing is lost.
+//! Mistakes of users of `ch search`: each answer is a sentence, and nothing is lost.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
@@ -97,7 +97,7 @@ fn mistakes_are_answered_with_a_sentence() {
         (
             good.replace("\"random\"", "\"brute_force\"")
                 + "[search.strategy.sampler_config]\nlimit = 3\n",
-            "`ch list strategies` shows others",
+            "`ch list samplers` shows others",
         ),
     ];
     for (text, expected) in cases {

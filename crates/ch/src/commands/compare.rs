@@ -118,14 +118,14 @@ fn open(args: &Args, name: &str, info: &ModelInfo) -> Result<Graph> {
     if file.graph.is_some() {
         return Ok(passes::interface::graph_of(path, &file)?);
     }
-    let said = file
+    let recorded = file
         .training
         .as_ref()
         .and_then(|training| training.hyper_parameters.get("model"));
     let model = args
         .model
         .as_deref()
-        .or_else(|| said.and_then(serde_json::Value::as_str));
+        .or_else(|| recorded.and_then(serde_json::Value::as_str));
     let Some(model) = model else {
         bail!("{name} holds weights and does not say of which model; name it with --model");
     };

@@ -1,7 +1,7 @@
 //! `ch list [KIND]`: the names of a kind, from the tables.
 
 use crate::output::{Output, json_text};
-use crate::vocabulary::{KINDS, Word};
+use crate::vocabulary::{KINDS, Kind, Word};
 use anyhow::bail;
 use config::did_you_mean;
 use serde_json::json;
@@ -9,7 +9,8 @@ use serde_json::json;
 /// Arguments of `ch list`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// What to list; without it, the kinds themselves
+    /// The kind of names.
+    #[arg(help = "What to list; without it, the kinds themselves")]
     kind: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -44,12 +45,12 @@ pub fn run(args: &Args) -> anyhow::Result<Output> {
 }
 
 fn words(name: &str) -> anyhow::Result<Vec<(String, String)>> {
-    let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
+    let Some(kind) = Kind::find(name) else {
         bail!(
             "unknown kind '{name}'{}",
             did_you_mean(name, KINDS.iter().map(|kind| kind.name))
         );
     };
-    let line = |word: Word| (word.name.to_owned(), word.about);
+    let line = |word: Word| (word.name, word.about);
     Ok((kind.words)().into_iter().map(line).collect())
 }

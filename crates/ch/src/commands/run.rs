@@ -86,7 +86,7 @@ fn open_folder(settings: &Settings) -> Result<Folder> {
     }
 }
 
-/// The parts of a run, and what they have found so far.
+/// The parts of a run, and their results so far.
 struct Flow<'a> {
     settings: &'a Settings,
     source: &'a Source,
@@ -101,7 +101,7 @@ struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// A mistake in the file must not cost a training: what does not fit the graph is found out before it.
+    /// Finds what does not fit the graph before the training: a mistake in the file must not cost one.
     fn check(
         &mut self,
         graph: &Graph,
@@ -246,7 +246,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// Whether a graph computes something else after the passes; statistics that they left do not.
+/// True when a graph computes something else after the passes; statistics alone change nothing.
 fn computes_otherwise(before: &Graph, after: &Graph) -> bool {
     let without_statistics = |graph: &Graph| {
         let mut graph = graph.clone();

@@ -1,9 +1,9 @@
-//! What a long action says while it works: lines, and a progress line on a terminal.
+//! The console of a long command: lines, and a progress line on a terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How an action speaks.
+/// The options of every command that prints progress.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct OutputArgs {
     /// Print the result as JSON on standard output, and nothing else there
@@ -17,23 +17,23 @@ pub struct OutputArgs {
     pub no_progress: bool,
 }
 
-/// How much is said, least first.
+/// The amount of printing, in increasing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Errors alone.
     Error,
     /// Notes too.
     Warning,
-    /// And how it goes.
+    /// And progress.
     Info,
     /// And every file that is written.
     Debug,
 }
 
-/// Between two changes of the progress line.
+/// The time between two changes of the progress line.
 const REFRESH: Duration = Duration::from_millis(100);
 
-/// Lines and a progress line. Results are not its business: they go to standard output at the end.
+/// Lines and a progress line. Results are not printed here: they go to standard output at the end.
 #[derive(Debug)]
 pub struct Console {
     is_json: bool,
@@ -44,7 +44,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// A console that says what `level` lets through; `--quiet` silences all.
+    /// A console that prints what `level` lets through; `--quiet` leaves errors alone.
     pub fn new(output: OutputArgs, level: Level) -> Self {
         let level = if output.quiet { Level::Error } else { level };
         let shows_progress = level >= Level::Info && !output.no_progress;
@@ -57,12 +57,12 @@ impl Console {
         }
     }
 
-    /// Whether a moving line is shown.
+    /// True when a progress line is shown.
     pub fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// Says how it goes, on standard output, or on standard error when that is kept for JSON.
+    /// Prints a line on standard output, or on standard error when standard output is for JSON.
     pub fn print(&mut self, line: &str) {
         if self.level < Level::Info {
             return;
@@ -76,14 +76,14 @@ impl Console {
         };
     }
 
-    /// Says what only a curious reader wants to know.
+    /// Prints a line at the level of debugging.
     pub fn debug(&mut self, line: &str) {
         if self.level >= Level::Debug {
             self.print(&format!("debug: {line}"));
         }
     }
 
-    /// Says something the user should know, on standard error.
+    /// Prints a note that the user should see, on standard error.
     pub fn note(&mut self, line: &str) {
         if self.level >= Level::Warning {
             self.clear();
@@ -102,7 +102,7 @@ impl Console {
         self.last = Some(Instant::now());
     }
 
-    /// Shows how far a file is fetched.
+    /// Shows the progress of a download.
     pub fn transfer(&mut self, name: &str, have: u64, all: Option<u64>) {
         let megabytes = |bytes: u64| bytes as f64 / 1e6;
         self.progress(|| match all {

@@ -44,7 +44,7 @@ impl Folder {
         )
     }
 
-    /// The newest of today's runs of the same model and dataset, or of the same project, that left a file to go on from.
+    /// The newest of today's runs of the same model and dataset, or of the same project, that has a file to go on from.
     pub fn latest(settings: &Settings, file: &str) -> Result<PathBuf> {
         let parent = &settings.project_dir;
         let name = name(settings);
@@ -108,7 +108,7 @@ pub fn write_file(path: &Path, bytes: &[u8], console: &mut Console) -> Result<()
     Ok(())
 }
 
-/// Adds facts to the `run.json` of a run, beside what earlier actions in the same folder have said.
+/// Adds facts to the `run.json` of a run, beside those of earlier actions in the same folder.
 pub fn record(software: &Path, facts: &Json) -> Result<()> {
     let path = software.join("run.json");
     let known = fs::read_to_string(&path)

@@ -52,7 +52,7 @@ fn every_default_is_a_value_its_setting_accepts() {
     }
 }
 
-/// What a run writes into `run.json` is what `--resume` reads.
+/// `--resume` reads what a run writes into `run.json`.
 #[test]
 fn effective_settings_lie_under_those_of_a_later_run() {
     for setting in SETTINGS

@@ -1,4 +1,4 @@
-//! What `ch explain` says about operators, formats, models, datasets and settings beyond the line of their table.
+//! The texts of `ch explain` on operators, formats, models, datasets and settings below the line of their table.
 
 use crate::settings::{Accepts, Setting};
 use data::DatasetEntry;
@@ -20,7 +20,7 @@ pub fn op(entry: &OpEntry) -> String {
     lines.join("\n")
 }
 
-/// The reader of attributes knows their names and tells them to whoever gives it one that does not exist.
+/// The attributes of an operator, from the error that the reader of attributes gives for an unknown one.
 fn attributes(op: &str) -> &'static [&'static str] {
     let unknown = Map::from_iter([("?".to_owned(), Json::Null)]);
     match Op::from_attributes(op, unknown) {
@@ -84,7 +84,7 @@ pub fn dataset(entry: &DatasetEntry) -> String {
     lines.join("\n")
 }
 
-/// What a setting does, how it is given and its default, in one line.
+/// The effect, the option and the default of a setting, in one line.
 pub fn setting_line(setting: &Setting) -> String {
     let option = match setting.argument.option {
         None => "given by position".to_owned(),
@@ -97,7 +97,7 @@ pub fn setting_line(setting: &Setting) -> String {
     format!("{} ({option}{default})", setting.about)
 }
 
-/// What a setting accepts.
+/// The values that a setting accepts.
 pub fn setting(setting: &Setting) -> String {
     match setting.accepts {
         Accepts::Text => "takes a text".to_owned(),

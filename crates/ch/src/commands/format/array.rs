@@ -8,7 +8,7 @@ use format::Format;
 use interop::npy;
 use std::path::Path;
 
-/// Rounds an array and says what that did to it.
+/// Rounds an array and describes the errors.
 pub fn round(
     format: &Format,
     input: &Path,
@@ -42,7 +42,7 @@ pub fn round(
     ))
 }
 
-/// What rounding does to an array; infinities count as changed and have no error.
+/// The effect of rounding on an array; infinities count as changed and have no error.
 struct Change {
     count: usize,
     largest: f64,

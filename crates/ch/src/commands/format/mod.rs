@@ -24,8 +24,13 @@ pub struct Args {
     /// Round an array in NumPy's format
     #[arg(long, value_name = "IN", requires = "out", conflicts_with = "values")]
     npy: Option<PathBuf>,
-    /// Where the rounded array goes
-    #[arg(long, value_name = "OUT", requires = "npy")]
+    /// The file of the rounded array.
+    #[arg(
+        long,
+        value_name = "OUT",
+        requires = "npy",
+        help = "Where the rounded array goes"
+    )]
     out: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]

@@ -13,14 +13,14 @@ pub struct Progress<'a> {
     started: Instant,
     finished: u64,
     last_line: Instant,
-    /// Why trials have failed, each reason once.
+    /// The reasons of failed trials, each once.
     reasons: BTreeSet<String>,
 }
 
-/// Reasons that are printed; beyond them the number of failures tells enough.
+/// Reasons that are printed; beyond them the number of failures is enough.
 const MAX_REASONS: usize = 5;
 
-/// Between two plain lines.
+/// Seconds between two plain lines.
 const LINE_EVERY: f64 = 5.0;
 
 impl<'a> Progress<'a> {

@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 use study::storage::{Journal, Storage};
 use study::{State, StudyError, Trial};
 
-/// Where trials are kept, beneath `software`.
+/// The journal of the trials, beneath `software`.
 pub const JOURNAL: &str = "search_ckpts/study.journal";
 
 /// Options of a search on the command line.
@@ -28,11 +28,16 @@ pub struct Options {
     /// Trials at most, instead of what the file says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     n_trials: Option<u64>,
-    /// Sampler, instead of what the file says: `ch list strategies`
+    /// Sampler, instead of what the file says: `ch list samplers`
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     sampler: Option<String>,
-    /// Where trials are kept: a journal, or postgresql://user@host:port/database, which workers on many machines share
-    #[arg(long, value_name = "ADDRESS", help_heading = "Search")]
+    /// The address of the storage.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        help_heading = "Search",
+        help = "Where trials are kept: a journal, or postgresql://user@host:port/database, which workers on many machines share"
+    )]
     pub storage: Option<String>,
 }
 
@@ -59,16 +64,16 @@ pub struct SearchRun<'a> {
     pub data: &'a Dataset,
 }
 
-/// What came out, for people and for programs.
+/// The result of a search.
 pub struct Outcome {
-    /// For people.
+    /// Text for people.
     pub text: String,
-    /// For programs.
+    /// JSON for programs.
     pub json: Json,
 }
 
 impl SearchRun<'_> {
-    /// Runs all trials and writes the files into `folder`, the journal too unless trials are kept in `storage`.
+    /// Runs all trials and writes the files into `folder`, the journal too unless `storage` holds the trials.
     pub fn run(
         &self,
         search: &Search,
@@ -127,7 +132,7 @@ impl SearchRun<'_> {
         Ok(Box::new(journal?))
     }
 
-    /// The search that a file asks for; whatever is wrong with it is found out here, before anything is written.
+    /// Prepares the search of a file. Whatever is wrong with it is found here, before anything is written.
     pub fn prepare(&self, asked: SearchConfig, graph: Graph) -> Result<Search> {
         let threads = self.settings.given_workers();
         let setup = Setup {
@@ -141,7 +146,7 @@ impl SearchRun<'_> {
                 anyhow!("{}", self.source.describe(&problems))
             }
             PrepareError::Study(error @ StudyError::Unsuitable { .. }) => {
-                anyhow!("{error}; `ch list strategies` shows others, for --sampler")
+                anyhow!("{error}; `ch list samplers` shows others, for --sampler")
             }
             other => other.into(),
         })
@@ -240,7 +245,7 @@ impl SearchRun<'_> {
     }
 }
 
-/// Removes the trials that an earlier run held for the best.
+/// Removes the files of trials that were the best of an earlier run.
 fn remove_others(best: &Path, is_written: impl Fn(&Path) -> bool) -> Result<()> {
     for entry in std::fs::read_dir(best).into_iter().flatten() {
         let path = entry

@@ -40,7 +40,7 @@ fn node(verified: &Verified, batch: usize, row: &Row) -> Json {
     })
 }
 
-/// More bit operations than 64 bits count are shown as the most that they do.
+/// Bit operations beyond 64 bits are shown as the largest number of 64 bits.
 fn cost_json(cost: &NodeCost) -> Json {
     let bit_ops = u64::try_from(cost.bit_ops).unwrap_or(u64::MAX);
     json!({ "parameters": cost.parameters, "flops": cost.flops, "bit_ops": bit_ops })

@@ -90,7 +90,7 @@ fn initialize(model: &str, graph: &mut Graph, seed: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is shown of one node.
+/// The shapes and costs of one node.
 struct Row {
     id: NodeId,
     shapes: Vec<Vec<usize>>,

@@ -16,9 +16,9 @@ use train::{Ending, Outcome};
 pub struct TrainRun<'a> {
     /// All settings.
     pub settings: &'a Settings,
-    /// What to learn.
+    /// The rows to train on.
     pub data: &'a Dataset,
-    /// Where the files go.
+    /// The folder of the files.
     pub folder: &'a Path,
 }
 
@@ -45,7 +45,7 @@ impl TrainRun<'_> {
         Ok((outcome, facts))
     }
 
-    /// What is known of a run at any time.
+    /// The facts of a run that are known at any time.
     fn facts(&self, network: &Network, started: &str) -> Json {
         let info = &self.data.info;
         json!({
@@ -81,7 +81,7 @@ fn add_outcome(facts: &mut Json, outcome: &Outcome, seconds: f64) {
     facts["last"] = json!(outcome.last);
 }
 
-/// How a training ended, as a word.
+/// The ending of a training as a word.
 pub fn ending(ending: Ending) -> &'static str {
     match ending {
         Ending::Done => "done",

@@ -1,4 +1,4 @@
-//! `ch train MODEL DATASET`: trains, keeps the best and the last checkpoint, logs.
+//! `ch train MODEL DATASET`: trains, writes the best and the last checkpoint, logs.
 
 pub mod fit;
 mod progress;
@@ -81,8 +81,8 @@ pub fn run(args: &Args) -> Result<Output> {
     })
 }
 
-/// What to test: the best checkpoint, or, when the graph has formats or masks of its own, a file beside it that holds the
-/// graph too.
+/// The file to test: the best checkpoint, or, when the graph has formats or masks of its own, a file beside it that holds
+/// the graph too.
 fn save_graph(mut graph: Graph, outcome: &Outcome, console: &mut Console) -> Result<PathBuf> {
     let is_plain = |node: &ir::Node| node.formats.is_empty() && node.masks.is_empty();
     if graph.nodes().iter().all(is_plain) || !outcome.best.exists() {

@@ -55,7 +55,7 @@ impl<'a> Progress<'a> {
         self.console.progress(|| {
             let seconds = start.elapsed().as_secs_f64();
             let to_do = (stage.epochs as f64 - done) / (done - skipped);
-            // The first batch says nothing about the rest yet.
+            // After the first batch there is nothing to extrapolate from yet.
             let left = if to_do.is_finite() {
                 format!(", {:.0} s left", seconds * to_do)
             } else {

@@ -57,17 +57,17 @@ pub struct TransformRun<'a> {
     pub source: &'a Source,
     /// Rows to run the network on.
     pub data: Option<&'a Dataset>,
-    /// What was typed.
+    /// The options on the command line.
     pub options: &'a Options,
 }
 
-/// What came out.
+/// The result of the passes.
 pub struct Outcome {
     /// The graph after the last pass that was done.
     pub graph: Graph,
-    /// What each pass had to say.
+    /// The report of every pass.
     pub steps: Vec<StepReport>,
-    /// Why the pass after those could not be done.
+    /// The error of the pass after those, if one failed.
     pub failure: Option<anyhow::Error>,
     files: Vec<OutputFile>,
     started: String,
@@ -96,7 +96,7 @@ impl TransformRun<'_> {
         }
     }
 
-    /// Finds out before a long training what does not fit the graph: runs the passes in memory as far as they need no rows.
+    /// Finds what does not fit the graph before a long training: runs the passes in memory as far as they need no rows.
     pub fn check(&self, program: &Program, graph: &Graph) -> Result<()> {
         let mut graph = graph.clone();
         let mut context = Context::new(&graph, None);
@@ -127,8 +127,8 @@ impl TransformRun<'_> {
         console.print("");
     }
 
-    /// Writes what the passes left: reports first, the graph after them, and `run.json` at the end, so that what is cut
-    /// short does not look complete. Behind a pass that failed there are only the reports of those before it.
+    /// Writes the reports, then the graph, and `run.json` at the end, so that a run that is cut short does not look complete.
+    /// If a pass failed, only the reports of those before it are written.
     pub fn write(&self, outcome: &Outcome, software: &Path, console: &mut Console) -> Result<()> {
         let transform = software.join("transform");
         let mut all: Vec<OutputFile> = outcome.steps.iter().flat_map(report_files).collect();
@@ -184,7 +184,7 @@ fn report_files(step: &StepReport) -> Vec<OutputFile> {
 }
 
 impl Outcome {
-    /// Whether everything that passes check holds.
+    /// True when every check of the passes holds.
     pub fn passed(&self) -> bool {
         self.steps.iter().all(|step| step.report.is_good)
     }
@@ -210,13 +210,13 @@ impl Outcome {
         })
     }
 
-    /// What the passes said, for people.
+    /// The reports of the passes, for people.
     pub fn reports(&self) -> String {
         let one = |step: &StepReport| format!("== {}\n{}\n", step.key, step.report.to_text());
         self.steps.iter().map(one).collect()
     }
 
-    /// The result for people, behind what the passes said.
+    /// The last lines for people, after the reports.
     pub fn closing(&self, settings: &Settings, folder: Option<&Folder>) -> String {
         let Some(folder) = folder else {
             return "dry run: nothing was written\n".to_owned();
@@ -230,7 +230,7 @@ impl Outcome {
     }
 }
 
-/// Where the graph that came out is.
+/// The file of the transformed graph.
 pub fn graph_path(software: &Path) -> std::path::PathBuf {
     software.join("transform/transformed_ckpt/graph.mz")
 }

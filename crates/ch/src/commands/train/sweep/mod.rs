@@ -29,7 +29,7 @@ struct Axis {
     values: Vec<String>,
 }
 
-/// What one combination gave.
+/// The result of one combination.
 struct Row {
     values: Vec<String>,
     ending: Ending,

@@ -8,7 +8,7 @@ use report::{Chart, Column, Series, Table};
 use serde_json::{Map, Value as Json, json};
 use std::path::Path;
 
-/// What is measured of every run, right of the settings that were varied.
+/// The measured columns, right of the settings that were varied.
 pub const COLUMNS: &[Column] = &[
     Column::numbers(
         "train_loss",
@@ -38,7 +38,7 @@ pub struct Results<'a> {
 }
 
 impl Row {
-    /// What is said when this run is done.
+    /// The line that is printed when this run is done.
     pub fn line(&self) -> String {
         let values = self.values.join(", ");
         let loss = decimals(self.val_loss);
