@@ -55,7 +55,7 @@ const SAMPLES: usize = 4096;
 /// A name, passes, and whether the result is trained.
 type Method = (&'static str, &'static [&'static str], bool);
 
-/// What is done, line by line.
+/// The steps, line by line.
 const METHODS: [Method; 11] = [
     ("plain rounding", &[QUANTIZE], false),
     ("calibrated, min_max", &[QUANTIZE, MIN_MAX], false),
@@ -242,7 +242,7 @@ fn accuracy(graph: &Graph, data: &Dataset) -> Result<f64> {
 
 fn spread(values: &[f64]) -> String {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    format!("{mean:.2} ({:.2})", most - least)
+    let min = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    format!("{mean:.2} ({:.2})", max - min)
 }

@@ -134,7 +134,7 @@ fn config(folder: &Path) -> FitConfig {
     }
 }
 
-/// What the system says this process has held at most.
+/// The peak memory of this process, as the system counts it.
 fn peak_memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -2,7 +2,7 @@
 #![no_main]
 
 use interop::hdf5::Records;
-use interop::table::{Table, TableProblem};
+use interop::columns::{Table, TableProblem};
 use interop::{arff, csv, hdf5, idx, npz, tar};
 use libfuzzer_sys::fuzz_target;
 

@@ -65,7 +65,7 @@ fn mistakes_are_answered_with_a_sentence() {
         ),
         (
             good.replace("accuracy.scale", "acuracy.scale"),
-            "nothing computes 'acuracy'",
+            "unknown metric 'acuracy'",
         ),
         (
             good.replace("\"random\"", "\"randon\""),
@@ -88,11 +88,11 @@ fn mistakes_are_answered_with_a_sentence() {
                 "[search.strategy.metrics]",
                 "[search.strategy.budget]\nmin_speed = 3\n[search.strategy.metrics]",
             ),
-            "nothing computes 'speed'",
+            "unknown metric 'speed'",
         ),
         (
             good.clone() + "[search.strategy.sampler_config]\nshuffle = 3\n",
-            "s.toml:29:1: sampler `random`: ",
+            "s.toml:30:1: unknown key 'shuffle'; there are no keys here",
         ),
         (
             good.replace("\"random\"", "\"brute_force\"")

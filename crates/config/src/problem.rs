@@ -10,7 +10,7 @@ pub type Span = Range<usize>;
 pub struct Problem {
     /// Bytes of the text.
     pub span: Span,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 

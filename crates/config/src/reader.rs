@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 /// Reads the keys of one table.
 pub struct Reader<'a> {
     table: &'a Table,
-    /// Where the table stands, for whole-table problems.
+    /// The place of the table, for problems of the whole.
     span: Span,
     asked: Vec<&'static str>,
     takes_any: bool,
@@ -90,11 +90,11 @@ impl<'a> Reader<'a> {
             ref other => return self.wrong_kind(key, item, "a number", other),
         };
         if !range.contains(&number) {
-            let (least, most) = (range.start(), range.end());
-            let bounds = if *most == f64::MAX {
-                format!("a number of at least {least}")
+            let (min, max) = (range.start(), range.end());
+            let bounds = if *max == f64::MAX {
+                format!("a number of at least {min}")
             } else {
-                format!("within {least} and {most}")
+                format!("within {min} and {max}")
             };
             let message = format!("{key}: {number} is not {bounds}");
             self.problem(item.span.clone(), message);
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         self.asked.extend(keys);
     }
 
-    /// Where the table stands.
+    /// The place of the table.
     pub fn span(&self) -> Span {
         self.span.clone()
     }

@@ -15,7 +15,7 @@ pub struct Item {
     pub span: Span,
 }
 
-/// What a key can hold.
+/// The value of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A text.
@@ -81,7 +81,7 @@ impl Item {
         }
     }
 
-    /// Whether it is `"NA"`: as if the key were not there.
+    /// True for `"NA"`: as if the key were not there.
     pub fn is_none(&self) -> bool {
         matches!(&self.value, Value::Text(word) if word == "NA" || word == "None")
     }

@@ -29,14 +29,14 @@ pub(crate) struct Prepared {
     pub parts: Vec<u8>,
 }
 
-/// How many features and classes the rows must have.
+/// The number of features and classes that the rows must have.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub width: usize,
     pub n_classes: usize,
 }
 
-/// What a cache must have been made from.
+/// The source that a cache must have been made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     size: u64,
@@ -60,7 +60,7 @@ pub(crate) fn prepared(
         match read(place, identity, shape) {
             Ok(prepared) => return Ok(prepared),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => options.tell(&format!(
+            Err(error) => options.report(&format!(
                 "{}: {error}; preparing the data anew",
                 place.display()
             )),
@@ -76,7 +76,7 @@ pub(crate) fn prepared(
         }
     }
     if let Some(failure) = failure {
-        options.tell(&format!("the prepared data could not be kept: {failure}"));
+        options.report(&format!("the prepared data could not be kept: {failure}"));
     }
     Ok(prepared)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// Rows with labels, split for training, validation and testing.
 #[derive(Clone, Debug)]
 pub struct Dataset {
-    /// What it is and where it came from.
+    /// The name, shape and origin.
     pub info: Info,
     /// Rows to train on.
     pub train: Split,
@@ -15,18 +15,18 @@ pub struct Dataset {
     pub test: Split,
 }
 
-/// What a dataset is.
+/// The description of a dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Info {
     /// The name it was opened by.
     pub name: String,
     /// The axes of one sample.
     pub sample_shape: Vec<usize>,
-    /// What the labels stand for, in order.
+    /// The classes, in the order of the labels.
     pub classes: Vec<String>,
-    /// What the columns are called; empty for pictures.
+    /// The names of the columns; empty for pictures.
     pub features: Vec<String>,
-    /// Where it came from: a file, or the program itself.
+    /// The origin: a file, or the program itself.
     pub source: String,
     /// A hash of all rows, labels and splits.
     pub hash: u64,
@@ -75,12 +75,12 @@ impl Dataset {
 /// A part of a dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SplitName {
-    /// What training learns from.
+    /// The rows that training learns from.
     #[default]
     Train,
-    /// What training is watched with.
+    /// The rows that training is validated on.
     Val,
-    /// What nothing has seen.
+    /// The rows that neither training nor choosing has seen.
     Test,
 }
 
@@ -138,7 +138,7 @@ impl Split {
         self.indices.len()
     }
 
-    /// Whether the split has no rows.
+    /// True when the split has no rows.
     pub fn is_empty(&self) -> bool {
         self.indices.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What `ch data info` says of a dataset.
+//! The description of a dataset that `ch data info` prints.
 
 use crate::dataset::{Dataset, Split};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Description {
     /// The name it was opened by.
     pub name: String,
-    /// Where it came from.
+    /// The origin of the rows.
     pub source: String,
     /// The hash of rows, labels and splits, in hexadecimal.
     pub hash: String,
@@ -17,9 +17,9 @@ pub struct Description {
     pub sample_shape: Vec<usize>,
     /// Rows to train on, to choose by, to report on.
     pub rows: Counts,
-    /// How many rows each class has.
+    /// The number of rows of each class.
     pub classes: Vec<ClassCounts>,
-    /// What the values of each feature are over the training rows; one entry for all pixels of pictures.
+    /// The range of each feature over the training rows; one entry for all pixels of pictures.
     pub features: Vec<Range>,
 }
 
@@ -34,7 +34,7 @@ pub struct Counts {
     pub test: usize,
 }
 
-/// How many rows a class has.
+/// The number of rows of a class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClassCounts {
     /// The class.
@@ -44,7 +44,7 @@ pub struct ClassCounts {
     pub rows: Counts,
 }
 
-/// What the values of a feature are.
+/// The range of a feature.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Range {
     /// The feature.

@@ -1,7 +1,7 @@
-//! What can go wrong between a name and a dataset.
+//! Errors between a name and a dataset.
 
+use interop::columns::TableError;
 use interop::npy::NpyError;
-use interop::table::TableError;
 use std::io;
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub enum DataError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         message: String,
     },
     /// A file cannot be fetched.
@@ -38,7 +38,7 @@ pub enum DataError {
     Download {
         /// Its address.
         url: String,
-        /// Why not.
+        /// The reason.
         message: String,
     },
     /// The system refused.
@@ -46,7 +46,7 @@ pub enum DataError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
 }
@@ -63,9 +63,9 @@ pub struct Missing {
     pub files: String,
     /// The folders that were looked in.
     pub looked_in: String,
-    /// Why they were not fetched.
+    /// The reason why they were not fetched.
     pub why: String,
-    /// What to do.
+    /// The remedy.
     pub advice: String,
     /// The generated dataset that is always there.
     pub instead: &'static str,

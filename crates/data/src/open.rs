@@ -1,16 +1,16 @@
 //! From a name to a dataset.
 
+use crate::catalog::{DATASETS, DatasetEntry, FileEntry};
 use crate::dataset::Dataset;
 use crate::download;
 use crate::error::{DataError, Missing};
 use crate::options::OpenOptions;
 use crate::places;
 use crate::sets::file;
-use crate::table::{DATASETS, DatasetEntry, FileEntry};
 use config::did_you_mean;
 use std::path::PathBuf;
 
-/// Where a dataset is.
+/// The place of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Where {
     /// The program makes it.
@@ -23,12 +23,12 @@ pub enum Where {
         files: Vec<&'static str>,
         /// The folders that were looked in.
         looked_in: Vec<PathBuf>,
-        /// Whether they can be fetched.
+        /// True when they can be fetched.
         can_download: bool,
     },
 }
 
-/// What an entry loads itself from.
+/// The files and options that an entry is loaded from.
 pub(crate) struct Request<'a> {
     pub entry: &'static DatasetEntry,
     pub options: &'a OpenOptions<'a>,
@@ -57,7 +57,7 @@ pub fn open(name: &str, options: &OpenOptions) -> Result<Dataset, DataError> {
     open_entry(entry, options, &places::roots(options))
 }
 
-/// Where the dataset of this name is.
+/// Finds the place of the dataset of this name.
 pub fn find(name: &str, options: &OpenOptions) -> Result<Where, DataError> {
     if let Some((path, _)) = file::parse_name(name) {
         return existing(path).map(|path| Where::Found(vec![path]));

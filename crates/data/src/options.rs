@@ -1,28 +1,28 @@
-//! How a dataset is opened.
+//! Options for opening a dataset.
 
 use std::path::PathBuf;
 
 /// Told of a file that is being fetched: its name, the bytes there are, the bytes there will be.
 pub type Progress<'a> = dyn Fn(&str, u64, Option<u64>) + 'a;
 
-/// How to find and split a dataset.
+/// Folders, split and network access for opening a dataset.
 #[derive(Clone, Default)]
 pub struct OpenOptions<'a> {
     /// The folder to look in first, and to download to.
     pub data_dir: Option<PathBuf>,
     /// The seed of generated rows. The splits of other sets do not depend on it.
     pub seed: u64,
-    /// Where the validation rows come from.
+    /// The origin of the validation rows.
     pub val_split: ValSplit,
-    /// Whether the network must not be used.
+    /// True when the network must not be used.
     pub offline: bool,
     /// Told how far a fetch is.
     pub progress: Option<&'a Progress<'a>>,
-    /// Told in a sentence what is worth knowing but no error, such as a cache that is made anew.
+    /// Receives notices that are no errors, such as a cache that is made anew.
     pub notice: Option<&'a dyn Fn(&str)>,
 }
 
-/// Where the validation rows come from.
+/// The origin of the validation rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ValSplit {
     /// A tenth of the training part, which is not trained on.
@@ -33,7 +33,7 @@ pub enum ValSplit {
 }
 
 impl OpenOptions<'_> {
-    pub(crate) fn tell(&self, sentence: &str) {
+    pub(crate) fn report(&self, sentence: &str) {
         if let Some(notice) = self.notice {
             notice(sentence);
         }

@@ -1,7 +1,7 @@
-//! Where files of datasets are looked for.
+//! The folders in which files of datasets are searched.
 
+use crate::catalog::{DatasetEntry, FileEntry};
 use crate::options::OpenOptions;
-use crate::table::{DatasetEntry, FileEntry};
 use std::env;
 use std::path::{Path, PathBuf};
 

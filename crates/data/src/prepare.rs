@@ -20,7 +20,7 @@ pub(crate) const TRAIN: u8 = 0;
 pub(crate) const VAL: u8 = 1;
 pub(crate) const TEST: u8 = 2;
 
-/// What is said of a file with fewer than [`MIN_ROWS`].
+/// The message for a file with fewer than [`MIN_ROWS`].
 pub(crate) fn too_few(n_rows: usize) -> String {
     format!("has {n_rows} rows; at least {MIN_ROWS} are needed to train, validate and test")
 }

@@ -23,7 +23,7 @@ impl<'a> Archive<'a> {
         Ok(Self { zip, left })
     }
 
-    /// Whether there is an entry of this name.
+    /// True when there is an entry of this name.
     pub fn has(&self, name: &str) -> bool {
         self.zip.index_for_name(name).is_some()
     }

@@ -2,8 +2,8 @@
 //!
 //! Quoted cells are read when they hold no comma. Sparse rows and missing values are refused.
 
+use crate::columns::{Builder, Table, TableError, TableProblem};
 use crate::gzip;
-use crate::table::{Builder, Table, TableError, TableProblem};
 use std::fs::File;
 use std::io::{BufRead, Read};
 use std::path::Path;

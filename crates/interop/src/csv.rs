@@ -3,8 +3,8 @@
 //! Cells may stand in double quotes, in which commas, doubled quotes and line ends are text. Empty lines are skipped.
 //! Lines end with `\n` or `\r\n`; a byte-order mark at the start is skipped. Files may be gzipped.
 
+use crate::columns::{Builder, Table, TableError, TableProblem};
 use crate::gzip;
-use crate::table::{Builder, Table, TableError, TableProblem};
 use std::fs::File;
 use std::io::BufRead;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Number types of stored tensors, and their values as f32.
 
-/// How an element is stored.
+/// The storage format of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DType {
     F64,

@@ -1,4 +1,4 @@
-//! What can be wrong with a file of weights.
+//! Problems of a file of weights.
 
 use crate::checkpoint::{Kind, MAX_BYTES};
 use std::io;
@@ -10,11 +10,11 @@ use std::path::PathBuf;
 pub struct InteropError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What can be wrong with a checkpoint.
+/// A problem of a checkpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// The system refused.
@@ -34,9 +34,9 @@ pub enum Problem {
     /// The file is of another kind than the one asked for.
     #[error("is {found}, not {asked}")]
     Kind {
-        /// What the caller said it is.
+        /// The format that the caller expects.
         asked: Kind,
-        /// What it is.
+        /// The format of the file.
         found: Kind,
     },
     /// The file was written by a later version of this program.
@@ -52,7 +52,7 @@ pub enum Problem {
     Part {
         /// The entry of the archive, the stream or the tensor.
         part: String,
-        /// What is wrong with it.
+        /// The problem.
         message: String,
     },
     /// A pickle stream is broken.
@@ -62,7 +62,7 @@ pub enum Problem {
         part: String,
         /// Offset in it.
         at: usize,
-        /// What is wrong there.
+        /// The problem.
         message: String,
     },
     /// The file has no tensors where a checkpoint has them.

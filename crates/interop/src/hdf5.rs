@@ -3,7 +3,7 @@
 //! Read a window of rows at a time, so that only the fields asked for are ever held. Fields are floats or integers of
 //! either byte order. The label is one-hot: one field for each class, of which exactly one is 1.
 
-use crate::table::{MAX_ROWS, Table, TableError, TableProblem, column};
+use crate::columns::{MAX_ROWS, Table, TableError, TableProblem, column};
 use hdf5_pure::{Dataset, Datatype, DatatypeByteOrder, File};
 use std::ops::Range;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub struct Records<'a> {
     pub features: &'a [&'a str],
     /// The one-hot fields.
     pub one_hot: &'a [&'a str],
-    /// What each of them stands for.
+    /// The class of each of them.
     pub classes: &'a [&'a str],
 }
 
@@ -120,7 +120,7 @@ fn check_size(n_rows: u64, window: u64, layout: &Layout, n_bytes: u64) -> Result
     Ok(())
 }
 
-/// Where the wanted fields stand in a record.
+/// The offsets of the wanted fields in a record.
 struct Layout {
     size: usize,
     features: Vec<Field>,

@@ -1,7 +1,7 @@
 //! IDX arrays of bytes, as MNIST is published: a big-endian header, then the elements. Files may be gzipped.
 
+use crate::columns::{TableError, TableProblem};
 use crate::gzip;
-use crate::table::{TableError, TableProblem};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! NumPy's `.npz` archives of arrays, and the table that two of them make.
 
 use crate::archive::Archive;
+use crate::columns::{Labels, Table, TableError, TableProblem, column};
 use crate::npy::{self, Array, Texts};
-use crate::table::{Labels, Table, TableError, TableProblem, column};
 use std::io::Read;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Parquet tables of plain columns: floats, integers, booleans, text for the label. Nested and missing values are
 //! refused.
 
-use crate::table::{Builder, Table, TableError, TableProblem, check_size};
+use crate::columns::{Builder, Table, TableError, TableProblem, check_size};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use ::parquet::record::Field;

@@ -1,7 +1,7 @@
 //! Files in a tar archive, which may be gzipped. Nothing is written to disk.
 
+use crate::columns::TableProblem;
 use crate::gzip;
-use crate::table::TableProblem;
 use std::io::{self, Read};
 
 const BLOCK: usize = 512;

@@ -1,8 +1,8 @@
 //! Tables that others wrote, whole and damaged: nothing panics, and what is read is whole, finite and labelled.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use interop::columns::{Table, TableProblem};
 use interop::hdf5::Records;
-use interop::table::{Table, TableProblem};
 use interop::{arff, csv, hdf5, idx, npz, tar};
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! BERT (Devlin et al., 2018) in its smallest published size, with the names of Hugging Face's `BertModel`.
 //!
-//! Every position attends to every other: there is no attention mask, so sequences are as long as the input says.
+//! Every position attends to every other: there is no attention mask, so all sequences have the length of the input.
 //! Attention is written with two matrix products, a scale and a softmax, so that each product can have formats.
 //! Starting values are PyTorch's defaults for each layer, but for the positions, which start with deviation 0.02.
 

@@ -1,8 +1,8 @@
-//! Why a model cannot be built.
+//! Errors of building a model.
 
-use crate::table::MODELS;
+use crate::zoo::MODELS;
 
-/// Why a model cannot be built.
+/// An error of building a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// No model has this name.
@@ -18,7 +18,7 @@ pub enum ModelError {
     Input {
         /// The model.
         model: &'static str,
-        /// What it takes.
+        /// The samples it takes.
         expected: &'static str,
         /// The shape of the sample.
         got: Vec<usize>,
@@ -28,7 +28,7 @@ pub enum ModelError {
     Classes {
         /// The model.
         model: &'static str,
-        /// What it can have.
+        /// The rule for its classes.
         rule: String,
         /// The number asked for.
         got: usize,
@@ -38,7 +38,7 @@ pub enum ModelError {
     Layers {
         /// The model.
         model: &'static str,
-        /// What the verifier says.
+        /// The broken rules.
         violations: ir::VerifyError,
     },
 }

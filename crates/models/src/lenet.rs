@@ -33,7 +33,7 @@ pub fn lenet5(sizes: &Sizes) -> Graph {
     net.finish()
 }
 
-/// What is left of an axis after pool, convolution and pool. Too small an image gives 0, which the verifier refuses.
+/// The length of an axis after pool, convolution and pool. Too small an image gives 0, which the verifier refuses.
 fn pooled(size: usize) -> usize {
     (size / 2).saturating_sub(4) / 2
 }

@@ -4,6 +4,17 @@
 //! one family and reads like the layer list it is published as; [`MODELS`] is the table of all of them. Targets and
 //! dotted parameter names are those of the PyTorch modules, so that checkpoints load by name.
 //!
+//! ```
+//! use models::{ModelInfo, build};
+//!
+//! let info = ModelInfo { input: Some(vec![16]), classes: Some(5) };
+//! let mut graph = build("jsc-tiny", &info)?;
+//! graph.initialize(0);
+//! let names: Vec<String> = graph.parameters().map(|(name, _)| name).collect();
+//! assert!(names.contains(&"seq_blocks.2.weight".to_owned()));
+//! # Ok::<(), models::ModelError>(())
+//! ```
+//!
 //! Adding one: a function in a family's file, or a new file and its `mod` line, and a line in the table.
 #![forbid(unsafe_code)]
 #![expect(
@@ -21,15 +32,15 @@ mod lenet;
 mod mobilenet;
 mod network;
 mod resnet;
-mod table;
 mod toy;
 mod transformer;
 mod vgg;
+mod zoo;
 
 pub use error::ModelError;
-pub use table::{Classes, MODELS, ModelEntry, build, find};
+pub use zoo::{Classes, MODELS, ModelEntry, build, find};
 
-/// What a dataset says about itself; what it leaves open takes the model's own default.
+/// The sizes that a dataset prescribes; those that it leaves open are the model's defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelInfo {
     /// The shape of one sample, without the batch.

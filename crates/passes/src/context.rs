@@ -1,4 +1,4 @@
-//! What passes share: the data, the graph as it was at the start, the files that wait to be written.
+//! State shared by passes: the data, the graph as it was at the start, the files that wait to be written.
 
 use crate::PassError;
 use data::{Dataset, Split, SplitName};
@@ -6,7 +6,7 @@ use ir::{Graph, Tensor};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What passes read and leave besides the graph.
+/// The inputs and outputs of passes besides the graph.
 pub struct Context<'a> {
     /// The key of the running pass in its file, `quantize_2`: the folder of what the pass writes.
     pub key: String,
@@ -18,11 +18,11 @@ pub struct Context<'a> {
     pub threads: usize,
     /// The seed of every random choice.
     pub seed: u64,
-    /// Whether costs show their formulas.
+    /// True when costs show their formulas.
     pub explain: bool,
     /// The graph before the first pass.
     pub original: Graph,
-    /// What the last quantisation decided for each node, by name.
+    /// The decision of the last quantisation for each node, by name.
     pub decisions: BTreeMap<String, Decision>,
     /// Parameters that a pass replaced by values chosen for their formats, by dotted name.
     pub replaced: BTreeMap<String, Replaced>,
@@ -32,14 +32,14 @@ pub struct Context<'a> {
     pub notes: Vec<String>,
 }
 
-/// Why a node has the formats it has.
+/// The reason for the formats of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// A rule gave it formats.
     Ruled(String),
-    /// The rule says `name = "NA"`.
+    /// The rule is `name = "NA"`.
     LeftAlone(String),
-    /// The rule says `bypass = true`.
+    /// The rule is `bypass = true`.
     Bypassed(String),
     /// The rule has no key for a port of this operator.
     NoOperand(String),
@@ -66,9 +66,9 @@ impl Decision {
 /// A parameter that a pass replaced to suit its format.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replaced {
-    /// What it was when the network was exact.
+    /// The parameter of the exact network.
     pub exact: Tensor,
-    /// What the pass put in its place.
+    /// The parameter that took its place.
     pub rounded: Tensor,
 }
 
@@ -124,5 +124,17 @@ impl<'a> Context<'a> {
         }
         self.notes.extend(data.shortfall(split, count));
         Ok(rows.head(count.min(rows.len())))
+    }
+
+    /// The same; nothing without a dataset.
+    pub fn rows_if_any(
+        &mut self,
+        split: SplitName,
+        count: usize,
+    ) -> Result<Option<Split>, PassError> {
+        match self.rows(split, count) {
+            Err(PassError::NoData) => Ok(None),
+            rows => rows.map(Some),
+        }
     }
 }

@@ -1,10 +1,28 @@
-//! What a node costs with the formats its ports have.
+//! The cost of a node with the formats of its ports.
 
+use crate::Context;
+use config::Reader;
 use format::Format;
 use ir::{BitOpRule, Node, NodeId, Op, Verified};
 
 /// Bits of a value without a format.
 pub const FLOAT_BITS: f64 = 32.0;
+
+/// The key `batch_size` of passes that count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BatchSize(Option<usize>);
+
+impl BatchSize {
+    /// Reads the key.
+    pub fn read(reader: &mut Reader) -> Self {
+        Self(reader.count("batch_size"))
+    }
+
+    /// The given size, or that of the run.
+    pub fn or_that_of(self, context: &Context) -> usize {
+        self.0.unwrap_or(context.batch_size)
+    }
+}
 
 /// Counted operations and sizes of one node, or the sum over nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,7 +161,7 @@ impl Widths {
     }
 }
 
-/// How the floating-point operations of a node come about, with its numbers: `4·N_in = 4·128 = 512`.
+/// The formula of a node's floating-point operations with its numbers: `4·N_in = 4·128 = 512`.
 pub fn explain_flops(verified: &Verified, id: NodeId, batch: usize) -> Option<String> {
     let node = verified.graph().node(id);
     let counted = verified.cost(id, batch)?.flops;
@@ -189,7 +207,7 @@ pub fn explain_flops(verified: &Verified, id: NodeId, batch: usize) -> Option<St
     Some(format!("{formula} = {total}"))
 }
 
-/// How the bit operations of a node come about, with its numbers.
+/// The formula of a node's bit operations with its numbers.
 pub fn explain_bit_ops(verified: &Verified, id: NodeId, batch: usize) -> Option<String> {
     let cost = verified.cost(id, batch)?;
     let Widths {
@@ -219,7 +237,7 @@ fn trained_parameters(node: &Node) -> u64 {
         .sum()
 }
 
-/// How often each opcode of torch.fx occurs, in the order in which the labs print them.
+/// The number of nodes of each opcode of torch.fx, in the order in which the labs print them.
 pub fn overview(verified: &Verified) -> Vec<(&'static str, usize)> {
     let nodes = verified.graph().nodes();
     let count = |opcode| nodes.iter().filter(|node| node.fx_op() == opcode).count();

@@ -1,9 +1,9 @@
-//! Why a pass cannot do its work.
+//! Errors of passes.
 
 use config::Problem;
 use std::path::PathBuf;
 
-/// Why a pass stopped. The pass is named once, by whoever ran it.
+/// An error of a pass. The pass is named once, by whoever ran it.
 #[derive(Debug, thiserror::Error)]
 pub enum PassError {
     /// A node cannot have what the pass would give it.
@@ -13,7 +13,7 @@ pub enum PassError {
         node: String,
         /// Its operator.
         op: &'static str,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// Keys of the config do not fit the graph.
@@ -35,7 +35,7 @@ pub enum PassError {
     Width {
         /// Values of a row.
         got: usize,
-        /// What the network takes.
+        /// The values that the network takes.
         expected: usize,
     },
     /// The graph breaks rules.
@@ -58,7 +58,7 @@ pub enum PassError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// Anything else, in a sentence.

@@ -1,9 +1,48 @@
 //! Running a graph on rows in evaluation mode to look at its values.
 
-use crate::PassError;
-use data::Split;
+use crate::{Context, PassError};
+use config::Reader;
+use data::{Split, SplitName};
 use engine::{Input, Network, PlanOptions, Port};
 use ir::{Graph, Verified, verify};
+
+/// The text of a report without rows to run the network on.
+pub(crate) const NO_ROWS: &str = "no dataset: activations were not looked at";
+
+/// The number and the split of the rows to run the network on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    num_samples: usize,
+    split: SplitName,
+}
+
+impl Sample {
+    /// Reads `num_samples` and `split`.
+    pub fn read(reader: &mut Reader, num_samples: usize) -> Self {
+        Self {
+            num_samples: reader.count("num_samples").unwrap_or(num_samples),
+            split: reader.choice("split", SplitName::WORDS).unwrap_or_default(),
+        }
+    }
+
+    /// The rows.
+    pub fn rows(self, context: &mut Context) -> Result<Split, PassError> {
+        context.rows(self.split, self.num_samples)
+    }
+
+    /// The rows; nothing without a dataset.
+    pub fn rows_if_any(self, context: &mut Context) -> Result<Option<Split>, PassError> {
+        context.rows_if_any(self.split, self.num_samples)
+    }
+
+    /// The same with more rows.
+    pub fn with_more(self, more: impl FnOnce(usize) -> usize) -> Self {
+        Self {
+            num_samples: self.num_samples + more(self.num_samples),
+            ..self
+        }
+    }
+}
 
 /// Rows at a time. It is fixed, so that sums over batches do not depend on the threads.
 pub(crate) const ROWS: usize = 1024;
@@ -68,7 +107,7 @@ impl<'a> Observer<'a> {
     }
 }
 
-/// Whether rows have the values that a network of one input takes.
+/// Checks that rows have as many values as a network of one input takes.
 pub(crate) fn check_width(verified: &Verified, rows: &Split) -> Result<(), PassError> {
     let [input] = verified.placeholders()[..] else {
         return Ok(());

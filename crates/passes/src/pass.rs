@@ -1,10 +1,10 @@
-//! What a pass is.
+//! The definition of a pass.
 
 use crate::{Context, PassError, PassReport};
 use config::Reader;
 use ir::Graph;
 
-/// What a pass is for.
+/// The purpose of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Looks; changes nothing but statistics.
@@ -30,13 +30,10 @@ impl Kind {
 pub trait Pass {
     /// The key in `[passes.NAME]`, also the name of the file.
     const NAME: &'static str;
-    /// Names that the original has for it.
-    const ALIASES: &'static [&'static str] = &[];
-    /// What it is for.
-    const KIND: Kind;
     /// One line for `ch list passes`.
     const ABOUT: &'static str;
-    /// What `ch explain` prints: what it does, an example, its keys, what it reads and writes, its limits.
+    /// The text of `ch explain`: what it does, an example, a graph before and after where it changes one, its keys, what
+    /// it reads and writes, its limits.
     const DOC: &'static str;
 
     /// Reads the config. Problems are the reader's; the pass runs only when there are none.
@@ -55,27 +52,46 @@ pub struct PassEntry {
     pub name: &'static str,
     /// Names that the original has for it.
     pub aliases: &'static [&'static str],
-    /// What it is for.
+    /// The purpose.
     pub kind: Kind,
     /// One line.
     pub about: &'static str,
-    /// What `ch explain` prints.
+    /// The text of `ch explain`.
     pub doc: &'static str,
     /// Reads the config.
     pub(crate) read: fn(&mut Reader) -> Box<dyn Configured>,
 }
 
 impl PassEntry {
-    /// The line of a pass.
-    pub const fn of<P: Pass + 'static>() -> Self {
+    /// The line of a pass that looks.
+    pub const fn analysis<P: Pass + 'static>() -> Self {
+        Self::of::<P>(Kind::Analysis)
+    }
+
+    /// The line of a pass that changes the graph.
+    pub const fn transform<P: Pass + 'static>() -> Self {
+        Self::of::<P>(Kind::Transform)
+    }
+
+    /// The line of a pass that reads or writes files.
+    pub const fn interface<P: Pass + 'static>() -> Self {
+        Self::of::<P>(Kind::Interface)
+    }
+
+    const fn of<P: Pass + 'static>(kind: Kind) -> Self {
         Self {
             name: P::NAME,
-            aliases: P::ALIASES,
-            kind: P::KIND,
+            aliases: &[],
+            kind,
             about: P::ABOUT,
             doc: P::DOC,
             read: |reader| Box::new(P::read(reader)),
         }
+    }
+
+    /// The same line with names that the original has for the pass.
+    pub(crate) const fn with_aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
     }
 }
 

@@ -1,16 +1,16 @@
-//! What a pass has to say: tables and texts for people, JSON for programs.
+//! Reports of passes: tables and texts for people, JSON for programs.
 
 use report::Table;
 use serde_json::{Map, Value as Json, json};
 
-/// What a pass found or did.
+/// The report of a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassReport {
     /// In reading order.
     pub sections: Vec<Section>,
     /// Single results by name.
     pub facts: Map<String, Json>,
-    /// Whether everything the pass checks holds.
+    /// True when all that the pass checks holds.
     pub is_good: bool,
 }
 
@@ -42,6 +42,17 @@ impl PassReport {
     /// A report of one text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::default().with_text(text)
+    }
+
+    /// A report of one table.
+    pub fn table<R: IntoIterator<Item: Into<String>>>(
+        name: &'static str,
+        headings: &[&str],
+        rows: impl IntoIterator<Item = R>,
+    ) -> Self {
+        let mut table = Table::new(headings);
+        rows.into_iter().for_each(|row| table.push(row));
+        Self::default().with_table(name, table)
     }
 
     /// With a text more.

@@ -1,11 +1,16 @@
-//! The passes of a config file, in its order.
+//! The passes of a config file, in its order or in that of a pipeline.
 
+use crate::catalog::{find, find_run};
 use crate::pass::Configured;
-use crate::table::find;
-use crate::{Context, Kind, PassEntry, PassError, PassReport};
-use config::{Problem, Reader, Span, Table};
+use crate::{Context, Kind, PassEntry, PassError, PassReport, pipelines};
+use config::{Item, Key, Problem, Reader, Span, Table, Value};
 use ir::{Graph, Node, NodeId, VerifyError, verify};
 use std::time::{Duration, Instant};
+
+/// The key of `[passes]` that names the pipeline to run.
+const PIPELINE: &str = "pipeline";
+/// The key of `[passes]` under which a file defines pipelines.
+const PIPELINES: &str = "pipelines";
 
 /// Passes with their configs, ready to run.
 pub struct Program {
@@ -19,16 +24,16 @@ struct Step {
     pass: Box<dyn Configured>,
 }
 
-/// What one pass of a program did.
+/// The outcome of one pass of a program.
 #[derive(Clone, Debug)]
 pub struct StepReport {
     /// The key in the file: `quantize`, `count_flops_2`.
     pub key: String,
     /// The pass.
     pub name: &'static str,
-    /// What it has to say.
+    /// The report of the pass.
     pub report: PassReport,
-    /// How long it took, the check of the graph included.
+    /// The time it took, the check of the graph included.
     pub time: Duration,
 }
 
@@ -40,7 +45,7 @@ pub enum RunError {
     Config {
         /// The key of the pass.
         pass: String,
-        /// What is wrong, and where in the file.
+        /// The problems with their places in the file.
         problems: Vec<Problem>,
     },
     /// The pass could not do its work.
@@ -48,14 +53,14 @@ pub enum RunError {
     Pass {
         /// The key of the pass.
         pass: String,
-        /// Where its table stands in the file.
+        /// The place of its table in the file.
         span: Span,
-        /// Why.
+        /// The error.
         source: Box<PassError>,
     },
     /// The pass made a graph that breaks rules: a fault of the pass.
-    #[error("{pass}: the graph is no longer sound after this pass: {source}")]
-    Unsound {
+    #[error("{pass}: the graph is invalid after this pass: {source}")]
+    InvalidGraph {
         /// The key of the pass.
         pass: String,
         /// The rules.
@@ -64,43 +69,89 @@ pub enum RunError {
 }
 
 impl Program {
-    /// Reads the table `[passes]`: every pass, or every problem.
+    /// Reads the table `[passes]`: every pass, or every problem. Passes run in the order of their tables, or, with
+    /// `pipeline = "NAME"`, in that of the pipeline.
     pub fn read(table: &Table) -> Result<Self, Vec<Problem>> {
-        let mut steps = Vec::new();
-        let mut problems = Vec::new();
-        for (key, item) in &table.0 {
-            let entry = match find(&key.name) {
-                Ok(entry) => entry,
-                Err(message) => {
-                    let span = key.span.clone();
-                    problems.push(Problem { span, message });
-                    continue;
-                }
-            };
-            let Some(table) = item.as_table() else {
-                let message = format!("{}: write it as a table, [passes.{0}]", key.name);
-                let span = item.span.clone();
-                problems.push(Problem { span, message });
-                continue;
-            };
-            let mut reader = Reader::new(table, key.span.clone());
-            let pass = (entry.read)(&mut reader);
-            problems.extend(reader.finish());
-            steps.push(Step {
-                key: key.name.clone(),
-                span: key.span.clone(),
-                entry,
-                pass,
-            });
+        let Some((_, item)) = table.get(PIPELINE) else {
+            return Self::read_tables(table);
+        };
+        match &item.value {
+            Value::Text(name) => Self::read_steps(table, name, &item.span),
+            other => Err(vec![Problem {
+                span: item.span.clone(),
+                message: format!("pipeline: {other} is not the name of a pipeline"),
+            }]),
         }
-        if table.0.is_empty() {
-            let message =
-                "there are no passes; give tables such as [passes.report_graph]".to_owned();
+    }
+
+    /// Reads a pipeline of the table or of the file, whatever `pipeline` the file names. `table` is the file's `[passes]`,
+    /// which may define pipelines and configure steps.
+    pub fn read_pipeline(table: Option<&Table>, name: &str) -> Result<Self, Vec<Problem>> {
+        Self::read_steps(table.unwrap_or(&Table::default()), name, &(0..0))
+    }
+
+    /// The passes of a file without a pipeline.
+    fn read_tables(table: &Table) -> Result<Self, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let own = pipelines::read_own(table, &mut problems);
+        let mut steps = Vec::new();
+        for (key, item) in pass_tables(table) {
+            steps.extend(read_step(key, Some(item), &mut problems));
+        }
+        if steps.is_empty() && problems.is_empty() {
+            let hint = match own.first() {
+                Some((own, _)) => format!("choose a pipeline, pipeline = \"{}\"", own.name),
+                None => "give tables such as [passes.report_graph]".to_owned(),
+            };
             problems.push(Problem {
                 span: 0..0,
-                message,
+                message: format!("there are no passes; {hint}"),
             });
         }
+        Self::of(steps, problems)
+    }
+
+    /// The passes of a pipeline; `span` is the place of its name in the file.
+    fn read_steps(table: &Table, name: &str, span: &Span) -> Result<Self, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let keys = pipelines::steps(table, name, span, &mut problems);
+        let mut steps = Vec::new();
+        for key in &keys {
+            // A key that is no pass was reported where the pipeline was read.
+            if find(&key.name).is_err() {
+                continue;
+            }
+            let configured = pass_tables(table).find(|(other, _)| is_same_run(other, key));
+            steps.extend(match configured {
+                Some((own, item)) => read_step(own, Some(item), &mut problems),
+                None => read_step(key, None, &mut problems),
+            });
+        }
+        for (key, _) in pass_tables(table) {
+            match find(&key.name) {
+                Err(message) => problems.push(Problem {
+                    span: key.span.clone(),
+                    message,
+                }),
+                // Without steps the pipeline has a problem of its own.
+                Ok(_) if keys.is_empty() || keys.iter().any(|step| is_same_run(key, step)) => {}
+                Ok(_) => {
+                    let names: Vec<&str> = keys.iter().map(|step| step.name.as_str()).collect();
+                    problems.push(Problem {
+                        span: key.span.clone(),
+                        message: format!(
+                            "'{}' is not a step of pipeline '{name}', which runs {}",
+                            key.name,
+                            names.join(", ")
+                        ),
+                    });
+                }
+            }
+        }
+        Self::of(steps, problems)
+    }
+
+    fn of(steps: Vec<Step>, problems: Vec<Problem>) -> Result<Self, Vec<Problem>> {
         if problems.is_empty() {
             Ok(Self { steps })
         } else {
@@ -113,7 +164,7 @@ impl Program {
         self.steps.iter().map(|step| step.key.as_str())
     }
 
-    /// Whether a word names one of the passes: by its key or by the pass.
+    /// True for a word that names one of the passes, by its key or by the pass.
     pub fn has(&self, word: &str) -> bool {
         self.steps.iter().any(|step| step.is(word))
     }
@@ -125,22 +176,76 @@ impl Program {
         }
     }
 
-    /// Runs all passes; `listen` hears of each when it is done. A pass that fails ends the run and leaves the graph as
+    /// Runs all passes; `on_step` is called after each. A pass that fails ends the run and leaves the graph as
     /// it was before it.
     pub fn run(
         &self,
         graph: &mut Graph,
         context: &mut Context,
-        mut listen: impl FnMut(&StepReport, &Graph, &mut Context),
+        mut on_step: impl FnMut(&StepReport, &Graph, &mut Context),
     ) -> Result<Vec<StepReport>, RunError> {
         let mut reports = Vec::new();
         for step in &self.steps {
             let report = step.run(graph, context)?;
-            listen(&report, graph, context);
+            on_step(&report, graph, context);
             reports.push(report);
         }
         Ok(reports)
     }
+}
+
+/// The tables `[passes.KEY]`: all but the keys of pipelines.
+fn pass_tables(table: &Table) -> impl Iterator<Item = &(Key, Item)> {
+    let is_pass = |(key, _): &&(Key, Item)| ![PIPELINE, PIPELINES].contains(&key.name.as_str());
+    table.0.iter().filter(is_pass)
+}
+
+/// True for keys of the same pass that are numbered alike, by whatever names.
+fn is_same_run(a: &Key, b: &Key) -> bool {
+    match (find_run(&a.name), find_run(&b.name)) {
+        (Ok((a, a_run)), Ok((b, b_run))) => a.name == b.name && a_run == b_run,
+        _ => false,
+    }
+}
+
+/// Reads the config of a pass; without an item, the defaults that it has in a pipeline.
+fn read_step(key: &Key, item: Option<&Item>, problems: &mut Vec<Problem>) -> Option<Step> {
+    let mut refuse = |span: &Span, message: String| {
+        let span = span.clone();
+        problems.push(Problem { span, message });
+    };
+    let entry = match find(&key.name) {
+        Ok(entry) => entry,
+        Err(message) => {
+            refuse(&key.span, message);
+            return None;
+        }
+    };
+    let default;
+    let table = match item {
+        None => {
+            default =
+                Table::parse(pipelines::default_config(entry.name)).expect("defaults are TOML");
+            &default
+        }
+        Some(item) => match item.as_table() {
+            Some(table) => table,
+            None => {
+                let message = format!("{}: write it as a table, [passes.{0}]", key.name);
+                refuse(&item.span, message);
+                return None;
+            }
+        },
+    };
+    let mut reader = Reader::new(table, key.span.clone());
+    let pass = (entry.read)(&mut reader);
+    problems.extend(reader.finish());
+    Some(Step {
+        key: key.name.clone(),
+        span: key.span.clone(),
+        entry,
+        pass,
+    })
 }
 
 impl Step {
@@ -156,7 +261,7 @@ impl Step {
             .pass
             .run(&mut changed, context)
             .map_err(|error| self.error(error))?;
-        verify(&changed).map_err(|source| RunError::Unsound {
+        verify(&changed).map_err(|source| RunError::InvalidGraph {
             pass: self.key.clone(),
             source,
         })?;

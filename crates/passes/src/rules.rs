@@ -1,68 +1,49 @@
-//! Choosing nodes by type, by name or by a pattern of names: the shape that several passes' configs have.
+//! Rules for nodes, which the configs of several passes consist of: `[passes.PASS.KEY.config]`.
 
-use config::did_you_mean;
-use config::{Item, Key, Problem, Reader};
+use crate::{By, NodeSelector};
+use config::{Item, Key, Problem, Reader, did_you_mean};
 use ir::{Graph, Node, Op};
-use regex_lite::Regex;
 
-/// How the keys of rules choose nodes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
-    /// By the operator, `linear`.
-    #[default]
-    Type,
-    /// By the node's name or target.
-    Name,
-    /// By a pattern that the whole name matches; the first rule wins.
-    RegexName,
-}
-
-impl By {
-    /// The words for it in configs.
-    pub const WORDS: &'static [(&'static str, Self)] = &[
-        ("type", Self::Type),
-        ("name", Self::Name),
-        ("regex_name", Self::RegexName),
-    ];
-}
-
-/// What is said of some nodes.
+/// A value for the nodes that a selector matches.
 #[derive(Clone, Debug)]
 pub struct Rule<T> {
     /// The key it stands under.
     pub key: Key,
-    /// What it says.
+    /// The nodes it is for.
+    pub selector: NodeSelector,
+    /// The value.
     pub value: T,
-    pattern: Option<Regex>,
 }
 
-/// Rules in the order of the file, and what holds for all other nodes.
+/// Rules in the order of the file, and the one for all other nodes.
 #[derive(Clone, Debug)]
 pub struct Rules<T> {
-    /// How the keys choose.
+    /// The kind of all selectors.
     pub by: By,
     /// In the order of the file.
     pub rules: Vec<Rule<T>>,
-    /// For nodes that no rule chooses.
+    /// For nodes that no rule matches.
     pub default: Option<Rule<T>>,
 }
 
 impl<T> Rule<T> {
     fn new(by: By, key: Key, value: T) -> Result<Self, Problem> {
-        let pattern = match by {
-            By::RegexName => Some(pattern(&key)?),
-            By::Type | By::Name => None,
-        };
+        let selector = NodeSelector::new(by, &key)?;
         Ok(Self {
             key,
+            selector,
             value,
-            pattern,
         })
+    }
+
+    /// True for nodes that the rule is for.
+    pub fn matches(&self, node: &Node) -> bool {
+        self.selector.matches(node)
     }
 }
 
 impl Rules<()> {
-    /// A list of nodes, each word a rule that says no more than which nodes it chooses.
+    /// A list of nodes: every word is a rule without a value.
     pub fn of_words(reader: &mut Reader, by: By, words: Vec<Key>) -> Self {
         let mut rules = Vec::new();
         for word in words {
@@ -116,29 +97,15 @@ impl<T> Rules<T> {
         Self { by, rules, default }
     }
 
-    /// The rule for a node: the first that chooses it, else the default.
+    /// The rule for a node: the first that matches, else the default.
     pub fn find(&self, node: &Node) -> Option<&Rule<T>> {
-        let chosen = self.rules.iter().find(|rule| self.chooses(rule, node));
+        let chosen = self.rules.iter().find(|rule| rule.matches(node));
         chosen.or(self.default.as_ref())
     }
 
-    /// Whether a rule chooses a node.
-    pub fn chooses(&self, rule: &Rule<T>, node: &Node) -> bool {
-        let key = rule.key.name.as_str();
-        match self.by {
-            By::Type => node.op.name() == key,
-            By::Name => node.name == key || (!node.target.is_empty() && node.target == key),
-            By::RegexName => rule
-                .pattern
-                .as_ref()
-                .is_some_and(|pattern| pattern.is_match(&node.name)),
-        }
-    }
-
-    /// A problem for every rule that chooses no node of the graph, or none that earlier rules leave.
+    /// A problem for every rule that matches no node of the graph, or none that earlier rules leave.
     pub fn unused(&self, graph: &Graph) -> Vec<Problem> {
-        let is_unused =
-            |rule: &&Rule<T>| !graph.nodes().iter().any(|node| self.chooses(rule, node));
+        let is_unused = |rule: &&Rule<T>| !graph.nodes().iter().any(|node| rule.matches(node));
         let problem = |rule: &Rule<T>| {
             let message = if is_unused(&rule) {
                 self.unused_message(&rule.key.name, graph)
@@ -151,12 +118,12 @@ impl<T> Rules<T> {
         self.rules.iter().filter_map(problem).collect()
     }
 
-    /// What to say of a rule whose nodes are all chosen by earlier rules.
+    /// The message for a rule whose nodes all have earlier rules.
     fn hidden_message(&self, rule: &Rule<T>, graph: &Graph) -> Option<String> {
         let mut chosen = graph
             .nodes()
             .iter()
-            .filter(|node| self.chooses(rule, node))
+            .filter(|node| rule.matches(node))
             .filter_map(|node| self.find(node));
         let first = chosen.next()?;
         let is_own = |found: &Rule<T>| found.key.span == rule.key.span;
@@ -238,11 +205,4 @@ fn config<'a, T>(
         return config.flatten();
     }
     reader.inner(&key.name, item, value)
-}
-
-fn pattern(key: &Key) -> Result<Regex, Problem> {
-    Regex::new(&format!("^(?:{})$", key.name)).map_err(|error| Problem {
-        span: key.span.clone(),
-        message: format!("'{}' is not a pattern: {error}", key.name),
-    })
 }

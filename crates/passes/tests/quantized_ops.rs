@@ -165,7 +165,7 @@ fn difference(expected: &[f64], got: &[f64], tolerance: f64) -> Option<String> {
     if expected.len() != got.len() {
         return Some(format!("{} values, not {}", got.len(), expected.len()));
     }
-    let largest = expected.iter().fold(1.0_f64, |most, e| most.max(e.abs()));
+    let largest = expected.iter().fold(1.0_f64, |max, e| max.max(e.abs()));
     let is_off = |(_, (e, g)): &(usize, (&f64, &f64))| {
         let is_near = (*e - *g).abs() <= tolerance * largest;
         !is_near

@@ -22,7 +22,7 @@ impl Permutation {
         }
     }
 
-    /// How many numbers there are.
+    /// The number of numbers.
     pub fn size(&self) -> u64 {
         self.size
     }

@@ -13,15 +13,15 @@ use crate::Random;
 const BITS: usize = 32;
 /// Candidates for the initial numbers of one dimension.
 const CANDIDATES: u64 = 64;
-/// How many earlier dimensions a candidate is paired with.
+/// Number of earlier dimensions that a candidate is paired with.
 const PAIRED: usize = 40;
 /// Pairs are judged by how the first 2^p points fill squares of side 2^-k, for these (p, k).
 const SQUARES: [(usize, usize); 4] = [(4, 2), (6, 2), (6, 3), (8, 3)];
 /// Threes are judged by how the first 2^p points fill cubes of side 2^-k, for these (p, k).
 const CUBES: [(usize, usize); 3] = [(3, 1), (6, 2), (8, 2)];
-/// How many earlier dimensions threes are made of.
+/// Number of earlier dimensions that threes are made of.
 const NEAREST: usize = 6;
-/// How much the cubes in all dimensions weigh.
+/// Weight of the cubes in all dimensions.
 const WHOLE: u32 = 8;
 
 /// Direction numbers of one dimension; number `k` belongs to bit `k` of the index, its most significant bit to one half.
@@ -110,7 +110,7 @@ fn directions(polynomial: u32, random: Random) -> Directions {
     numbers
 }
 
-/// How the leading bits of an element follow from the bits of the index: a row for each, the most significant first.
+/// The leading bits of an element as functions of the bits of the index: a row for each, the most significant first.
 type Lead = [u32; 3];
 
 fn lead(directions: &Directions) -> Lead {
@@ -118,7 +118,7 @@ fn lead(directions: &Directions) -> Lead {
     std::array::from_fn(|bit| (0..BITS).fold(0, |row, at| row | column(bit, at)))
 }
 
-/// How many boxes a candidate leaves empty together with earlier dimensions, as powers of two: in squares with each of
+/// Number of boxes that a candidate leaves empty together with earlier dimensions, as powers of two: in squares with each of
 /// them, in cubes with each two of the nearest, and in the two largest cubes with all of them (Sobol's properties A and
 /// A', 1976), which weigh more.
 fn unevenness(candidate: &Lead, earlier: &[Lead]) -> u32 {
@@ -176,7 +176,7 @@ fn primitive_polynomials() -> impl Iterator<Item = u32> {
         .filter(|&polynomial| is_primitive(polynomial))
 }
 
-/// Whether x generates all 2^degree - 1 non-zero residues.
+/// True when x generates all 2^degree - 1 non-zero residues.
 fn is_primitive(polynomial: u32) -> bool {
     let degree = polynomial.ilog2();
     let order = (1_u32 << degree) - 1;

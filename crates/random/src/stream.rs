@@ -3,7 +3,7 @@
 
 /// One stream of random numbers.
 ///
-/// The generator is SplitMix64 (Steele, Lea and Flood, 2014) with the counter as its state: number `k` is the mix of
+/// The generator is `SplitMix64` (Steele, Lea and Flood, 2014) with the counter as its state: number `k` is the mix of
 /// `key + k·γ`, where the key is itself the mix of seed and stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Random {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// How the points of a series are drawn.
+/// The mark of a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
     /// Joined by a line.
@@ -19,9 +19,9 @@ pub enum Mark {
 /// One line of a chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// What the legend calls it.
+    /// The name in the legend.
     pub name: String,
-    /// How it is drawn.
+    /// The mark of its points.
     pub mark: Mark,
     /// Points in the order in which they are joined; points that are not finite are left out.
     pub points: Vec<(f64, f64)>,
@@ -36,7 +36,7 @@ pub struct Chart {
     pub x_label: String,
     /// Beside the vertical axis.
     pub y_label: String,
-    /// Whether the horizontal axis is logarithmic; only positive values are shown then.
+    /// True for a logarithmic horizontal axis; only positive values are shown then.
     pub log_x: bool,
     /// The lines.
     pub series: Vec<Series>,

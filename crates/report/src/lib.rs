@@ -1,4 +1,11 @@
-//! Results for people and other programs: tables as CSV and Markdown, charts as SVG.
+//! Results for people and other programs: tables as text, CSV, Markdown and JSON, charts as SVG.
+//!
+//! ```
+//! let mut table = report::Table::new(&["Node name", "FLOPs"]);
+//! table.push(["fc", "640"]);
+//! assert_eq!(table.to_csv(), "Node name,FLOPs\nfc,640\n");
+//! assert_eq!(table.to_text(), "Node name  FLOPs\n---------  -----\nfc           640\n");
+//! ```
 #![forbid(unsafe_code)]
 
 mod chart;

@@ -15,7 +15,7 @@ use study::{Direction, SAMPLERS, SamplerConfig, SamplerEntry};
 /// Everything that a search follows from besides the network and its rows.
 #[derive(Clone, Debug)]
 pub struct SearchConfig {
-    /// What may be chosen for which nodes.
+    /// The choices of formats, by node.
     pub rules: Rules<Choices>,
     /// The sampler with its settings.
     pub sampler: SamplerChoice,
@@ -27,7 +27,7 @@ pub struct SearchConfig {
     pub n_jobs: Option<usize>,
     /// The rows that trials are scored on.
     pub split: SplitName,
-    /// How many of them; all if not given.
+    /// Number of rows; all if not given.
     pub num_samples: Option<usize>,
     /// Bits that memory density compares with.
     pub compare_to: f64,

@@ -88,13 +88,11 @@ impl Goals {
 
     /// The names of the objectives, one when they are summed.
     pub fn names(&self) -> Vec<String> {
-        match self.sum {
-            Some(_) => vec!["sum_scaled_metrics".to_owned()],
-            None => {
-                let names = self.objectives.iter().map(|goal| goal.objective.name());
-                names.map(str::to_owned).collect()
-            }
+        if self.sum.is_some() {
+            return vec!["sum_scaled_metrics".to_owned()];
         }
+        let names = self.objectives.iter().map(|goal| goal.objective.name());
+        names.map(str::to_owned).collect()
     }
 
     /// The values of the objectives.

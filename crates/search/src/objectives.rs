@@ -45,6 +45,7 @@ pub struct ObjectiveEntry {
 macro_rules! objectives {
     ($($variant:ident = $name:literal, $source:ident, $direction:ident, $value:expr, $about:literal;)*) => {
         /// An entry of [`OBJECTIVES`].
+        #[expect(clippy::doc_markdown, reason = "the lines are the text of the table")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Objective {
             $(#[doc = $about] $variant,)*

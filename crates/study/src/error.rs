@@ -37,9 +37,9 @@ pub enum StudyError {
     /// No sampler is called that.
     #[error("sampler `{name}` is not one of {}{}", known.join(", "), did_you_mean(name, known.iter().copied()))]
     UnknownSampler {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
-        /// What there is.
+        /// All samplers.
         known: Vec<&'static str>,
     },
     /// A space that the sampler cannot search.
@@ -70,9 +70,9 @@ pub enum StudyError {
     ValueCount {
         /// The trial.
         number: u64,
-        /// How many values came.
+        /// The number of values.
         got: usize,
-        /// How many objectives there are.
+        /// The number of objectives.
         expected: usize,
     },
 }

@@ -33,7 +33,7 @@ pub enum Next {
     Trial {
         /// Its number.
         number: u64,
-        /// What to try.
+        /// The point to try.
         point: Point,
     },
     /// The next point depends on trials that are still running: ask again after the next result.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Where a run stands: what a checkpoint holds besides weights and the optimiser's memory.
+/// The position of a run: the part of a checkpoint besides weights and the optimiser's state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Position {
     /// The epoch under way, from zero.

@@ -1,8 +1,8 @@
-//! What can stop a training.
+//! Errors of training.
 
 use std::path::PathBuf;
 
-/// Why training cannot start or go on.
+/// An error that keeps training from starting or going on.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
     /// The engine refuses.
@@ -22,7 +22,7 @@ pub enum TrainError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// A split without rows.
@@ -48,7 +48,7 @@ pub enum TrainError {
     Resume {
         /// The checkpoint.
         path: PathBuf,
-        /// What is missing or different.
+        /// The part that is missing or different.
         why: String,
     },
 }

@@ -7,7 +7,16 @@ use engine::{Input, Network, PlanOptions, Score};
 /// Rows at a time: enough to keep the processor busy, few enough to stay in its caches.
 const ROWS: usize = 1024;
 
-/// Loss and accuracy over a split, in evaluation mode.
+/// The share of right answers; 0 without rows.
+pub fn accuracy(score: &Score) -> f64 {
+    score.correct as f64 / score.count.max(1) as f64
+}
+
+/// Scores a network on a split, in evaluation mode: the mean loss over all rows, and the number of right answers. Blocks of
+/// rows have a fixed size, so that the sum has the same bits on any number of threads.
+///
+/// # Errors
+/// When the rows do not fit the network.
 pub fn evaluate(network: &mut Network, split: &Split) -> Result<Score, TrainError> {
     let mut total = Score {
         loss: 0.0,

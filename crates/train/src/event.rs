@@ -1,4 +1,4 @@
-//! What the loop says while it works.
+//! Events of the training loop.
 
 use engine::Score;
 use std::path::Path;
@@ -10,13 +10,13 @@ pub enum Event<'a> {
     Batch(&'a Stage),
     /// An epoch has ended: mean score over its batches and the score on the validation rows.
     Epoch {
-        /// Where training stands.
+        /// The progress of training.
         stage: &'a Stage,
         /// Over the training batches, as they were learned.
         train: Score,
         /// On the validation rows, after the epoch.
         val: Score,
-        /// Whether no earlier epoch had a lower validation loss.
+        /// True when no earlier epoch had a lower validation loss.
         is_best: bool,
     },
     /// A checkpoint has been written.
@@ -25,7 +25,7 @@ pub enum Event<'a> {
     Note(&'a str),
 }
 
-/// Where training stands.
+/// The progress of training.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
     /// The epoch, from zero.

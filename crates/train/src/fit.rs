@@ -4,7 +4,7 @@ use crate::batches::{Batches, Order};
 use crate::checkpoint::{Position, resume, snapshot};
 use crate::metrics::{Line, Metrics};
 use crate::tensorboard::EventFile;
-use crate::{Cosine, Event, Stage, TrainError, evaluate};
+use crate::{Cosine, Event, Stage, TrainError, accuracy, evaluate};
 use data::Dataset;
 use engine::{Input, Network, Optimizer, OptimizerKind, Score};
 use interop::checkpoint::Checkpoint;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Seconds between two checkpoints: a kill loses at most this much work, and never a result.
 const SAVE_EVERY: Duration = Duration::from_secs(2);
 
-/// How to train.
+/// The configuration of training.
 #[derive(Clone, Debug)]
 pub struct FitConfig {
     /// Rows of a batch.
@@ -36,35 +36,35 @@ pub struct FitConfig {
     pub accumulate: usize,
     /// Seed of the order of rows and of dropout.
     pub seed: u64,
-    /// Whether rows come in a new order every epoch.
+    /// True to shuffle the rows every epoch.
     pub shuffle: bool,
     /// Updates between two lines of the log.
     pub log_every: u64,
-    /// Where checkpoints and logs go.
+    /// The folder of checkpoints and logs.
     pub folder: PathBuf,
-    /// Whether to log for TensorBoard.
+    /// True to log for TensorBoard.
     pub tensorboard: bool,
-    /// Whether to go on from the folder's last checkpoint.
+    /// True to resume from the folder's last checkpoint.
     pub resume: bool,
     /// All settings of the run, for the checkpoints.
     pub hyper_parameters: Map<String, Json>,
 }
 
-/// How training ended.
+/// The reason why training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// All epochs or steps are done.
     Done,
-    /// It was asked to stop; the last checkpoint says where.
+    /// It was asked to stop; the last checkpoint has the place.
     Stopped,
     /// The loss was not a number or infinite; the last good checkpoint is kept.
     Diverged,
 }
 
-/// What training gave.
+/// The result of training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// How it ended.
+    /// The reason why it ended.
     pub ending: Ending,
     /// Updates done.
     pub steps: u64,
@@ -80,13 +80,13 @@ pub struct Outcome {
     pub last: PathBuf,
 }
 
-/// Trains a network on a dataset until it is done, stopped or diverges. `listen` hears of every batch.
+/// Trains a network on a dataset until it is done, stopped or diverges. `on_event` is called for every batch, epoch and file.
 pub fn fit(
     network: &mut Network,
     data: &Dataset,
     config: &FitConfig,
     stop: &AtomicBool,
-    listen: &mut dyn FnMut(&Event),
+    on_event: &mut dyn FnMut(&Event),
 ) -> Result<Outcome, TrainError> {
     check(network, data)?;
     // A look at validation rows before the first epoch: what is wrong with them should not wait for its end.
@@ -104,7 +104,7 @@ pub fn fit(
         seed: config.seed,
         shuffle: config.shuffle,
     };
-    let steps_left = |step: u64| config.max_steps.is_none_or(|most| step < most);
+    let steps_left = |step: u64| config.max_steps.is_none_or(|max| step < max);
 
     while run.position.epoch < config.max_epochs && steps_left(run.position.step) {
         optimizer.learning_rate = config
@@ -127,40 +127,40 @@ pub fn fit(
                 &mut optimizer,
             )?;
             if !score.loss.is_finite() {
-                return run.diverged(listen);
+                return run.diverged(on_event);
             }
             let updated = run.count(score, network, optimizer.steps());
             let stage = run.stage(config, &batches, score, optimizer.learning_rate);
             if updated && stage.step.is_multiple_of(config.log_every) {
                 run.log_step(&stage);
             }
-            listen(&Event::Batch(&stage));
+            on_event(&Event::Batch(&stage));
             // Collected gradients are in no checkpoint, so a run stops between updates.
             if stop.load(Ordering::Relaxed) && run.position.batch.is_multiple_of(config.accumulate)
             {
-                run.save(network, &optimizer, config, listen)?;
+                run.save(network, &optimizer, config, on_event)?;
                 return Ok(run.outcome(Ending::Stopped));
             }
         }
         let stage = run.stage(config, &batches, run.epoch_score(), optimizer.learning_rate);
         let val = evaluate(network, &data.val)?;
         if !val.loss.is_finite() {
-            return run.diverged(listen);
+            return run.diverged(on_event);
         }
         run.train_loss = Some(stage.score.loss);
         let is_best = run.end_epoch(val, network, &optimizer, config);
         run.log_epoch(&stage, val);
-        listen(&Event::Epoch {
+        on_event(&Event::Epoch {
             stage: &stage,
             train: stage.score,
             val,
             is_best,
         });
         if run.saved_at.elapsed() > SAVE_EVERY {
-            run.save(network, &optimizer, config, listen)?;
+            run.save(network, &optimizer, config, on_event)?;
         }
     }
-    run.save(network, &optimizer, config, listen)?;
+    run.save(network, &optimizer, config, on_event)?;
     Ok(run.outcome(Ending::Done))
 }
 
@@ -231,7 +231,7 @@ struct Run {
     /// The best network so far, until it is written.
     pending_best: Option<Checkpoint>,
     saved_at: Instant,
-    /// What Lightning's learning-rate monitor calls the learning rate of this optimiser.
+    /// The name of this optimiser's learning rate in Lightning's monitor.
     rate_tag: &'static str,
 }
 
@@ -421,31 +421,31 @@ impl Run {
         network: &Network,
         optimizer: &Optimizer,
         config: &FitConfig,
-        listen: &mut dyn FnMut(&Event),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<(), TrainError> {
-        self.save_logs_and_best(listen)?;
+        self.save_logs_and_best(on_event)?;
         let last = snapshot(network, optimizer, &self.position, &config.hyper_parameters);
         interop::checkpoint::write(&self.last, &last)?;
-        listen(&Event::Saved(&self.last));
+        on_event(&Event::Saved(&self.last));
         self.saved_at = Instant::now();
         Ok(())
     }
 
-    fn save_logs_and_best(&mut self, listen: &mut dyn FnMut(&Event)) -> Result<(), TrainError> {
+    fn save_logs_and_best(&mut self, on_event: &mut dyn FnMut(&Event)) -> Result<(), TrainError> {
         self.metrics.flush()?;
         if let Some(events) = &mut self.events {
             events.flush()?;
         }
         if let Some(best) = self.pending_best.take() {
             interop::checkpoint::write(&self.best, &best)?;
-            listen(&Event::Saved(&self.best));
+            on_event(&Event::Saved(&self.best));
         }
         Ok(())
     }
 
     /// Ends with what was good: the weights of now are not.
-    fn diverged(mut self, listen: &mut dyn FnMut(&Event)) -> Result<Outcome, TrainError> {
-        self.save_logs_and_best(listen)?;
+    fn diverged(mut self, on_event: &mut dyn FnMut(&Event)) -> Result<Outcome, TrainError> {
+        self.save_logs_and_best(on_event)?;
         Ok(self.outcome(Ending::Diverged))
     }
 
@@ -476,5 +476,5 @@ const START: Position = Position {
 
 /// Loss and accuracy.
 fn measures(score: Score) -> (f64, f64) {
-    (score.loss, score.correct as f64 / score.count.max(1) as f64)
+    (score.loss, accuracy(&score))
 }

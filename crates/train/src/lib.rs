@@ -2,7 +2,20 @@
 //!
 //! [`fit`] is the loop, in one file. It knows no terminal: whoever calls it listens to its [`Event`]s. Everything random
 //! follows from the seed and counters, so that a run that was stopped or killed ends with the same bits as one that was
-//! not.
+//! not. [`train_steps`] is a training of some updates without all that, and [`evaluate`] scores any network.
+//!
+//! ```
+//! use train::{StepTraining, accuracy, evaluate, train_steps};
+//!
+//! let data = data::open("jsc-sim", &data::OpenOptions::default())?;
+//! let mut graph = models::build("jsc-tiny", &models::ModelInfo::default())?;
+//! graph.initialize(0);
+//! let training = StepTraining { steps: 300, batch_size: 256, learning_rate: 0.01, seed: 0 };
+//! let mut network = train_steps(graph, &data.train, training)?;
+//! let score = evaluate(&mut network, &data.val)?;
+//! assert!(accuracy(&score) > 0.4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod batches;
@@ -14,12 +27,14 @@ mod fit;
 mod hash;
 mod metrics;
 mod schedule;
+mod steps;
 pub mod tensorboard;
 
 pub use checkpoint::{load_weights, weights_of};
 pub use error::TrainError;
-pub use evaluate::{evaluate, predict};
+pub use evaluate::{accuracy, evaluate, predict};
 pub use event::{Event, Stage};
 pub use fit::{Ending, FitConfig, Outcome, fit};
 pub use hash::weights_hash;
 pub use schedule::Cosine;
+pub use steps::{StepTraining, train_steps};

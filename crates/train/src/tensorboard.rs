@@ -18,7 +18,7 @@ pub struct EventFile {
 }
 
 impl EventFile {
-    /// A new file in `folder`. TensorBoard forgets what earlier files say about later steps than `step`.
+    /// A new file in `folder`. TensorBoard drops the values of earlier files for later steps than `step`.
     pub fn create(folder: &Path, step: u64) -> Result<Self, TrainError> {
         let seconds = now() as u64;
         let name = |n: u32| {
@@ -77,7 +77,7 @@ impl EventFile {
         Ok(())
     }
 
-    /// Adds an event: wall time, step, and what it says.
+    /// Adds an event: wall time, step, and its content.
     fn add(&mut self, step: u64, what: &[u8]) {
         let mut event = vec![1 << 3 | 1];
         event.extend(now().to_le_bytes());

@@ -1,11 +1,11 @@
 //! Files fetched over the network, by the `curl` that systems have: it knows their certificates and proxies, and the
 //! program need not carry a TLS library of its own.
 //!
-//! What has come stands in `NAME.part` until it is whole and verified; a fetch that was interrupted goes on from there.
+//! A file stays in `NAME.part` until it is whole and verified; a fetch that was interrupted resumes from there.
 
 use crate::error::DataError;
 use crate::options::OpenOptions;
-use crate::sha256;
+use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions as FileOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use std::process::{Child, Command, Stdio};
 
 /// Larger files are refused: 8 GiB.
 const MAX_BYTES: u64 = 1 << 33;
-/// How often a fetch that breaks off is taken up again.
+/// Attempts to resume a fetch that breaks off.
 const ATTEMPTS: usize = 4;
 
-/// What curl says, by its exit codes, when the end of the file did not come.
+/// Exit codes of curl for a transfer that ended early.
 const BROKEN_OFF: [i32; 3] = [18, 28, 56];
 /// And when the server does not go on from the middle: no ranges, or a range outside of the file.
 const NO_RESUME: [i32; 3] = [22, 33, 36];
 
-/// Where `OpenML` describes its datasets; a description names the file.
+/// The address of `OpenML`'s descriptions; a description names the file.
 const OPENML: &str = "https://api.openml.org/api/v1/json/data/";
 /// Descriptions are small; more than this is something else.
 const MAX_DESCRIPTION: u64 = 1 << 24;
@@ -96,9 +96,7 @@ fn fetch_file(
     }
     let part = beside(target, "part");
     transfer_all(url, &part, target, options).map_err(failed)?;
-    let found = File::open(&part)
-        .and_then(sha256::digest)
-        .map_err(refused)?;
+    let found = File::open(&part).and_then(sha256).map_err(refused)?;
     match published {
         Some(published) if published != found => {
             fs::remove_file(&part).map_err(refused)?;
@@ -107,11 +105,26 @@ fn fetch_file(
             )));
         }
         Some(_) => {}
-        None => options.tell(&format!(
+        None => options.report(&format!(
             "{url}: no published checksum to compare with; the file has SHA-256 {found}"
         )),
     }
     fs::rename(&part, target).map_err(refused)
+}
+
+/// The SHA-256 of all that the reader gives, in hexadecimal.
+fn sha256(mut reader: impl Read) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        let n = reader.read(&mut piece)?;
+        if n == 0 {
+            break;
+        }
+        digest.update(&piece[..n]);
+    }
+    let digits = digest.finalize().into_iter();
+    Ok(digits.map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn beside(target: &Path, ending: &str) -> PathBuf {
@@ -182,11 +195,11 @@ fn transfer(
     if output.status.success() {
         return Ok(Outcome::Done);
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.lines().next().unwrap_or("curl failed").trim();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let message = stderr.lines().next().unwrap_or("curl failed").trim();
     Ok(Outcome::Failed {
         code: output.status.code().unwrap_or(-1),
-        message: said.to_owned(),
+        message: message.to_owned(),
     })
 }
 

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 
-/// What the server does with a request.
+/// The server's answer to a request.
 #[derive(Clone, Copy)]
 enum Answer {
     /// Sends the rest of the file from the byte asked for.
@@ -29,7 +29,7 @@ fn serve(answers: Vec<Answer>) -> (String, JoinHandle<Vec<usize>>) {
     let answer_all = move || {
         let answer = |answer: &Answer| {
             let (mut stream, _) = listener.accept().unwrap();
-            let start = asked(&stream);
+            let start = requested_start(&stream);
             respond(&mut stream, *answer, start);
             start
         };
@@ -39,7 +39,7 @@ fn serve(answers: Vec<Answer>) -> (String, JoinHandle<Vec<usize>>) {
 }
 
 /// The first byte that the request asks for.
-fn asked(stream: &TcpStream) -> usize {
+fn requested_start(stream: &TcpStream) -> usize {
     let lines = BufReader::new(stream).lines().map_while(Result::ok);
     let mut start = 0;
     for line in lines.take_while(|line| !line.is_empty()) {
@@ -99,7 +99,7 @@ fn target(name: &str) -> PathBuf {
 }
 
 fn published() -> String {
-    sha256::digest(content().as_slice()).unwrap()
+    sha256(content().as_slice()).unwrap()
 }
 
 #[test]
@@ -143,9 +143,12 @@ fn a_later_run_goes_on_where_an_earlier_one_was_killed() {
     fs::create_dir_all(target.parent().unwrap()).unwrap();
     fs::write(beside(&target, "part"), &content()[..5000]).unwrap();
     let (url, server) = serve(vec![Answer::Whole]);
-    let told = RefCell::new(Vec::new());
-    let progress =
-        |name: &str, n_bytes, total| told.borrow_mut().push((name.to_owned(), n_bytes, total));
+    let reported = RefCell::new(Vec::new());
+    let progress = |name: &str, n_bytes, total| {
+        reported
+            .borrow_mut()
+            .push((name.to_owned(), n_bytes, total))
+    };
     let options = OpenOptions {
         progress: Some(&progress),
         ..OpenOptions::default()
@@ -154,7 +157,7 @@ fn a_later_run_goes_on_where_an_earlier_one_was_killed() {
     assert_eq!(server.join().unwrap(), [5000]);
     assert!(fs::read(&target).unwrap() == content());
     assert_eq!(
-        told.borrow().last(),
+        reported.borrow().last(),
         Some(&("file.bin".to_owned(), 800_000, Some(800_000)))
     );
     fs::remove_dir_all(target.parent().unwrap()).unwrap();
@@ -188,12 +191,12 @@ fn a_wrong_file_is_discarded_and_a_missing_one_named() {
 }
 
 /// Answers one request with a text.
-fn say(text: String) -> (String, JoinHandle<()>) {
+fn serve_text(text: String) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/42468", listener.local_addr().unwrap());
     let answer = move || {
         let (mut stream, _) = listener.accept().unwrap();
-        asked(&stream);
+        requested_start(&stream);
         let length = text.len();
         write!(
             stream,
@@ -211,7 +214,7 @@ fn a_description_leads_to_the_file_it_names() {
     }
     let target = target("described");
     let (file, server) = serve(vec![Answer::Whole]);
-    let (url, description) = say(format!(
+    let (url, description) = serve_text(format!(
         "{{\"data_set_description\": {{\"id\": \"42468\", \"url\": \"{file}\"}}}}"
     ));
     let found = described(&url, &target, &OpenOptions::default()).unwrap();
@@ -228,7 +231,7 @@ fn a_description_leads_to_the_file_it_names() {
             "names no file",
         ),
     ] {
-        let (url, description) = say(text.to_owned());
+        let (url, description) = serve_text(text.to_owned());
         let error = described(&url, &target, &OpenOptions::default()).unwrap_err();
         description.join().unwrap();
         assert!(error.to_string().contains(expected), "{error}");
@@ -236,4 +239,13 @@ fn a_description_leads_to_the_file_it_names() {
     let left: Vec<_> = fs::read_dir(target.parent().unwrap()).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     fs::remove_dir_all(target.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn a_checksum_is_the_published_one() {
+    let million = vec![b'a'; 1_000_000];
+    let expected = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0";
+    assert_eq!(sha256(million.as_slice()).unwrap(), expected);
+    let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(sha256(b"abc".as_slice()).unwrap(), expected);
 }

@@ -1,11 +1,11 @@
 //! `cifar10`: its binary version, as the archive or unpacked; bytes over 255.
 
+use crate::catalog::FileEntry;
 use crate::dataset::{Dataset, Info, Rows};
 use crate::error::DataError;
 use crate::open::Request;
 use crate::prepare;
-use crate::table::FileEntry;
-use interop::table::TableProblem;
+use interop::columns::TableProblem;
 use interop::tar;
 use std::fs::{self, File};
 use std::io;
@@ -33,7 +33,7 @@ const fn batch(names: &'static [&'static str]) -> FileEntry {
     }
 }
 
-/// What is in the archive.
+/// The files in the archive.
 pub(crate) const BATCHES: &[FileEntry] = &[
     batch(&["data_batch_1.bin"]),
     batch(&["data_batch_2.bin"]),

@@ -8,7 +8,7 @@ use crate::dataset::{Dataset, Info, Rows};
 use crate::error::DataError;
 use crate::options::OpenOptions;
 use crate::prepare;
-use interop::table::Table;
+use interop::columns::Table;
 use interop::{csv, npz};
 use std::path::{Path, PathBuf};
 

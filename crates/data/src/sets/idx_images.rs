@@ -1,10 +1,10 @@
 //! `mnist` and `fashion_mnist`: images in IDX files, as bytes over 255.
 
+use crate::catalog::FileEntry;
 use crate::dataset::{Dataset, Info, Rows};
 use crate::error::DataError;
 use crate::open::Request;
 use crate::prepare;
-use crate::table::FileEntry;
 use interop::idx;
 use std::path::Path;
 

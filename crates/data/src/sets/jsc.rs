@@ -5,13 +5,13 @@
 //! Differs from MASE: the original prepares the rows anew in every run, and draws the test rows with another generator.
 
 use crate::cache::{self, Prepared, Shape};
+use crate::catalog::FileEntry;
 use crate::dataset::{Dataset, Info, Rows};
 use crate::error::DataError;
 use crate::open::Request;
 use crate::prepare;
-use crate::table::FileEntry;
+use interop::columns::Table;
 use interop::hdf5::{self, Records};
-use interop::table::Table;
 
 /// The file.
 pub(crate) const FILES: &[FileEntry] = &[FileEntry {
@@ -67,7 +67,7 @@ pub(crate) fn prepare_table(request: &Request, table: Table) -> Result<Prepared,
     }
     let parts = prepare::split(n_rows);
     prepare::standardize(&mut rows, &parts);
-    request.options.tell(&format!(
+    request.options.report(&format!(
         "{}: prepared {n_rows} rows, dropped {n_dropped} that occur twice",
         request.entry.name
     ));

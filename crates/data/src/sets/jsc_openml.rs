@@ -5,11 +5,11 @@
 
 use super::{file, jsc};
 use crate::cache::{self, Prepared, Shape};
+use crate::catalog::FileEntry;
 use crate::dataset::{Dataset, Rows};
 use crate::error::DataError;
 use crate::open::Request;
 use crate::prepare;
-use crate::table::FileEntry;
 use interop::arff;
 use interop::npy::{self, Array};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `toy_tiny`: small images with a bright spot, above the middle or below it. One linear layer tells them apart.
+//! `toy_tiny`: small images with a bright spot, above the middle or below it. One linear layer separates them.
 
 use crate::dataset::{Dataset, Info, Rows};
 use crate::open::Request;
@@ -8,7 +8,7 @@ use random::Random;
 const SIDE: usize = 28;
 const N_TRAIN: usize = 1000;
 const N_TEST: usize = 200;
-/// How far from its edge of the image a spot may be.
+/// The largest distance of a spot from its edge of the image.
 const REACH: f32 = 11.0;
 
 /// Draws the images.

@@ -45,7 +45,7 @@ pub fn with_counters(tensors: &[NamedTensor], steps: u64) -> Vec<Entry<'_>> {
     entries
 }
 
-/// Whether an optimiser leaves the tensor alone, by its name.
+/// True for names of tensors that an optimiser does not update.
 pub fn is_buffer(name: &str) -> bool {
     let leaf = name.rsplit('.').next().unwrap_or(name);
     is_counter(name) || matches!(leaf, "running_mean" | "running_var")

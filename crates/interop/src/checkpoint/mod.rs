@@ -22,7 +22,7 @@ mod state_dict;
 /// Larger files are refused: 16 GiB.
 pub const MAX_BYTES: u64 = 1 << 34;
 
-/// What a file is.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A checkpoint of PyTorch Lightning.
@@ -51,7 +51,7 @@ pub struct NamedTensor {
     pub values: Vec<f32>,
 }
 
-/// What an optimiser remembers between steps.
+/// The state of an optimiser between steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OptimizerState {
     /// `adam`, `adamw` or `sgd`.
@@ -68,33 +68,33 @@ pub struct OptimizerState {
     pub second: Vec<NamedTensor>,
 }
 
-/// Where a training stands.
+/// The progress of a training.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Training {
     /// Index of the epoch, from zero.
     pub epoch: u64,
     /// Optimiser steps made.
     pub global_step: u64,
-    /// What the optimiser remembers; `None` when the file has none or it cannot be matched with the parameters.
+    /// The state of the optimiser; `None` when the file has none or it cannot be matched with the parameters.
     pub optimizer: Option<OptimizerState>,
     /// The settings of the training.
     pub hyper_parameters: Map<String, Json>,
-    /// What our own training loop needs beyond this; null in files of others.
+    /// Additional state of our own training loop; null in files of others.
     pub resume: Json,
 }
 
 /// The content of a file of weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// What the file is, or is to become.
+    /// The format of the file, read or to be written.
     pub kind: Kind,
     /// Parameters and buffers in the order of the file; without the `model.` that Lightning puts before every name.
     pub tensors: Vec<NamedTensor>,
-    /// Where the training stands, when the file says it.
+    /// The progress of the training, when the file has it.
     pub training: Option<Training>,
     /// The graph's text form, in `.mz` files.
     pub graph: Option<String>,
-    /// Further facts: what the file says about itself, and what was skipped.
+    /// Further facts: the metadata of the file, and a list of skipped parts.
     pub metadata: Json,
 }
 
@@ -123,7 +123,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Reads a checkpoint. With a `kind`, a file of another kind is an error that says what it is.
+/// Reads a checkpoint. With a `kind`, a file of another kind is an error that names its kind.
 pub fn read(path: &Path, kind: Option<Kind>) -> Result<Checkpoint, InteropError> {
     let checkpoint = read_bytes(path).and_then(|bytes| decode(&bytes, kind));
     checkpoint.map_err(|problem| InteropError {
@@ -132,7 +132,7 @@ pub fn read(path: &Path, kind: Option<Kind>) -> Result<Checkpoint, InteropError>
     })
 }
 
-/// Writes a checkpoint as its kind says; the file appears whole or not at all.
+/// Writes a checkpoint in the format of its kind; the file appears whole or not at all.
 pub fn write(path: &Path, checkpoint: &Checkpoint) -> Result<(), InteropError> {
     let written = encode(checkpoint).and_then(|bytes| Ok(crate::write_file(path, &bytes)?));
     written.map_err(|problem| InteropError {

@@ -12,7 +12,7 @@ const ABOUT: &str = "mz.json";
 const GRAPH: &str = "graph.mg";
 const WEIGHTS: &str = "weights.safetensors";
 
-/// Whether a file is an archive with our own description.
+/// True for an archive with our own description.
 pub fn is_mz(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK") && Archive::open(bytes).is_ok_and(|archive| archive.has(ABOUT))
 }

@@ -7,7 +7,7 @@ use crate::pickle::{Out, View};
 use crate::torch::{Storages, Tensors};
 use std::collections::BTreeMap;
 
-/// What our own files say beyond PyTorch's layout, which knows neither the kind of optimiser nor the names.
+/// Additions of our own files to PyTorch's layout, which has neither the kind of optimiser nor the names.
 pub fn our_entry(state: &OptimizerState) -> Out {
     let names = state.first.iter().map(|tensor| Out::text(&tensor.name));
     Out::dict([

@@ -1,6 +1,6 @@
 //! Safetensors: the length of a JSON header, the header, the elements.
 //!
-//! The reader is our own because it keeps the order of the file and says which tensor is wrong. A training is kept
+//! The reader is our own because it preserves the order of the file and names the tensor that is wrong. A training is kept
 //! in the header's metadata under the key `mase`; its moments are tensors with a prefix.
 
 use super::counters::{Entry, with_counters};
@@ -17,7 +17,7 @@ const OURS: &str = "mase";
 const FIRST: &str = "mase.optimizer.first.";
 const SECOND: &str = "mase.optimizer.second.";
 
-/// Whether a file starts as safetensors do: a length that fits, then a brace.
+/// True for a file that starts as safetensors do: a length that fits, then a brace.
 pub fn is_safetensors(bytes: &[u8]) -> bool {
     split(bytes).is_some_and(|(header, _)| header.starts_with(b"{"))
 }

@@ -1,4 +1,4 @@
-//! What a file of PyTorch holds: a Lightning checkpoint, a state dict under a key, or a bare one.
+//! The contents of a PyTorch file: a Lightning checkpoint, a state dict under a key, or a bare one.
 
 use super::counters::{Entry, with_counters};
 use super::{Checkpoint, Kind, NamedTensor, lightning};
@@ -8,7 +8,7 @@ use crate::torch::{Storages, Tensors, open};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What Lightning puts before every name: the attribute of the module that holds the network.
+/// Lightning's prefix of every name: the attribute of the module that holds the network.
 pub const PREFIX: &str = "model.";
 /// Keys under which people put a state dict.
 const KEYS: &[&str] = &["state_dict", "model_state_dict"];

@@ -8,12 +8,12 @@ const ALIGNMENT: usize = 64;
 /// Real headers have about a hundred bytes.
 const MAX_HEADER: usize = 1 << 16;
 
-/// What the header says.
+/// The content of the header.
 #[derive(Debug, Default)]
 pub struct Header {
     /// The type of the elements.
     pub descr: String,
-    /// Whether the first axis is the fastest.
+    /// True when the first axis is the fastest.
     pub fortran_order: bool,
     /// The axes.
     pub shape: Vec<usize>,

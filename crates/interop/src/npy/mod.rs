@@ -34,11 +34,11 @@ pub struct Array {
 pub struct NpyError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What can be wrong with an array file.
+/// A problem of an array file.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// The system refused.
@@ -61,7 +61,7 @@ pub enum Problem {
     Header {
         /// Offset in the file.
         at: usize,
-        /// What is wrong there.
+        /// The problem.
         message: String,
     },
     /// The elements are of a type that is not read.

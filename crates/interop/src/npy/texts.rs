@@ -2,14 +2,14 @@
 
 use super::Problem;
 
-/// How texts are stored.
+/// The storage format of texts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Code points of four bytes each.
     Unicode {
         /// Code points of one element.
         length: usize,
-        /// Whether the highest byte comes first.
+        /// True when the highest byte comes first.
         is_big_endian: bool,
     },
     /// Bytes.
@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What a header calls `<U5`, `>U5`, `|S5`; `None` for numbers.
+    /// The text type of a header's `<U5`, `>U5`, `|S5`; `None` for numbers.
     pub fn parse(descr: &str) -> Option<Self> {
         let (order, name) = descr.split_at_checked(1)?;
         let (kind, length) = name.split_at_checked(1)?;

@@ -44,22 +44,22 @@ pub enum Node {
     Global(String, String),
     /// A reference that only the container of the stream can resolve.
     Persistent(Id),
-    /// What would have been made by a call.
+    /// The result of a call that was not made.
     Object(Box<Object>),
 }
 
 /// A call that was not made, and what would have been put into its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {
-    /// What would have been called.
+    /// The function that was not called.
     pub callable: Id,
     /// With which arguments.
     pub args: Id,
-    /// What `BUILD` would have set.
+    /// The state that `BUILD` would have set.
     pub state: Option<Id>,
-    /// What `APPENDS` would have added.
+    /// The items that `APPENDS` would have added.
     pub items: Vec<Id>,
-    /// What `SETITEMS` would have added.
+    /// The items that `SETITEMS` would have added.
     pub pairs: Vec<(Id, Id)>,
 }
 
@@ -75,7 +75,7 @@ pub struct Pickle {
 pub struct PickleError {
     /// Offset of the opcode.
     pub at: usize,
-    /// What is wrong there.
+    /// The problem.
     pub message: String,
 }
 

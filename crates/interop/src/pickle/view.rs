@@ -107,7 +107,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What would have been called with what: the global and the arguments.
+    /// The call that was not made: the global and its arguments.
     pub fn call(self) -> Option<(View<'a>, View<'a>)> {
         match self.node() {
             Node::Object(object) => Some((self.at(object.callable), self.at(object.args))),
@@ -213,7 +213,7 @@ fn json_int(int: i128) -> Json {
     number.map_or_else(|_| Json::String(int.to_string()), Json::Number)
 }
 
-/// JSON has no word for these, and null would say that nothing was there.
+/// JSON has no word for these, and null would mean that nothing was there.
 fn json_float(float: f64) -> Json {
     Number::from_f64(float).map_or_else(|| Json::String(float.to_string()), Json::Number)
 }

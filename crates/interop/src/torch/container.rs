@@ -8,7 +8,7 @@ use crate::pickle::{Pickle, PickleError, parse};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Where storages come from.
+/// The source of storages.
 pub enum Source<'a> {
     /// Entries `<prefix>data/<key>` of an archive.
     Zip {
@@ -39,7 +39,7 @@ pub fn open(bytes: &[u8]) -> Result<(Pickle, Tensors<'_>), Problem> {
     Ok((pickle, tensors))
 }
 
-/// Whether a file may be a pickle: protocol 2 and later say so, older ones start with a container.
+/// True for a file that may be a pickle: protocol 2 and later have a mark, older ones start with a container.
 pub fn starts_like_pickle(bytes: &[u8]) -> bool {
     matches!(bytes, [0x80, 0..=5, ..] | [b'(' | b'}' | b']' | b'c', ..])
 }

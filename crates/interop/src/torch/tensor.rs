@@ -27,7 +27,7 @@ pub struct Tensors<'a> {
 pub struct Reference {
     /// The name of the storage in the container.
     pub key: String,
-    /// The type of its elements; `None` for bytes, whose tensors say what they are.
+    /// The type of its elements; `None` for bytes, whose tensors have types of their own.
     pub dtype: Option<DType>,
 }
 

@@ -52,7 +52,7 @@ pub struct WrongShape {
 /// Names that a state dict has and a graph needs not: counters and constants that no value depends on.
 const IGNORED: &[&str] = &["num_batches_tracked", "position_ids", "_extra_state"];
 
-/// Where a parameter lives.
+/// The node and port of a parameter.
 struct Place {
     node: NodeId,
     port: &'static str,

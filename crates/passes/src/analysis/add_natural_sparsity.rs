@@ -1,9 +1,8 @@
 //! Zeros that are there without pruning: in weights, and in what flows into the layers.
 
-use crate::observe::observe;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::observe::{NO_ROWS, Sample, observe};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
-use data::SplitName;
 use engine::Port;
 use ir::{DType, Graph, NodeId, Op, verify};
 use report::Table;
@@ -13,18 +12,10 @@ use serde_json::json;
 pub const NATURAL_SPARSITY: &str = "natural_sparsity";
 
 /// `[passes.add_natural_sparsity]`: see [`Pass::DOC`].
-pub struct AddNaturalSparsity {
-    num_samples: usize,
-    split: SplitName,
-}
+pub struct AddNaturalSparsity(Sample);
 
 impl Pass for AddNaturalSparsity {
     const NAME: &'static str = "add_natural_sparsity";
-    const ALIASES: &'static [&'static str] = &[
-        "add_natural_sparsity_metadata_analysis_pass",
-        "add_natural_sparsity_analysis_pass",
-    ];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "the share of zeros in weights and in activations of a sample";
     const DOC: &'static str = "\
 What it does: counts the zeros of every parameter, and those of every float input over num_samples rows in evaluation, before
@@ -40,28 +31,22 @@ Limits: buffers such as running means are not looked at.";
 
     fn read(reader: &mut Reader) -> Self {
         reader.ignore(&["dummy_in", "add_value"]);
-        Self {
-            num_samples: reader.count("num_samples").unwrap_or(64),
-            split: reader.choice("split", SplitName::WORDS).unwrap_or_default(),
-        }
+        Self(Sample::read(reader, 64))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let Self(sample) = self;
         let mut found = weights(graph);
         let mut report = PassReport::default();
-        match context.rows(self.split, self.num_samples) {
-            Ok(rows) => {
-                let mut inputs = inputs(graph)?;
-                let ports: Vec<Port> = inputs.iter().map(|seen| seen.port.clone()).collect();
-                observe(graph, &ports, &rows, context.threads, |index, _, values| {
-                    inputs[index].add(values);
-                })?;
-                found.extend(inputs);
-            }
-            Err(PassError::NoData) => {
-                report = report.with_text("no dataset: activations were not looked at");
-            }
-            Err(error) => return Err(error),
+        if let Some(rows) = sample.rows_if_any(context)? {
+            let mut inputs = inputs(graph)?;
+            let ports: Vec<Port> = inputs.iter().map(|seen| seen.port.clone()).collect();
+            observe(graph, &ports, &rows, context.threads, |index, _, values| {
+                inputs[index].add(values);
+            })?;
+            found.extend(inputs);
+        } else {
+            report = report.with_text(NO_ROWS);
         }
         found.sort_by_key(|seen| seen.port.node);
         let mut table = Table::new(&["Node name", "Port", "Elements", "Zeros", "Sparsity"]);

@@ -1,6 +1,6 @@
 //! The sparsity of pruning masks.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, sparsity};
 use report::Table;
@@ -10,8 +10,6 @@ pub struct AddPruningMetadata;
 
 impl Pass for AddPruningMetadata {
     const NAME: &'static str = "add_pruning_metadata";
-    const ALIASES: &'static [&'static str] = &["add_pruning_metadata_analysis_pass"];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "the share of zeros in every pruning mask";
     const DOC: &'static str = "\
 What it does: lists every port with a mask and the share of zeros in it. The same number stands in the metadata of the port,

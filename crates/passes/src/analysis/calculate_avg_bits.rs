@@ -1,21 +1,15 @@
 //! Average bits of weights and activations.
 
 use crate::cost::average_bits;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, verify};
-use report::Table;
 
 /// `[passes.calculate_avg_bits]`: see [`Pass::DOC`].
 pub struct CalculateAvgBits;
 
 impl Pass for CalculateAvgBits {
     const NAME: &'static str = "calculate_avg_bits";
-    const ALIASES: &'static [&'static str] = &[
-        "calculate_avg_bits_mg_analysis_pass",
-        "calculate_avg_bits_analysis_pass",
-    ];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "bits per weight and per activation, weighted by size";
     const DOC: &'static str = "\
 What it does: averages the bits of all trained parameters, and of all data inputs, each weighted by its number of elements.
@@ -37,14 +31,15 @@ Config: none. Reads: the graph. Writes: nothing. Limits: running statistics of b
         let bits = average_bits(&verified, context.batch_size).ok_or_else(|| {
             PassError::Refused(format!("a batch of {} is too large", context.batch_size))
         })?;
-        let mut table = Table::new(&["What", "Elements", "Average bits"]);
         let row = |what: &str, count: u64, bits: f64| {
             [what.to_owned(), count.to_string(), format!("{bits:.4}")]
         };
-        table.push(row("weights", bits.weights, bits.weight));
-        table.push(row("activations", bits.activations, bits.activation));
-        Ok(PassReport::default()
-            .with_table("average_bits", table)
+        let rows = [
+            row("weights", bits.weights, bits.weight),
+            row("activations", bits.activations, bits.activation),
+        ];
+        let headings = ["What", "Elements", "Average bits"];
+        Ok(PassReport::table("average_bits", &headings, rows)
             .with_fact("w_avg_bit", bits.weight)
             .with_fact("data_avg_bit", bits.activation))
     }

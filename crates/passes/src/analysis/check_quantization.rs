@@ -5,12 +5,11 @@
 //! proved by running the network once more with the decoded codes in their place and no weight format: every result must
 //! be the same to the bit.
 
-use crate::observe::observe;
+use crate::observe::{NO_ROWS, Sample, observe};
 use crate::transform::scale_and_shift;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use data::Split;
-use data::SplitName;
 use engine::Port;
 use format::Format;
 use ir::ops::dropout::Identity;
@@ -19,18 +18,13 @@ use report::Table;
 use std::collections::BTreeSet;
 
 /// `[passes.check_quantization]`: see [`Pass::DOC`].
-pub struct CheckQuantization {
-    num_samples: usize,
-    split: SplitName,
-}
+pub struct CheckQuantization(Sample);
 
 /// Codes that the table shows.
 const SHOWN: usize = 4;
 
 impl Pass for CheckQuantization {
     const NAME: &'static str = "check_quantization";
-    const ALIASES: &'static [&'static str] = &["check_quantization_analysis_pass"];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "proves that quantised weights and activations lie on their grid";
     const DOC: &'static str = "\
 What it does: for every port with a format, takes the values that the engine uses on a sample of rows and checks that each
@@ -48,38 +42,32 @@ Limits: of a batch norm the scale and the shift are looked at, which are what it
 as errors nor as saturated, because it drops them.";
 
     fn read(reader: &mut Reader) -> Self {
-        Self {
-            num_samples: reader.count("num_samples").unwrap_or(64),
-            split: reader.choice("split", SplitName::WORDS).unwrap_or_default(),
-        }
+        Self(Sample::read(reader, 64))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let Self(sample) = self;
         let mut grids = weights(graph);
         let mut texts = Vec::new();
         let mut is_good = true;
-        match context.rows(self.split, self.num_samples) {
-            Ok(rows) => {
-                grids.extend(activations(graph, &rows, context.threads)?);
-                let differing = with_decoded_weights(graph, &rows, context.threads)?;
-                is_good &= differing == 0;
-                let has_formats = graph.nodes().iter().any(|node| !node.formats.is_empty());
-                texts.extend(has_formats.then(|| {
-                    format!(
-                        "outputs of {} rows with the decoded weights in place: {}",
-                        rows.len(),
-                        if differing == 0 {
-                            "equal to the bit".to_owned()
-                        } else {
-                            format!("{differing} differ")
-                        }
-                    )
-                }));
-            }
-            Err(PassError::NoData) => {
-                texts.push("no dataset: activations were not looked at".to_owned());
-            }
-            Err(error) => return Err(error),
+        if let Some(rows) = sample.rows_if_any(context)? {
+            grids.extend(activations(graph, &rows, context.threads)?);
+            let differing = with_decoded_weights(graph, &rows, context.threads)?;
+            is_good &= differing == 0;
+            let has_formats = graph.nodes().iter().any(|node| !node.formats.is_empty());
+            texts.extend(has_formats.then(|| {
+                format!(
+                    "outputs of {} rows with the decoded weights in place: {}",
+                    rows.len(),
+                    if differing == 0 {
+                        "equal to the bit".to_owned()
+                    } else {
+                        format!("{differing} differ")
+                    }
+                )
+            }));
+        } else {
+            texts.push(NO_ROWS.to_owned());
         }
         is_good &= grids.iter().all(|grid| grid.astray == 0);
         texts.push(match grids.len() {
@@ -98,7 +86,7 @@ as errors nor as saturated, because it drops them.";
     }
 }
 
-/// What was seen at one port.
+/// The observations at one port.
 struct Grid {
     node: String,
     port: String,
@@ -107,7 +95,7 @@ struct Grid {
     astray: usize,
     saturated: usize,
     largest_error: f32,
-    /// Whether negative values are no loss, because the operator drops them anyway.
+    /// True when negative values are no loss, because the operator drops them anyway.
     drops_negative: bool,
     codes: BTreeSet<u64>,
     first: Vec<String>,
@@ -202,7 +190,7 @@ fn weights(graph: &Graph) -> Vec<Grid> {
     grids
 }
 
-/// What a node rounds at the port of a parameter, before it does.
+/// The values that a node rounds at the port of a parameter, before rounding.
 fn rounded_values(node: &Node, port: &str) -> Option<(Vec<usize>, Vec<f32>)> {
     let tensor = node.params.get(port)?;
     let coefficients = scale_and_shift(node);

@@ -1,21 +1,17 @@
 //! Counts bit operations.
 
-use crate::cost::{explain_bit_ops, formats, node_cost};
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::cost::{BatchSize, explain_bit_ops, formats, node_cost};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, verify};
 use report::Table;
 use serde_json::json;
 
 /// `[passes.count_bitops]`: see [`Pass::DOC`].
-pub struct CountBitops {
-    batch_size: Option<usize>,
-}
+pub struct CountBitops(BatchSize);
 
 impl Pass for CountBitops {
     const NAME: &'static str = "count_bitops";
-    const ALIASES: &'static [&'static str] = &["count_bitops_analysis_pass"];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "bit operations of every node from the widths of its operands";
     const DOC: &'static str = "\
 What it does: counts bit operations for a batch, C being the counted operations of the node: linear, conv and matmul
@@ -31,13 +27,11 @@ Reads: the graph. Writes: nothing.
 Limits: zeros are counted like other numbers.";
 
     fn read(reader: &mut Reader) -> Self {
-        Self {
-            batch_size: reader.count("batch_size"),
-        }
+        Self(BatchSize::read(reader))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let batch = self.batch_size.unwrap_or(context.batch_size);
+        let batch = self.0.or_that_of(context);
         let verified = verify(graph)?;
         let mut table = Table::new(&["Node name", "Mase op", "Formats", "BitOPs"]);
         let mut formulas = Table::new(&["Node name", "BitOPs"]);

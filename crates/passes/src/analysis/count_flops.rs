@@ -1,20 +1,16 @@
 //! Counts floating-point operations: the worked example of a pass of one's own.
 
-use crate::cost::{NodeCost, explain_flops, node_cost};
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::cost::{BatchSize, NodeCost, explain_flops, node_cost};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, verify};
 use report::Table;
 
 /// `[passes.count_flops]`: see [`Pass::DOC`].
-pub struct CountFlops {
-    batch_size: Option<usize>,
-}
+pub struct CountFlops(BatchSize);
 
 impl Pass for CountFlops {
     const NAME: &'static str = "count_flops";
-    const ALIASES: &'static [&'static str] = &["count_flops_analysis_pass", "calculate_flops_pass"];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "floating-point operations of every node, and their sum";
     const DOC: &'static str = "\
 What it does: counts the floating-point operations of every node for a batch, one per multiply-accumulate: linear
@@ -33,13 +29,11 @@ keep, as if those were independent.
 Limits: zeros without a mask are counted like other numbers.";
 
     fn read(reader: &mut Reader) -> Self {
-        Self {
-            batch_size: reader.count("batch_size"),
-        }
+        Self(BatchSize::read(reader))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let batch = self.batch_size.unwrap_or(context.batch_size);
+        let batch = self.0.or_that_of(context);
         let verified = verify(graph)?;
         let mut table = Table::new(&[
             "Node name",

@@ -1,6 +1,6 @@
 //! Shapes and formats of every port.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, verify};
 
@@ -9,14 +9,6 @@ pub struct InitMetadata;
 
 impl Pass for InitMetadata {
     const NAME: &'static str = "init_metadata";
-    const ALIASES: &'static [&'static str] = &[
-        "init_metadata_analysis_pass",
-        "add_common_metadata",
-        "add_common_metadata_analysis_pass",
-        "add_software_metadata",
-        "add_software_metadata_analysis_pass",
-    ];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "makes sure that every port has a shape and a type";
     const DOC: &'static str = "\
 What it does: infers shape, type and format of every port from the inputs' description. Metadata is always there: it is

@@ -1,21 +1,17 @@
 //! The graph, how often each opcode occurs, and its layers as PyTorch prints them.
 
 use crate::cost::overview;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{FxOp, Graph, torch_repr, verify};
 use serde_json::{Map, Value as Json};
 use std::path::PathBuf;
 
 /// `[passes.report_graph]`: see [`Pass::DOC`].
-pub struct ReportGraph {
-    file_name: Option<PathBuf>,
-}
+pub struct ReportGraph(Option<PathBuf>);
 
 impl Pass for ReportGraph {
     const NAME: &'static str = "report_graph";
-    const ALIASES: &'static [&'static str] = &["report_graph_analysis_pass", "report"];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "prints the graph, its opcodes and its layers";
     const DOC: &'static str = "\
 What it does: prints the graph in its text form; the number of nodes of every torch.fx opcode (placeholder: inputs;
@@ -29,12 +25,11 @@ Example:
 Config: file_name, also write the report there. Reads: the graph. Writes: the file. Limits: none.";
 
     fn read(reader: &mut Reader) -> Self {
-        Self {
-            file_name: reader.text("file_name").map(PathBuf::from),
-        }
+        Self(reader.text("file_name").map(PathBuf::from))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let Self(file_name) = self;
         let verified = verify(graph)?;
         let counts = overview(&verified);
         let listed: Vec<String> = counts
@@ -52,7 +47,7 @@ Config: file_name, also write the report there. Reads: the graph. Writes: the fi
             listed.join(", "),
             layers.join(", ")
         );
-        if let Some(file) = &self.file_name {
+        if let Some(file) = file_name {
             context.write(file, text.clone());
         }
         let counts: Map<String, Json> = counts

@@ -1,6 +1,6 @@
 //! The metadata of every node.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, metadata, verify};
 use report::Table;
@@ -22,8 +22,6 @@ const PARTS: [(&str, &str); 3] = [
 
 impl Pass for ReportNodeMetaParam {
     const NAME: &'static str = "report_node_meta_param";
-    const ALIASES: &'static [&'static str] = &["report_node_meta_param_analysis_pass"];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "metadata of every node: common, hardware, software";
     const DOC: &'static str = "\
 What it does: shows for every node what is known of it: common (types, shapes and formats of its ports), software (the

@@ -1,17 +1,14 @@
 //! The shapes of every port.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
-use ir::{Graph, PortMeta, Ports, verify};
-use report::Table;
+use ir::{Graph, Node, NodeId, PortMeta, Ports, verify};
 
 /// `[passes.report_node_shape]`: see [`Pass::DOC`].
 pub struct ReportNodeShape;
 
 impl Pass for ReportNodeShape {
     const NAME: &'static str = "report_node_shape";
-    const ALIASES: &'static [&'static str] = &["report_node_shape_analysis_pass"];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "shapes of every node's inputs, parameters and results";
     const DOC: &'static str = "\
 What it does: a row for every node with the shapes of what it reads and makes, for a batch.
@@ -27,16 +24,17 @@ Config: none. Reads: the graph. Writes: nothing. Limits: none.";
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
         let verified = verify(graph)?;
-        let mut table = Table::new(&["Node name", "In", "Out"]);
-        for (id, node) in graph.iter() {
+        let row = |(id, node): (NodeId, &Node)| {
             let common = ir::common(&verified, id, context.batch_size);
-            table.push([
-                node.name.clone(),
-                shapes(&common.args),
-                shapes(&common.results),
-            ]);
-        }
-        Ok(PassReport::default().with_table("node_shapes", table))
+            let [args, results] = [&common.args, &common.results].map(shapes);
+            [node.name.clone(), args, results]
+        };
+        let rows = graph.iter().map(row);
+        Ok(PassReport::table(
+            "node_shapes",
+            &["Node name", "In", "Out"],
+            rows,
+        ))
     }
 }
 

@@ -1,17 +1,22 @@
-//! What every node is to torch.fx and to MASE.
+//! The types of every node in torch.fx and in MASE.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
-use ir::{Graph, verify};
-use report::Table;
+use ir::{Graph, Node, NodeId, Op, verify};
 
 /// `[passes.report_node_type]`: see [`Pass::DOC`].
 pub struct ReportNodeType;
 
+const HEADINGS: &[&str] = &[
+    "Node name",
+    "Fx Node op",
+    "Mase type",
+    "Mase op",
+    "Value type",
+];
+
 impl Pass for ReportNodeType {
     const NAME: &'static str = "report_node_type";
-    const ALIASES: &'static [&'static str] = &["report_node_type_analysis_pass"];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "opcode, MASE type, operator and value type of every node";
     const DOC: &'static str = "\
 What it does: a row for every node with its torch.fx opcode, its MASE type, its operator and the format of its first
@@ -28,30 +33,24 @@ Config: none. Reads: the graph. Writes: nothing. Limits: none.";
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
         let verified = verify(graph)?;
-        let mut table = Table::new(&[
-            "Node name",
-            "Fx Node op",
-            "Mase type",
-            "Mase op",
-            "Value type",
-        ]);
-        for (id, node) in graph.iter() {
+        let row = |(id, node): (NodeId, &Node)| {
             let common = ir::common(&verified, id, context.batch_size);
+            let first = common.args.get("data_in_0");
             let value_type = match node.op {
-                ir::Op::Output(_) => "NA",
-                _ => common
-                    .args
-                    .get("data_in_0")
-                    .map_or("NA", |port| port.type_name),
+                Op::Output(_) => "NA",
+                _ => first.map_or("NA", |port| port.type_name),
             };
-            table.push([
-                &node.name,
-                node.fx_op().name(),
-                node.mase_type().name(),
-                node.op.name(),
-                value_type,
-            ]);
-        }
-        Ok(PassReport::default().with_table("node_types", table))
+            let kinds = [node.fx_op().name(), node.mase_type().name(), node.op.name()];
+            let [fx_op, mase_type, mase_op] = kinds.map(str::to_owned);
+            [
+                node.name.clone(),
+                fx_op,
+                mase_type,
+                mase_op,
+                value_type.to_owned(),
+            ]
+        };
+        let rows = graph.iter().map(row);
+        Ok(PassReport::table("node_types", HEADINGS, rows))
     }
 }

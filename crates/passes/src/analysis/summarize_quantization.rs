@@ -1,20 +1,16 @@
-//! What quantisation changed since the start of the run.
+//! The changes by quantisation since the start of the run.
 
 use super::summary;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::Graph;
 use std::path::PathBuf;
 
 /// `[passes.summarize_quantization]`: see [`Pass::DOC`].
-pub struct SummarizeQuantization {
-    save_dir: Option<PathBuf>,
-}
+pub struct SummarizeQuantization(Option<PathBuf>);
 
 impl Pass for SummarizeQuantization {
     const NAME: &'static str = "summarize_quantization";
-    const ALIASES: &'static [&'static str] = &["summarize_quantization_analysis_pass", "summarize"];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "every node before and after, whether it changed, and why not";
     const DOC: &'static str = "\
 What it does: compares the graph with what it was before the first pass. A row for each node says its types before and
@@ -29,14 +25,13 @@ Reads: the graph, the graph at the start, the decisions of the last quantize. Wr
 Limits: weights are not compared; `ch compare` does that.";
 
     fn read(reader: &mut Reader) -> Self {
-        Self {
-            save_dir: reader.text("save_dir").map(PathBuf::from),
-        }
+        Self(reader.text("save_dir").map(PathBuf::from))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let Self(save_dir) = self;
         let original = context.original.clone();
-        let folder = self.save_dir.clone().unwrap_or_else(|| "quantize".into());
+        let folder = save_dir.clone().unwrap_or_else(|| "quantize".into());
         Ok(summary::append(
             PassReport::default(),
             &original,

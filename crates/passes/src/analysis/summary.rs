@@ -1,4 +1,4 @@
-//! What quantisation changed: a table of nodes and a histogram of types. The histogram is counted from the table, so
+//! The changes by quantisation: a table of nodes and a histogram of types. The histogram is counted from the table, so
 //! that the two always add up.
 
 use crate::{Context, Decision, PassReport};

@@ -1,20 +1,14 @@
 //! Every rule of the verifier, and whether the graph obeys it.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, RULES};
-use report::Table;
 
 /// `[passes.verify]`: see [`Pass::DOC`].
 pub struct Verify;
 
 impl Pass for Verify {
     const NAME: &'static str = "verify";
-    const ALIASES: &'static [&'static str] = &[
-        "verify_analysis_pass",
-        "verify_common_metadata_analysis_pass",
-    ];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "checks every rule that a graph must obey, and lists them";
     const DOC: &'static str = "\
 What it does: checks every rule of `ch list rules` and says which are broken and by what. The same check runs after every
@@ -33,17 +27,16 @@ Config: none. Reads: the graph. Writes: nothing. Limits: none.";
         let violations = ir::verify(graph)
             .err()
             .map_or_else(Vec::new, |error| error.violations);
-        let mut table = Table::new(&["Rule", "Holds", "Asks that", "Broken by"]);
-        for (rule, about) in RULES {
-            let broken: Vec<String> = violations
+        let row = |(rule, about): &(&str, &str)| {
+            let own = violations
                 .iter()
-                .filter(|violation| violation.rule == *rule)
-                .map(ToString::to_string)
-                .collect();
+                .filter(|violation| violation.rule == *rule);
+            let broken: Vec<String> = own.map(ToString::to_string).collect();
             let holds = if broken.is_empty() { "yes" } else { "no" };
-            table.push([*rule, holds, *about, &broken.join("; ")]);
-        }
-        let mut report = PassReport::default().with_table("rules", table);
+            [*rule, holds, *about, &broken.join("; ")].map(str::to_owned)
+        };
+        let headings = ["Rule", "Holds", "Asks that", "Broken by"];
+        let mut report = PassReport::table("rules", &headings, RULES.iter().map(row));
         report.is_good = violations.is_empty();
         Ok(report)
     }

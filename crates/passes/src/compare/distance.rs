@@ -1,4 +1,4 @@
-//! How far two arrays of numbers are apart.
+//! The distance of two arrays of numbers.
 
 /// Sums over pairs of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,7 +27,7 @@ impl Distance {
         }
     }
 
-    /// Whether all pairs are equal. What is not finite equals nothing.
+    /// True when all pairs are equal. A value that is not finite equals nothing.
     pub fn is_zero(&self) -> bool {
         self.noise == 0.0
     }

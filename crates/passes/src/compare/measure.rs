@@ -8,7 +8,7 @@ use crate::observe::{Observer, ROWS};
 use engine::Port;
 use ir::{NodeId, Value};
 
-/// What is watched in the two graphs, and what was seen so far.
+/// The observed ports of two graphs, and the differences so far.
 struct Measure<'a, 'b> {
     pairs: &'a mut [Pair<'b>],
     outputs: &'a mut Outputs,

@@ -140,7 +140,7 @@ fn pairs<'a>([a, b]: &[&'a Verified<'a>; 2]) -> Vec<Pair<'a>> {
     both.collect()
 }
 
-/// What the graphs return.
+/// The outputs of the graphs.
 fn returned(graphs: &[&Verified; 2]) -> Outputs {
     let ids = graphs.map(|graph| NodeId(graph.graph().nodes().len() as u32 - 1));
     let values = [0, 1].map(|side| graphs[side].graph().node(ids[side]).inputs[0]);
@@ -192,7 +192,7 @@ fn listed(node: &Node) -> String {
     }
 }
 
-/// How the parameters differ.
+/// The differences of the parameters.
 fn weights(a: &Node, b: &Node) -> String {
     if a.params.is_empty() && b.params.is_empty() {
         return String::new();

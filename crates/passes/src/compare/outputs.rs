@@ -1,4 +1,4 @@
-//! What two graphs return.
+//! The outputs of two graphs.
 
 use super::Compare;
 use super::distance::Distance;
@@ -6,7 +6,7 @@ use crate::PassReport;
 use ir::NodeId;
 use report::Table;
 
-/// What the graphs return for the same rows.
+/// The outputs of the graphs for the same rows.
 pub struct Outputs {
     /// The output of the first graph.
     pub a: NodeId,

@@ -1,23 +1,16 @@
 //! A graph from a file takes the place of the present one.
 
-use super::read_graph_file;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use super::{read_file, read_graph_file, required_path};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::Graph;
 use std::path::PathBuf;
 
 /// `[passes.load_mase_graph]`: see [`Pass::DOC`].
-pub struct LoadMaseGraph {
-    load_dir: PathBuf,
-}
+pub struct LoadMaseGraph(PathBuf);
 
 impl Pass for LoadMaseGraph {
     const NAME: &'static str = "load_mase_graph";
-    const ALIASES: &'static [&'static str] = &[
-        "load_mase_graph_interface_pass",
-        "load_mase_graph_transform_pass",
-    ];
-    const KIND: Kind = Kind::Interface;
     const ABOUT: &'static str = "goes on with the graph of a .mz file";
     const DOC: &'static str = "\
 What it does: reads graph.mz with its weights, formats and statistics; later passes work on it.
@@ -30,32 +23,24 @@ Config: load_dir, the folder with graph.mz, or the file itself; relative to wher
 of the same run wrote it. Reads: the file. Writes: the graph. Limits: files of newer versions are refused.";
 
     fn read(reader: &mut Reader) -> Self {
-        let load_dir = reader.text("load_dir");
-        if load_dir.is_none() {
-            reader.missing("load_dir", "name the folder with graph.mz");
-        }
-        Self {
-            load_dir: load_dir.unwrap_or_default().into(),
-        }
+        Self(required_path(
+            reader,
+            &["load_dir"],
+            "name the folder with graph.mz",
+        ))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let is_file = self
-            .load_dir
+        let Self(load_dir) = self;
+        let is_file = load_dir
             .extension()
             .is_some_and(|extension| extension == "mz");
         let path = if is_file {
-            self.load_dir.clone()
+            load_dir.clone()
         } else {
-            self.load_dir.join("graph.mz")
+            load_dir.join("graph.mz")
         };
-        let bytes = match context.written(&path) {
-            Some(bytes) => bytes.to_vec(),
-            None => std::fs::read(&path).map_err(|source| PassError::Io {
-                path: path.clone(),
-                source,
-            })?,
-        };
+        let bytes = read_file(context, &path)?;
         *graph = read_graph_file(&path, &bytes)?;
         Ok(PassReport::text(format!(
             "{}: {} with {} nodes",

@@ -1,23 +1,16 @@
 //! Formats and statistics from a file of metadata.
 
-use super::meta_toml;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use super::{meta_toml, read_file, required_path};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::Graph;
 use std::path::PathBuf;
 
 /// `[passes.load_node_meta_param]`: see [`Pass::DOC`].
-pub struct LoadNodeMetaParam {
-    load_path: PathBuf,
-}
+pub struct LoadNodeMetaParam(PathBuf);
 
 impl Pass for LoadNodeMetaParam {
     const NAME: &'static str = "load_node_meta_param";
-    const ALIASES: &'static [&'static str] = &[
-        "load_node_meta_param_interface_pass",
-        "load_node_meta_param_transform_pass",
-    ];
-    const KIND: Kind = Kind::Interface;
     const ABOUT: &'static str = "gives nodes the formats and statistics of a TOML file";
     const DOC: &'static str = "\
 What it does: reads what save_node_meta_param wrote: ports get the formats of the file, nodes its statistics. Shapes are not
@@ -30,24 +23,16 @@ Example:
 Config: load_path. Reads: the file. Writes: formats and statistics. Limits: every node of the file must be in the graph.";
 
     fn read(reader: &mut Reader) -> Self {
-        let load_path = reader.text("load_path").or_else(|| reader.text("path"));
-        if load_path.is_none() {
-            reader.missing("load_path", "name the file to read");
-        }
-        Self {
-            load_path: load_path.unwrap_or_default().into(),
-        }
+        Self(required_path(
+            reader,
+            &["load_path", "path"],
+            "name the file to read",
+        ))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let path = &self.load_path;
-        let bytes = match context.written(path) {
-            Some(bytes) => bytes.to_vec(),
-            None => std::fs::read(path).map_err(|source| PassError::Io {
-                path: path.clone(),
-                source,
-            })?,
-        };
+        let Self(path) = self;
+        let bytes = read_file(context, path)?;
         let text = String::from_utf8(bytes)
             .map_err(|_| PassError::Refused(format!("{} is not UTF-8 text", path.display())))?;
         let nodes = meta_toml::read(graph, &text)?;

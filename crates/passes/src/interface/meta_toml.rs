@@ -123,7 +123,7 @@ fn entries<'a>(item: &'a Item, path: &[&str]) -> &'a [(config::Key, Item)] {
     inner.and_then(Item::as_table).map_or(&[], |table| &table.0)
 }
 
-/// What a node may hold; a misspelt part would be silently left out.
+/// Checks the parts of a node; a misspelt one would be silently left out.
 fn check_parts(node: &str, item: &Item) -> Result<(), PassError> {
     const PARTS: [&str; 3] = ["common", "software", "hardware"];
     let parts = item.as_table().map_or(&[][..], |table| &table.0);

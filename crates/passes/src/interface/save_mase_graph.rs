@@ -1,6 +1,7 @@
 //! A graph with its weights, formats and statistics in one file.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use super::required_path;
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use interop::checkpoint::{self, Checkpoint, Kind as FileKind};
 use ir::Graph;
@@ -8,17 +9,10 @@ use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
 
 /// `[passes.save_mase_graph]`: see [`Pass::DOC`].
-pub struct SaveMaseGraph {
-    save_dir: PathBuf,
-}
+pub struct SaveMaseGraph(PathBuf);
 
 impl Pass for SaveMaseGraph {
     const NAME: &'static str = "save_mase_graph";
-    const ALIASES: &'static [&'static str] = &[
-        "save_mase_graph_interface_pass",
-        "save_mase_graph_transform_pass",
-    ];
-    const KIND: Kind = Kind::Interface;
     const ABOUT: &'static str = "writes the graph with weights, formats and statistics as .mz";
     const DOC: &'static str = "\
 What it does: writes graph.mz: the text form, the weights and masks, and the statistics in one file, which --load and
@@ -32,17 +26,16 @@ Config: save_dir, the folder; relative to the run's folder of passes (software/t
 graph.mz. Limits: the file appears when all passes are done.";
 
     fn read(reader: &mut Reader) -> Self {
-        let save_dir = reader.text("save_dir");
-        if save_dir.is_none() {
-            reader.missing("save_dir", "name the folder to write graph.mz to");
-        }
-        Self {
-            save_dir: save_dir.unwrap_or_default().into(),
-        }
+        Self(required_path(
+            reader,
+            &["save_dir"],
+            "name the folder to write graph.mz to",
+        ))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let path = self.save_dir.join("graph.mz");
+        let Self(save_dir) = self;
+        let path = save_dir.join("graph.mz");
         let bytes = graph_file(graph)?;
         let report = PassReport::text(format!("{}: {} bytes", path.display(), bytes.len()));
         context.write(path, bytes);

@@ -1,23 +1,16 @@
 //! The metadata of all nodes in a TOML file.
 
-use super::meta_toml;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use super::{meta_toml, required_path};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::Graph;
 use std::path::PathBuf;
 
 /// `[passes.save_node_meta_param]`: see [`Pass::DOC`].
-pub struct SaveNodeMetaParam {
-    save_path: PathBuf,
-}
+pub struct SaveNodeMetaParam(PathBuf);
 
 impl Pass for SaveNodeMetaParam {
     const NAME: &'static str = "save_node_meta_param";
-    const ALIASES: &'static [&'static str] = &[
-        "save_node_meta_param_interface_pass",
-        "save_node_meta_param_transform_pass",
-    ];
-    const KIND: Kind = Kind::Interface;
     const ABOUT: &'static str = "writes the metadata of every node as TOML";
     const DOC: &'static str = "\
 What it does: writes shapes, types, formats and statistics of every node's ports as TOML, [NODE.common.args.PORT] and so on.
@@ -29,23 +22,22 @@ Example:
 Config: save_path. Reads: the graph. Writes: the file. Limits: weights are not part of it.";
 
     fn read(reader: &mut Reader) -> Self {
-        let save_path = reader.text("save_path").or_else(|| reader.text("path"));
-        if save_path.is_none() {
-            reader.missing("save_path", "name the file to write");
-        }
-        Self {
-            save_path: save_path.unwrap_or_default().into(),
-        }
+        Self(required_path(
+            reader,
+            &["save_path", "path"],
+            "name the file to write",
+        ))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let Self(save_path) = self;
         let text = meta_toml::write(graph, context.batch_size)?;
         let report = PassReport::text(format!(
             "{}: metadata of {} nodes",
-            self.save_path.display(),
+            save_path.display(),
             graph.nodes().len()
         ));
-        context.write(&self.save_path, text);
+        context.write(save_path, text);
         Ok(report)
     }
 }

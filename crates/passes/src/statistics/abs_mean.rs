@@ -1,15 +1,15 @@
 //! The mean magnitude.
 
 use super::accumulator::{Accumulator, Needs};
+use super::entry::{COUNT, DIMS, Measure, ResultField, StatisticEntry};
 use super::summary::{Seen, Summary};
-use super::table::{COUNT, DIMS, Measure, ResultField, StatisticEntry};
 use super::{Dims, keys};
 use config::{Reader, Table};
 
 /// The mean magnitude.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AbsMean {
-    /// What is taken together.
+    /// The axes that are reduced.
     pub dims: Dims,
 }
 

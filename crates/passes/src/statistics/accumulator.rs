@@ -1,4 +1,4 @@
-//! What is kept of the values of one group: their ends and their exact sums.
+//! The running state of one group of values: their ends and their exact sums.
 
 use super::exact::{SquareSum, Sum, variance};
 use kernels::statistics::{BLOCK, Extremes, Term, exact_sum, extremes};
@@ -21,7 +21,7 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// What mean and variance are made of, of values or of magnitudes.
+    /// The needs of mean and variance, of values or of magnitudes.
     pub fn moments(magnitudes: bool) -> Self {
         Self {
             total: !magnitudes,

@@ -7,6 +7,7 @@ use config::{Reader, Table};
 
 mod abs_mean;
 mod accumulator;
+mod entry;
 mod exact;
 mod groups;
 mod keys;
@@ -17,11 +18,11 @@ mod range_quantile;
 mod record;
 mod select;
 mod summary;
-mod table;
 mod variance_online;
 mod variance_precise;
 
 pub use abs_mean::AbsMean;
+pub use entry::{ConfigField, ResultField, StatisticEntry};
 pub use groups::Dims;
 pub use profile::Profile;
 pub use range_min_max::RangeMinMax;
@@ -29,13 +30,12 @@ pub use range_n_sigma::{RangeNSigma, VarMode};
 pub use range_quantile::RangeQuantile;
 pub use record::Record;
 pub use summary::Summary;
-pub use table::{ConfigField, ResultField, StatisticEntry};
 pub use variance_online::VarianceOnline;
 pub use variance_precise::VariancePrecise;
 
 use accumulator::Needs;
+use entry::{Measure, statistics};
 use summary::Seen;
-use table::{Measure, statistics};
 
 statistics! {
     /// The values themselves.
@@ -56,7 +56,7 @@ statistics! {
     RangeQuantile(range_quantile),
 }
 
-/// Why a statistic cannot be had.
+/// Errors of statistics.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StatisticError {
     /// A sample does not have the axis.
@@ -80,7 +80,7 @@ pub enum StatisticError {
     NotFinite {
         /// Which sample.
         row: usize,
-        /// Where in the sample.
+        /// The place in the sample.
         place: Vec<usize>,
         /// The value.
         value: f32,

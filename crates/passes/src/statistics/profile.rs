@@ -24,7 +24,7 @@ pub struct Profile {
     not_finite: Option<StatisticError>,
 }
 
-/// What statistics of equal groups share.
+/// The state shared by statistics of equal groups.
 #[derive(Clone, Debug)]
 struct View {
     groups: Groups,
@@ -121,7 +121,7 @@ impl Profile {
         self.rows += std::mem::take(&mut later.rows);
     }
 
-    /// What the statistics found, in their order.
+    /// The results of the statistics, in their order.
     pub fn finish(mut self) -> Result<Vec<Summary>, StatisticError> {
         if let Some(error) = self.not_finite {
             return Err(error);

@@ -1,17 +1,17 @@
 //! The least and the largest value.
 
 use super::accumulator::{Accumulator, Needs};
+use super::entry::{ABS, DIMS, Measure, RANGE, StatisticEntry};
 use super::summary::{Seen, Summary};
-use super::table::{ABS, DIMS, Measure, RANGE, StatisticEntry};
 use super::{Dims, keys};
 use config::{Reader, Table};
 
 /// The least and the largest value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RangeMinMax {
-    /// What is taken together.
+    /// The axes that are reduced.
     pub dims: Dims,
-    /// Whether magnitudes are taken instead of values.
+    /// True to take magnitudes instead of values.
     pub abs: bool,
 }
 

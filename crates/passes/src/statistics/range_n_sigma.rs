@@ -1,21 +1,21 @@
 //! The mean, some standard deviations to both sides.
 
 use super::accumulator::{Accumulator, Needs};
+use super::entry::{ABS, ConfigField, DIMS, Measure, RANGE, StatisticEntry};
 use super::summary::{Seen, Summary};
-use super::table::{ABS, ConfigField, DIMS, Measure, RANGE, StatisticEntry};
 use super::{Dims, keys};
 use config::{Reader, Table};
 
 /// The mean, some standard deviations to both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangeNSigma {
-    /// What is taken together.
+    /// The axes that are reduced.
     pub dims: Dims,
-    /// Whether magnitudes are taken instead of values.
+    /// True to take magnitudes instead of values.
     pub abs: bool,
     /// Whose variance it is; both are the same number.
     pub var_mode: VarMode,
-    /// How many standard deviations.
+    /// The number of standard deviations.
     pub num_sigma: f64,
 }
 

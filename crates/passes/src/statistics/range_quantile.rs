@@ -1,9 +1,9 @@
 //! The range that leaves out the outliers on both sides.
 
 use super::accumulator::Needs;
+use super::entry::{ABS, ConfigField, DIMS, Measure, RANGE, StatisticEntry};
 use super::select::quantiles;
 use super::summary::{Seen, Summary};
-use super::table::{ABS, ConfigField, DIMS, Measure, RANGE, StatisticEntry};
 use super::{Dims, keys};
 use config::{Reader, Table};
 
@@ -13,9 +13,9 @@ const GROUPS: usize = 16;
 /// The range between two quantiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangeQuantile {
-    /// What is taken together.
+    /// The axes that are reduced.
     pub dims: Dims,
-    /// Whether magnitudes are taken instead of values.
+    /// True to take magnitudes instead of values.
     pub abs: bool,
     /// The share of values that are not above the upper end.
     pub quantile: f64,

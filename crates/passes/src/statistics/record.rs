@@ -2,15 +2,15 @@
 
 use super::Dims;
 use super::accumulator::Needs;
+use super::entry::{ConfigField, Measure, ResultField, StatisticEntry};
 use super::summary::{Seen, Summary};
-use super::table::{ConfigField, Measure, ResultField, StatisticEntry};
 use config::{Reader, Table};
 use serde_json::{Map, json};
 
 /// Keeps every sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
-    /// Whether every sample gets an axis of its own before it is put behind the others.
+    /// True to give every sample an axis of its own before it is put behind the others.
     pub add_new_dim_before_concat: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Quantiles of many values without sorting them.
 //!
-//! A sample tells between which two values a rank must lie; one pass counts what is below and keeps what is between;
+//! A sample gives the two values between which a rank must lie; one pass counts what is below and keeps what is between;
 //! the rank is found among the kept few. Where the sample was wrong, which the counts show, everything is kept. (After
 //! Floyd and Rivest, "Expected time bounds for selection", 1975.)
 
@@ -50,7 +50,7 @@ fn interpolate(low: f64, high: f64, weight: f64) -> f64 {
     }
 }
 
-/// Where ranks are looked up.
+/// The values in which ranks are looked up.
 enum Search {
     /// In all values.
     Direct(Vec<f32>),

@@ -1,10 +1,10 @@
-//! What a statistic found, and what it is found from.
+//! The result of a statistic, and the values it is computed from.
 
 use super::accumulator::Accumulator;
 use super::groups::Groups;
 use serde_json::{Map, Value as Json, json};
 
-/// What a statistic found.
+/// The result of a statistic.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// By name: a number, or lists of numbers in the shape that is left. What is not defined, such as the variance of one
@@ -14,7 +14,7 @@ pub struct Summary {
     pub data: Option<(Vec<usize>, Vec<f32>)>,
 }
 
-/// What has been seen of a port, for one choice of `dims`.
+/// The observations at a port, for one choice of `dims`.
 pub(super) struct Seen<'a> {
     pub rows: usize,
     pub groups: &'a Groups,

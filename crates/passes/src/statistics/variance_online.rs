@@ -1,8 +1,8 @@
 //! Mean and variance while values come by: nothing is kept but sums.
 
 use super::accumulator::Needs;
+use super::entry::{DIMS, MOMENTS, Measure, StatisticEntry};
 use super::summary::{Seen, Summary};
-use super::table::{DIMS, MOMENTS, Measure, StatisticEntry};
 use super::{Dims, VariancePrecise};
 use config::{Reader, Table};
 

@@ -1,15 +1,15 @@
 //! Mean and variance of all values.
 
 use super::accumulator::{Accumulator, Needs};
+use super::entry::{DIMS, MOMENTS, Measure, StatisticEntry};
 use super::summary::{Seen, Summary};
-use super::table::{DIMS, MOMENTS, Measure, StatisticEntry};
 use super::{Dims, keys};
 use config::{Reader, Table};
 
 /// Mean and variance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VariancePrecise {
-    /// What is taken together.
+    /// The axes that are reduced.
     pub dims: Dims,
 }
 

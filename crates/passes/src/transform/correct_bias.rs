@@ -1,21 +1,17 @@
 //! Moves biases so that rounding does not shift the mean of a layer's outputs.
 
 use super::sampling::{Sampling, exact_twin, observe_value, replace, rounded};
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use data::Split;
 use ir::{Graph, Node, NodeId, Op, Tensor};
 use report::Table;
 
 /// `[passes.correct_bias]`: see [`Pass::DOC`].
-pub struct CorrectBias {
-    sampling: Sampling,
-}
+pub struct CorrectBias(Sampling);
 
 impl Pass for CorrectBias {
     const NAME: &'static str = "correct_bias";
-    const ALIASES: &'static [&'static str] = &["bias_correction"];
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "moves biases so that rounding does not shift mean outputs";
     const DOC: &'static str = "\
 What it does: for every output channel of linear, conv1d and conv2d layers, the mean over rows of what the layer gives without
@@ -26,6 +22,16 @@ Example:
   [passes.correct_bias]
   num_samples = 1024
 
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 1, weight: integer(4, 1) }
+  return fc
+  # fc.weight = 0.7 0.5
+  # fc.bias = 0
+  # rows = 1 1, 3 1
+After:
+  # fc.bias = 0.4
+
 Config: num_samples, default 1024; split, default train; nodes, a list of names, default all.
 Reads: the graph, rows of the dataset; the weights as they were before gptq. Writes: biases.
 Report: for each layer the largest mean error of a channel before and after, and the largest change of a bias.
@@ -34,17 +40,14 @@ Limits: a layer without a bias is left as it is. Where the result has a format o
 correction, and the means agree only as far as that rounding has none of its own.";
 
     fn read(reader: &mut Reader) -> Self {
-        Self {
-            sampling: Sampling::read(reader, 1024),
-        }
+        Self(Sampling::read(reader, 1024))
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
+        let Self(sampling) = self;
         let is_layer = |node: &Node| Layout::of(node).is_some();
-        let chosen = self
-            .sampling
-            .chosen(graph, is_layer, "linear, conv1d or conv2d")?;
-        let rows = self.sampling.rows(context)?;
+        let chosen = sampling.chosen(graph, is_layer, "linear, conv1d or conv2d")?;
+        let rows = sampling.rows(context)?;
         let twin = exact_twin(graph, context);
         let mut table = Table::new(&[
             "Node name",
@@ -93,7 +96,7 @@ struct Correction {
     /// The largest mean error of a channel without and with it.
     before: f64,
     after: f64,
-    /// How far the furthest bias has moved.
+    /// The largest change of a bias.
     change: f64,
 }
 
@@ -139,7 +142,7 @@ fn largest(values: impl Iterator<Item = f64>) -> f64 {
     values.map(f64::abs).fold(0.0, f64::max)
 }
 
-/// Where the channels of a layer's result are.
+/// The layout of channels in a layer's result.
 struct Layout {
     channels: usize,
     is_last: bool,

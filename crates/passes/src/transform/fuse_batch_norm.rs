@@ -1,6 +1,6 @@
 //! Folds batch norms into the layers before them.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, Node, NodeId, Op, Tensor};
 use report::Table;
@@ -10,9 +10,6 @@ pub struct FuseBatchNorm;
 
 impl Pass for FuseBatchNorm {
     const NAME: &'static str = "fuse_batch_norm";
-    const ALIASES: &'static [&'static str] =
-        &["conv_bn_fusion", "conv_bn_fusion_transform_pass", "fuse_bn"];
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "linear and conv layers take in the batch norm behind them";
     const DOC: &'static str = "\
 What it does: a linear or convolution whose only reader is a batch norm becomes one node that computes both in evaluation:
@@ -23,6 +20,23 @@ Differs from MASE: linear with batch_norm1d is folded too, not only convolutions
 
 Example:
   [passes.fuse_batch_norm]
+
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 2, bias = false }
+  norm = batch_norm1d(fc) { num_features = 2 }
+  return norm
+  # fc.weight = 1 2 3 4
+  # norm.weight = 4 1
+  # norm.bias = 0.5 0
+  # norm.running_mean = 1 2
+  # norm.running_var = 4 1
+After:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 2 }
+  return fc
+  # fc.weight = 2 4 3 4
+  # fc.bias = -1.5 -2
 
 Config: none. Reads: the graph. Writes: the graph. Limits: fold before quantising: a node with formats is left as it
 is, and so is one whose masks would not hold. What training does afterwards differs from training with the batch norm.";

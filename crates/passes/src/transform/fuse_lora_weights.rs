@@ -1,6 +1,6 @@
 //! Makes low-rank adapters part of the weights beside them.
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, NodeId, Op, Tensor};
 use report::Table;
@@ -10,8 +10,6 @@ pub struct FuseLoraWeights;
 
 impl Pass for FuseLoraWeights {
     const NAME: &'static str = "fuse_lora_weights";
-    const ALIASES: &'static [&'static str] = &["fuse_lora_weights_transform_pass"];
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "adds low-rank adapters to the weights beside them";
     const DOC: &'static str = "\
 What it does: undoes insert_lora_adapter: W becomes W + (lora_alpha/rank)·B·A and the adapter's nodes are gone. The output
@@ -19,6 +17,23 @@ in evaluation stays what it was.
 
 Example:
   [passes.fuse_lora_weights]
+
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 2 }
+  fc_lora_a = linear(x) { in_features = 2, out_features = 1, bias = false }
+  fc_lora_b = linear(fc_lora_a) { in_features = 1, out_features = 2, bias = false }
+  fc_lora_scale = mul(fc_lora_b) { scalar = 2.0 }
+  fc_lora_add = add(fc, fc_lora_scale)
+  return fc_lora_add
+  # fc.weight = 1 1 1 1
+  # fc_lora_a.weight = 1 3
+  # fc_lora_b.weight = 0.5 -1
+After:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 2 }
+  return fc
+  # fc.weight = 2 4 -1 -5
 
 Config: none. Reads: the graph. Writes: the graph. Limits: an adapter with formats is an error, because rounding the sum is
 not the sum of what was rounded; and so is one with pruning masks.";
@@ -53,25 +68,15 @@ fn fuse(graph: &mut Graph, layer: &str) -> Result<(usize, f32), PassError> {
     let [base, a, b, scale, add] =
         ["", "_lora_a", "_lora_b", "_lora_scale", "_lora_add"].map(|suffix| find(graph, suffix));
     let [base, a, b, scale, add] = [base?, a?, b?, scale?, add?];
-    if let Some(node) = [base, a, b, scale, add]
-        .iter()
-        .map(|&id| graph.node(id))
-        .find(|node| !node.formats.is_empty())
-    {
-        return Err(PassError::node(
-            node,
-            "has formats; fuse adapters before quantising",
-        ));
-    }
-    if let Some(node) = [base, a, b, scale, add]
-        .iter()
-        .map(|&id| graph.node(id))
-        .find(|node| !node.masks.is_empty())
-    {
-        return Err(PassError::node(
-            node,
-            "has masks, which the sum would not keep; make them permanent before",
-        ));
+    for node in [base, a, b, scale, add].map(|id| graph.node(id)) {
+        let why = if !node.formats.is_empty() {
+            "has formats; fuse adapters before quantising"
+        } else if !node.masks.is_empty() {
+            "has masks, which the sum would not keep; make them permanent before"
+        } else {
+            continue;
+        };
+        return Err(PassError::node(node, why));
     }
     let factor = match &graph.node(scale).op {
         Op::Mul(op) => op.scalar.unwrap_or(1.0),

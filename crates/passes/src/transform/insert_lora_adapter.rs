@@ -1,6 +1,6 @@
 //! Low-rank adapters beside linear layers (Hu et al. 2021).
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::ops::{arithmetic, dropout, linear};
 use ir::{Graph, Node, NodeId, Op, Tensor};
@@ -15,8 +15,6 @@ pub struct InsertLoraAdapter {
 
 impl Pass for InsertLoraAdapter {
     const NAME: &'static str = "insert_lora_adapter";
-    const ALIASES: &'static [&'static str] = &["insert_lora_adapter_transform_pass"];
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "adds a low-rank adapter beside every linear layer";
     const DOC: &'static str = "\
 What it does: y = W·x + b becomes y = W·x + b + (lora_alpha/rank)·B·A·x, with A of rank rows started at random and B zero,
@@ -29,6 +27,21 @@ Example:
   [passes.insert_lora_adapter]
   rank = 4
   lora_alpha = 8
+
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 1 }
+  return fc
+After:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 1 }
+  fc_lora_a = linear(x) { target = \"fc.lora_A\", in_features = 2, out_features = 4, bias = false }
+  fc_lora_b = linear(fc_lora_a) { target = \"fc.lora_B\", in_features = 4, out_features = 1, bias = false }
+  fc_lora_scale = mul(fc_lora_b) { scalar = 2.0 }
+  fc_lora_add = add(fc, fc_lora_scale)
+  return fc_lora_add
+  # fc.lora_A.weight = 0.4137 0.5005 -0.6517 -0.0421 -0.1601 0.5786 0.0452 0.3587
+  # fc.lora_B.weight = 0 0 0 0
 
 Config: rank, default 6; lora_alpha, default 1; lora_dropout, default 0. Reads: the graph. Writes: the graph.
 Limits: training updates the layer's own weights too.";

@@ -1,7 +1,7 @@
 //! Makes pruning permanent: the masks go, what they masked stays out of every result.
 
 use super::sampling::rounded;
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use format::Format;
 use ir::{Graph, Node, NodeId, Op, Tensor};
@@ -12,12 +12,6 @@ pub struct RemovePruneWrappers;
 
 impl Pass for RemovePruneWrappers {
     const NAME: &'static str = "remove_prune_wrappers";
-    const ALIASES: &'static [&'static str] = &[
-        "remove_prune_wrappers_transform_pass",
-        "prune_detach_hook",
-        "prune_detach_hook_transform_pass",
-    ];
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "drops pruning masks; the zeros stay";
     const DOC: &'static str = "\
 What it does: drops the masks of parameters, which keep their zeros, and the masks of inputs. Results stay what they were: an
@@ -29,6 +23,15 @@ Differs from MASE: there the masks of activations are forgotten, and results cha
 
 Example:
   [passes.remove_prune_wrappers]
+
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 2 }
+  return fc
+  # fc.weight = 1 -2 3 -4
+  # fc.data_in_0_mask = 0 1
+After:
+  # fc.weight = 0 -2 0 -4
 
 Config: none. Reads: the graph. Writes: masks and weights. Limits: training may change zeros that no mask holds.";
 

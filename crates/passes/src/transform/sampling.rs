@@ -1,10 +1,9 @@
 //! The rows that a pass runs the network on to choose formats or weights, and what is looked at: the network up to one
 //! value, and the same network without rounding.
 
+use crate::observe::Sample;
 use crate::{Context, PassError, Replaced, observe};
-use config::did_you_mean;
-use config::{Key, Problem, Reader};
-use data::SplitName;
+use config::{Key, Problem, Reader, did_you_mean};
 use data::{Rows, Split};
 use engine::Port;
 use format::Format;
@@ -13,10 +12,9 @@ use ir::ops::placeholder::Output;
 use ir::{Graph, Node, NodeId, Tensor, Value};
 use std::sync::Arc;
 
-/// The keys that say which nodes, and which rows.
+/// The nodes to work on, and the rows to look at.
 pub(super) struct Sampling {
-    num_samples: usize,
-    split: SplitName,
+    sample: Sample,
     nodes: Option<Vec<Key>>,
 }
 
@@ -27,21 +25,25 @@ impl Sampling {
     /// Reads `num_samples`, `split` and `nodes`.
     pub fn read(reader: &mut Reader, num_samples: usize) -> Self {
         Self {
-            num_samples: reader.count("num_samples").unwrap_or(num_samples),
-            split: reader.choice("split", SplitName::WORDS).unwrap_or_default(),
+            sample: Sample::read(reader, num_samples),
             nodes: reader.words("nodes"),
         }
     }
 
     /// The rows to look at.
     pub fn rows(&self, context: &mut Context) -> Result<Split, PassError> {
-        context.rows(self.split, self.num_samples)
+        self.sample.rows(context)
+    }
+
+    /// The rows to look at; nothing without a dataset.
+    pub fn rows_if_any(&self, context: &mut Context) -> Result<Option<Split>, PassError> {
+        self.sample.rows_if_any(context)
     }
 
     /// The rows to choose by, and a fourth of their number behind them to judge the choice by.
     pub fn rows_and_held_out(&self, context: &mut Context) -> Result<(Split, Split), PassError> {
-        let wanted = self.num_samples + self.num_samples / CHOOSING_PER_HELD_OUT;
-        let all = context.rows(self.split, wanted)?;
+        let both = self.sample.with_more(|count| count / CHOOSING_PER_HELD_OUT);
+        let all = both.rows(context)?;
         let held_out = all.len() / (CHOOSING_PER_HELD_OUT + 1);
         let count = all.len() - held_out;
         let positions: Vec<u32> = (count as u32..all.len() as u32).collect();
@@ -58,7 +60,7 @@ impl Sampling {
     }
 
     /// The nodes to work on, in order: those of the list, or all that the pass takes. A name that no node has, or one of
-    /// a node that the pass does not take, is a problem; `kind` says what it takes.
+    /// a node that the pass does not take, is a problem; `kind` describes the nodes it takes.
     pub fn chosen(
         &self,
         graph: &Graph,

@@ -59,7 +59,7 @@ fn what_it_does_not_know_it_refuses_by_name() {
 
 #[test]
 fn its_line_in_the_table_is_one() {
-    let entry = PassEntry::of::<MyFlops>();
+    let entry = PassEntry::analysis::<MyFlops>();
     assert_eq!((entry.name, entry.kind.name()), ("my_flops", "analysis"));
 }
 

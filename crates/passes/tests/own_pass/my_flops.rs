@@ -2,7 +2,7 @@
 
 use config::Reader;
 use ir::{Graph, NodeId, Op, Verified, verify};
-use passes::{Context, Kind, Pass, PassError, PassReport};
+use passes::{Context, Pass, PassError, PassReport};
 use report::Table;
 
 /// `[passes.my_flops]`, read.
@@ -12,7 +12,6 @@ pub struct MyFlops {
 
 impl Pass for MyFlops {
     const NAME: &'static str = "my_flops";
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "floating-point operations, as lab 2 counts them";
     const DOC: &'static str = "\
 What it does: counts the floating-point operations of every node. A node whose data input has a format counts 0.

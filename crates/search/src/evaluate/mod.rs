@@ -343,7 +343,7 @@ impl Evaluator {
     }
 }
 
-/// How many rows go through the network together.
+/// The number of rows that go through the network together.
 fn block_rows(verified: &Verified) -> usize {
     let size = |shape: &Shape| {
         shape

@@ -15,9 +15,9 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
     nodes: Range<usize>,
-    /// What crosses the first cut, with its type.
+    /// Values live at the first cut, with their types.
     inputs: Vec<(Value, Placeholder)>,
-    /// What crosses the second; of the last segment, what the graph returns.
+    /// Values live at the second cut; of the last segment, what the graph returns.
     outputs: Vec<Value>,
     /// The searched nodes inside, by their index among the searched.
     pub searched: Vec<usize>,
@@ -158,7 +158,7 @@ impl Segment {
     }
 }
 
-/// Where a value is in the segment; a stored tensor is copied when it is first needed.
+/// The place of a value in the segment; a stored tensor is copied when it is first needed.
 fn place(
     graph: &mut Graph,
     whole: &Graph,

@@ -71,10 +71,8 @@ fn width((slot, value): &Entry) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{Choices, FormatSpace};
     use config::{Reader, Table};
-    use format::Format;
     use ir::Graph;
     use passes::Rules;
 
@@ -111,16 +109,10 @@ weight_width = [4, 8]\nweight_frac_width = [1, 2]\n",
     #[test]
     fn a_name_costs_what_its_format_does() {
         let costs = costs_of(
-            "name = [\"NA\", \"integer\", \"binary\", \"minifloat_ieee\"]\nweight_width = [6, 8]\n\
+            "name = [\"NA\", \"integer\", \"minifloat_ieee\"]\nweight_width = [6, 8]\n\
              weight_exponent_width = 3\ndata_in_width = 6\ndata_in_exponent_width = 3\n",
         );
-        let binary = Format::from_fields("binary", &[])
-            .expect("it has defaults")
-            .bits(&SHAPE);
-        assert_eq!(
-            costs[0],
-            ("name".to_owned(), vec![64.0, 12.0, 2.0 * binary, 12.0])
-        );
+        assert_eq!(costs[0], ("name".to_owned(), vec![64.0, 12.0, 12.0]));
         assert_eq!(costs[1], ("weight_width".to_owned(), vec![0.0, 2.0]));
     }
 

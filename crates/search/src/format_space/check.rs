@@ -13,7 +13,7 @@ use random::Draws;
 use random::Random;
 use std::collections::BTreeSet;
 
-/// Where there are too many combinations to try them all, so many random ones of each choice are.
+/// Random combinations that are tried of each choice, where there are too many to try them all.
 const SAMPLES: u64 = 64;
 
 /// Everything that is wrong with the choices of a rule, whose formats were tried out.

@@ -21,18 +21,18 @@ pub struct KeyChoices {
     pub key: Key,
     /// The format for which alone it holds, when it stands in that format's table.
     pub format: Option<Key>,
-    /// What it may be, in the order of the file.
+    /// Its choices, in the order of the file.
     pub choices: Vec<Choice>,
-    /// Whether its only choice is a block of several numbers, written as `[8, 16]`.
+    /// True when its only choice is a block of several numbers, written as `[8, 16]`.
     pub is_flat_block: bool,
 }
 
 /// One thing that a key may be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// What it is.
+    /// The value.
     pub value: FieldValue,
-    /// Where it stands.
+    /// Its place in the file.
     pub span: Span,
 }
 
@@ -68,7 +68,7 @@ impl Choices {
         self.get(&self.decider(key)).unwrap_or_default()
     }
 
-    /// Whether a key of these has a meaning when its decider is `name`.
+    /// True when a key of these has a meaning under the name `name`.
     pub(super) fn holds(&self, own: &KeyChoices, name: &FieldValue) -> bool {
         if !applies(&own.key.name, name) {
             return false;
@@ -82,7 +82,7 @@ impl Choices {
         }
     }
 
-    /// Whether there is a name under which a key has a meaning.
+    /// True when a key has a meaning under some name.
     pub(super) fn ever_holds(&self, own: &KeyChoices) -> bool {
         let mut names = self.deciding(&own.key.name).iter();
         names.any(|name| self.holds(own, &name.value))
@@ -102,7 +102,7 @@ impl Choices {
         keys.filter_map(|own| operand(&own.key.name))
     }
 
-    /// Whether a key speaks of an operand's format.
+    /// True when a key speaks of an operand's format.
     pub(super) fn speaks_of_operands(&self) -> bool {
         self.operands().next().is_some()
     }
@@ -123,7 +123,7 @@ impl Choices {
             .unwrap_or_else(|| "name".to_owned())
     }
 
-    /// Whether nothing can be chosen but to leave nodes alone.
+    /// True when nothing can be chosen but to leave nodes alone.
     pub(super) fn is_nothing(&self) -> bool {
         let names = self.keys.iter().filter(|own| is_name(&own.key.name));
         names
@@ -133,7 +133,7 @@ impl Choices {
 }
 
 impl KeyChoices {
-    /// What to tell of a list that looks like several choices and is one.
+    /// A note on a list that looks like several choices and is one.
     pub(super) fn note(&self) -> Option<String> {
         let FieldValue::List(block) = &self.choices.first()?.value else {
             return None;
@@ -150,7 +150,7 @@ impl KeyChoices {
         })
     }
 
-    /// Whether it is the key of that name that holds for all formats.
+    /// True for the key of that name that holds for all formats.
     pub(super) fn is(&self, name: &str) -> bool {
         self.format.is_none() && self.key.name == name
     }
@@ -225,7 +225,7 @@ fn is_block_size(key: &str, items: &[Item]) -> bool {
     key.ends_with("block_size") && !items.is_empty() && items.iter().all(is_whole)
 }
 
-/// Whether a key names a format: `name`, or that of an operand.
+/// True when a key names a format: `name`, or that of an operand.
 pub(super) fn is_name(key: &str) -> bool {
     key == "name" || operand_field(key).is_some_and(|(_, field)| field == "name")
 }
@@ -256,7 +256,7 @@ pub(super) fn entry(name: &FieldValue) -> Option<&'static FormatEntry> {
         .find(|entry| entry.name == name || entry.aliases.contains(&name.as_str()))
 }
 
-/// Whether a format is called this, in one of its names.
+/// True when a format is called this, in one of its names.
 pub(super) fn is_same_format(format: &Key, name: &FieldValue) -> bool {
     let wanted = FieldValue::Text(format.name.clone());
     match (entry(&wanted), entry(name)) {
@@ -265,7 +265,7 @@ pub(super) fn is_same_format(format: &Key, name: &FieldValue) -> bool {
     }
 }
 
-/// Whether some format of this name has a key.
+/// True when a format of this name has a key.
 fn applies(key: &str, name: &FieldValue) -> bool {
     if key == "bypass" || is_name(key) {
         return true;

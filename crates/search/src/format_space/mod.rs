@@ -48,7 +48,7 @@ pub struct SearchedNode {
 
 #[derive(Clone, Debug)]
 struct SearchedKey {
-    /// What the key speaks of.
+    /// The slot that the key fills.
     slot: Slot,
     /// The key behind `FORMAT/` if it holds for one format: no two of a node are the same.
     label: String,

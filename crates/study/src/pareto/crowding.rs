@@ -1,4 +1,4 @@
-//! How much room an item of a front has.
+//! Crowding distances: the room around each item of a front.
 
 /// The crowding distance of each item of one front (Deb et al., 2002): the sum over objectives of the gap between its
 /// two neighbors, as a part of the front's width. The ends of each objective are infinitely far from anything.

@@ -1,4 +1,4 @@
-//! How much of the space of objectives a set dominates.
+//! Hypervolume: the part of the space of objectives that a set dominates.
 
 /// The volume between `losses` and `reference` that at least one of them dominates. Items that are not better than the
 /// reference in every objective count for nothing.

@@ -19,7 +19,7 @@ pub use subset::largest_subset;
 
 use crate::{History, State, Trial};
 
-/// Whether `a` is nowhere worse than `b` and somewhere better.
+/// True when `a` is nowhere worse than `b` and somewhere better.
 pub fn dominates(a: &[f64], b: &[f64]) -> bool {
     a.iter().zip(b).all(|(a, b)| a <= b) && a != b
 }

@@ -1,4 +1,4 @@
-//! Which few items of a front stand best for all of it.
+//! Subset selection: the few items of a front that stand best for all of it.
 
 use super::hypervolume;
 use std::cmp::Ordering;
@@ -58,10 +58,10 @@ fn best(
 ) -> usize {
     let mut places: Vec<usize> = (0..left.len()).collect();
     places.sort_by(|&a, &b| bounds[left[b]].total_cmp(&bounds[left[a]]));
-    let (mut best, mut most) = (usize::MAX, f64::NEG_INFINITY);
+    let (mut best, mut max) = (usize::MAX, f64::NEG_INFINITY);
     for place in places {
         let item = left[place];
-        if bounds[item] < most {
+        if bounds[item] < max {
             break;
         }
         chosen.push(losses[item].clone());
@@ -69,8 +69,8 @@ fn best(
         // Nothing adds to what is infinite already.
         bounds[item] = if added.is_nan() { 0.0 } else { added };
         chosen.pop();
-        if bounds[item] > most || (bounds[item] == most && place < best) {
-            (best, most) = (place, bounds[item]);
+        if bounds[item] > max || (bounds[item] == max && place < best) {
+            (best, max) = (place, bounds[item]);
         }
     }
     best

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::{History, Point, Space};
 use random::Draws;
 
-/// How many random points are tried before the space is searched in order.
+/// Random points that are tried before the space is searched in order.
 const RANDOM_TRIES: usize = 32;
 /// The largest space that is searched in order for a point that was not tried.
 const LISTED: u128 = 1 << 16;
@@ -36,7 +36,7 @@ impl Tried {
         self.points.insert(point);
     }
 
-    /// Whether `point` was tried before the horizon, or is among `mates`, the trials since.
+    /// True when `point` was tried before the horizon, or is among `mates`, the trials since.
     pub(super) fn contains(&self, mates: &[Point], point: &Point) -> bool {
         !self.points.is_empty() && (self.points.contains(point) || mates.contains(point))
     }

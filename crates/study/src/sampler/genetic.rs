@@ -1,4 +1,4 @@
-//! What NSGA-II and NSGA-III share: generations, parents, children.
+//! The common part of NSGA-II and NSGA-III: generations, parents, children.
 //!
 //! Generation g is the trials g·P to (g + 1)·P - 1 for a population of P. Its parents are chosen from the generation
 //! before and the parents of that; its children are made one after the other, all before the first is evaluated.
@@ -105,7 +105,7 @@ impl Population {
 #[derive(Default)]
 struct Parents {
     numbers: Vec<u64>,
-    /// Which front each belongs to.
+    /// The front of each.
     fronts: Vec<usize>,
 }
 

@@ -207,12 +207,12 @@ fn bound(losses: &mut [Vec<f64>], axis: usize) {
     let (low, high) = if low > high { (0.0, 0.0) } else { (low, high) };
     let margin = 3.0 * (high - low);
     let clamped = |loss: f64| loss.clamp(low - margin, high + margin);
-    let least = losses
+    let min = losses
         .iter()
         .map(|item| clamped(item[axis]))
         .fold(f64::INFINITY, f64::min);
     for item in losses {
-        item[axis] = clamped(item[axis]) - least;
+        item[axis] = clamped(item[axis]) - min;
     }
 }
 
@@ -245,8 +245,8 @@ fn extreme(losses: &[Vec<f64>], axis: usize) -> &Vec<f64> {
             .map(|(at, l)| if at == axis { *l } else { l * 1e6 });
         weighted.fold(0.0, f64::max)
     };
-    let least = losses.iter().min_by(|a, b| reach(a).total_cmp(&reach(b)));
-    least.expect("a front has members")
+    let min = losses.iter().min_by(|a, b| reach(a).total_cmp(&reach(b)));
+    min.expect("a front has members")
 }
 
 /// `x` with `rows · x = 1`, by elimination with pivots; nothing if the rows are dependent.

@@ -1,4 +1,4 @@
-//! What one parameter may be, and the unit axis on which samplers see it.
+//! The values of one parameter, and the unit axis on which samplers see them.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub enum Distribution {
         high: i64,
         /// The distance between neighbors, at least 1.
         step: i64,
-        /// Whether small values are sampled more finely; then `low` is at least 1 and `step` is 1.
+        /// Samples small values more finely; then `low` is at least 1 and `step` is 1.
         log: bool,
     },
     /// A real number from `low` to `high`.
@@ -27,7 +27,7 @@ pub enum Distribution {
         low: f64,
         /// The largest value.
         high: f64,
-        /// Whether the logarithm is uniform instead of the value; then `low` is above 0.
+        /// Makes the logarithm uniform instead of the value; then `low` is above 0.
         log: bool,
     },
 }
@@ -44,7 +44,7 @@ pub enum Coordinate {
 }
 
 impl Coordinate {
-    /// What equality and hashing look at.
+    /// The bits that equality and hashing compare.
     fn key(self) -> (u8, u64) {
         match self {
             Self::Choice(index) => (0, index as u64),
@@ -69,7 +69,7 @@ impl std::hash::Hash for Coordinate {
 }
 
 impl Distribution {
-    /// How many values there are; nothing when they are not countable.
+    /// The number of values; none when they are not countable.
     pub fn count(&self) -> Option<u64> {
         match self {
             Self::Categorical { choices } => Some(choices.len() as u64),
@@ -80,7 +80,7 @@ impl Distribution {
         }
     }
 
-    /// Whether neighbors are more alike than others: numbers are, and choices that are whole numbers in rising order.
+    /// True when neighbors are more alike than others: numbers are, and choices that are whole numbers in rising order.
     pub fn is_ordered(&self) -> bool {
         match self {
             Self::Categorical { choices } => {
@@ -100,7 +100,7 @@ impl Distribution {
         }
     }
 
-    /// Whether `coordinate` is a value of this distribution.
+    /// True when `coordinate` is a value of this distribution.
     pub fn contains(&self, coordinate: Coordinate) -> bool {
         match (self, coordinate) {
             (Self::Categorical { choices }, Coordinate::Choice(index)) => index < choices.len(),
@@ -209,7 +209,7 @@ impl Distribution {
     }
 }
 
-/// Which of `count` equal cells holds `unit`.
+/// The one of `count` equal cells that holds `unit`.
 fn cell(unit: f64, count: u64) -> usize {
     ((unit * count as f64) as usize).min(count as usize - 1)
 }

@@ -3,7 +3,7 @@
 use super::{Coordinate, Distribution, Part, Point, Space};
 
 impl Space {
-    /// How many possible points there are; nothing when a parameter is continuous. More than a `u128` holds counts as its
+    /// The number of possible points; none when a parameter is continuous. More than a `u128` holds counts as its
     /// maximum.
     pub fn size(&self) -> Option<u128> {
         self.total
@@ -53,7 +53,7 @@ impl Space {
         }
     }
 
-    /// What is active of that which hangs on a parameter with this choice.
+    /// The parts that depend on a parameter and are active under this choice.
     fn active_parts(
         &self,
         index: usize,

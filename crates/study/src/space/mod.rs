@@ -1,4 +1,4 @@
-//! What may be chosen: parameters with their distributions, some of them active only under a condition.
+//! Search spaces: parameters with their distributions, some of them active only under a condition.
 //!
 //! A condition names an earlier categorical parameter and some of its choices, so the parameters form a forest; all
 //! counting and numbering of points follows it. Ties rule out combinations that cannot be made: such points are not
@@ -31,7 +31,7 @@ pub struct Parameter {
     pub condition: Option<Condition>,
     /// The name of the parameters that are chosen together with it, for example those of one node of a network.
     pub group: String,
-    /// What each choice costs as far as that is known before any trial, for formats in bits: samplers that go from
+    /// The cost of each choice as far as it is known before any trial, for formats in bits: samplers that go from
     /// expensive to cheap options order them by it. Without it a number costs what it is, and a word nothing.
     pub cost: Option<Vec<f64>>,
 }
@@ -63,7 +63,7 @@ impl Parameter {
         self
     }
 
-    /// What a value costs; see [`Parameter::cost`].
+    /// The cost of a value; see [`Parameter::cost`].
     pub(crate) fn cost_of(&self, coordinate: Coordinate) -> f64 {
         let choice = match coordinate {
             Coordinate::Int(value) => return value as f64,
@@ -97,7 +97,7 @@ pub struct Space {
     ties: Vec<Tie>,
     /// For each parameter its tie and its place there, if it has one.
     tied: Vec<Option<(usize, usize)>>,
-    /// What depends on nothing.
+    /// Parts that depend on nothing.
     roots: Vec<Part>,
     /// For each parameter, what hangs on it.
     children: Vec<Vec<Part>>,
@@ -106,7 +106,7 @@ pub struct Space {
     total: Option<u128>,
 }
 
-/// What is chosen independently of its neighbors.
+/// A part that is chosen independently of its neighbors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// A parameter with all that hangs on it, by index.
@@ -183,12 +183,12 @@ impl Space {
         &self.parameters
     }
 
-    /// How many parameters there are.
+    /// The number of parameters.
     pub fn len(&self) -> usize {
         self.parameters.len()
     }
 
-    /// Whether there is nothing to choose.
+    /// True when there is nothing to choose.
     pub fn is_empty(&self) -> bool {
         self.parameters.is_empty()
     }
@@ -200,17 +200,17 @@ impl Space {
             .find(|parameter| is_wanted(parameter))
     }
 
-    /// What decides whether the parameter at `index` is active.
+    /// The gate that decides whether the parameter at `index` is active.
     pub(crate) fn gate(&self, index: usize) -> Option<&Gate> {
         self.gates[index].as_ref()
     }
 
-    /// Whether the parameter at `index` decides whether others are active.
+    /// True when the parameter at `index` decides whether others are active.
     pub(crate) fn decides(&self, index: usize) -> bool {
         !self.children[index].is_empty()
     }
 
-    /// Whether the parameter at `index` is active, given the coordinates of those before it.
+    /// True when the parameter at `index` is active, given the coordinates of those before it.
     pub fn is_active(&self, index: usize, earlier: &[Option<Coordinate>]) -> bool {
         self.gates[index].as_ref().is_none_or(
             |gate| matches!(earlier[gate.parent], Some(Coordinate::Choice(c)) if gate.open[c]),

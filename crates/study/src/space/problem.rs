@@ -1,4 +1,4 @@
-//! What can be wrong with a space.
+//! Problems of a space.
 
 use std::collections::HashSet;
 
@@ -82,7 +82,7 @@ pub enum SpaceProblem {
     UnknownParent {
         /// The parameter.
         name: String,
-        /// What its condition names.
+        /// The parameter that its condition names.
         parent: String,
     },
     /// A condition on a number.
@@ -90,7 +90,7 @@ pub enum SpaceProblem {
     OrderedParent {
         /// The parameter.
         name: String,
-        /// What its condition names.
+        /// The parameter that its condition names.
         parent: String,
     },
     /// A condition on a choice that cannot be made.
@@ -98,7 +98,7 @@ pub enum SpaceProblem {
     UnknownChoice {
         /// The parameter.
         name: String,
-        /// What its condition names.
+        /// The parameter that its condition names.
         parent: String,
         /// The choice that is not there.
         choice: Value,
@@ -108,7 +108,7 @@ pub enum SpaceProblem {
     NeverActive {
         /// The parameter.
         name: String,
-        /// What its condition names.
+        /// The parameter that its condition names.
         parent: String,
     },
 }

@@ -21,7 +21,7 @@ pub struct Tie {
 pub type Row = Vec<Option<usize>>;
 
 impl Tie {
-    /// What is possible given the coordinates of the earlier parameters.
+    /// The possible rows, given the coordinates of the earlier parameters.
     pub(super) fn possible(&self, earlier: &[Option<Coordinate>]) -> &[Row] {
         let choice = self.decider.map_or(0, |decider| match earlier[decider] {
             Some(Coordinate::Choice(choice)) => choice,
@@ -44,7 +44,7 @@ impl Tie {
 }
 
 impl Space {
-    /// Whether all that the point chooses can be chosen together.
+    /// True when all that the point chooses can be chosen together.
     pub fn is_possible(&self, point: &Point) -> bool {
         let mut ties = self.ties.iter();
         ties.all(|tie| tie.is_kept(point.coordinates()))
@@ -85,7 +85,7 @@ impl Space {
         Point::new(coordinates)
     }
 
-    /// How far two neighboring choices of a parameter are from each other.
+    /// The distance of two neighboring choices of a parameter.
     fn step(&self, index: usize) -> f64 {
         let distribution = &self.parameters[index].distribution;
         match distribution.count() {
@@ -95,7 +95,7 @@ impl Space {
     }
 }
 
-/// How far two rows are from each other: 1 for a word, less for a step from one number to another.
+/// The distance of two rows: 1 for a word, less for a step from one number to another.
 fn distance(steps: &[f64], from: &Row, to: &Row) -> f64 {
     let pairs = steps.iter().zip(from.iter().zip(to));
     pairs

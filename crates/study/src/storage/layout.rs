@@ -1,16 +1,16 @@
-//! What all of Optuna's storages share: how values, distributions, constraints and numbers are written.
+//! The layout that all of Optuna's storages share: values, distributions, constraints and numbers.
 
 use super::StudyInfo;
 use crate::{Direction, Distribution, Outcome, State};
 use serde_json::{Map, Value as Json, json};
 
-/// Where Optuna keeps what objectives are called, and how far constraints are violated.
+/// Optuna's attributes with the names of objectives, and with violations of constraints.
 pub(super) const METRIC_NAMES: &str = "study:metric_names";
 const CONSTRAINTS: &str = "constraints";
-/// Where the best values are that a trial could still have had when it was given up. They were not measured, so they are not
+/// The attribute with the best values that a trial could still have had when it was given up. They were not measured, so they are not
 /// its values.
 const BOUND: &str = "mase:bound";
-/// Where our own facts about a study are.
+/// The attribute with our own facts about a study.
 pub(super) const FACTS: &str = "mase";
 
 /// Optuna's number of a direction.
@@ -30,7 +30,7 @@ pub(super) fn state_number(state: State) -> u8 {
     }
 }
 
-/// How a trial ended, and its values.
+/// The state of a trial, and its values.
 pub(super) fn result(outcome: &Outcome) -> (State, &[f64]) {
     if has_nan(outcome) {
         return (State::Failed, &[]);
@@ -41,7 +41,7 @@ pub(super) fn result(outcome: &Outcome) -> (State, &[f64]) {
     }
 }
 
-/// What is kept of an outcome besides its result, by name, as JSON of Python's sort.
+/// The attributes of an outcome besides its result, by name, as JSON of Python's sort.
 pub(super) fn system_attributes(outcome: &Outcome) -> Vec<(&'static str, String)> {
     let violation = outcome.violation.map(|v| (CONSTRAINTS, numbers(&[v])));
     let is_bound = result(outcome).0 == State::Pruned && !outcome.values.is_empty();
@@ -68,7 +68,7 @@ pub(super) fn outcome(state: State, values: Vec<f64>, system: &Map<String, Json>
     }
 }
 
-/// What is not a number is no result, for a study of ours as for Optuna.
+/// True when a value is not a number, which is no result for Optuna either.
 fn has_nan(outcome: &Outcome) -> bool {
     outcome.values.iter().any(|value| value.is_nan())
 }

@@ -108,15 +108,15 @@ pub enum StorageError {
     File {
         /// The file.
         path: std::path::PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// What is there is not a study of ours.
+    /// A file or database that does not hold a study of ours.
     #[error("{place}: {message}")]
     Foreign {
         /// The file, and the line where there is one; the database and the study.
         place: String,
-        /// What is wrong.
+        /// The reason.
         message: String,
     },
     /// A trial that another program ran does not fit the space.
@@ -132,7 +132,7 @@ pub enum StorageError {
     NoConnection {
         /// The database, without its password.
         place: String,
-        /// What it says.
+        /// Its error.
         message: String,
     },
     /// The database does not answer any more, or answers with an error.
@@ -142,7 +142,7 @@ pub enum StorageError {
     Connection {
         /// The database, without its password.
         place: String,
-        /// What it says.
+        /// Its error.
         message: String,
     },
 }

@@ -4,7 +4,7 @@
     python compare.py run FIRST_SEED SEEDS [PROBLEM[:SAMPLER] ...]
                                          runs Optuna and prints lines as the example `toy` does
     python compare.py record < LINES     puts such lines into results.json
-    cargo run --release -p search --example toy | python compare.py [LINES]
+    cargo run --release -p study --example toy | python compare.py [LINES]
                                          prints both sides, mean ± deviation, and how likely ours is that much worse
                                          by chance (p, Mann-Whitney U); Optuna's are those of results.json or a file
 

@@ -159,7 +159,7 @@ impl TransformRun<'_> {
 fn describe(source: &Source, error: RunError) -> anyhow::Error {
     match &error {
         RunError::Config { problems, .. } => anyhow!("{}", source.describe(problems)),
-        RunError::Pass { .. } | RunError::Unsound { .. } => error.into(),
+        RunError::Pass { .. } | RunError::InvalidGraph { .. } => error.into(),
     }
 }
 

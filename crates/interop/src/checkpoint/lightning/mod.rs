@@ -12,10 +12,10 @@ mod progress;
 const VERSION_KEY: &str = "pytorch-lightning_version";
 /// The version whose layout is written; Lightning migrates older ones when it loads them.
 const VERSION: &str = "2.2.0";
-/// What we add; Lightning leaves unknown keys alone.
+/// The key of our own additions; Lightning ignores unknown keys.
 const OURS: &str = "mase";
 
-/// Whether a dict is a checkpoint rather than a state dict under a key.
+/// True for a dict that is a checkpoint rather than a state dict under a key.
 pub fn is_lightning(root: View) -> bool {
     root.get(VERSION_KEY).is_some()
         || (root.get("epoch").is_some() && root.get("global_step").is_some())

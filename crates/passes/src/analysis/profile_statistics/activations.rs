@@ -14,7 +14,7 @@ use ir::{NodeId, Shape, Value, Verified};
 /// Values of a batch, over all nodes: what stays in the second cache of a core.
 const BATCH_VALUES: usize = 1 << 17;
 /// Rows of a batch, at most.
-const MOST_ROWS: usize = 1024;
+const MAX_ROWS: usize = 1024;
 /// Batches that a thread runs before it waits for the others.
 const BATCHES: usize = 8;
 
@@ -28,7 +28,7 @@ pub(super) fn ports(verified: &Verified, id: NodeId, with_results: bool) -> Vec<
     ports
 }
 
-/// What the statistics are of each port, over these rows.
+/// Computes the statistics of each port over these rows.
 pub(super) fn profile(
     verified: &Verified,
     ports: &[Port],
@@ -99,7 +99,7 @@ impl<'a> Watched<'a> {
         })
     }
 
-    /// What every port has seen of all rows.
+    /// Collects the profile of every port over all rows.
     fn collect(&self, rows: &Split, pool: &Pool) -> Result<Vec<Profile>, EngineError> {
         let count = pool.threads().min(rows.len().div_ceil(self.batch));
         let mut workers: Vec<Worker> = (0..count).map(|_| self.worker()).collect();
@@ -210,7 +210,7 @@ fn batch_rows(verified: &Verified) -> usize {
     let results = graph.iter().flat_map(|(id, _)| verified.outputs(id));
     let sizes = results.filter_map(|ty| ty.shape.bind(1));
     let per_row: usize = sizes.map(|sizes| sizes.iter().product::<usize>()).sum();
-    let rows = (BATCH_VALUES / per_row.max(1)).clamp(1, MOST_ROWS);
+    let rows = (BATCH_VALUES / per_row.max(1)).clamp(1, MAX_ROWS);
     1 << rows.ilog2()
 }
 

@@ -1,7 +1,7 @@
 //! Statistics of weights and activations, written to the nodes' metadata.
 
 use crate::statistics::{STATISTICS, Statistic, Summary};
-use crate::{By, Context, Kind, Pass, PassError, PassReport, Rules};
+use crate::{By, Context, Pass, PassError, PassReport, Rules};
 use config::did_you_mean;
 use config::{Problem, Reader};
 use data::SplitName;
@@ -29,12 +29,12 @@ struct Targets {
     statistics: Vec<Statistic>,
 }
 
-/// What a statistic found at a port.
+/// The result of a statistic at a port.
 struct Found {
     port: Port,
     statistic: &'static str,
     fields: Map<String, Json>,
-    /// What it kept, as a file.
+    /// The recorded values, as a file.
     npy: Option<Vec<u8>>,
 }
 
@@ -43,8 +43,6 @@ const IGNORED: &[&str] = &["input_generator"];
 
 impl Pass for ProfileStatistics {
     const NAME: &'static str = "profile_statistics";
-    const ALIASES: &'static [&'static str] = &["profile_statistics_analysis_pass"];
-    const KIND: Kind = Kind::Analysis;
     const ABOUT: &'static str = "statistics of weights and activations, kept in the metadata";
     const DOC: &'static str = "\
 What it does: collects statistics of parameters and of the values that data ports read, and writes them to the software
@@ -118,7 +116,7 @@ Limits: a value that does not have the rows of the batch outermost is refused.";
         }
         all.sort_by_key(|found| found.port.node);
         for found in &mut all {
-            leave_file(graph, context, found);
+            write_record(graph, context, found);
         }
         report = report.with_table("statistics", values::table(graph, &all));
         for found in all {
@@ -179,9 +177,7 @@ impl Targets {
     ) -> (Vec<Port>, Vec<Problem>) {
         let mut problems = self.nodes.unused(graph);
         for rule in &self.nodes.rules {
-            let chosen = graph
-                .iter()
-                .filter(|(_, node)| self.nodes.chooses(rule, node));
+            let chosen = graph.iter().filter(|(_, node)| rule.matches(node));
             let counts: Vec<usize> = chosen.map(|(id, node)| of_node(id, node).len()).collect();
             if !counts.is_empty() && counts.iter().all(|&count| count == 0) {
                 let message = format!("'{}' has no port that can be profiled", rule.key.name);
@@ -222,8 +218,8 @@ fn read_statistics(reader: &mut Reader) -> Vec<Statistic> {
     statistics
 }
 
-/// Leaves what was kept in a file, and its name in the fields.
-fn leave_file(graph: &Graph, context: &mut Context, found: &mut Found) {
+/// Writes recorded values to a file, and its name into the fields.
+fn write_record(graph: &Graph, context: &mut Context, found: &mut Found) {
     if let Some(bytes) = found.npy.take() {
         let node = &graph.node(found.port.node).name;
         let path = format!("{}/{node}.{}.npy", context.key, found.port.port);
@@ -233,7 +229,7 @@ fn leave_file(graph: &Graph, context: &mut Context, found: &mut Found) {
 }
 
 impl Found {
-    /// What each statistic found at a port.
+    /// The result of each statistic at a port.
     fn of(port: &Port, statistics: &[Statistic], summaries: Vec<Summary>) -> Vec<Self> {
         let found = |(statistic, summary): (&Statistic, Summary)| Self {
             port: port.clone(),

@@ -1,4 +1,4 @@
-//! What was found, as a table for people.
+//! The results as a table for people.
 
 use super::Found;
 use ir::Graph;

@@ -12,7 +12,7 @@ pub(super) fn ports(node: &Node) -> Vec<String> {
     specs.map(|(port, ..)| port.to_owned()).collect()
 }
 
-/// What the statistics are of each port.
+/// Computes the statistics of each port.
 pub(super) fn profile(
     graph: &Graph,
     ports: &[Port],

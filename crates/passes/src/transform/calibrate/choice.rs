@@ -3,7 +3,7 @@
 use super::point::{moved, position};
 use format::{FieldValue, Format};
 
-/// What makes one position of the point better than another.
+/// The criterion for the position of the point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
     /// The finest steps at which nothing saturates.
@@ -15,7 +15,7 @@ pub enum Method {
 }
 
 /// Positions tried beyond the finest at which nothing saturates. Heavier tails than 2^16 to 1 are left to saturate less.
-const MOST_CLIPPED_BITS: i64 = 16;
+const MAX_CLIPPED_BITS: i64 = 16;
 
 /// Elements rounded at a time.
 const CHUNK: usize = 4096;
@@ -34,7 +34,7 @@ impl Method {
             return moved(format, finest).unwrap_or_else(|| format.clone());
         }
         // A coarser grid without saturation is a part of a finer one: nothing coarser can be better.
-        let clipped = width(format).min(MOST_CLIPPED_BITS);
+        let clipped = width(format).min(MAX_CLIPPED_BITS);
         let candidates = (finest..=finest + clipped).filter_map(|at| moved(format, at));
         let mut best = (noise(format, values), format.clone());
         for candidate in candidates {
@@ -59,9 +59,9 @@ pub fn noise(format: &Format, values: &[f32]) -> f64 {
     chunks.sum()
 }
 
-/// The least and the largest value.
+/// The smallest and the largest value.
 pub fn extremes(values: &[f32]) -> (f32, f32) {
-    let wider = |(least, most): (f32, f32), &x: &f32| (least.min(x), most.max(x));
+    let wider = |(min, max): (f32, f32), &x: &f32| (min.min(x), max.max(x));
     values
         .iter()
         .fold((f32::INFINITY, f32::NEG_INFINITY), wider)
@@ -79,32 +79,34 @@ fn quantiles(values: &[f32], share: f64) -> (f32, f32) {
     (at(last - high), at(high))
 }
 
+/// The width of a format whose point can be moved.
 fn width(format: &Format) -> i64 {
     let fields = format.fields();
-    match fields.first() {
-        Some(("width", FieldValue::Int(width))) => *width,
-        _ => 0,
-    }
+    let width = fields.iter().find_map(|(name, value)| match value {
+        FieldValue::Int(width) if *name == "width" => Some(*width),
+        _ => None,
+    });
+    width.expect("a format with a point has a width")
 }
 
 /// The largest position at which neither end of the range saturates; nothing when all is zero.
-fn finest_unsaturated(format: &Format, (least, most): (f32, f32)) -> Option<i64> {
+fn finest_unsaturated(format: &Format, (min, max): (f32, f32)) -> Option<i64> {
     let (lowest, highest) = format.range();
     // What is below zero has no place in an unsigned format, wherever its point.
-    let least = if lowest == 0.0 { 0.0 } else { least.min(0.0) };
-    let most = most.max(0.0);
+    let min = if lowest == 0.0 { 0.0 } else { min.min(0.0) };
+    let max = max.max(0.0);
     let room = |bound: f64, end: f32| (end != 0.0).then(|| (bound / f64::from(end)).log2());
-    let rooms = [room(lowest, least), room(highest, most)];
+    let rooms = [room(lowest, min), room(highest, max)];
     let steps = rooms.into_iter().flatten().reduce(f64::min)?.floor() as i64;
     let guess = position(format)? + steps;
     (guess - 2..=guess + 2)
         .rev()
-        .find(|&at| moved(format, at).is_some_and(|format| holds(&format, least, most)))
+        .find(|&at| moved(format, at).is_some_and(|format| holds(&format, min, max)))
 }
 
-fn holds(format: &Format, least: f32, most: f32) -> bool {
+fn holds(format: &Format, min: f32, max: f32) -> bool {
     let mut passes = [1.0, 1.0];
-    format.straight_through(&[least, most], &[2], &mut passes);
+    format.straight_through(&[min, max], &[2], &mut passes);
     passes == [1.0, 1.0]
 }
 
@@ -136,8 +138,8 @@ mod tests {
         let all = chosen(Method::Percentile(1.0), "integer(8, 4)", &values);
         assert_eq!(all, chosen(Method::MinMax, "integer(8, 4)", &values));
         assert_eq!(all, "integer(8, 0)");
-        let most = chosen(Method::Percentile(0.998), "integer(8, 4)", &values);
-        assert_eq!(most, "integer(8, 7)");
+        let without_outliers = chosen(Method::Percentile(0.998), "integer(8, 4)", &values);
+        assert_eq!(without_outliers, "integer(8, 7)");
     }
 
     #[test]

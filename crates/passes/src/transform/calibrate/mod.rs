@@ -5,13 +5,12 @@ mod point;
 
 use super::fuse_batch_norm::scale_and_shift;
 use super::sampling::{Sampling, decibels, exact_twin, observe_unrounded, observe_value};
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use choice::{Method, extremes, noise};
 use config::Reader;
 use data::Split;
 use format::Format;
 use ir::{Graph, Node, NodeId, Op, Tensor, Value};
-use report::Table;
 
 /// `[passes.calibrate]`: see [`Pass::DOC`].
 pub struct Calibrate {
@@ -33,8 +32,6 @@ enum Observed {
 
 impl Pass for Calibrate {
     const NAME: &'static str = "calibrate";
-    const ALIASES: &'static [&'static str] = &["calibrate_transform_pass"];
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "chooses frac_width and exponent_bias from the values that occur";
     const DOC: &'static str = "\
 What it does: every port of a quantised node keeps the width it has, and gets the frac_width (integer) or exponent_bias (log,
@@ -49,6 +46,19 @@ Example:
   method = \"mse\"                   # or \"min_max\", or \"percentile\"
   num_samples = 1024
   unsigned = true                  # inputs that are never negative lose their sign and gain a bit
+
+Before:
+  x: f32[N, 2] = placeholder
+  act = relu(x)
+  fc = linear(act: integer(8, 4)) { in_features = 2, out_features = 1, weight: integer(8, 4) }
+  return fc
+  # fc.weight = 0.05 -0.06
+  # rows = 0.9 -2, -3 0.7
+After:
+  x: f32[N, 2] = placeholder
+  act = relu(x)
+  fc = linear(act: integer(8, 8, false)) { in_features = 2, out_features = 1, weight: integer(8, 11) }
+  return fc
 
 Config: method, default mse; percentile, default 0.999; num_samples, default 1024; split, default train; nodes, a list of
 names, default all; unsigned, default false; observe, quantized (default) or float: whether activations come from the
@@ -82,10 +92,7 @@ num_samples times its elements.";
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
         let is_quantized = |node: &Node| !node.formats.is_empty();
         let chosen = self.sampling.chosen(graph, is_quantized, "quantised")?;
-        let rows = match self.sampling.rows(context) {
-            Err(PassError::NoData) => None,
-            rows => Some(rows?),
-        };
+        let rows = self.sampling.rows_if_any(context)?;
         let source = Source {
             twin: (self.observed == Observed::Float).then(|| exact_twin(graph, context)),
             rows,
@@ -103,7 +110,7 @@ num_samples times its elements.";
     }
 }
 
-/// Where activations come from.
+/// The source of activations.
 struct Source {
     /// The network without rounding, if that is the one to look at.
     twin: Option<Graph>,
@@ -111,7 +118,7 @@ struct Source {
     threads: usize,
 }
 
-/// What became of a port.
+/// The outcome at a port.
 struct Outcome {
     before: Format,
     after: Format,
@@ -217,26 +224,23 @@ fn is_unsigned(format: &Format) -> bool {
         .is_some_and(|fixed_point| !fixed_point.signed)
 }
 
-/// The table of the report.
-struct Calibrated {
-    table: Table,
-    moved: usize,
-}
+/// The columns of the report.
+const HEADINGS: &[&str] = &[
+    "Node name",
+    "Port",
+    "Before",
+    "After",
+    "Range seen",
+    "SQNR before",
+    "SQNR after",
+    "Why",
+];
 
-impl Default for Calibrated {
-    fn default() -> Self {
-        let table = Table::new(&[
-            "Node name",
-            "Port",
-            "Before",
-            "After",
-            "Range seen",
-            "SQNR before",
-            "SQNR after",
-            "Why",
-        ]);
-        Self { table, moved: 0 }
-    }
+/// The rows of the report, and the number of formats that changed.
+#[derive(Default)]
+struct Calibrated {
+    rows: Vec<Vec<String>>,
+    moved: usize,
 }
 
 impl Calibrated {
@@ -247,15 +251,15 @@ impl Calibrated {
         let (range, before, after) = if values.is_empty() {
             ("-".to_owned(), "-".to_owned(), "-".to_owned())
         } else {
-            let (least, most) = extremes(values);
+            let (min, max) = extremes(values);
             (
-                format!("[{least:.4}, {most:.4}]"),
+                format!("[{min:.4}, {max:.4}]"),
                 sqnr(&outcome.before),
                 sqnr(&outcome.after),
             )
         };
         self.moved += usize::from(outcome.before != outcome.after);
-        self.table.push([
+        self.rows.push(vec![
             node.name.clone(),
             port.to_owned(),
             outcome.before.to_string(),
@@ -268,12 +272,11 @@ impl Calibrated {
     }
 
     fn report(self) -> PassReport {
-        let text = match self.table.rows.len() {
+        let text = match self.rows.len() {
             0 => "nothing is quantised: run quantize before".to_owned(),
             n => format!("{} of {n} formats changed", self.moved),
         };
-        PassReport::default()
-            .with_table("formats", self.table)
+        PassReport::table("formats", HEADINGS, self.rows)
             .with_text(text)
             .with_fact("changed", self.moved)
     }

@@ -1,8 +1,8 @@
-//! Where the point of a format stands: the one field whose steps halve or double every value of the format.
+//! The point of a format: the one field whose steps halve or double every value of the format.
 
 use format::{FieldValue, Format, Integer};
 
-/// The field that moves the point; `Err` says why the format has none.
+/// The field that moves the point; `Err` is the reason why the format has none.
 pub fn field(format: &Format) -> Result<&'static str, &'static str> {
     match format {
         Format::Integer(_) => Ok("frac_width"),
@@ -55,7 +55,18 @@ pub fn unsigned(format: &Format) -> Format {
             ..*integer
         }
         .into(),
-        other => other.clone(),
+        // Their codes have a sign, or the data decides whether it is used.
+        Format::ScaleInteger(_)
+        | Format::Binary(_)
+        | Format::Ternary(_)
+        | Format::Log(_)
+        | Format::MinifloatIeee(_)
+        | Format::MinifloatDenorm(_)
+        | Format::BlockFp(_)
+        | Format::BlockMinifloat(_)
+        | Format::BlockLog(_)
+        | Format::Mxint(_)
+        | Format::Mxfp(_) => format.clone(),
     }
 }
 
@@ -63,15 +74,31 @@ pub fn unsigned(format: &Format) -> Format {
 mod tests {
     use super::*;
 
+    const MOVABLE: [&str; 4] = [
+        "integer(8, 4)",
+        "log(6)",
+        "minifloat_ieee(8, 4)",
+        "minifloat_denorm(8, 4)",
+    ];
+
+    #[test]
+    fn a_format_with_the_field_of_a_point_has_one_that_is_tested() {
+        let has = |entry: &format::FormatEntry, field: &str| {
+            entry.fields.iter().any(|known| known.name == field)
+        };
+        for entry in Format::TABLE {
+            let is_shared = has(entry, "block_size") || has(entry, "granularity");
+            let has_point = has(entry, "frac_width") || has(entry, "exponent_bias");
+            let mut movable = MOVABLE.iter().map(|spec| Format::parse(spec).unwrap());
+            let is_movable = movable.any(|format| format.name() == entry.name);
+            assert_eq!(is_movable, has_point && !is_shared, "{}", entry.name);
+        }
+    }
+
     #[test]
     fn a_step_halves_every_value() {
         let x: Vec<f32> = (-40..40).map(|k| k as f32 * 0.37 + 0.01).collect();
-        for spec in [
-            "integer(8, 4)",
-            "log(6)",
-            "minifloat_ieee(8, 4)",
-            "minifloat_denorm(8, 4)",
-        ] {
+        for spec in MOVABLE {
             let format = Format::parse(spec).unwrap();
             let finer = moved(&format, position(&format).unwrap() + 1).unwrap();
             let halves: Vec<f32> = x.iter().map(|x| x / 2.0).collect();

@@ -21,7 +21,7 @@ impl Square {
         &self.values[i * self.size..][..self.size]
     }
 
-    /// Whether every entry is a number.
+    /// True when every entry is finite.
     pub fn is_finite(&self) -> bool {
         self.values.iter().all(|value| value.is_finite())
     }

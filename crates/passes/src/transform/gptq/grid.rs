@@ -4,8 +4,7 @@
 //! those of the original weights: the largest element of a block keeps its rounded value, and the others stay below what
 //! would change the scale. So the format finds the same scales, and rounds nothing, when it meets the result.
 
-use format::{BlockFp, BlockLog, BlockMinifloat, BlockSize, Format, Granularity, Mxfp, Mxint};
-use format::{Reach, ScaleInteger};
+use format::{BlockSize, Format, Granularity, Reach};
 use ir::Tensor;
 
 /// The values that each element may take.
@@ -13,14 +12,14 @@ pub struct Grid {
     columns: usize,
     /// Rounds an element by itself, or in a pair behind what sets its scale.
     rule: Format,
-    /// What sets the scale of each element, row by row; empty when elements stand alone.
+    /// The magnitude that sets the scale of each element, row by row; empty when elements stand alone.
     leaders: Vec<f32>,
     /// Elements that have their value already, row by row; NaN for all others.
     fixed: Vec<f32>,
 }
 
 impl Grid {
-    /// The grid of a format around weights; masked elements are zero. `Err` says why the format cannot be used.
+    /// The grid of a format around weights; masked elements are zero. `Err` is the reason why the format cannot be used.
     pub fn new(format: &Format, weight: &Tensor, mask: Option<&Tensor>) -> Result<Self, String> {
         let (shape, values) = (weight.shape(), weight.values());
         let rows = shape.first().map_or(1, |&rows| rows.max(1));
@@ -96,54 +95,49 @@ fn in_pairs(format: &Format) -> Option<Format> {
         reach: Reach::Last(2),
         skip_first_dim: false,
     };
-    Some(match format.clone() {
-        Format::ScaleInteger(format) => ScaleInteger {
-            granularity: Granularity::Row,
-            ..format
-        }
-        .into(),
-        Format::BlockFp(format) => BlockFp {
-            block_size,
-            ..format
-        }
-        .into(),
-        Format::BlockMinifloat(format) => BlockMinifloat {
-            block_size,
-            ..format
-        }
-        .into(),
-        Format::BlockLog(format) => BlockLog {
-            block_size,
-            ..format
-        }
-        .into(),
-        Format::Mxint(format) => Mxint {
-            block_size,
-            ..format
-        }
-        .into(),
-        Format::Mxfp(format) => Mxfp {
-            block_size,
-            ..format
-        }
-        .into(),
-        _ => return None,
-    })
+    let mut format = format.clone();
+    match &mut format {
+        Format::ScaleInteger(format) => format.granularity = Granularity::Row,
+        Format::BlockFp(format) => format.block_size = block_size,
+        Format::BlockMinifloat(format) => format.block_size = block_size,
+        Format::BlockLog(format) => format.block_size = block_size,
+        Format::Mxint(format) => format.block_size = block_size,
+        Format::Mxfp(format) => format.block_size = block_size,
+        Format::Integer(_)
+        | Format::Binary(_)
+        | Format::Ternary(_)
+        | Format::Log(_)
+        | Format::MinifloatIeee(_)
+        | Format::MinifloatDenorm(_) => return None,
+    }
+    Some(format)
 }
 
 /// The largest magnitude that elements may have without another scale, given the largest of their block.
 fn leader(format: &Format, largest: f32, rounded: f32) -> f32 {
     match format {
-        Format::ScaleInteger(_) => largest.abs(),
+        // The scale is the largest magnitude, or there is none.
+        Format::ScaleInteger(_)
+        | Format::Integer(_)
+        | Format::Binary(_)
+        | Format::Ternary(_)
+        | Format::Log(_)
+        | Format::MinifloatIeee(_)
+        | Format::MinifloatDenorm(_) => largest.abs(),
         // The scale is the rounded logarithm.
         Format::BlockLog(_) => rounded.abs(),
         // The scale is the exponent: the largest float that has the same.
-        _ if largest == 0.0 => 0.0,
-        _ => f32::from_bits(largest.abs().to_bits() | 0x007f_ffff),
+        Format::BlockFp(_) | Format::BlockMinifloat(_) | Format::Mxint(_) | Format::Mxfp(_) => {
+            if largest == 0.0 {
+                0.0
+            } else {
+                f32::from_bits(largest.abs().to_bits() | 0x007f_ffff)
+            }
+        }
     }
 }
 
-/// How many elements along each axis share a scale.
+/// The number of elements along each axis that share a scale.
 fn extents(format: &Format, shape: &[usize]) -> Vec<usize> {
     let along = |axis: usize| -> Option<usize> {
         let from_end = shape.len() - axis;
@@ -160,7 +154,12 @@ fn extents(format: &Format, shape: &[usize]) -> Vec<usize> {
             Format::BlockLog(format) => &format.block_size,
             Format::Mxint(format) => &format.block_size,
             Format::Mxfp(format) => &format.block_size,
-            _ => return Some(1),
+            Format::Integer(_)
+            | Format::Binary(_)
+            | Format::Ternary(_)
+            | Format::Log(_)
+            | Format::MinifloatIeee(_)
+            | Format::MinifloatDenorm(_) => return Some(1),
         };
         if blocks.skip_first_dim && axis == 0 {
             return Some(1);
@@ -206,6 +205,25 @@ mod tests {
         "mxint(4, block_size = [2], skip_first_dim = true)",
     ];
 
+    const ALONE: [&str; 4] = [
+        "integer(4, 2)",
+        "log(4)",
+        "minifloat_ieee(6, 3)",
+        "minifloat_denorm(6, 3)",
+    ];
+
+    /// Formats whose scale is a mean.
+    const REFUSED: [&str; 2] = ["ternary(2)", "binary(1, bipolar = false)"];
+
+    #[test]
+    fn every_format_is_here() {
+        let specs = SHARED.iter().chain(&ALONE).chain(&REFUSED);
+        let names: Vec<&str> = specs.map(|s| Format::parse(s).unwrap().name()).collect();
+        for entry in Format::TABLE {
+            assert!(names.contains(&entry.name), "{}", entry.name);
+        }
+    }
+
     fn weight(shape: &[usize], seed: u64) -> Tensor {
         let random = random::Random::new(seed, "weights");
         let values = (0..shape.iter().product::<usize>())
@@ -236,10 +254,7 @@ mod tests {
 
     #[test]
     fn the_original_weights_are_rounded_as_the_format_does() {
-        for spec in SHARED
-            .iter()
-            .chain(&["integer(4, 2)", "log(4)", "minifloat_ieee(6, 3)"])
-        {
+        for spec in SHARED.iter().chain(&ALONE) {
             let format = Format::parse(spec).unwrap();
             for shape in [&[5, 7][..], &[3, 2, 3, 4]] {
                 let weight = weight(shape, 5);
@@ -284,7 +299,7 @@ mod tests {
         let format = Format::parse("scale_integer(4)").unwrap();
         let grid = Grid::new(&format, &weight, Some(&mask)).unwrap();
         assert_eq!(rounded(&grid, |_| 2.0), [2.0, 0.0, -2.0]);
-        for spec in ["ternary(2)", "binary(1, bipolar = false)"] {
+        for spec in REFUSED {
             let format = Format::parse(spec).unwrap();
             let why = Grid::new(&format, &weight, None).err().unwrap();
             assert!(why.contains(&format.to_string()), "{why}");

@@ -6,7 +6,7 @@ use ir::ops::conv::Conv;
 use kernels::conv::ConvShape;
 use kernels::gemm::{Init, gemm};
 
-/// How the inputs of a layer meet its weights.
+/// The kind of a layer whose inputs are multiplied by weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
     /// Rows of features.
@@ -65,8 +65,8 @@ fn shape<const K: usize>(
     }
 }
 
-/// Floats of windows that are spelled out at a time.
-const MOST_SPELLED_OUT: usize = 1 << 18;
+/// Floats of windows that are unfolded at a time.
+const MAX_UNFOLDED: usize = 1 << 18;
 
 /// The sums over all inputs seen so far.
 pub struct Sums {
@@ -97,7 +97,7 @@ impl Sums {
     pub fn add(&mut self, shape: &[usize], values: &[f32]) {
         match self.layer {
             Layer::Linear { features } => {
-                let rows = (MOST_SPELLED_OUT / features).max(1);
+                let rows = (MAX_UNFOLDED / features).max(1);
                 for part in values.chunks(rows * features) {
                     self.count += part.len() / features;
                     self.add_product(0, part);
@@ -119,14 +119,14 @@ impl Sums {
     fn add_images(&mut self, conv: &ConvShape, values: &[f32], image: usize) {
         let positions: usize = conv.output().iter().product();
         let per_image = positions * self.layer.columns();
-        let images = (MOST_SPELLED_OUT / per_image.max(1)).max(1);
+        let images = (MAX_UNFOLDED / per_image.max(1)).max(1);
         for part in values.chunks(images * image) {
             self.count += part.len() / image * positions;
             for group in 0..conv.groups {
                 let mut windows = std::mem::take(&mut self.windows);
                 windows.clear();
                 for image in part.chunks_exact(image) {
-                    spell_out(conv, group, image, &mut windows);
+                    unfold(conv, group, image, &mut windows);
                 }
                 self.add_product(group, &windows);
                 self.windows = windows;
@@ -156,7 +156,7 @@ impl Sums {
 }
 
 /// Appends the window of every output position, its elements in the order of the weights.
-fn spell_out(conv: &ConvShape, group: usize, image: &[f32], windows: &mut Vec<f32>) {
+fn unfold(conv: &ConvShape, group: usize, image: &[f32], windows: &mut Vec<f32>) {
     let [height, width] = conv.input;
     let channels = conv.in_channels / conv.groups;
     let image = &image[group * channels * height * width..];

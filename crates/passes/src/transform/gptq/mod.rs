@@ -6,7 +6,7 @@ mod hessian;
 mod solve;
 
 use super::sampling::{Sampling, observe_input, replace, rounded};
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use data::Split;
 use factor::Square;
@@ -14,7 +14,6 @@ use format::Format;
 use grid::Grid;
 use hessian::{Layer, Sums};
 use ir::{Graph, Node, NodeId, Tensor};
-use report::Table;
 use solve::{Problem, losses, solve};
 use std::time::Instant;
 
@@ -27,8 +26,6 @@ pub struct Gptq {
 
 impl Pass for Gptq {
     const NAME: &'static str = "gptq";
-    const ALIASES: &'static [&'static str] = &["gptq_transform_pass"];
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "rounds weights so that the outputs of their layer lose least";
     const DOC: &'static str = "\
 What it does: the weights of linear, conv1d and conv2d layers with a weight format become values of that format, chosen by
@@ -41,6 +38,15 @@ Example:
   [passes.gptq]
   num_samples = 1024
   act_order = true
+
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 1, bias = false, weight: integer(4, 1) }
+  return fc
+  # fc.weight = 0.7 0.7
+  # rows = 1 1, 2 2, -1 -1, 3 3, -2 -2
+After:
+  # fc.weight = 0.5 1
 
 Config: num_samples, default 1024; split, default train; nodes, a list of names, default all; damping, default 0.01;
 act_order, default false: columns with the largest inputs first.
@@ -77,7 +83,7 @@ for good: quantise and calibrate before. The time grows with the cube of a layer
             let (Some(format), Some(weight)) =
                 (node.formats.get("weight"), node.params.get("weight"))
             else {
-                table.leave(node);
+                table.add_unformatted(node);
                 continue;
             };
             let started = Instant::now();
@@ -172,7 +178,7 @@ impl Task<'_> {
             let mut chosen = solve(&problem, |column, wanted, out| {
                 grid.round(group * rows, column, wanted, out);
             })?;
-            keep_better(&mut chosen, nearest, &problem);
+            revert_worse_rows(&mut chosen, nearest, &problem);
             for (which, weights) in [nearest, &chosen].into_iter().enumerate() {
                 let sum = |h: &Square| losses(exact, weights, h).iter().sum::<f64>();
                 outcome.loss[which] += sum(hessian);
@@ -186,8 +192,8 @@ impl Task<'_> {
     }
 }
 
-/// Takes back the rows that lose more than by rounding to nearest.
-fn keep_better(chosen: &mut [f32], nearest: &[f32], problem: &Problem) {
+/// Reverts rows that lose more than by rounding to nearest.
+fn revert_worse_rows(chosen: &mut [f32], nearest: &[f32], problem: &Problem) {
     let n = problem.hessian.size;
     let by_solving = losses(problem.weights, chosen, problem.hessian);
     let by_rounding = losses(problem.weights, nearest, problem.hessian);
@@ -199,41 +205,37 @@ fn keep_better(chosen: &mut [f32], nearest: &[f32], problem: &Problem) {
     }
 }
 
-/// The table of the report.
+/// The columns of the report.
+const HEADINGS: &[&str] = &[
+    "Node name",
+    "Weight",
+    "Columns",
+    "Loss nearest",
+    "Loss GPTQ",
+    "Output MSE nearest",
+    "Output MSE GPTQ",
+    "Milliseconds",
+];
+
+/// The rows of the report, and the losses of all layers.
+#[derive(Default)]
 struct Rounded {
-    table: Table,
+    rows: Vec<Vec<String>>,
     loss: [f64; 2],
 }
 
-impl Default for Rounded {
-    fn default() -> Self {
-        let table = Table::new(&[
-            "Node name",
-            "Weight",
-            "Columns",
-            "Loss nearest",
-            "Loss GPTQ",
-            "Output MSE nearest",
-            "Output MSE GPTQ",
-            "Milliseconds",
-        ]);
-        let loss = [0.0; 2];
-        Self { table, loss }
-    }
-}
-
 impl Rounded {
-    fn leave(&mut self, node: &Node) {
+    fn add_unformatted(&mut self, node: &Node) {
         let name = node.name.clone();
         let none = ["-"; 6].map(str::to_owned);
         let cells = [name, "no format".to_owned()].into_iter().chain(none);
-        self.table.push(cells);
+        self.rows.push(cells.collect());
     }
 
     fn add(&mut self, node: &Node, format: &Format, outcome: &Outcome, started: Instant) {
         let columns = outcome.weights.len() / node.params["weight"].shape()[0];
         let millis = started.elapsed().as_secs_f64() * 1e3;
-        self.table.push([
+        self.rows.push(vec![
             node.name.clone(),
             format.to_string(),
             columns.to_string(),
@@ -256,8 +258,7 @@ impl Rounded {
             let percent = 100.0 * gptq / nearest;
             format!("all layers: loss {gptq:.6} instead of {nearest:.6} ({percent:.1}%)")
         };
-        PassReport::default()
-            .with_table("layers", self.table)
+        PassReport::table("layers", HEADINGS, self.rows)
             .with_text(text)
             .with_fact("loss_nearest", nearest)
             .with_fact("loss_gptq", gptq)

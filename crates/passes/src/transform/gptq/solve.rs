@@ -13,17 +13,17 @@ pub struct Problem<'a> {
     pub weights: &'a [f32],
     /// H = 2·Xᵀ·X/n.
     pub hessian: &'a Square,
-    /// What is added to the diagonal of H, in parts of its mean.
+    /// The damping of the diagonal of H, in parts of its mean.
     pub damping: f64,
-    /// Whether columns with the largest inputs go first.
+    /// True to round the columns with the largest inputs first.
     pub act_order: bool,
 }
 
 /// Columns after which the later ones are brought up to date.
 const BLOCK: usize = 64;
 
-/// How often the damping grows, tenfold, from 1e-9: far beyond the size of any H.
-const MOST_DAMPINGS: usize = 40;
+/// The number of times the damping grows, tenfold, from 1e-9: far beyond the size of any H.
+const MAX_DAMPINGS: usize = 40;
 
 /// The rounded weights, row by row; nothing if H has no factor. `round` gives the grid's nearest values of a column.
 pub fn solve(problem: &Problem, round: impl Fn(usize, &[f64], &mut [f32])) -> Option<Vec<f32>> {
@@ -63,7 +63,7 @@ pub fn solve(problem: &Problem, round: impl Fn(usize, &[f64], &mut [f32])) -> Op
     Some(result)
 }
 
-/// What each row loses by other weights: d·H·dᵀ, twice the mean squared error of its output.
+/// The loss of each row by other weights: d·H·dᵀ, twice the mean squared error of its output.
 pub fn losses(weights: &[f32], others: &[f32], hessian: &Square) -> Vec<f64> {
     let n = hessian.size;
     let row_loss = |(a, b): (&[f32], &[f32])| {
@@ -98,7 +98,7 @@ impl Problem<'_> {
         let mean = diagonal.iter().sum::<f64>() / n.max(1) as f64;
         let unit = if mean > 0.0 { mean } else { 1.0 };
         let mut damping = self.damping * unit;
-        for _ in 0..MOST_DAMPINGS {
+        for _ in 0..MAX_DAMPINGS {
             let mut damped = ordered.clone();
             for (i, &own) in diagonal.iter().enumerate() {
                 // A column that no input reaches has no say in the others.

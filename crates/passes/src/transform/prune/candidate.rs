@@ -58,7 +58,7 @@ pub struct Candidate {
     samples: usize,
 }
 
-/// What is pruned at a time: element `i` is of unit `⌊i/inner⌋ mod count`.
+/// The units of pruning: element `i` is of unit `⌊i/inner⌋ mod count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
     pub count: usize,
@@ -244,7 +244,7 @@ fn names(key: &str, node: &Node) -> bool {
     node.name == key || (!node.target.is_empty() && node.target == key)
 }
 
-/// What is wrong with a key that should name a node to prune.
+/// The problem of a key that should name a node to prune.
 fn why_not(verified: &Verified, side: Side, key: &Key) -> Option<Problem> {
     let graph = verified.graph();
     let has = |id: NodeId| shape(verified, id, side).is_some();

@@ -6,10 +6,10 @@ mod select;
 
 pub use rule::{Granularity, Method, PruneRule, Scope, Sparsity};
 
-use crate::{Context, Kind, Pass, PassError, PassReport};
+use crate::observe::Sample;
+use crate::{Context, Pass, PassError, PassReport};
 use candidate::{Candidate, Side};
 use config::Reader;
-use data::SplitName;
 use ir::{Graph, Tensor, verify};
 use report::Table;
 
@@ -17,14 +17,11 @@ use report::Table;
 pub struct Prune {
     weight: Option<PruneRule>,
     activation: Option<PruneRule>,
-    num_samples: usize,
-    split: SplitName,
+    sample: Sample,
 }
 
 impl Pass for Prune {
     const NAME: &'static str = "prune";
-    const ALIASES: &'static [&'static str] = &["prune_transform_pass"];
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "masks weights and activations to an exact sparsity";
     const DOC: &'static str = "\
 What it does: gives weights, and inputs of layers, a mask of zeros and ones. What is masked is zero, in evaluation, in
@@ -48,6 +45,16 @@ Example:
   [passes.prune.activation]
   sparsity = 0.1
 
+Before:
+  x: f32[N, 2] = placeholder
+  fc = linear(x) { in_features = 2, out_features = 2 }
+  return fc
+  # fc.weight = 1 -2 3 -4
+After:
+  # fc.weight = 0 0 3 -4
+  # fc.weight_mask = 0 0 1 1
+  # fc.data_in_0_mask = 1 1
+
 Config: weight and activation, each with sparsity (at least 0, below 1), scope, granularity, method; num_samples, default 64,
 and split for the magnitudes of activations. Reads: the graph; rows of the dataset for activations by l1-norm.
 Writes: masks and zeros.
@@ -57,8 +64,7 @@ Limits: a port whose format has no zero (bipolar binary) cannot be masked. The c
         let pass = Self {
             weight: reader.table("weight", PruneRule::read).flatten(),
             activation: reader.table("activation", PruneRule::read).flatten(),
-            num_samples: reader.count("num_samples").unwrap_or(64),
-            split: reader.choice("split", SplitName::WORDS).unwrap_or_default(),
+            sample: Sample::read(reader, 64),
         };
         if reader
             .item("weight")
@@ -82,7 +88,7 @@ Limits: a port whose format has no zero (bipolar binary) cannot be masked. The c
             if let Some(rule) = rule {
                 let mut candidates = Candidate::find(graph, side, rule)?;
                 if rule.method == Method::L1Norm && side == Side::Activation {
-                    let rows = context.rows(self.split, self.num_samples)?;
+                    let rows = self.sample.rows(context)?;
                     candidate::measure(&mut candidates, graph, &rows, context.threads)?;
                 }
                 let masks = rule.masks(&candidates, context.seed);

@@ -1,15 +1,15 @@
-//! What is said of the weights, or of the activations.
+//! The rule for the weights, or for the activations.
 
 use super::candidate::Candidate;
-use super::select::{Group, least};
+use super::select::{Group, smallest};
 use config::{Item, Key, Reader, Value};
 use ir::Tensor;
 use random::Random;
 
-/// How much to prune, of what, and which first.
+/// Share, scope, unit and order of pruning.
 #[derive(Clone, Debug)]
 pub struct PruneRule {
-    /// How much.
+    /// The share to prune.
     pub sparsity: Sparsity,
     /// Of each tensor, or of all together.
     pub scope: Scope,
@@ -28,7 +28,7 @@ pub enum Sparsity {
     PerNode(Vec<(Key, f64)>),
 }
 
-/// Where the share is counted.
+/// The set of elements that the share is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// In each tensor.
@@ -38,7 +38,7 @@ pub enum Scope {
     Global,
 }
 
-/// What is pruned at a time.
+/// The unit of pruning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Granularity {
     /// Single elements.
@@ -48,10 +48,10 @@ pub enum Granularity {
     Channel,
 }
 
-/// What is pruned first.
+/// The order of pruning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// What is least in magnitude.
+    /// The smallest magnitudes first.
     #[default]
     L1Norm,
     /// Anything.
@@ -120,11 +120,11 @@ impl PruneRule {
         let chosen = match self.scope {
             Scope::Global => {
                 let all = candidates.first().map_or(0.0, |first| first.sparsity);
-                least(&groups, all)
+                smallest(&groups, all)
             }
             Scope::Local => {
                 let each = groups.iter().zip(candidates);
-                each.flat_map(|(group, of)| least(std::slice::from_ref(group), of.sparsity))
+                each.flat_map(|(group, of)| smallest(std::slice::from_ref(group), of.sparsity))
                     .collect()
             }
         };

@@ -2,7 +2,7 @@
 
 /// The units of one tensor: elements or channels.
 pub struct Group {
-    /// What orders them: the least goes first, and of equals the one that stands first.
+    /// Their order: the smallest goes first, and of equals the one that stands first.
     pub order: Vec<u64>,
     /// Which are pruned already; they go before all others.
     pub pruned: Vec<bool>,
@@ -10,7 +10,7 @@ pub struct Group {
 
 /// A share of the units of all groups together, the least first; true for each that is chosen. What is pruned already is
 /// always chosen.
-pub fn least(groups: &[Group], share: f64) -> Vec<Vec<bool>> {
+pub fn smallest(groups: &[Group], share: f64) -> Vec<Vec<bool>> {
     let total: usize = groups.iter().map(|group| group.order.len()).sum();
     let mut chosen: Vec<Vec<bool>> = groups.iter().map(|group| group.pruned.clone()).collect();
     let done = chosen.iter().flatten().filter(|pruned| **pruned).count();
@@ -62,23 +62,23 @@ mod tests {
             (0.5, vec![(0, 1), (0, 3), (1, 0)]),
             (0.99, vec![(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1)]),
         ] {
-            assert_eq!(places(&least(&groups, share)), expected, "{share}");
+            assert_eq!(places(&smallest(&groups, share)), expected, "{share}");
         }
     }
 
     #[test]
     fn what_is_pruned_counts_and_stays() {
         let groups = [group(&[1, 2, 3, 4], &[3])];
-        assert_eq!(places(&least(&groups, 0.0)), [(0, 3)]);
-        assert_eq!(places(&least(&groups, 0.25)), [(0, 3)]);
-        assert_eq!(places(&least(&groups, 0.5)), [(0, 0), (0, 3)]);
+        assert_eq!(places(&smallest(&groups, 0.0)), [(0, 3)]);
+        assert_eq!(places(&smallest(&groups, 0.25)), [(0, 3)]);
+        assert_eq!(places(&smallest(&groups, 0.5)), [(0, 0), (0, 3)]);
     }
 
     #[test]
     fn halves_go_to_the_even_number() {
         let five = [group(&[1, 2, 3, 4, 5], &[])];
-        assert_eq!(places(&least(&five, 0.5)).len(), 2);
+        assert_eq!(places(&smallest(&five, 0.5)).len(), 2);
         let three = [group(&[1, 2, 3], &[])];
-        assert_eq!(places(&least(&three, 0.5)).len(), 2);
+        assert_eq!(places(&smallest(&three, 0.5)).len(), 2);
     }
 }

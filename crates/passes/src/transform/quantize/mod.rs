@@ -8,7 +8,7 @@ pub use node_rule::{
 };
 
 use crate::analysis::summary;
-use crate::{Context, Decision, Kind, Pass, PassError, PassReport, Rule, Rules};
+use crate::{Context, Decision, Pass, PassError, PassReport, Rule, Rules};
 use config::Reader;
 use format::Format;
 use ir::{Graph, MaseType, Node, Op, Verified, verify};
@@ -17,14 +17,12 @@ use std::collections::BTreeMap;
 
 /// `[passes.quantize]`: see [`Pass::DOC`].
 pub struct Quantize {
-    /// What is said of which nodes.
+    /// The rules for nodes.
     pub rules: Rules<NodeRule>,
 }
 
 impl Pass for Quantize {
     const NAME: &'static str = "quantize";
-    const ALIASES: &'static [&'static str] = &["quantize_transform_pass"];
-    const KIND: Kind = Kind::Transform;
     const ABOUT: &'static str = "gives ports a number format, by type, name or pattern of names";
     const DOC: &'static str = "\
 What it does: every node that a rule chooses gets number formats on its data inputs, weight, bias and result. From then on
@@ -44,6 +42,17 @@ Example:
   weight_frac_width = 4
   bias_width = 8                    # no bias_… key: the bias is not rounded
   bias_frac_width = 4
+
+Before:
+  x: f32[N, 16] = placeholder
+  act = relu(x)
+  fc = linear(act) { in_features = 16, out_features = 5 }
+  return fc
+After:
+  x: f32[N, 16] = placeholder
+  act = relu(x)
+  fc = linear(act: integer(8, 4)) { in_features = 16, out_features = 5, weight: integer(8, 4), bias: integer(8, 4) }
+  return fc
 
 Config: by; KEY.config with name, {data_in,weight,bias,data_out}_{field of the format}, {operand}_name for a format of its
 own, floor, bypass. Several inputs: data_in holds for all, but matmul, bmm and attention take weight for what stands on the
@@ -74,7 +83,7 @@ Limits: a rule that chooses nothing is an error. The default leaves helpers that
 }
 
 impl Quantize {
-    /// Gives the nodes of a graph their formats and says why each has what it has.
+    /// Gives the nodes of a graph their formats; the decision for each.
     pub fn apply(&self, graph: &mut Graph) -> Result<BTreeMap<String, Decision>, PassError> {
         let mut problems = self.rules.unused(graph);
         problems.extend(self.misplaced(graph));
@@ -132,7 +141,7 @@ impl Quantize {
             let mut chosen = graph
                 .nodes()
                 .iter()
-                .filter(|node| self.rules.chooses(rule, node))
+                .filter(|node| rule.matches(node))
                 .peekable();
             let gives = matches!(rule.value, NodeRule::Formats(_));
             gives && chosen.peek().is_some() && chosen.all(|node| has_nothing_to_round(&node.op))
@@ -149,7 +158,7 @@ impl Quantize {
             .collect()
     }
 
-    /// What to tell of rules with keys that do nothing.
+    /// Notes on rules with keys that do nothing.
     fn idle(&self, graph: &Graph) -> Result<Vec<String>, PassError> {
         let verified = verify(graph)?;
         let of_rule = |rule: &Rule<NodeRule>| {
@@ -165,13 +174,13 @@ impl Quantize {
         Ok(rules.filter_map(of_rule).collect())
     }
 
-    /// Whether it is this rule that says what becomes of a node.
+    /// True when this rule decides on a node.
     fn is_ruled(&self, node: &Node, rule: &Rule<NodeRule>) -> bool {
         let found = self.rules.find(node);
         found.is_some_and(|found| found.key.span == rule.key.span)
     }
 
-    /// What each rule chooses.
+    /// The nodes of each rule.
     fn matches(&self, graph: &Graph) -> Table {
         let mut table = Table::new(&["Rule", "Formats", "Nodes", "Names"]);
         for rule in self.rules.rules.iter().chain(&self.rules.default) {
@@ -197,7 +206,7 @@ pub fn has_nothing_to_round(op: &Op) -> bool {
     matches!(op, Op::Placeholder(_) | Op::Output(_) | Op::Constant(_))
 }
 
-/// Whether an operator hands its elements on as they are.
+/// True for an operator that passes its elements on unchanged.
 pub fn moves_only(node: &Node) -> bool {
     node.mase_type() == MaseType::ImplicitFunc
         || matches!(node.op, Op::Dropout(_) | Op::Identity(_))

@@ -1,4 +1,4 @@
-//! What a rule says of a node: `name` and `{operand}_{field}` keys become formats of ports.
+//! The rule of a node: `name` and `{operand}_{field}` keys become formats of ports.
 
 use config::{Item, Reader, Span, Value, did_you_mean};
 use format::{FieldValue, Format, FormatEntry};
@@ -6,7 +6,7 @@ use ir::{DType, Node, NodeId, Op, ParamRole, Verified};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What a rule says of the nodes it chooses.
+/// The decision for the nodes of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeRule {
     /// `name = "NA"`.
@@ -17,7 +17,7 @@ pub enum NodeRule {
     Formats(BTreeMap<Operand, OperandFormat>),
 }
 
-/// What the keys of a rule speak of.
+/// The operands that keys of a rule name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operand {
     /// Values that flow in.
@@ -340,7 +340,7 @@ impl OperandFormat {
     }
 }
 
-/// The operand whose keys speak of a port; `None` for ports that hold no numbers to round.
+/// The operand that a port belongs to; `None` for ports that hold no numbers to round.
 fn operand_of(node: &Node, port: &str) -> Option<Operand> {
     if let Some(index) = port.strip_prefix("data_in_") {
         let is_right = index != "0"
@@ -366,7 +366,7 @@ fn operand_of(node: &Node, port: &str) -> Option<Operand> {
     }
 }
 
-/// The ports of a node that hold numbers to round, with the operands whose keys speak of them.
+/// The ports of a node that hold numbers to round, with the operands that they belong to.
 pub fn ports(node: &Node, verified: &Verified, id: NodeId) -> Vec<(String, Operand)> {
     let inputs = verified.input_types(id);
     let data = (0..inputs.len())
@@ -389,7 +389,7 @@ pub fn ports(node: &Node, verified: &Verified, id: NodeId) -> Vec<(String, Opera
         .collect()
 }
 
-/// What to tell of a rule with keys for operands that none of its nodes has.
+/// A note on a rule with keys for operands that none of its nodes has.
 pub fn idle_keys(
     rule: &str,
     given: impl Iterator<Item = Operand>,
@@ -439,7 +439,7 @@ fn is_na_word(word: &str) -> bool {
     word == "NA" || word == "None"
 }
 
-/// Whether a value is `"NA"`: as if its key were not given.
+/// True for `"NA"`: as if its key were not given.
 pub fn is_na(value: &FieldValue) -> bool {
     matches!(value, FieldValue::Text(word) if is_na_word(word))
 }

@@ -43,7 +43,7 @@ fn state(trial: &Trial) -> char {
     }
 }
 
-/// What can stand on an axis: every metric, and the sum when metrics are summed.
+/// Everything that can stand on an axis: every objective, and the sum when they are summed.
 fn columns(report: &Report) -> Vec<Json> {
     let (search, trials) = (report.search, report.results.history.trials());
     let goals = &search.config.goals;
@@ -94,13 +94,11 @@ fn short(value: f64) -> Json {
 /// The places of the objectives among the columns.
 fn objectives(search: &Search) -> Vec<usize> {
     let goals = &search.config.goals;
-    match goals.sum {
-        Some(_) => vec![OBJECTIVES.len()],
-        None => {
-            let objectives = goals.objectives.iter();
-            objectives.map(|goal| goal.objective as usize).collect()
-        }
+    if goals.sum.is_some() {
+        return vec![OBJECTIVES.len()];
     }
+    let objectives = goals.objectives.iter();
+    objectives.map(|goal| goal.objective as usize).collect()
 }
 
 fn budgets(search: &Search) -> Vec<Json> {

@@ -9,7 +9,7 @@ use super::Report;
 
 const MARKUP: &str = include_str!("page.html");
 const LOOKS: &str = include_str!("page.css");
-/// What is known, how it is drawn, how it answers.
+/// The data model, the drawing, and the interaction.
 const PROGRAM: &str = concat!(
     include_str!("study.js"),
     include_str!("chart.js"),

@@ -34,14 +34,14 @@ fn between(state: &mut Distribution, axis: usize, below: f64, above: f64, alpha:
     let (mean, deviation) = (state.mean[axis], state.deviation(axis));
     let low = normal::cumulative((below - mean) / deviation);
     let high = normal::cumulative((mean - above) / deviation);
-    let least = 0.5 * alpha;
-    let parts = [low, 1.0 - low - high, high].map(|part| part.max(least));
+    let min = 0.5 * alpha;
+    let parts = [low, 1.0 - low - high, high].map(|part| part.max(min));
     let excess = parts.iter().sum::<f64>() - 1.0;
     if excess <= 0.0 {
         return;
     }
-    let spare: f64 = parts.iter().map(|part| part - least).sum();
-    let [low, _, high] = parts.map(|part| part - excess / spare * (part - least));
+    let spare: f64 = parts.iter().map(|part| part - min).sum();
+    let [low, _, high] = parts.map(|part| part - excess / spare * (part - min));
     let (left, right) = (-normal::quantile(low), -normal::quantile(high));
     state.mean[axis] = (below * right + above * left) / (left + right);
     state.margin[axis] *= (above - below) / (left + right) / deviation;

@@ -187,7 +187,7 @@ fn is_discrete(distribution: &Distribution) -> bool {
     !matches!(distribution, Distribution::Float { .. })
 }
 
-/// Why the space cannot be searched.
+/// The reason why the space cannot be searched.
 fn obstacle(space: &Space) -> Option<String> {
     if space.is_empty() {
         return Some("it has no parameters".into());

@@ -5,13 +5,13 @@
 use super::eigen::{Matrix, dot, eigen};
 use random::Draws;
 
-/// What follows from the number of parameters and the size of the population.
+/// Constants that follow from the number of parameters and the size of the population.
 #[derive(Clone, Debug)]
 pub(super) struct Rates {
     /// Individuals in a generation.
     pub(super) population: usize,
     weights: Vec<f64>,
-    /// How many individuals with positive weights the recombination is worth.
+    /// The variance-effective selection mass of the positive weights.
     mu_eff: f64,
     c_sigma: f64,
     d_sigma: f64,
@@ -66,12 +66,12 @@ fn effective(weights: &[f64]) -> f64 {
 fn weights(raw: &[f64], negative_sums: &[f64]) -> Vec<f64> {
     let positive: f64 = raw.iter().filter(|w| **w > 0.0).sum();
     let negative: f64 = raw.iter().filter(|w| **w < 0.0).map(|w| -w).sum();
-    let least = negative_sums.iter().copied().fold(f64::INFINITY, f64::min);
+    let min = negative_sums.iter().copied().fold(f64::INFINITY, f64::min);
     let scaled = |w: &f64| {
         if *w >= 0.0 {
             w / positive
         } else {
-            w * least / negative
+            w * min / negative
         }
     };
     raw.iter().map(scaled).collect()
@@ -84,7 +84,7 @@ pub(super) struct Distribution {
     pub(super) mean: Vec<f64>,
     /// The step size.
     pub(super) sigma: f64,
-    /// How much wider each axis is drawn, so that a discrete one cannot get stuck; 1 where nothing is needed.
+    /// Factor by which each axis is drawn wider, so that a discrete one cannot get stuck; 1 where nothing is needed.
     pub(super) margin: Vec<f64>,
     covariance: Matrix,
     path_sigma: Vec<f64>,

@@ -75,13 +75,13 @@ impl Evidence {
     }
 }
 
-/// Whether a trial tells how good its point is.
+/// True when a trial measures its point.
 pub(super) fn is_usable(trial: &Trial) -> bool {
     trial.outcome.state == State::Complete
         && trial.outcome.values.iter().all(|value| value.is_finite())
 }
 
-/// What a trial gave: its losses, then its violation; none where there is no budget is the same as none.
+/// The reading of a trial: its losses, then its violation; none where there is no budget is the same as none.
 pub(super) fn reading(history: &History, trial: &Trial) -> Vec<f64> {
     let mut reading = history.losses(trial);
     let violation = trial.outcome.violation.unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! Which options of a unit are measured, and in which order.
+//! The options of a unit that are measured, in order.
 
 use super::units::{Axis, Choice, Unit, cost};
 use crate::{Coordinate, Parameter, Point, Space};
@@ -6,24 +6,24 @@ use random::Draws;
 use std::collections::HashSet;
 
 /// Families of options, one for each combination of what is not a number, of which the widest and the cheapest are listed.
-const MOST_FAMILIES: u128 = 16;
+const MAX_FAMILIES: u128 = 16;
 
 /// Options in order, each once and possible, up to a number.
 pub(super) struct Listing<'a> {
     whole: &'a Space,
     unit: &'a Unit,
-    most: usize,
+    max: usize,
     options: Vec<Choice>,
     seen: HashSet<Choice>,
 }
 
 impl<'a> Listing<'a> {
     /// No options yet; `whole` is the space that the unit is a part of.
-    pub fn new(whole: &'a Space, unit: &'a Unit, most: usize) -> Self {
+    pub fn new(whole: &'a Space, unit: &'a Unit, max: usize) -> Self {
         Self {
             whole,
             unit,
-            most,
+            max,
             options: Vec::new(),
             seen: HashSet::new(),
         }
@@ -38,11 +38,11 @@ impl<'a> Listing<'a> {
             choices.map(|choice| self.possible(choice)).collect()
         };
         let (wide, narrow) = (all_of(Axis::widest), all_of(Axis::cheapest));
-        let most = self.most;
+        let max = self.max;
         let size = self.unit.space.size().unwrap_or(u128::MAX);
-        if size > most as u128 {
+        if size > max as u128 {
             // Some room is for what lies between.
-            self.most = most - most / 4;
+            self.max = max - max / 4;
         }
         self.add_by_width(&wide, &narrow);
         for share in [0.0, 0.5, 0.25, 0.75] {
@@ -53,8 +53,8 @@ impl<'a> Listing<'a> {
                 self.add(choice);
             }
         }
-        self.most = most;
-        if size <= most as u128 {
+        self.max = max;
+        if size <= max as u128 {
             self.add_all(size as u64);
         } else {
             self.spread(&mut draws);
@@ -64,7 +64,7 @@ impl<'a> Listing<'a> {
 
     fn add(&mut self, choice: Choice) {
         let choice = self.possible(choice);
-        if self.options.len() < self.most && self.seen.insert(choice.clone()) {
+        if self.options.len() < self.max && self.seen.insert(choice.clone()) {
             self.options.push(choice);
         }
     }
@@ -110,7 +110,7 @@ impl<'a> Listing<'a> {
         let count = self.unit.parameters.len();
         let steps = spread_steps(count);
         let starts: Vec<f64> = (0..count).map(|_| draws.uniform()).collect();
-        for index in 1..=16 * self.most {
+        for index in 1..=16 * self.max {
             let place = |k: usize| (starts[k] + index as f64 * steps[k]).fract();
             let space = &self.unit.space;
             let point = space.build(|k, distribution| distribution.at(place(k)));
@@ -140,7 +140,7 @@ fn families(unit: &Unit) -> Vec<Vec<(String, Coordinate)>> {
         .collect();
     let space = Space::new(words).expect("what conditions hang on is not a number");
     let size = space.size().unwrap_or(1);
-    let shown = size.min(MOST_FAMILIES);
+    let shown = size.min(MAX_FAMILIES);
     (0..shown)
         .filter_map(|k| space.nth(k * (size / shown)))
         .map(|point| {

@@ -47,7 +47,7 @@ const WINDOW: u64 = 8;
 const PARENTS: usize = 4;
 /// Multiples of it lie evenly, modulo 1.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
-/// What the trials of a window do.
+/// The turns of the trials of a window.
 const TURNS: [Turn; WINDOW as usize] = {
     use Turn::{Measure, Refine, Select};
     [
@@ -70,7 +70,7 @@ pub struct Sensitivity {
     memory: Mutex<Memory>,
 }
 
-/// What follows from the history up to a horizon.
+/// State that follows from the history up to a horizon.
 #[derive(Default)]
 struct Memory {
     horizon: u64,
@@ -253,8 +253,8 @@ impl Sensitivity {
     /// The base with one unit changed to the next option that was not measured; after the cheapest of each unit, all of
     /// them together.
     fn measured(&self, memory: &Memory, model: &Model, is_opening: bool) -> Option<Point> {
-        let most = self.units.iter().map(|unit| unit.options.len()).max()?;
-        for round in 1..most {
+        let max = self.units.iter().map(|unit| unit.options.len()).max()?;
+        for round in 1..max {
             for (index, unit) in self.units.iter().enumerate() {
                 let is_open = !is_opening || round <= unit.opening();
                 let Some(option) = unit.options.get(round).filter(|_| is_open) else {

@@ -1,4 +1,4 @@
-//! What options do to the readings of trials, learned from those that differ from a base in one unit.
+//! An additive model of the readings of trials, learned from those that differ from a base in one unit.
 //!
 //! The model of a reading is that of the base plus a change for each unit. An option that was not measured lies between
 //! two that were, or does what its numbers do one at a time; one that fails is not part of the model. What the sums miss
@@ -15,7 +15,7 @@ const SWEEPS: usize = 6;
 
 /// The changes of all units. Of all readings, the last is the violation.
 pub(super) struct Model {
-    /// What the base gave.
+    /// The reading of the base.
     pub start: Vec<f64>,
     /// By unit, the option of the base.
     pub base: Vec<Choice>,
@@ -23,7 +23,7 @@ pub(super) struct Model {
     units: Vec<Known>,
 }
 
-/// What is known of one unit.
+/// The knowledge of one unit.
 #[derive(Default)]
 struct Known {
     measured: Vec<(Choice, Vec<f64>)>,
@@ -33,7 +33,7 @@ struct Known {
 }
 
 impl Model {
-    /// What the evidence says; nothing while no trial has worked.
+    /// The model of the evidence; none while no trial has worked.
     pub fn new(units: &[Unit], evidence: &Evidence) -> Option<Self> {
         let base = evidence.base.as_ref()?;
         let scales: Vec<Scale> = (0..base.reading.len())
@@ -62,12 +62,12 @@ impl Model {
         Some(model)
     }
 
-    /// What a trial gave.
+    /// The reading of a trial.
     pub fn reading(&self, history: &History, trial: &Trial) -> Vec<f64> {
         turned(&self.scales, &reading(history, trial))
     }
 
-    /// How an option of a unit changes the readings of the base; nothing when nothing is known of it, or that it fails.
+    /// The change that an option of a unit makes to the readings of the base; none when nothing is known of it, or that it fails.
     pub fn change(&self, units: &[Unit], unit: usize, choice: &Choice) -> Option<Vec<f64>> {
         let mut change = self.uncorrected(&units[unit], unit, choice)?;
         if let Some(correction) = self.units[unit].corrections.get(choice) {
@@ -76,17 +76,17 @@ impl Model {
         Some(change)
     }
 
-    /// Whether trials with this option fail.
+    /// True when trials with this option fail.
     pub fn is_failing(&self, unit: usize, choice: &Choice) -> bool {
         self.units[unit].failing.contains(choice)
     }
 
-    /// Whether nothing is left to learn from changing the base to this option.
+    /// True when nothing is left to learn from changing the base to this option.
     pub fn is_settled(&self, unit: usize, choice: &Choice) -> bool {
         self.units[unit].places.contains_key(choice) || self.is_failing(unit, choice)
     }
 
-    /// How far options change a reading.
+    /// The range over which options change a reading.
     pub fn range(&self, index: usize) -> f64 {
         let changes = || {
             let all = self.units.iter().flat_map(|known| &known.measured);
@@ -120,7 +120,7 @@ impl Model {
         })
     }
 
-    /// What was measured, or what lies between two measured options that differ in one number.
+    /// A measured change, or one between two measured options that differ in one number.
     fn along_one(&self, unit: &Unit, known: &Known, choice: &Choice) -> Option<Vec<f64>> {
         if let Some(&place) = known.places.get(choice) {
             return Some(known.measured[place].1.clone());
@@ -177,7 +177,7 @@ impl Model {
         }
     }
 
-    /// What a trial gave beyond the sum of its changes.
+    /// The reading of a trial beyond the sum of its changes.
     fn missed(&self, units: &[Unit], seen: &Seen) -> Option<Vec<f64>> {
         let mut missed = turned(&self.scales, &seen.reading);
         missed

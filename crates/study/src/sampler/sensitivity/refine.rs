@@ -6,12 +6,12 @@ use super::units::{Choice, Unit};
 use crate::{History, Point, Space, Trial};
 use random::Draws;
 
-/// How many neighbors are compared: few to look around, many to follow the model.
+/// Numbers of neighbors that are compared: few to look around, many to follow the model.
 const COMPARED: [usize; 3] = [2, 12, 48];
-/// What violations may differ by without meaning it.
+/// Difference of violations that means nothing.
 const SLACK: f64 = 1e-9;
 
-/// What neighbors are compared by.
+/// The context in which neighbors are compared.
 pub(super) struct Neighborhood<'a> {
     pub space: &'a Space,
     pub units: &'a [Unit],
@@ -57,7 +57,7 @@ impl Neighborhood<'_> {
         self.history.trials().get(*self.parents.get(place)?)
     }
 
-    /// How much each objective counts: random shares of their ranges.
+    /// Weights of the objectives: random shares of their ranges.
     fn weights(&self, draws: &mut Draws) -> Vec<f64> {
         let share = |index| -(1.0 - draws.uniform()).ln() / self.model.range(index);
         (0..self.history.directions().len()).map(share).collect()
@@ -92,7 +92,7 @@ impl Neighborhood<'_> {
         changed
     }
 
-    /// What the model expects, less being better: anything that keeps the budgets before anything that does not, and what
+    /// The expectation of the model, less being better: anything that keeps the budgets before anything that does not, and what
     /// nothing is known of in between.
     fn score(&self, parent: &Trial, before: &[Choice], after: &[Choice], weights: &[f64]) -> f64 {
         let mut change = vec![0.0; self.model.start.len()];

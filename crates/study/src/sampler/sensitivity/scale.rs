@@ -1,10 +1,10 @@
-//! How readings are turned so that the changes of units add up.
+//! Transformations of readings under which the changes of units add up.
 
 use super::evidence::{Evidence, Seen, changed};
 use super::units::Choice;
 use std::collections::HashMap;
 
-/// How one reading is turned. Order and, of a violation, sign stay.
+/// The transformation of one reading. Order and, of a violation, sign stay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scale {
     /// Not at all: it is a sum over the nodes.
@@ -17,12 +17,12 @@ pub(super) enum Scale {
     Loss {
         /// That of the base.
         start: f64,
-        /// What is left there until the worst.
+        /// The distance that is left there until the worst.
         room: f64,
     },
 }
 
-/// What sums may differ by, as a share, without meaning it.
+/// Difference of sums, as a share, that means nothing.
 const TOLERANCE: f64 = 1e-6;
 
 impl Scale {
@@ -69,7 +69,7 @@ impl Scale {
         }
     }
 
-    /// Whether trials that change several units give the sum of what changing each alone does.
+    /// True when trials that change several units give the sum of what changing each alone does.
     fn adds_up(&self, evidence: &Evidence, base: &Seen, index: usize, is_violation: bool) -> bool {
         let (single, joint) = (&evidence.single, recent(&evidence.joint));
         let seen = single

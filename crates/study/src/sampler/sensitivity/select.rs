@@ -4,18 +4,18 @@
 //! completion brings below the limit; sums are never rounded, so that what is kept keeps the limit.
 
 /// Partial choices that are kept after a unit; of more, the best for each of as many parts of the costs.
-const MOST: usize = 512;
-/// What sums may differ by without meaning it.
+const MAX_LABELS: usize = 512;
+/// Difference of sums that means nothing.
 const SLACK: f64 = 1e-9;
 
-/// What an option adds.
+/// The contribution of an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Item {
-    /// What is to be small.
+    /// The sum to be minimized.
     pub loss: f64,
-    /// What is swept.
+    /// The sum whose limit is swept.
     pub cost: f64,
-    /// What must not exceed the limit in sum.
+    /// The sum that must not exceed the budget.
     pub burden: f64,
 }
 
@@ -72,35 +72,35 @@ pub(super) fn select(units: &[Vec<Item>], limit: f64) -> Vec<Selection> {
     (0..last.len()).map(|end| trace(&layers, end)).collect()
 }
 
-/// What the units that are still to come add to the burden.
+/// The burden that the units still to come add.
 struct Rests {
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
 }
 
 impl Rests {
     fn of(units: &[Vec<Item>]) -> Self {
-        let (mut least, mut most) = (0.0, 0.0);
+        let (mut min, mut max) = (0.0, 0.0);
         for (low, high) in units.iter().map(|items| range(items)) {
-            least += low;
-            most += high;
+            min += low;
+            max += high;
         }
-        Self { least, most }
+        Self { min, max }
     }
 
     fn pass(&mut self, items: &[Item]) {
         let (low, high) = range(items);
-        self.least -= low;
-        self.most -= high;
+        self.min -= low;
+        self.max -= high;
     }
 
     /// Nothing if the limit is out of reach; a burden that can never matter is none.
     fn weigh(&self, burden: f64, limit: f64) -> Option<f64> {
         let slack = SLACK * (1.0 + limit.abs());
-        if burden + self.least > limit + slack {
+        if burden + self.min > limit + slack {
             return None;
         }
-        let is_safe = burden + self.most <= limit + slack;
+        let is_safe = burden + self.max <= limit + slack;
         Some(if is_safe { f64::NEG_INFINITY } else { burden })
     }
 }
@@ -161,31 +161,32 @@ fn best(mut labels: Vec<Label>) -> Vec<Label> {
     labels
 }
 
-/// At most [`MOST`] labels: those of least loss and of least burden in each part of the costs.
+/// At most [`MAX_LABELS`] labels: those of least loss and of least burden in each part of the costs.
 fn thinned(labels: Vec<Label>) -> Vec<Label> {
     let (Some(first), Some(last)) = (labels.first(), labels.last()) else {
         return labels;
     };
-    if labels.len() <= MOST {
+    if labels.len() <= MAX_LABELS {
         return labels;
     }
     let (low, width) = (first.sum.cost, last.sum.cost - first.sum.cost);
-    let part = |label: &Label| (((label.sum.cost - low) / width) * (MOST / 2 - 1) as f64) as usize;
+    let part =
+        |label: &Label| (((label.sum.cost - low) / width) * (MAX_LABELS / 2 - 1) as f64) as usize;
     let parts = if width > 0.0 {
         labels.chunk_by(|a, b| part(a) == part(b)).collect()
     } else {
         labels
-            .chunks(labels.len().div_ceil(MOST / 2))
+            .chunks(labels.len().div_ceil(MAX_LABELS / 2))
             .collect::<Vec<_>>()
     };
-    let least = |labels: &[Label], key: fn(&Item) -> f64| {
-        let least =
+    let min = |labels: &[Label], key: fn(&Item) -> f64| {
+        let min =
             (0..labels.len()).min_by(|&a, &b| key(&labels[a].sum).total_cmp(&key(&labels[b].sum)));
-        least.unwrap_or(0)
+        min.unwrap_or(0)
     };
-    let mut kept = Vec::with_capacity(MOST);
+    let mut kept = Vec::with_capacity(MAX_LABELS);
     for part in parts {
-        let (loss, burden) = (least(part, |s| s.loss), least(part, |s| s.burden));
+        let (loss, burden) = (min(part, |s| s.loss), min(part, |s| s.burden));
         kept.push(part[loss.min(burden)]);
         if loss != burden {
             kept.push(part[loss.max(burden)]);
@@ -314,7 +315,7 @@ mod tests {
         let random = Random::new(2, "select");
         let units: Vec<Vec<Item>> = (0..4).flat_map(|k| problem(random.at(k))).collect();
         let found = select(&units, -4.0);
-        assert!(!found.is_empty() && found.len() <= MOST);
+        assert!(!found.is_empty() && found.len() <= MAX_LABELS);
         for selection in &found {
             assert!(sum(&units, &selection.options).burden <= -4.0 + 1e-6);
         }

@@ -20,7 +20,7 @@ pub(super) struct Unit {
     pub axes: Vec<Option<Axis>>,
     /// Of every family of options with the same words, the widest.
     anchors: Vec<Choice>,
-    /// What is measured, in the order in which it is worth knowing; the widest option is the first.
+    /// Options to measure, in the order in which they are worth knowing; the widest is the first.
     pub options: Vec<Choice>,
 }
 
@@ -33,10 +33,10 @@ pub(super) struct Axis {
 /// Options of a unit, besides the widest, that are measured before anything is selected, at least and at most.
 const OPENING: RangeInclusive<usize> = 2..=6;
 /// Values of an axis at most that are told apart.
-const MOST_VALUES: u64 = 256;
+const MAX_VALUES: u64 = 256;
 
 impl Unit {
-    /// What a point of the whole space chooses.
+    /// The choice of a point of the whole space.
     pub fn choice(&self, point: &Point) -> Choice {
         self.parameters.iter().map(|&p| point.get(p)).collect()
     }
@@ -52,7 +52,7 @@ impl Unit {
         self.anchors.iter().find(is_alike)
     }
 
-    /// How many options besides the widest are measured before anything is selected: the cheapest, and one for each number.
+    /// Number of options besides the widest that are measured before anything is selected: the cheapest, and one for each number.
     pub fn opening(&self) -> usize {
         let numbers = self.axes.iter().flatten().count();
         (1 + numbers).clamp(*OPENING.start(), *OPENING.end())
@@ -91,7 +91,7 @@ impl Axis {
                 .collect::<Option<_>>()?,
             distribution @ Distribution::Int { .. } => {
                 let count = distribution.count()?;
-                let shown = count.min(MOST_VALUES);
+                let shown = count.min(MAX_VALUES);
                 let index = |k: u64| k * (count - 1) / (shown - 1).max(1);
                 let value = |k: u64| match distribution.nth(index(k)) {
                     Coordinate::Int(value) => (value as f64, Coordinate::Int(value)),

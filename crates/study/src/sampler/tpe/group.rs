@@ -1,4 +1,4 @@
-//! Which parameters are modeled together.
+//! Groups of parameters that are modeled together.
 
 use crate::{Point, Space};
 
@@ -10,7 +10,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Whether the parameters have values in `point`.
+    /// True when the parameters have values in `point`.
     pub(super) fn is_active(&self, point: &Point) -> bool {
         point.get(self.parameters[0]).is_some()
     }

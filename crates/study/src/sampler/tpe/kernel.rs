@@ -15,7 +15,7 @@ use random::Draws;
 use random::normal;
 
 /// An `Int` with more values than this is modeled as continuous: a cell is then about as narrow as a kernel.
-const MOST_CELLS: u64 = 64;
+const MAX_CELLS: u64 = 64;
 
 /// Kernels of one parameter.
 pub(super) enum Column {
@@ -45,7 +45,7 @@ impl Column {
             Distribution::Categorical { choices } => {
                 Self::Choice(ChoiceColumn::new(choices.len(), values))
             }
-            Distribution::Int { .. } if distribution.count() <= Some(MOST_CELLS) => {
+            Distribution::Int { .. } if distribution.count() <= Some(MAX_CELLS) => {
                 Self::Grid(GridColumn::new(distribution, values))
             }
             _ => Self::Real(RealColumn::new(distribution, values)),
@@ -177,7 +177,7 @@ pub(super) struct RealColumn {
     half_precision: Vec<f32>,
     /// The logarithm of the density at the mean.
     peak: Vec<f32>,
-    /// Whether the ends of the axis cut nothing off the last kernel.
+    /// True when the ends of the axis cut nothing off the last kernel.
     was_whole: bool,
 }
 
@@ -316,7 +316,7 @@ impl Normal {
         normal::log_mass(self.standard(0.0), self.standard(1.0))
     }
 
-    /// Whether the ends of the axis are six deviations away or more, where they cut off less than 1e-9.
+    /// True when the ends of the axis are six deviations away or more, where they cut off less than 1e-9.
     fn is_whole(&self) -> bool {
         self.mean.min(1.0 - self.mean) > 6.0 * self.deviation
     }
@@ -345,10 +345,10 @@ fn normals(distribution: &Distribution, values: &[Coordinate]) -> Vec<Normal> {
         kernel.mean = mean;
     }
     let order = ascending(&kernels[..values.len()]);
-    let least = least_deviation(kernels.len());
+    let min = min_deviation(kernels.len());
     for (place, &at) in order.iter().enumerate() {
         let deviation = farther_neighbor(&kernels, &order, place);
-        kernels[at].deviation = deviation.clamp(least, 1.0);
+        kernels[at].deviation = deviation.clamp(min, 1.0);
     }
     kernels
 }
@@ -386,12 +386,12 @@ fn farther_neighbor(kernels: &[Normal], order: &[usize], place: usize) -> f64 {
 fn narrow(distribution: &Distribution, value: Coordinate, n_kernels: usize) -> Normal {
     Normal {
         mean: distribution.place(value),
-        deviation: least_deviation(n_kernels + 1),
+        deviation: min_deviation(n_kernels + 1),
     }
 }
 
 /// The least width of one of so many kernels.
-fn least_deviation(n_kernels: usize) -> f64 {
+fn min_deviation(n_kernels: usize) -> f64 {
     1.0 / (1.0 + n_kernels as f64).min(100.0)
 }
 

@@ -19,7 +19,7 @@ use super::{Sampler, SamplerContext, SamplerSpec};
 use crate::{Coordinate, History, Point, State, StudyError};
 use random::Draws;
 
-/// How many variants of a point that repeats a trial are looked at.
+/// Variants that are looked at of a point that repeats a trial.
 const VARIANTS: usize = 64;
 
 /// Settings of the estimator.
@@ -130,7 +130,7 @@ impl Sampler for Tpe {
     }
 }
 
-/// What is known at one horizon, and the points that followed from it so far.
+/// The models of one horizon, and the points that followed from them so far.
 #[derive(Default)]
 struct Window {
     horizon: u64,

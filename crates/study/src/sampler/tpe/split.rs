@@ -1,9 +1,9 @@
-//! Which trials count as good.
+//! The split of trials into good ones and the rest.
 
 use crate::{History, State, Trial, pareto};
 
 /// The most good trials of a single objective.
-const MOST_GOOD: usize = 25;
+const MAX_GOOD: usize = 25;
 
 /// Indices into the history, ascending.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,12 +27,12 @@ pub(super) fn split(history: &History, horizon: u64) -> Split {
     let usable = complete.len() + pruned.len() + violating.len();
     let several = history.directions().len() > 1;
     let tenth = usable.div_ceil(10);
-    let wanted = if several { tenth } else { tenth.min(MOST_GOOD) };
+    let wanted = if several { tenth } else { tenth.min(MAX_GOOD) };
     let mut good = best_complete(history, complete, wanted);
-    good.extend(least(pruned, wanted - good.len(), |n| {
+    good.extend(smallest(pruned, wanted - good.len(), |n| {
         first_loss(history, &trials[n])
     }));
-    good.extend(least(violating, wanted - good.len(), |n| {
+    good.extend(smallest(violating, wanted - good.len(), |n| {
         trials[n].excess()
     }));
     good.sort_unstable();
@@ -49,7 +49,7 @@ fn first_loss(history: &History, trial: &Trial) -> f64 {
 }
 
 /// The `count` items with the least keys; of equal ones, the earlier.
-fn least(mut items: Vec<usize>, count: usize, key: impl Fn(usize) -> f64) -> Vec<usize> {
+fn smallest(mut items: Vec<usize>, count: usize, key: impl Fn(usize) -> f64) -> Vec<usize> {
     items.sort_by(|&a, &b| key(a).total_cmp(&key(b)));
     items.truncate(count);
     items
@@ -60,7 +60,7 @@ fn best_complete(history: &History, complete: Vec<usize>, count: usize) -> Vec<u
         return complete;
     }
     if history.directions().len() == 1 {
-        return least(complete, count, |n| {
+        return smallest(complete, count, |n| {
             first_loss(history, &history.trials()[n])
         });
     }

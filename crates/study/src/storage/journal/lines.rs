@@ -11,7 +11,7 @@ use crate::{Point, Space, Trial};
 use serde_json::{Map, Value as Json, json};
 use std::time::SystemTime;
 
-/// What a line does, by Optuna's numbers.
+/// Optuna's numbers of operations.
 pub(super) mod op {
     pub const CREATE_STUDY: u64 = 0;
     pub const STUDY_USER_ATTR: u64 = 2;

@@ -23,7 +23,7 @@ const MAX_BYTES: u64 = 1 << 32;
 /// Between two times that the disk is waited for.
 const SYNC_EVERY: Duration = Duration::from_millis(200);
 
-/// How our own workers are called, before the number of the process.
+/// The prefix of our own workers' names, before the number of the process.
 const WORKER: &str = "mase-";
 
 /// A journal, open for appending.

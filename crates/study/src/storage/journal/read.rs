@@ -29,7 +29,7 @@ pub(super) struct Draft {
     attributes: Map<String, Json>,
     /// Attributes of Optuna itself: constraints.
     system: Map<String, Json>,
-    /// Who began it.
+    /// The worker that began it.
     pub worker: String,
     started: SystemTime,
     result: Option<(State, Vec<f64>, SystemTime)>,
@@ -38,7 +38,7 @@ pub(super) struct Draft {
 /// A line that is wrong: its number, from 1, and why.
 pub(super) type Wrong = (usize, String);
 
-/// How the first line begins.
+/// The beginning of the first line.
 const OPENING: &[u8] = b"{\"op_code\":0,\"worker_id\":\"";
 
 /// Reads a journal of the study `info`. What stands behind the last line end was cut off while it was written and is left

@@ -5,7 +5,7 @@ use postgres::Config;
 use postgres::config::Host;
 use std::time::Duration;
 
-/// Where a study is, and how patient its workers are.
+/// The address of a study, and the patience of its workers.
 #[derive(Clone, Debug)]
 pub(super) struct Address {
     pub config: Config,

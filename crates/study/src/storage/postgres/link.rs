@@ -95,7 +95,7 @@ pub(super) fn failed(address: &Address, error: &Error) -> StorageError {
     }
 }
 
-/// Whether it may work a little later: the server is gone, or starts, or two workers were in each other's way.
+/// True when it may work a little later: the server is gone, or starts, or two workers were in each other's way.
 fn is_passing(error: &Error) -> bool {
     let Some(code) = error.code() else {
         let source = std::error::Error::source(error);

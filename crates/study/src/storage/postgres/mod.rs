@@ -215,7 +215,7 @@ impl Storage for Postgres {
     }
 }
 
-/// What becomes of a claim.
+/// The outcome of a claim.
 enum Claim {
     Mine(i32),
     /// Another number is the next.

@@ -44,7 +44,7 @@ impl Head {
     }
 }
 
-/// What hangs on a trial.
+/// The rows that belong to a trial.
 #[derive(Default)]
 struct Parts {
     parameters: Map<String, Json>,

@@ -1,0 +1,39 @@
+# run: report_node_meta_param
+# config:
+#   [passes.report_node_meta_param]
+#   which = ["common"]
+#   save_path = "meta.json"
+graph "one layer" {
+  x: f32[N, 4] = placeholder
+  fc1 = linear(x: integer(8, 4)) { in_features = 4, out_features = 3, weight: integer(8, 6), bias: integer(8, 4) }
+  return fc1
+}
+----
+# the graph is as it was
+
+x
+  common:
+    mase_type: "placeholder"
+    mase_op: "placeholder"
+    results.data_out_0: {"shape":[8,4],"torch_dtype":"torch.float32","type":"float","precision":[32]}
+fc1
+  common:
+    mase_type: "module_related_func"
+    mase_op: "linear"
+    args.data_in_0: {"shape":[8,4],"torch_dtype":"torch.float32","type":"integer","precision":[8,4]}
+    args.weight: {"shape":[3,4],"torch_dtype":"torch.float32","type":"integer","precision":[8,6]}
+    args.bias: {"shape":[3],"torch_dtype":"torch.float32","type":"integer","precision":[8,4]}
+    results.data_out_0: {"shape":[8,3],"torch_dtype":"torch.float32","type":"integer","precision":[18,10]}
+output
+  common:
+    mase_type: "output"
+    mase_op: "output"
+    args.data_in_0: {"shape":[8,3],"torch_dtype":"torch.float32","type":"float","precision":[32]}
+
+file meta.json: 97 lines
+
+file report_node_meta_param.csv:
+Node name,Fx Node op,Mase type,Mase op,Common Param
+x,placeholder,placeholder,placeholder,"{""mase_type"":""placeholder"",""mase_op"":""placeholder"",""results"":{""data_out_0"":{""shape"":[8,4],""torch_dtype"":""torch.float32"",""type"":""float"",""precision"":[32]}}}"
+fc1,call_function,module_related_func,linear,"{""mase_type"":""module_related_func"",""mase_op"":""linear"",""args"":{""data_in_0"":{""shape"":[8,4],""torch_dtype"":""torch.float32"",""type"":""integer"",""precision"":[8,4]},""weight"":{""shape"":[3,4],""torch_dtype"":""torch.float32"",""type"":""integer"",""precision"":[8,6]},""bias"":{""shape"":[3],""torch_dtype"":""torch.float32"",""type"":""integer"",""precision"":[8,4]}},""results"":{""data_out_0"":{""shape"":[8,3],""torch_dtype"":""torch.float32"",""type"":""integer"",""precision"":[18,10]}}}"
+output,output,output,output,"{""mase_type"":""output"",""mase_op"":""output"",""args"":{""data_in_0"":{""shape"":[8,3],""torch_dtype"":""torch.float32"",""type"":""float"",""precision"":[32]}}}"

@@ -1,0 +1,134 @@
+//! Rules choose nodes and formats, and every mistake in them is named.
+
+use crate::network::{INTEGER, model, problems, run};
+use config::Table;
+use ir::Graph;
+use passes::{Context, Program};
+
+#[test]
+fn histogram_of_the_net_with_1407_parameters() {
+    let mut graph = model("jsc-lab1", 0);
+    assert_eq!(graph.trained_parameter_count(), 1407);
+    let passes = format!(
+        "[quantize]\nby = \"type\"\n[quantize.default.config]\nname = \"NA\"\n[quantize.linear.config]\n{INTEGER}"
+    );
+    let reports = run(&mut graph, None, 0, &passes);
+    let tables: Vec<_> = reports[0].report.tables().collect();
+    let (_, histogram) = tables
+        .iter()
+        .find(|(name, _)| *name == "quantize_histogram")
+        .unwrap();
+    assert_eq!(
+        histogram.to_csv(),
+        "Original type,OP,Total,Changed,Unchanged\n\
+         BatchNorm1d,batch_norm1d,5,0,5\n\
+         Linear,linear,4,4,0\n\
+         ReLU,relu,5,0,5\n\
+         output,output,1,0,1\n\
+         x,placeholder,1,0,1\n"
+    );
+    let (_, nodes) = tables
+        .iter()
+        .find(|(name, _)| *name == "quantize_table")
+        .unwrap();
+    let why = |node: &str| nodes.rows.iter().find(|row| row[1] == node).unwrap()[7].clone();
+    assert_eq!(why("seq_blocks_2"), "rule linear");
+    assert_eq!(why("seq_blocks_0"), "rule default is \"NA\"");
+    assert_eq!(why("output"), "op has nothing to round");
+}
+
+#[test]
+fn metadata_of_a_linear_before_and_after() {
+    let mut graph = model("jsc-tiny", 0);
+    let before = metadata(&graph);
+    run(
+        &mut graph,
+        None,
+        0,
+        &format!("[quantize]\n[quantize.linear.config]\n{INTEGER}"),
+    );
+    let after = metadata(&graph);
+    let port = |meta: &serde_json::Value| {
+        (
+            meta["args"]["data_in_0"]["type"].clone(),
+            meta["args"]["data_in_0"]["precision"].clone(),
+        )
+    };
+    assert_eq!(port(&before), ("float".into(), serde_json::json!([32])));
+    assert_eq!(port(&after), ("integer".into(), serde_json::json!([8, 4])));
+}
+
+fn metadata(graph: &Graph) -> serde_json::Value {
+    let verified = ir::verify(graph).unwrap();
+    let linear = graph.find("seq_blocks_2").unwrap();
+    serde_json::to_value(ir::common(&verified, linear, 8)).unwrap()
+}
+
+#[test]
+fn every_mistake_in_a_rule_is_reported_where_it_stands() {
+    let rule = |keys: &str| format!("[quantize.linear.config]\n{keys}\n");
+    let bypass = problems(&rule(
+        "name = \"integer\"\nbypass = \"yes\"\nfloor = 1\nweight_width = 8",
+    ));
+    assert_eq!(bypass.len(), 2, "{bypass:?}");
+    assert!(bypass[0].starts_with("bypass: bypass: "), "{bypass:?}");
+    assert!(bypass[1].starts_with("floor: floor: "), "{bypass:?}");
+    let own_name = problems(&rule(
+        "name = \"integer\"\nweight_name = 3\nweight_width = 8",
+    ));
+    assert!(
+        own_name[0].starts_with("weight_name: weight_name: 3 is not a word"),
+        "{own_name:?}"
+    );
+    let unknown = problems(&rule(
+        "name = \"intger\"\nweight_width = 8\nbias_width = 8\nwieght_width = 8",
+    ));
+    assert_eq!(unknown.len(), 2, "{unknown:?}");
+    assert!(
+        unknown
+            .iter()
+            .any(|p| p.starts_with("name: name: unknown format 'intger'; did you mean 'integer'")),
+        "{unknown:?}"
+    );
+    assert!(
+        unknown
+            .iter()
+            .any(|p| p.starts_with("wieght_width: unknown key")),
+        "{unknown:?}"
+    );
+}
+
+#[test]
+fn a_rule_that_others_leave_nothing_is_a_mistake() {
+    let rule =
+        |key: &str| format!("[quantize.\"{key}\".config]\nname = \"integer\"\nweight_width = 8\n");
+    let config = format!(
+        "[quantize]\nby = \"regex_name\"\n{}{}",
+        rule("seq_blocks_.*"),
+        rule("seq_blocks_2")
+    );
+    let found = problems(&config);
+    let message = "rule 'seq_blocks_2' is never used: rule 'seq_blocks_.*' comes first";
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].ends_with(message), "{found:?}");
+}
+
+#[test]
+fn keys_that_do_nothing_are_told() {
+    let keys = "name = \"integer\"\ndata_in_width = 8\nweight_width = 8\n";
+    let notes = |rule: &str| {
+        let table = Table::parse(&format!("[quantize.{rule}.config]\n{keys}")).unwrap();
+        let program = Program::read(&table).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let mut graph = model("jsc-tiny", 3);
+        let mut context = Context::new(&graph, None);
+        let result = program.run(&mut graph, &mut context, |_, _, _| {});
+        result.unwrap_or_else(|error| panic!("{error}"));
+        context.notes
+    };
+    assert_eq!(
+        notes("relu"),
+        ["rule 'relu': none of its nodes has a weight, so its keys weight_… do nothing"]
+    );
+    assert_eq!(notes("linear"), [""; 0]);
+    assert_eq!(notes("default"), [""; 0]);
+}
