@@ -33,7 +33,9 @@ pub enum Command {
     #[command(override_usage = "ch predict [MODEL] [DATASET|ARRAY.npy] --out Y.npy [OPTIONS]")]
     Predict(predict::Args),
     /// Run the passes of a config file over a network: report, profile, quantise, prune, count, …
-    #[command(override_usage = "ch transform --config FILE [MODEL] [DATASET] [OPTIONS]")]
+    #[command(
+        override_usage = "ch transform <--config FILE|--pipeline NAME> [MODEL] [DATASET] [OPTIONS]"
+    )]
     Transform(transform::Args),
     /// Search for the number formats with the best trade between accuracy and cost
     #[command(override_usage = "ch search --config FILE [MODEL] [DATASET] [OPTIONS]")]

@@ -44,7 +44,8 @@ pub fn run(args: &Args) -> Result<Output> {
         let (file, other) = (args.file.display(), other.display());
         bail!("two files given, {file} and {other}; name one");
     }
-    let mut config = Config::resolve(&given, Action::Run)?;
+    let pipeline = args.options.pipeline.as_deref();
+    let mut config = Config::resolve_pipeline(&given, Action::Run, pipeline)?;
     let program = config.passes.take();
     let program = program.map(|program| args.options.select(program));
     let (program, asked) = (program.transpose()?, config.search.take());

@@ -1,6 +1,5 @@
 //! `ch test MODEL DATASET --load P`: loss and accuracy on the test rows.
 
-use super::train::fit::accuracy;
 use crate::output::{Output, OutputArgs, json_text};
 use crate::pipeline;
 use crate::settings::{Action, Config, SettingArgs, Settings, hide_unused};
@@ -10,6 +9,7 @@ use ir::Graph;
 use report::{Column, Table};
 use serde_json::{Value as Json, json};
 use std::path::Path;
+use train::accuracy;
 
 /// Arguments of `ch test`.
 #[derive(clap::Args)]
@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Result<Output> {
 pub fn scores_json(score: Score) -> Json {
     json!({
         "test_loss_epoch": score.loss,
-        "test_acc_epoch": accuracy(score),
+        "test_acc_epoch": accuracy(&score),
         "correct": score.correct,
         "rows": score.count,
     })
@@ -64,7 +64,7 @@ pub fn scores_json(score: Score) -> Json {
 pub fn scores_table(score: Score) -> String {
     let mut table = Table::with_columns(COLUMNS);
     for (name, value) in [
-        ("test_acc_epoch", accuracy(score)),
+        ("test_acc_epoch", accuracy(&score)),
         ("test_loss_epoch", score.loss),
     ] {
         table.push([name.to_owned(), format!("{value:.6}")]);

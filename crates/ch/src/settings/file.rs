@@ -45,6 +45,24 @@ pub struct Content {
     pub without_effect: Vec<String>,
 }
 
+/// The parts of a file that are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// The purpose.
+    pub action: Action,
+    /// The pipeline to run, whichever the file names.
+    pub pipeline: Option<&'a str>,
+}
+
+/// The problems of a file and of the pipeline on the command line.
+#[derive(Debug, Default)]
+pub struct Problems {
+    /// Problems of the file, in its order.
+    pub file: Vec<Problem>,
+    /// Problems of the pipeline's name.
+    pub pipeline: Vec<String>,
+}
+
 /// A file's name and text, to show the places of problems.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
@@ -60,8 +78,8 @@ impl Source {
     }
 }
 
-/// Reads a file for an action.
-pub fn read(path: &Path, action: Action) -> Result<(Source, Content)> {
+/// Reads a file.
+pub fn read(path: &Path, scope: Scope) -> Result<(Source, Content)> {
     let name = path.display().to_string();
     let size = std::fs::metadata(path)
         .with_context(|| format!("cannot read {name}"))?
@@ -70,15 +88,29 @@ pub fn read(path: &Path, action: Action) -> Result<(Source, Content)> {
         bail!("{name} has {size} bytes, which is too large for a config file");
     }
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-    let source = Source { name, text };
-    match parse(&source.text, action) {
-        Ok(content) => Ok((source, content)),
-        Err(problems) => Err(anyhow!("{}", source.describe(&problems))),
+    read_source(Source { name, text }, scope)
+}
+
+/// Reads a file whose text is known; an empty one when there is no file.
+pub fn read_source(source: Source, scope: Scope) -> Result<(Source, Content)> {
+    let problems = match parse(&source.text, scope) {
+        Ok(content) => return Ok((source, content)),
+        Err(problems) => problems,
+    };
+    let mut texts: Vec<String> = problems
+        .pipeline
+        .iter()
+        .map(|problem| format!("--pipeline: {problem}"))
+        .collect();
+    if !problems.file.is_empty() {
+        texts.push(source.describe(&problems.file));
     }
+    Err(anyhow!("{}", texts.join("\n")))
 }
 
 /// The content of a text, or all problems of the settings and of the tables that the action reads.
-pub fn parse(text: &str, action: Action) -> Result<Content, Vec<Problem>> {
+pub fn parse(text: &str, scope: Scope) -> Result<Content, Problems> {
+    let action = scope.action;
     let (table, mut problems) = Table::parse_recoverable(text);
     // Behind an error of syntax a table may be there in part only.
     let is_whole = problems.is_empty();
@@ -88,28 +120,26 @@ pub fn parse(text: &str, action: Action) -> Result<Content, Vec<Problem>> {
         without_effect: without_effect(&table, action),
         ..Content::default()
     };
-    let sections = SECTIONS.map(|name| read_section(&mut reader, name));
+    let [passes, search] = SECTIONS.map(|name| read_section(&mut reader, name));
     report_unknown_keys(&mut reader);
     let mut found = reader.finish();
-    if is_whole {
-        for (name, section) in SECTIONS.into_iter().zip(sections) {
-            match section.filter(|_| action.reads(name)) {
-                Some(table) if name == "passes" => {
-                    content.passes = collect(Program::read(table), &mut found);
-                }
-                Some(table) => content.search = collect(SearchConfig::read(table), &mut found),
-                None => {}
-            }
-        }
+    let mut pipeline = Vec::new();
+    if is_whole && action.reads("passes") {
+        let result = read_passes(passes, scope.pipeline, &mut pipeline);
+        content.passes = collect(result, &mut found);
+    }
+    if is_whole && action.reads("search") {
+        content.search = collect(search.map(SearchConfig::read), &mut found);
     }
     // A value that cannot be parsed has been reported.
     found.retain(|new| problems.iter().all(|problem| problem.span != new.span));
     problems.extend(found);
     problems.sort_by_key(|problem| problem.span.start);
-    if problems.is_empty() {
+    if problems.is_empty() && pipeline.is_empty() {
         Ok(content)
     } else {
-        Err(problems)
+        let file = problems;
+        Err(Problems { file, pipeline })
     }
 }
 
@@ -151,6 +181,24 @@ fn read_section<'a>(reader: &mut Reader<'a>, name: &'static str) -> Option<&'a T
     table
 }
 
+/// The passes of the file, or those of a pipeline. The problems of the pipeline's name have no place in the file.
+fn read_passes(
+    table: Option<&Table>,
+    pipeline: Option<&str>,
+    of_name: &mut Vec<String>,
+) -> Option<Result<Program, Vec<Problem>>> {
+    let Some(name) = pipeline else {
+        return table.map(Program::read);
+    };
+    Some(Program::read_pipeline(table, name).map_err(|problems| {
+        let (names, of_file): (Vec<_>, Vec<_>) = problems
+            .into_iter()
+            .partition(|problem| problem.span.is_empty());
+        of_name.extend(names.into_iter().map(|problem| problem.message));
+        of_file
+    }))
+}
+
 fn report_unknown_keys(reader: &mut Reader) {
     reader.ignore(WITHOUT_EFFECT);
     for (key, _) in reader.rest() {
@@ -172,8 +220,8 @@ fn without_effect(table: &Table, action: Action) -> Vec<String> {
     keys.chain(sections).map(str::to_owned).collect()
 }
 
-fn collect<T>(read: Result<T, Vec<Problem>>, problems: &mut Vec<Problem>) -> Option<T> {
-    match read {
+fn collect<T>(read: Option<Result<T, Vec<Problem>>>, problems: &mut Vec<Problem>) -> Option<T> {
+    match read? {
         Ok(value) => Some(value),
         Err(found) => {
             problems.extend(found);
@@ -186,8 +234,14 @@ fn collect<T>(read: Result<T, Vec<Problem>>, problems: &mut Vec<Problem>) -> Opt
 mod tests {
     use super::*;
 
+    fn scope(action: Action) -> Scope<'static> {
+        let pipeline = None;
+        Scope { action, pipeline }
+    }
+
     fn problems(text: &str, action: Action) -> Vec<Problem> {
-        parse(text, action).err().expect("there are problems")
+        let problems = parse(text, scope(action)).err();
+        problems.expect("there are problems").file
     }
 
     #[test]
@@ -209,7 +263,7 @@ mod tests {
         let text = "model = \"jsc-tiny\"\ndataset = \"jsc\"\ntask = \"cls\"\nmax_epochs = 5\nbatch_size = 512\n\
                     learning_rate = 1e-2\naccelerator = \"cpu\"\nproject = \"NA\"\nseed = 42\nnum_devices = 1\n\
                     [passes.quantize]\nby = \"type\"\n[search.search_space]\nname = \"x\"\n";
-        let Ok(content) = parse(text, Action::Train) else {
+        let Ok(content) = parse(text, scope(Action::Train)) else {
             panic!("the file is understood");
         };
         let learning_rate = content.settings.learning_rate.expect("it is given");

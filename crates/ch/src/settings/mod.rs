@@ -12,6 +12,7 @@ mod value;
 use crate::output::{Console, Level};
 use anyhow::{Result, bail};
 pub use arguments::{SettingArgs, hide_unused};
+use file::Scope;
 pub use file::Source;
 use passes::Program;
 use report::{Column, Table};
@@ -86,9 +87,19 @@ pub struct Config {
 impl Config {
     /// Reads the file, if any, and checks every value that the action uses.
     pub fn resolve(args: &SettingArgs, action: Action) -> Result<Self> {
+        Self::resolve_pipeline(args, action, None)
+    }
+
+    /// The same with the pipeline of this name, whichever the file names.
+    pub fn resolve_pipeline(
+        args: &SettingArgs,
+        action: Action,
+        pipeline: Option<&str>,
+    ) -> Result<Self> {
+        let scope = Scope { action, pipeline };
         let (source, content) = match &args.config {
-            Some(path) => file::read(path, action)?,
-            None => Default::default(),
+            Some(path) => file::read(path, scope)?,
+            None => file::read_source(Source::default(), scope)?,
         };
         let mut layers = Layers {
             file: content.settings,

@@ -1,10 +1,11 @@
-//! The texts of `ch explain` on operators, formats, models, datasets and settings below the line of their table.
+//! The texts of `ch explain` on operators, formats, pipelines, models, datasets and settings below the line of their table.
 
 use crate::settings::{Accepts, Setting};
 use data::DatasetEntry;
 use format::FormatEntry;
 use ir::{AttributeError, Op, OpEntry};
 use models::{Classes, ModelEntry};
+use passes::Pipeline;
 use serde_json::{Map, Value as Json};
 
 /// Class, opcode and attributes of an operator.
@@ -46,6 +47,24 @@ pub fn format(entry: &FormatEntry) -> String {
     lines.extend(fields);
     if !entry.aliases.is_empty() {
         lines.push(format!("\nalso called {}", entry.aliases.join(", ")));
+    }
+    lines.join("\n")
+}
+
+/// The steps of a pipeline in their order, and the configs of those that need one.
+pub fn pipeline(entry: &Pipeline) -> String {
+    let names = entry.steps.iter().map(|step| step.pass.len());
+    let width = names.max().unwrap_or(0);
+    let mut lines = vec!["steps, in their order:".to_owned()];
+    for step in entry.steps {
+        lines.push(format!("  {:<width$}  {}", step.pass, step.why));
+    }
+    for step in entry.steps {
+        let config = passes::default_config(step.pass);
+        if !config.is_empty() {
+            let pass = step.pass;
+            lines.push(format!("\nwithout [passes.{pass}], {pass} has {config}"));
+        }
     }
     lines.join("\n")
 }

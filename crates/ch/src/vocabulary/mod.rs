@@ -44,6 +44,7 @@ pub static KINDS: &[Kind] = &[
     Kind::new("ops", "operator", "operators: what a node computes", ops),
     Kind::new("formats", "format", "number formats: which values a tensor may hold", formats),
     Kind::new("passes", "pass", "what `ch transform` runs over a graph, as [passes.NAME] of a config file", passes),
+    Kind::new("pipelines", "pipeline", "sequences of passes that `ch transform --pipeline NAME` runs", pipelines),
     Kind::new("statistics", "statistic", "what profile_statistics can measure of weights and activations", statistics),
     Kind::new("samplers", "sampler", "how `ch search` chooses what to try next", samplers).alias("strategies"),
     Kind::new("objectives", "objective", "what `ch search` can search for", objectives),
@@ -144,6 +145,14 @@ fn passes() -> Vec<Word> {
         ..plain(entry.name, entry.about)
     };
     passes::PASSES.iter().map(word).collect()
+}
+
+fn pipelines() -> Vec<Word> {
+    let word = |entry: &passes::Pipeline| Word {
+        details: details::pipeline(entry),
+        ..plain(entry.name, entry.about)
+    };
+    passes::PIPELINES.iter().map(word).collect()
 }
 
 fn statistics() -> Vec<Word> {

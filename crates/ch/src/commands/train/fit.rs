@@ -6,7 +6,7 @@ use crate::pipeline;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
 use data::Dataset;
-use engine::{Network, Score};
+use engine::Network;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -88,9 +88,4 @@ pub fn ending(ending: Ending) -> &'static str {
         Ending::Stopped => "stopped",
         Ending::Diverged => "diverged",
     }
-}
-
-/// The share of rows that were right.
-pub fn accuracy(score: Score) -> f64 {
-    score.correct as f64 / score.count.max(1) as f64
 }

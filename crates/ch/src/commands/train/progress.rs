@@ -1,10 +1,9 @@
 //! The progress of a training on the console.
 
-use super::fit::accuracy;
 use crate::output::Console;
 use engine::Score;
 use std::time::Instant;
-use train::{Event, Stage};
+use train::{Event, Stage, accuracy};
 
 /// Prints the events of a training: a line for every epoch, a progress line between them.
 pub struct Progress<'a> {
@@ -70,7 +69,7 @@ impl<'a> Progress<'a> {
                 ".".repeat(20 - filled),
                 rows as f64 / seconds / 1e6,
                 stage.score.loss,
-                accuracy(stage.score),
+                accuracy(&stage.score),
             )
         });
     }
@@ -82,9 +81,9 @@ fn epoch_line(stage: &Stage, train: Score, val: Score, is_best: bool) -> String 
         stage.epoch + 1,
         stage.epochs,
         train.loss,
-        accuracy(train),
+        accuracy(&train),
         val.loss,
-        accuracy(val),
+        accuracy(&val),
         stage.learning_rate,
         if is_best { ", best so far" } else { "" },
         width = stage.epochs.to_string().len(),

@@ -16,6 +16,9 @@ use std::path::Path;
 /// Options of passes on the command line.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Options {
+    /// Run the passes of this pipeline, whichever the file names: `ch list pipelines`
+    #[arg(long, value_name = "NAME", help_heading = "Passes")]
+    pub pipeline: Option<String>,
     /// Print the graph after this pass
     #[arg(long, value_name = "PASS", help_heading = "Passes")]
     pub print_after: Vec<String>,

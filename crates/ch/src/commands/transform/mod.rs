@@ -1,4 +1,4 @@
-//! `ch transform --config FILE`: runs the passes of a file over a network.
+//! `ch transform --config FILE`: runs the passes of a file, or a named pipeline, over a network.
 
 pub mod apply;
 
@@ -25,7 +25,8 @@ pub struct Args {
 
 /// Transforms.
 pub fn run(args: &Args) -> Result<Output> {
-    let mut config = Config::resolve(&args.settings, Action::Transform)?;
+    let pipeline = args.options.pipeline.as_deref();
+    let mut config = Config::resolve_pipeline(&args.settings, Action::Transform, pipeline)?;
     let Some(program) = config.passes.take() else {
         match args.settings.config {
             Some(_) => bail!(

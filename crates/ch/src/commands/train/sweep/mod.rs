@@ -3,7 +3,7 @@
 mod results;
 
 use super::check_batch;
-use super::fit::{TrainRun, accuracy};
+use super::fit::TrainRun;
 use crate::interrupt::stop_flag;
 use crate::output::number::count;
 use crate::output::{Console, Folder, Level, Output, OutputArgs, json_text};
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use train::Ending;
+use train::{Ending, accuracy};
 
 /// Combinations; more is a slip of the keyboard.
 const MAX_RUNS: usize = 1000;
@@ -230,7 +230,7 @@ fn train_one(
         let best = interop::checkpoint::read(&outcome.best, None)?;
         train::load_weights(&mut network, &best.tensors)?;
         let score = train::evaluate(&mut network, &data.test)?;
-        row.test = Some((score.loss, accuracy(score)));
+        row.test = Some((score.loss, accuracy(&score)));
     }
     Ok(row)
 }
