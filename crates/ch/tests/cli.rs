@@ -52,7 +52,7 @@ fn run_golden(command: &str) -> Printed {
 }
 
 #[test]
-fn commands_print_what_the_golden_files_say() {
+fn commands_print_what_the_golden_files_hold() {
     let bless = std::env::var_os("BLESS").is_some();
     let files = golden_files();
     assert!(files.len() > 50, "{} golden files", files.len());

@@ -224,7 +224,7 @@ fn a_budget_that_nothing_keeps_is_said() {
             text.contains("no trial keeps the budget; nearest: trial "),
             "{text}"
         );
-        assert!(text.contains("average_bitwidth 2 (at most 1)"), "{text}");
+        assert!(text.contains("average_bitwidth 2 (at highest 1)"), "{text}");
         assert!(!text.contains("use it: "), "{text}");
         assert_eq!(
             workspace.read(project, "best.json"),
@@ -243,11 +243,11 @@ fn the_most_accurate_of_the_front_is_suggested() {
     let best = workspace.read("f", "best.json");
     let accuracy = |row: &Json| row["values"][0].as_f64().unwrap();
     let rows = best.as_array().unwrap();
-    let most = rows.iter().map(accuracy).fold(0.0, f64::max);
+    let highest = rows.iter().map(accuracy).fold(0.0, f64::max);
     let is_suggested = |row: &&Json| text.contains(&format!("best/trial_{}.mz\n", row["number"]));
     let suggested: Vec<f64> = rows.iter().filter(is_suggested).map(accuracy).collect();
-    assert_eq!(suggested, [most], "{text}");
-    assert_ne!(accuracy(&rows[0]), most, "the first would do by chance");
+    assert_eq!(suggested, [highest], "{text}");
+    assert_ne!(accuracy(&rows[0]), highest, "the first would do by chance");
 }
 
 #[test]

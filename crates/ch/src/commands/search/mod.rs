@@ -1,5 +1,6 @@
 //! `ch search --config FILE`: searches over number formats.
 
+mod outcome;
 mod progress;
 pub mod trials;
 

@@ -1,7 +1,7 @@
 //! One search with its files: trials, the best of them as configs and graphs, a chart and a page.
 
+use super::outcome::Outcome;
 use super::progress::Progress;
-use crate::commands::test::test_command;
 use crate::output::Console;
 use crate::output::folder::write_file;
 use crate::output::number::count;
@@ -11,13 +11,12 @@ use anyhow::{Context, Result, anyhow};
 use data::Dataset;
 use ir::Graph;
 use search::config::SearchConfig;
-use search::results::{MAX_GRAPHS, Report, importances};
-use search::{Ending, FormatSpaceError, PrepareError, Results, Search, Setup};
-use serde_json::{Value as Json, json};
+use search::results::Report;
+use search::{FormatSpaceError, PrepareError, Search, Setup};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use study::StudyError;
 use study::storage::{Journal, Storage};
-use study::{State, StudyError, Trial};
 
 /// The journal of the trials, beneath `software`.
 pub const JOURNAL: &str = "search_ckpts/study.journal";
@@ -64,14 +63,6 @@ pub struct SearchRun<'a> {
     pub data: &'a Dataset,
 }
 
-/// The result of a search.
-pub struct Outcome {
-    /// Text for people.
-    pub text: String,
-    /// JSON for programs.
-    pub json: Json,
-}
-
 impl SearchRun<'_> {
     /// Runs all trials and writes the files into `folder`, the journal too unless `storage` holds the trials.
     pub fn run(
@@ -112,7 +103,7 @@ impl SearchRun<'_> {
             results: &results,
         };
         self.write(&report, folder, console)?;
-        Ok(self.outcome(&report, folder))
+        Ok(Outcome::of(&report, self.settings, folder))
     }
 
     /// Opens the storage at an address.
@@ -167,81 +158,6 @@ impl SearchRun<'_> {
         }
         let is_written = |path: &Path| files.iter().any(|(name, _)| folder.join(name) == path);
         remove_others(&folder.join("best"), is_written)
-    }
-
-    fn outcome(&self, report: &Report, folder: &Path) -> Outcome {
-        let Results {
-            history,
-            ending,
-            time,
-            ran,
-        } = report.results;
-        let trials = history.trials();
-        let ended = match ending {
-            Ending::Done => "done",
-            Ending::Exhausted => "every configuration was tried",
-            Ending::Stopped => "stopped",
-            Ending::TimedOut => "out of time",
-        };
-        let seconds = time.as_secs_f64();
-        let has_failed = |trial: &&Trial| trial.outcome.state == State::Failed;
-        let failed = trials.iter().filter(has_failed).count();
-        let mut lines = vec![format!(
-            "{}{}, {ended}, in {seconds:.2} s ({:.0} trials/s)",
-            count(trials.len() as u64, "trial"),
-            if failed > 0 {
-                format!(" ({failed} failed)")
-            } else {
-                String::new()
-            },
-            *ran as f64 / seconds.max(1e-9),
-        )];
-        let nearest = report.nearest();
-        match nearest {
-            None if trials.is_empty() => lines.push("no trial was finished".to_owned()),
-            Some(trial) => lines.push(format!(
-                "no trial keeps the budget; nearest: trial {}, {}",
-                trial.number,
-                report.excess(trial)
-            )),
-            None => lines.push(format!(
-                "\nBest trial(s):\n{}",
-                report.best_table().to_text()
-            )),
-        }
-        if let Some((name, shares)) = importances(report.search, report.results)
-            .into_iter()
-            .next()
-        {
-            let share =
-                |(parameter, share): &(String, f64)| format!("{parameter} {:.0}%", 100.0 * share);
-            let counts = |(_, share): &&(String, f64)| *share >= 0.005;
-            let shown: Vec<String> = shares.iter().filter(counts).take(5).map(share).collect();
-            if !shown.is_empty() {
-                lines.push(format!("what {name} depends on: {}", shown.join(", ")));
-            }
-        }
-        let folder = folder.join("search_ckpts");
-        lines.push(format!(
-            "look at it: {}",
-            folder.join("report.html").display()
-        ));
-        // Of a front, the best in the first objective.
-        if let Some(best) = report.best_spread(MAX_GRAPHS).first() {
-            let graph = folder.join(format!("best/trial_{}.mz", best.number));
-            let command = test_command(self.settings, &report.search.task.graph, &graph);
-            lines.push(format!("use it: {command}"));
-        }
-        let text = lines.join("\n") + "\n";
-        let json = json!({
-            "trials": trials.len(),
-            "ending": ended,
-            "seconds": seconds,
-            "best": report.best_json(),
-            "nearest": nearest.map(|trial| report.row(trial)),
-            "folder": folder,
-        });
-        Outcome { text, json }
     }
 }
 

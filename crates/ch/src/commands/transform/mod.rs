@@ -5,7 +5,7 @@ pub mod apply;
 use crate::output::{Folder, Output, OutputArgs, json_text};
 use crate::pipeline;
 use crate::settings::{Action, Config, SettingArgs, hide_unused};
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, anyhow, bail};
 use apply::{Options, TransformRun};
 
 /// Arguments of `ch transform`.
@@ -27,17 +27,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Output> {
     let pipeline = args.options.pipeline.as_deref();
     let mut config = Config::resolve_pipeline(&args.settings, Action::Transform, pipeline)?;
-    let Some(program) = config.passes.take() else {
-        match args.settings.config {
-            Some(_) => bail!(
-                "{} has no passes; add tables such as [passes.quantize]",
-                config.source.name
-            ),
-            None => {
-                bail!("no --config given; name a TOML file with tables such as [passes.quantize]")
-            }
-        }
-    };
+    let program = config.passes.take();
+    let program = program.ok_or_else(|| no_passes(args, &config))?;
     if config.settings.resume.is_some() {
         bail!("ch transform has nothing to go on with; leave --resume out");
     }
@@ -89,4 +80,16 @@ pub fn run(args: &Args) -> Result<Output> {
         text,
         passed: outcome.passed(),
     })
+}
+
+fn no_passes(args: &Args, config: &Config) -> Error {
+    match args.settings.config {
+        Some(_) => anyhow!(
+            "{} has no passes; add tables such as [passes.quantize]",
+            config.source.name
+        ),
+        None => {
+            anyhow!("no --config given; name a TOML file with tables such as [passes.quantize]")
+        }
+    }
 }
