@@ -224,7 +224,7 @@ fn a_budget_that_nothing_keeps_is_said() {
             text.contains("no trial keeps the budget; nearest: trial "),
             "{text}"
         );
-        assert!(text.contains("average_bitwidth 2 (at highest 1)"), "{text}");
+        assert!(text.contains("average_bitwidth 2 (at most 1)"), "{text}");
         assert!(!text.contains("use it: "), "{text}");
         assert_eq!(
             workspace.read(project, "best.json"),

@@ -190,6 +190,15 @@ mod tests {
     }
 
     #[test]
+    fn columns_stand_as_they_say() {
+        let columns = [Column::numbers("a", "numbers"), Column::words("b", "words")];
+        let mut table = Table::with_columns(&columns);
+        table.push(["–", "1"]);
+        table.push(["100", "2"]);
+        assert_eq!(table.to_text(), "  a  b\n---  -\n  –  1\n100  2\n");
+    }
+
+    #[test]
     fn numbers_are_numbers_for_programs() {
         let rows = json!([{ "name": "a, \"b\"", "value": 1 }, { "name": "c|d", "value": 20 }]);
         assert_eq!(table().to_json(), rows);
