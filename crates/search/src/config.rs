@@ -72,10 +72,10 @@ impl SamplerChoice {
     }
 }
 
-/// The training of each trial before it is scored.
+/// The training of each trial before it is scored; its seed is that of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrialTraining {
-    /// Updates.
+    /// Number of updates.
     pub steps: u64,
     /// Rows of a batch.
     pub batch_size: usize,

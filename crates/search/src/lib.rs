@@ -21,4 +21,4 @@ pub use format_space::{Choice, Choices, FormatSpace, FormatSpaceError, KeyChoice
 pub use goals::{Budget, Goal, Goals, Side};
 pub use objectives::{Measurement, OBJECTIVES, Objective, ObjectiveEntry, Scores, Source};
 pub use prepare::{PrepareError, Setup};
-pub use search::{Ending, Results, RunError, Search};
+pub use search::{Ending, Results, RunError, Search, TrialError};

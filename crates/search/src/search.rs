@@ -1,7 +1,7 @@
 //! A search, ready to run, and what came of it.
 
 use crate::config::SearchConfig;
-use crate::evaluate::{self, Task};
+use crate::evaluate::Task;
 use crate::workers;
 use data::Split;
 use engine::Network;
@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use study::storage::{Storage, StorageError};
 use study::{History, Point, SamplerContext, Study, StudyError, Trial};
+use train::{StepTraining, TrainError, train_steps};
 
 /// A search, ready to run.
 pub struct Search {
@@ -50,6 +51,17 @@ pub enum Ending {
     Stopped,
     /// Its time was over.
     TimedOut,
+}
+
+/// A point that cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// Its formats cannot be made, or its network cannot be run.
+    #[error(transparent)]
+    Network(#[from] PassError),
+    /// Its network cannot be trained.
+    #[error(transparent)]
+    Training(#[from] TrainError),
 }
 
 /// A search that cannot go on.
@@ -97,20 +109,26 @@ impl Search {
     }
 
     /// The network of a point with the formats it chooses and, if trials are trained, the weights that its trial had.
-    pub fn graph(&self, point: &Point) -> Result<Graph, PassError> {
+    pub fn graph(&self, point: &Point) -> Result<Graph, TrialError> {
         match self.config.training {
-            None => self.task.formats.graph(&self.task.graph, point),
+            None => Ok(self.task.formats.graph(&self.task.graph, point)?),
             Some(_) => Ok(self.trained(point)?.to_graph()),
         }
     }
 
     /// The network of a point, trained as its trial is.
-    pub(crate) fn trained(&self, point: &Point) -> Result<Network, PassError> {
+    pub(crate) fn trained(&self, point: &Point) -> Result<Network, TrialError> {
         let graph = self.task.formats.graph(&self.task.graph, point)?;
         let (Some(rows), Some(training)) = (&self.train_rows, self.config.training) else {
-            return Err(PassError::NoData);
+            return Err(PassError::NoData.into());
         };
-        evaluate::train(graph, rows, training, self.seed)
+        let training = StepTraining {
+            steps: training.steps,
+            batch_size: training.batch_size,
+            learning_rate: training.learning_rate,
+            seed: self.seed,
+        };
+        Ok(train_steps(graph, rows, training)?)
     }
 
     /// Runs all trials. `on_trial` is called for every trial in the order of the numbers.

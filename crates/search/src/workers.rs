@@ -5,10 +5,9 @@
 //! after a kill.
 
 use crate::attributes::stored_metrics;
-use crate::evaluate::{Evaluation, Evaluator, score};
+use crate::evaluate::{Evaluation, Evaluator};
 use crate::objectives::{Measurement, Scores};
-use crate::search::{Ending, Results, RunError, Search};
-use passes::PassError;
+use crate::search::{Ending, Results, RunError, Search, TrialError};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,6 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 use study::pareto::{self, Fronts};
 use study::storage::Storage;
 use study::{History, Next, Outcome, Point, State, Study, Trial};
+use train::{accuracy, evaluate};
 
 /// Time between two polls of the storage.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -294,10 +294,10 @@ impl<'a> WorkerPool<'a> {
         }
     }
 
-    fn score(&self, evaluator: &mut Evaluator, job: &Job) -> Result<Evaluation, PassError> {
+    fn score(&self, evaluator: &mut Evaluator, job: &Job) -> Result<Evaluation, TrialError> {
         let goals = &self.search.config.goals;
         let directions = goals.directions();
-        evaluator.evaluate(&job.point, |bounds| {
+        let evaluation = evaluator.evaluate(&job.point, |bounds| {
             let values = goals.values(&goals.best_within(bounds));
             let losses: Vec<f64> = directions
                 .iter()
@@ -307,16 +307,17 @@ impl<'a> WorkerPool<'a> {
             job.front
                 .iter()
                 .any(|better| pareto::dominates(better, &losses))
-        })
+        })?;
+        Ok(evaluation)
     }
 
-    fn train(&self, evaluator: &mut Evaluator, point: &Point) -> Result<Scores, PassError> {
+    fn train(&self, evaluator: &mut Evaluator, point: &Point) -> Result<Scores, TrialError> {
         let search = self.search;
         let costs = evaluator.costs(point)?;
-        let (loss, accuracy) = score(&mut search.trained(point)?, &search.task.rows)?;
+        let score = evaluate(&mut search.trained(point)?, &search.task.rows)?;
         Ok(Scores::new(&Measurement {
-            accuracy,
-            loss,
+            accuracy: accuracy(&score),
+            loss: score.loss,
             costs,
             compare_to: search.task.compare_to,
         }))

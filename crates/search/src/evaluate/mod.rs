@@ -9,7 +9,6 @@ mod activations;
 mod costs;
 mod lru_cache;
 mod segments;
-mod trained;
 
 use crate::format_space::{FormatSpace, NodeChoice};
 use crate::objectives::{Measurement, Scores};
@@ -26,7 +25,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use study::Point;
-pub(crate) use trained::{score, train};
 
 /// Rows of a block, at least and at most.
 const BLOCK: RangeInclusive<usize> = 16..=1024;

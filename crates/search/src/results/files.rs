@@ -1,7 +1,7 @@
 //! The files of a search, by name beneath `search_ckpts`.
 
 use super::{Report, page};
-use passes::PassError;
+use crate::TrialError;
 use passes::interface::graph_file;
 use serde_json::Value as Json;
 
@@ -10,7 +10,7 @@ pub const MAX_GRAPHS: usize = 20;
 
 impl Report<'_> {
     /// All files: trials as JSON and CSV, a chart, a page, the best as configs and graphs; `best.json` comes last.
-    pub fn files(&self, title: &str) -> Result<Vec<(String, Vec<u8>)>, PassError> {
+    pub fn files(&self, title: &str) -> Result<Vec<(String, Vec<u8>)>, TrialError> {
         let mut files: Vec<(String, Vec<u8>)> = vec![
             ("log.json".to_owned(), json_bytes(&self.log())),
             ("trials.csv".to_owned(), self.table().to_csv().into_bytes()),
