@@ -8,7 +8,7 @@ use super::transform::apply::{Options, TransformRun, graph_path};
 use crate::interrupt::stop_flag;
 use crate::output::{Console, Folder, Output, OutputArgs, json_text};
 use crate::pipeline;
-use crate::settings::{Action, Config, SettingArgs, Settings, Source};
+use crate::settings::{Action, Config, Resume, SettingArgs, Settings, Source};
 use ::train::Ending;
 use anyhow::{Result, bail};
 use data::Dataset;
@@ -80,9 +80,9 @@ pub fn run(args: &Args) -> Result<Output> {
 
 /// A new folder, or that of the run to go on with.
 fn open_folder(settings: &Settings) -> Result<Folder> {
-    match settings.resume.as_deref() {
-        Some("latest") => Folder::resume(&Folder::latest(settings, "training_ckpts/last.ckpt")?),
-        Some(path) => Folder::resume(Path::new(path)),
+    match &settings.resume {
+        Some(Resume::Latest) => Folder::resume(&Folder::latest(settings, train::LAST_CHECKPOINT)?),
+        Some(Resume::Folder(path)) => Folder::resume(path),
         None => Folder::create(settings),
     }
 }

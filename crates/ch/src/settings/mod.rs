@@ -21,7 +21,9 @@ use serde_json::{Map, Value as Json};
 pub use setting::{Accepts, Group, Setting};
 use table::{Given, Layer, Layers};
 pub use table::{SETTINGS, Settings};
-pub use value::{Accelerator, LoadType, LogLevel, Optimizer, Precision, ReportTo, ValSplit};
+pub use value::{
+    Accelerator, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume, ValSplit,
+};
 
 /// The columns of the table that a run starts with.
 pub const COLUMNS: &[Column] = &[
@@ -162,8 +164,10 @@ impl Settings {
     /// These settings on top of those an earlier run used, as [`Settings::effective`] wrote them.
     pub fn over(&self, earlier: &Json) -> Result<Self> {
         let mut layers = self.layers.clone();
-        let stays = |setting: &&Setting| setting.key != "resume" && setting.group != Group::Logging;
-        for setting in SETTINGS.iter().filter(stays) {
+        for setting in SETTINGS {
+            if setting.group == Group::Logging {
+                continue;
+            }
             if (setting.text)(&layers.file).is_some() {
                 continue;
             }
@@ -176,6 +180,8 @@ impl Settings {
                 bail!("{} of the earlier run: {problem}", setting.key);
             }
         }
+        // That the earlier run went on with another one does not concern this one.
+        layers.file.resume.clone_from(&self.layers.file.resume);
         Self::from(layers).checked()
     }
 

@@ -4,7 +4,8 @@
 use super::setting::Group::{Logging, Machine, Output, Run, Training};
 use super::setting::{Setting, option, position, switch};
 use super::value::{
-    Accelerator, Limit, LoadType, LogLevel, Optimizer, Precision, ReportTo, Task, ValSplit, Value,
+    Accelerator, Limit, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume, Task, ValSplit,
+    Value,
 };
 use serde_json::Value as Json;
 use std::num::NonZero;
@@ -125,7 +126,7 @@ settings! {
     log_every_n_steps: NonZero<u64> = "50", option("log-every-n-steps", "N").swept(), Training, "updates between two lines of the log";
     report_to: ReportTo = "tensorboard", option("report-to", "WORD").swept(), Training, "log for TensorBoard, or not";
     // output
-    resume: String, option("resume", "FOLDER").when_alone("latest"), Output, "go on with the latest run of this name, or with the run in this folder";
+    resume: Resume, option("resume", "FOLDER").when_alone(Resume::LATEST), Output, "go on with the latest run of this name, or with the run in this folder";
     project_dir: PathBuf = "./mase_output", option("project-dir", "FOLDER"), Output, "folder for all output";
     project: String, option("project", "NAME"), Output, "name of this run's folder; made from model, task, dataset and date if not given";
     // machine

@@ -139,6 +139,38 @@ impl Value for Limit {
     }
 }
 
+/// The run to go on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resume {
+    /// The newest run of the same name.
+    Latest,
+    /// The run in this folder.
+    Folder(PathBuf),
+}
+
+impl Resume {
+    /// The word for the newest run.
+    pub const LATEST: &'static str = "latest";
+}
+
+impl Value for Resume {
+    const ACCEPTS: Accepts = Accepts::Text;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            Self::LATEST => Ok(Self::Latest),
+            _ => PathBuf::parse(text).map(Self::Folder),
+        }
+    }
+
+    fn to_json(&self) -> Json {
+        match self {
+            Self::Latest => Self::LATEST.into(),
+            Self::Folder(path) => path.to_json(),
+        }
+    }
+}
+
 fn whole(text: &str, min: i64) -> Result<i64, String> {
     match text.parse::<i64>() {
         Ok(number) if number >= min => Ok(number),

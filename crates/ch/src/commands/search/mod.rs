@@ -7,7 +7,7 @@ pub mod trials;
 use crate::interrupt::stop_flag;
 use crate::output::{Folder, Output, OutputArgs, json_text};
 use crate::pipeline;
-use crate::settings::{Action, Config, SettingArgs, hide_unused};
+use crate::settings::{Action, Config, Resume, SettingArgs, hide_unused};
 use anyhow::{Result, bail};
 use std::path::Path;
 use trials::{JOURNAL, Options, SearchRun};
@@ -59,9 +59,9 @@ pub fn run(args: &Args) -> Result<Output> {
     let storage = address
         .map(|address| run.open(&search, address))
         .transpose()?;
-    let folder = match run.settings.resume.as_deref() {
-        Some("latest") => Folder::resume(&Folder::latest(run.settings, JOURNAL)?)?,
-        Some(path) => resumed(Path::new(path))?,
+    let folder = match &run.settings.resume {
+        Some(Resume::Latest) => Folder::resume(&Folder::latest(run.settings, JOURNAL)?)?,
+        Some(Resume::Folder(path)) => resumed(path)?,
         None => Folder::create(run.settings)?,
     };
     let stop = stop_flag()?;

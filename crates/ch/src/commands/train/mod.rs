@@ -9,7 +9,7 @@ use crate::output::folder::write_file;
 use crate::output::number::count;
 use crate::output::{Console, Folder, Output, OutputArgs, json_text};
 use crate::pipeline;
-use crate::settings::{Action, Config, SettingArgs, Settings};
+use crate::settings::{Action, Config, Resume, SettingArgs, Settings};
 use anyhow::{Context, Result, bail};
 use data::Dataset;
 use fit::TrainRun;
@@ -36,23 +36,22 @@ pub struct Args {
     output: OutputArgs,
 }
 
+/// The file that a run goes on from, beneath `software`.
+pub const LAST_CHECKPOINT: &str = "training_ckpts/last.ckpt";
+
 /// Trains.
 pub fn run(args: &Args) -> Result<Output> {
     let mut config = Config::resolve(&args.settings, Action::Train)?;
     if !args.sweep.is_empty() {
         return sweep::run(&config, &args.sweep, args.output);
     }
-    let earlier = match config.settings.resume.as_deref() {
-        Some("latest") => {
-            let path = Folder::latest(&config.settings, "training_ckpts/last.ckpt")?;
-            Some(resume(&mut config.settings, &path)?)
-        }
-        Some(path) => {
-            let path = PathBuf::from(path);
-            Some(resume(&mut config.settings, &path)?)
-        }
+    let earlier = match &config.settings.resume {
+        Some(Resume::Latest) => Some(Folder::latest(&config.settings, LAST_CHECKPOINT)?),
+        Some(Resume::Folder(path)) => Some(path.clone()),
         None => None,
     };
+    let earlier = earlier.map(|path| resume(&mut config.settings, &path));
+    let earlier = earlier.transpose()?;
     let settings = &config.settings;
     let mut console = pipeline::begin(&config, args.output)?;
     let data = pipeline::open_data(settings, &mut console)?;
