@@ -19,6 +19,7 @@ use report::{Column, Table};
 use search::config::SearchConfig;
 use serde_json::{Map, Value as Json};
 pub use setting::{Accepts, Group, Setting};
+use std::collections::BTreeMap;
 use table::{Given, Layer, Layers};
 pub use table::{SETTINGS, Settings};
 pub use value::{
@@ -130,15 +131,16 @@ impl Config {
     }
 }
 
-/// Reads texts into a layer, or returns every problem.
+/// Reads texts into a layer, or returns every problem, in the order of the keys.
 fn set_all(layer: &mut Layer, texts: &[(&'static Setting, String)]) -> Result<()> {
-    let mut problems = Vec::new();
+    let mut problems = BTreeMap::new();
     for (setting, text) in texts {
         if let Err(problem) = (setting.set)(layer, text) {
-            problems.push(format!("{}: {problem}", setting.spelling()));
+            problems.insert(setting.key, format!("{}: {problem}", setting.spelling()));
         }
     }
     if !problems.is_empty() {
+        let problems: Vec<String> = problems.into_values().collect();
         bail!("{}", problems.join("; "));
     }
     Ok(())
