@@ -1,40 +1,38 @@
 //! The parts of a run, in the order data flows: configuration → data → graph → network → training.
 
-use crate::console::{Console, Voice};
-use crate::settings::{Action, Config};
+use crate::output::{Console, OutputArgs};
+use crate::settings::{Action, Config, LoadType, Optimizer, ReportTo, Settings, ValSplit};
 use crate::source;
 use anyhow::{Context, Result, bail};
-use data::{DATASETS, Dataset, OpenOptions, ValSplit};
+use data::{DATASETS, Dataset, OpenOptions};
 use engine::{Network, OptimizerKind};
 use interop::checkpoint::{self, Kind};
 use ir::Graph;
 use models::ModelInfo;
 use std::cell::RefCell;
+use std::num::NonZero;
 use std::path::Path;
 use train::{Cosine, FitConfig};
 
-/// The start of every run: wrong names are found out before anything is said, then the settings are printed.
-pub fn begin(config: &Config, action: Action, voice: Voice) -> Result<Console> {
-    check_names(config, action)?;
-    let mut console = Console::new(voice, config.level());
-    console.say(&config.table(action));
-    for note in config.notes(action) {
-        console.note(&note);
-    }
+/// The start of every run: wrong names are found before anything is printed, then the settings are.
+pub fn begin(config: &Config, output: OutputArgs) -> Result<Console> {
+    check_names(&config.settings, config.action)?;
+    let mut console = Console::new(output, config.settings.level());
+    config.print(&mut console);
     Ok(console)
 }
 
-fn check_names(config: &Config, action: Action) -> Result<()> {
+fn check_names(settings: &Settings, action: Action) -> Result<()> {
     // A `.mz` file brings its own graph, whose name need not be in the table, and passes may need no rows.
-    let load = config.path("load_name");
-    let brings_graph = load.is_some_and(|path| is_graph_file(&path));
-    let model = match config.text("model") {
+    let load = settings.load_name.as_deref();
+    let brings_graph = load.is_some_and(is_graph_file);
+    let model = match &settings.model {
         None if brings_graph => None,
-        _ => Some(config.required("model", MODEL_HINT)?),
+        _ => Some(model_name(settings)?),
     };
-    let dataset = match config.text("dataset") {
+    let dataset = match &settings.dataset {
         None if action == Action::Transform => None,
-        _ => Some(config.required("dataset", DATASET_HINT)?),
+        _ => Some(dataset_name(settings)?),
     };
     if let (Some(model), Some(dataset)) = (model, dataset)
         && DATASETS.iter().any(|entry| entry.name == model)
@@ -55,41 +53,52 @@ fn is_graph_file(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "mz")
 }
 
-/// Whether a network has the weights it starts from, because nobody gives others.
-pub fn starts_fresh(config: &Config) -> bool {
-    let model = config.text("model").map(Path::new);
-    config.text("load_name").is_none() && !model.is_some_and(is_graph_file)
+/// True when a network has the weights it starts from, because nobody gives others.
+pub fn starts_fresh(settings: &Settings) -> bool {
+    let model = settings.model.as_ref().map(Path::new);
+    settings.load_name.is_none() && !model.is_some_and(is_graph_file)
 }
 
-const DATASET_HINT: &str = "name one of `ch data list`, for example jsc-sim";
-const MODEL_HINT: &str = "name one of `ch list models`, or a file in the text form (.mg)";
+fn model_name(settings: &Settings) -> Result<&str> {
+    settings
+        .model
+        .as_deref()
+        .context("no model given; name one of `ch list models`, or a file in the text form (.mg)")
+}
 
-/// Whether a dataset is an array of samples without labels.
+fn dataset_name(settings: &Settings) -> Result<&str> {
+    settings
+        .dataset
+        .as_deref()
+        .context("no dataset given; name one of `ch data list`, for example jsc-sim")
+}
+
+/// True when a dataset is an array of samples without labels.
 pub fn is_array(dataset: &str) -> bool {
     let extension = Path::new(dataset).extension();
     extension.is_some_and(|extension| extension == "npy")
 }
 
 /// The dataset of a run.
-pub fn open_data(config: &Config, console: &mut Console) -> Result<Dataset> {
-    let name = config.required("dataset", DATASET_HINT)?;
-    let val_split = match config.text("val_split") {
-        Some("train") => ValSplit::Train,
-        _ => ValSplit::HeldOut,
+pub fn open_data(settings: &Settings, console: &mut Console) -> Result<Dataset> {
+    let name = dataset_name(settings)?;
+    let val_split = match settings.val_split {
+        ValSplit::Train => data::ValSplit::Train,
+        ValSplit::HeldOut => data::ValSplit::HeldOut,
     };
-    let teller = RefCell::new(console);
+    let console = RefCell::new(console);
     let opened = data::open(
         name,
         &OpenOptions {
-            data_dir: config.path("data_dir"),
+            data_dir: settings.data_dir.clone(),
             val_split,
-            progress: Some(&|file, have, all| teller.borrow_mut().transfer(file, have, all)),
-            notice: Some(&|sentence| teller.borrow_mut().note(sentence)),
+            progress: Some(&|file, have, all| console.borrow_mut().transfer(file, have, all)),
+            notice: Some(&|sentence| console.borrow_mut().note(sentence)),
             ..OpenOptions::default()
         },
     )?;
     let [train, val, test] = [&opened.train, &opened.val, &opened.test].map(data::Split::len);
-    teller.borrow_mut().say(&format!(
+    console.borrow_mut().print(&format!(
         "{name}: {train} training, {val} validation, {test} test rows ({})",
         opened.info.source
     ));
@@ -98,29 +107,38 @@ pub fn open_data(config: &Config, console: &mut Console) -> Result<Dataset> {
 
 /// The graph of a run with its weights: from the checkpoint, or as PyTorch would start them. A `.mz` file brings its own
 /// graph, which must be the one that was asked for.
-pub fn open_graph(config: &Config, info: Option<&data::Info>) -> Result<Graph> {
-    let Some(path) = config.path("load_name") else {
-        let mut graph = build(config.required("model", MODEL_HINT)?, info)?;
-        graph.initialize(config.whole("seed") as u64);
+pub fn open_graph(settings: &Settings, info: Option<&data::Info>) -> Result<Graph> {
+    let Some(path) = &settings.load_name else {
+        let mut graph = build(model_name(settings)?, info)?;
+        graph.initialize(settings.seed);
         return Ok(graph);
     };
-    let kind = Kind::parse(config.text("load_type").unwrap_or("auto"))?;
-    let file = checkpoint::read(&path, kind)?;
+    let file = checkpoint::read(path, checkpoint_kind(settings.load_type))?;
     if file.graph.is_some() {
-        let graph = passes::interface::graph_of(&path, &file)?;
-        check_model(config, &graph, &path)?;
+        let graph = passes::interface::graph_of(path, &file)?;
+        check_model(settings, &graph, path)?;
         return Ok(graph);
     }
-    let mut graph = build(config.required("model", MODEL_HINT)?, info)?;
+    let mut graph = build(model_name(settings)?, info)?;
     models::weights::load_into(&mut graph, &file.tensors)
         .with_context(|| format!("cannot load {}", path.display()))?;
     Ok(graph)
 }
 
-fn check_model(config: &Config, graph: &Graph, path: &Path) -> Result<()> {
+fn checkpoint_kind(load_type: LoadType) -> Option<Kind> {
+    match load_type {
+        LoadType::Auto => None,
+        LoadType::Pt => Some(Kind::StateDict),
+        LoadType::Pl => Some(Kind::Lightning),
+        LoadType::Mz => Some(Kind::Mz),
+        LoadType::Safetensors => Some(Kind::Safetensors),
+    }
+}
+
+fn check_model(settings: &Settings, graph: &Graph, path: &Path) -> Result<()> {
     // A network of the user's own is in no table: its name is the one in the file.
     let is_other = |model: &&str| !source::is_path(model) && *model != graph.name;
-    let Some(model) = config.text("model").filter(is_other) else {
+    let Some(model) = settings.model.as_deref().filter(is_other) else {
         return Ok(());
     };
     let asked = models::find(model)?.name;
@@ -155,50 +173,49 @@ pub fn input_width(graph: &Graph) -> Result<usize> {
 }
 
 /// The network of a run.
-pub fn open_network(config: &Config, graph: Graph) -> Result<Network> {
-    Ok(Network::new(graph, threads(config))?)
+pub fn open_network(settings: &Settings, graph: Graph) -> Result<Network> {
+    Ok(Network::new(graph, threads(settings))?)
 }
 
 /// Threads of a run; 0 for all cores. Threads beyond the cores would only wait for each other.
-pub fn threads(config: &Config) -> usize {
+pub fn threads(settings: &Settings) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    (config.whole("num_workers") as usize).min(cores)
+    settings.num_workers.min(cores)
 }
 
-/// How to train.
-pub fn fit_config(config: &Config, folder: &Path) -> FitConfig {
-    let max_epochs = config.whole("max_epochs") as u64;
-    let t_max = config.text("t_max").map(|_| config.whole("t_max") as u64);
+/// The settings of training.
+pub fn fit_config(settings: &Settings, folder: &Path) -> FitConfig {
+    let max_epochs = settings.max_epochs.get();
     FitConfig {
-        batch_size: config.whole("batch_size") as usize,
+        batch_size: settings.batch_size.get(),
         max_epochs,
-        max_steps: u64::try_from(config.whole("max_steps")).ok(),
-        optimizer: optimizer(config),
-        learning_rate: config.number("learning_rate"),
+        max_steps: settings.max_steps.0,
+        optimizer: optimizer(settings),
+        learning_rate: settings.learning_rate,
         schedule: Cosine {
-            t_max: t_max.unwrap_or(max_epochs),
-            eta_min: config.number("eta_min"),
+            t_max: settings.t_max.map_or(max_epochs, NonZero::get),
+            eta_min: settings.eta_min,
         },
-        accumulate: config.whole("accumulate_grad_batches") as usize,
-        seed: config.whole("seed") as u64,
-        shuffle: !config.is_on("no_shuffle"),
-        log_every: config.whole("log_every_n_steps") as u64,
+        accumulate: settings.accumulate_grad_batches.get(),
+        seed: settings.seed,
+        shuffle: !settings.no_shuffle,
+        log_every: settings.log_every_n_steps.get(),
         folder: folder.to_owned(),
-        tensorboard: config.text("report_to") == Some("tensorboard"),
-        resume: config.text("resume").is_some(),
-        hyper_parameters: config.effective(),
+        tensorboard: settings.report_to == ReportTo::TensorBoard,
+        resume: settings.resume.is_some(),
+        hyper_parameters: settings.effective(),
     }
 }
 
-fn optimizer(config: &Config) -> OptimizerKind {
-    let weight_decay = config.number("weight_decay") as f32;
-    match config.text("training_optimizer") {
-        Some("adamw") => OptimizerKind::AdamW { weight_decay },
-        Some("sgd") => OptimizerKind::Sgd {
+fn optimizer(settings: &Settings) -> OptimizerKind {
+    let weight_decay = settings.weight_decay as f32;
+    match settings.training_optimizer {
+        Optimizer::Adam => OptimizerKind::Adam { weight_decay },
+        Optimizer::AdamW => OptimizerKind::AdamW { weight_decay },
+        Optimizer::Sgd => OptimizerKind::Sgd {
             momentum: 0.9,
             nesterov: true,
             weight_decay,
         },
-        _ => OptimizerKind::Adam { weight_decay },
     }
 }

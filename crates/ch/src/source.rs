@@ -27,7 +27,7 @@ pub fn load(model: &str, info: &ModelInfo) -> Result<Graph> {
     bail!("{model}: {}\n{errors}", problems(errors.errors.len()))
 }
 
-/// Whether a model is named by a path.
+/// True when a model is named by a path.
 pub fn is_path(model: &str) -> bool {
     let path = Path::new(model);
     has_extension(path, "mg") || has_extension(path, "mz") || model.contains(['/', '\\'])

@@ -40,7 +40,7 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// Whether the lines are the pattern's, where `…` stands for any number of lines.
+/// True when the lines are the pattern's, where `…` stands for any number of lines.
 fn matches(pattern: &[String], lines: &[&str], is_near: bool) -> bool {
     match pattern.split_first() {
         None => lines.is_empty(),
@@ -54,7 +54,7 @@ fn matches(pattern: &[String], lines: &[&str], is_near: bool) -> bool {
     }
 }
 
-/// Whether a line is the pattern's, where `…` stands for any part of it, spaces around it included.
+/// True when a line is the pattern's, where `…` stands for any part of it, spaces around it included.
 fn line_matches(pattern: &str, line: &str, is_near: bool) -> bool {
     let Some((before, after)) = pattern.split_once('…') else {
         return same(pattern, line, is_near);
@@ -67,7 +67,7 @@ fn line_matches(pattern: &str, line: &str, is_near: bool) -> bool {
     })
 }
 
-/// Whether two texts are the same, or the same but for near decimals.
+/// True when two texts are the same, or the same but for near decimals.
 fn same(expected: &str, got: &str, is_near: bool) -> bool {
     if !is_near {
         return expected == got;

@@ -150,3 +150,52 @@ fn a_lone_name_beside_a_graph_is_the_dataset() {
         refused.stderr
     );
 }
+
+#[test]
+fn a_pipeline_runs_without_a_file_and_instead_of_that_of_a_file() {
+    let workspace = Workspace::new("pipeline");
+    let keys = |line: &str| -> Vec<String> {
+        let printed = workspace.run(&format!("{line} --dry-run --json --quiet"));
+        assert_eq!(printed.code, Some(0), "{line}: {}", printed.stderr);
+        let facts: Json = serde_json::from_str(&printed.stdout).unwrap();
+        let passes = facts["passes"].as_array().unwrap();
+        let key = |pass: &Json| pass["key"].as_str().unwrap().to_owned();
+        passes.iter().map(key).collect()
+    };
+    let ptq = [
+        "fuse_batch_norm",
+        "quantize",
+        "calibrate",
+        "gptq",
+        "correct_bias",
+    ];
+    assert_eq!(keys("transform jsc-toy jsc-sim --pipeline ptq"), ptq);
+    let head = "model = \"jsc-toy\"\ndataset = \"jsc-sim\"\n";
+    workspace.write(
+        "own.toml",
+        &format!(
+            "{head}[passes]\npipeline = \"own\"\n[passes.pipelines.own]\nsteps = [\"quantize\"]\n{QUANTIZE}"
+        ),
+    );
+    assert_eq!(keys("transform --config own.toml"), ["quantize"]);
+    assert_eq!(keys("transform --config own.toml --pipeline ptq"), ptq);
+    for (line, expected) in [
+        (
+            "transform --config own.toml --pipeline onw",
+            "error: --pipeline: unknown pipeline 'onw'; did you mean 'own'?\n",
+        ),
+        (
+            "transform --config own.toml --pipeline report",
+            "own.toml:7:9: 'quantize' is not a step of pipeline 'report'",
+        ),
+        (
+            "run own.toml --pipeline zzz",
+            "error: --pipeline: unknown pipeline 'zzz'; there are report, ptq, prune, own\n",
+        ),
+    ] {
+        let printed = workspace.run(line);
+        assert_eq!(printed.code, Some(2), "{line}");
+        assert!(printed.stderr.contains(expected), "{}", printed.stderr);
+    }
+    assert!(!workspace.has("mase_output"));
+}

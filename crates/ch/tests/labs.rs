@@ -30,7 +30,7 @@ impl Workspace {
         fs::write(self.0.join(name), text).unwrap();
     }
 
-    /// Whether a run left this file, and something in it.
+    /// True when a run left this file, and something in it.
     fn has(&self, run: &str, file: &str) -> bool {
         let path = self
             .0
@@ -186,10 +186,10 @@ fn a_network_of_ones_own_is_trained_quantised_tested_and_compared() {
     assert!(compared.is_object());
 }
 
-/// What the page on lab 3 says of strategies: with few trials they come close to what brute force finds.
+/// The samplers of lab 3: with few trials they come close to what brute force finds.
 #[test]
 fn few_trials_come_close_to_all_of_them() {
-    let workspace = Workspace::new("strategies");
+    let workspace = Workspace::new("samplers");
     let page =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/labs/lab3.md"));
     let page = page.unwrap();

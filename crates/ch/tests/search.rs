@@ -13,7 +13,7 @@ use support::{ch, words};
 use workspace::{Workspace, config};
 
 #[test]
-fn every_strategy_is_the_same_on_one_and_two_threads() {
+fn every_sampler_is_the_same_on_one_and_two_threads() {
     let workspace = Workspace::new("threads", "jsc-toy");
     for sampler in ["random", "qmc", "tpe", "nsgaii", "nsgaiii", "sensitivity"] {
         workspace.config(&config("jsc-toy", sampler, 70, 2500));
@@ -243,11 +243,11 @@ fn the_most_accurate_of_the_front_is_suggested() {
     let best = workspace.read("f", "best.json");
     let accuracy = |row: &Json| row["values"][0].as_f64().unwrap();
     let rows = best.as_array().unwrap();
-    let most = rows.iter().map(accuracy).fold(0.0, f64::max);
+    let highest = rows.iter().map(accuracy).fold(0.0, f64::max);
     let is_suggested = |row: &&Json| text.contains(&format!("best/trial_{}.mz\n", row["number"]));
     let suggested: Vec<f64> = rows.iter().filter(is_suggested).map(accuracy).collect();
-    assert_eq!(suggested, [most], "{text}");
-    assert_ne!(accuracy(&rows[0]), most, "the first would do by chance");
+    assert_eq!(suggested, [highest], "{text}");
+    assert_ne!(accuracy(&rows[0]), highest, "the first would do by chance");
 }
 
 #[test]
@@ -387,8 +387,10 @@ fn a_budget_of_zero_is_a_budget() {
 }
 
 #[test]
-fn the_strategies_are_listed() {
-    let text = ch(&words("list strategies"), &std::env::temp_dir()).stdout;
+fn the_samplers_are_listed() {
+    let [text, earlier_name] = ["list samplers", "list strategies"]
+        .map(|line| ch(&words(line), &std::env::temp_dir()).stdout);
+    assert_eq!(text, earlier_name);
     for name in [
         "random",
         "qmc",

@@ -1,4 +1,4 @@
-//! What users of `ch search` get wrong: each answer is a sentence, and nothing is lost.
+//! Mistakes of users of `ch search`: each answer is a sentence, and nothing is lost.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
@@ -25,7 +25,7 @@ fn a_folder_without_a_search_cannot_be_resumed() {
 }
 
 #[test]
-fn a_space_beyond_counting_is_said_to_be_one() {
+fn a_space_beyond_counting_is_called_one() {
     let workspace = Workspace::new("huge", "jsc-toy");
     let widths: Vec<String> = (2..=32).map(|width| width.to_string()).collect();
     let fields = ["data_in", "weight", "bias", "data_out"].map(|operand| {
@@ -46,11 +46,11 @@ fn a_space_beyond_counting_is_said_to_be_one() {
     workspace.config(&text);
     let line = workspace.search("h", "").replace(" --quiet", "");
     let output = workspace.run(&line);
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
+    let printed = [output.stdout, output.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed);
     assert!(
-        said.contains("over more than 10^38 configurations"),
-        "{said}"
+        printed.contains("over more than 10^38 configurations"),
+        "{printed}"
     );
 }
 
@@ -97,7 +97,7 @@ fn mistakes_are_answered_with_a_sentence() {
         (
             good.replace("\"random\"", "\"brute_force\"")
                 + "[search.strategy.sampler_config]\nlimit = 3\n",
-            "`ch list strategies` shows others",
+            "`ch list samplers` shows others",
         ),
     ];
     for (text, expected) in cases {
@@ -161,13 +161,13 @@ fn a_search_with_another_fixed_key_is_another_search() {
     assert!(workspace.run(&workspace.search("j", "")).status.success());
     workspace.config(&text.replace("bias_width = [2, 4, 8]", "bias_width = [2]"));
     let error = workspace.error(&workspace.search("j", "--resume"));
-    let said = ".bias_width = [8], now it is [2]";
-    assert!(error.contains(said), "{error}");
+    let expected = ".bias_width = [8], now it is [2]";
+    assert!(error.contains(expected), "{error}");
     let hardware = "[search.strategy.hw_runner.average_bitwidth]\ncompare_to = 16\n";
     workspace.config(&(text.replace("bias_width = [2, 4, 8]", "bias_width = [8]") + hardware));
     let error = workspace.error(&workspace.search("j", "--resume"));
-    let said = "was made with compare_to = 32.0, now it is 16.0";
-    assert!(error.contains(said), "{error}");
+    let expected = "was made with compare_to = 32.0, now it is 16.0";
+    assert!(error.contains(expected), "{error}");
     // The order of the keys is the order of the parameters, which the points follow from.
     let (first, second) = ("data_in_width = [4, 8]", "weight_width = [2, 4, 8]");
     let swapped = text

@@ -404,22 +404,22 @@ fn a_checkpoint_of_another_model_is_refused_with_every_difference() {
 }
 
 #[test]
-fn levels_say_more_or_less_and_settings_without_effect_are_named() {
+fn levels_print_more_or_less_and_settings_without_effect_are_named() {
     let workspace = Workspace::new("levels");
     let run = |options: &str| {
         let output = workspace.run(&format!("train jsc-tiny jsc-sim --max-epochs 1 {options}"));
         assert!(output.status.success(), "{options}");
         [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
     };
-    let [said, _] = run("--debug");
-    assert!(said.contains("debug: wrote ") && said.contains("best.ckpt"));
-    let [said, notes] = run("--trainer-precision 16-mixed");
-    assert!(said.contains("epoch 1/1") && !said.contains("debug: "));
+    let [stdout, _] = run("--debug");
+    assert!(stdout.contains("debug: wrote ") && stdout.contains("best.ckpt"));
+    let [stdout, notes] = run("--trainer-precision 16-mixed");
+    assert!(stdout.contains("epoch 1/1") && !stdout.contains("debug: "));
     assert!(notes.contains("note: trainer_precision 16-mixed has no effect"));
-    let [said, notes] = run("--trainer-precision 16-mixed --log-level warning");
-    assert!(!said.contains("epoch 1/1") && notes.contains("note: "));
-    let [said, notes] = run("--trainer-precision 16-mixed --log-level error");
-    assert!(said.starts_with("trained 1 epoch") && notes.is_empty());
+    let [stdout, notes] = run("--trainer-precision 16-mixed --log-level warning");
+    assert!(!stdout.contains("epoch 1/1") && notes.contains("note: "));
+    let [stdout, notes] = run("--trainer-precision 16-mixed --log-level error");
+    assert!(stdout.starts_with("trained 1 epoch") && notes.is_empty());
     let tested = workspace.run("test jsc-tiny jsc-sim --max-epochs 3");
     let notes = String::from_utf8(tested.stderr).unwrap();
     assert!(
@@ -429,7 +429,7 @@ fn levels_say_more_or_less_and_settings_without_effect_are_named() {
 }
 
 #[test]
-fn a_run_says_what_made_it() {
+fn a_run_records_what_made_it() {
     let workspace = Workspace::new("facts");
     let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/jsc_tiny_train.toml");
     let result = workspace.json(&format!(

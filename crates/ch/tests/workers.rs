@@ -171,11 +171,11 @@ fn a_search_without_its_server_ends_and_goes_on_later() {
     wait_for(&server.url, 30);
     server.down();
     let output = worker.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(
-        said.contains("give the same command again when it is back"),
-        "{said}"
+        stderr.contains("give the same command again when it is back"),
+        "{stderr}"
     );
     server.up();
     let kept = finished(&server.url);
@@ -224,10 +224,10 @@ fn a_journal_can_be_named() {
         &workspace.0,
     );
     assert_eq!(wrong.code, Some(2));
-    let said = wrong.stderr;
+    let stderr = wrong.stderr;
     assert!(
-        said.contains("127.0.0.1:1") && !said.contains("secret"),
-        "{said}"
+        stderr.contains("127.0.0.1:1") && !stderr.contains("secret"),
+        "{stderr}"
     );
     let is_there = workspace.0.join("mase_output/c").exists();
     assert!(!is_there, "a search that never began leaves nothing");

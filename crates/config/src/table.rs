@@ -143,15 +143,42 @@ impl Table {
 
     /// Reads a text of TOML.
     pub fn parse(text: &str) -> Result<Self, Problem> {
-        let table = DeTable::parse(text).map_err(|error| Problem {
-            span: error.span().unwrap_or(0..0),
-            message: error.message().to_owned(),
-        })?;
+        let table = DeTable::parse(text).map_err(|error| problem(&error))?;
         Ok(Self::of(table.get_ref()))
+    }
+
+    /// Reads as much of a text as is TOML, with every error of syntax. A value that cannot be parsed has the place of its
+    /// error.
+    pub fn parse_recoverable(text: &str) -> (Self, Vec<Problem>) {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let problems = errors.iter().map(problem).collect();
+        (Self::of(table.get_ref()), problems)
     }
 
     /// The entry with this key.
     pub fn get(&self, key: &str) -> Option<&(Key, Item)> {
         self.0.iter().find(|(known, _)| known.name == key)
+    }
+}
+
+fn problem(error: &toml::de::Error) -> Problem {
+    Problem {
+        span: error.span().unwrap_or(0..0),
+        message: error.message().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_syntax_hides_no_other_key() {
+        let (table, problems) = Table::parse_recoverable("a = \nb = 1\nc = [\n");
+        let found = table.get("b").map(|(_, item)| item.value.clone());
+        assert_eq!(found, Some(Value::Int(1)));
+        assert_eq!(problems.len(), 2, "{problems:?}");
+        let (table, problems) = Table::parse_recoverable("a = 1\n");
+        assert_eq!((table.0.len(), problems), (1, Vec::new()));
     }
 }

@@ -9,7 +9,9 @@
 #![forbid(unsafe_code)]
 
 mod chart;
+mod column;
 mod table;
 
 pub use chart::{Chart, Mark, Series};
+pub use column::{Align, Column};
 pub use table::Table;

@@ -1,5 +1,6 @@
 //! A table, and its forms.
 
+use crate::{Align, Column};
 use serde_json::{Map, Value as Json};
 
 /// Headings and rows of text.
@@ -11,14 +12,25 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// A last row of sums, set apart.
     pub totals: Option<Vec<String>>,
+    /// One per column; where it is not given, columns of numbers stand to the right.
+    alignment: Option<Vec<Align>>,
 }
 
 impl Table {
     /// A table without rows.
-    pub fn new(headings: &[&str]) -> Self {
+    pub fn new(headings: &[impl ToString]) -> Self {
         Self {
-            headings: headings.iter().map(|&heading| heading.to_owned()).collect(),
+            headings: headings.iter().map(ToString::to_string).collect(),
             ..Self::default()
+        }
+    }
+
+    /// A table without rows whose columns stand as they say.
+    pub fn with_columns(columns: &[Column]) -> Self {
+        let headings: Vec<&str> = columns.iter().map(|column| column.heading).collect();
+        Self {
+            alignment: Some(columns.iter().map(|column| column.align).collect()),
+            ..Self::new(&headings)
         }
     }
 
@@ -32,7 +44,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Headings, a rule, the rows, the totals under a second rule; columns of numbers stand to the right.
+    /// Headings, a rule, the rows, and the totals under a second rule.
     pub fn to_text(&self) -> String {
         let widths: Vec<usize> = (0..self.headings.len())
             .map(|column| {
@@ -42,11 +54,11 @@ impl Table {
                     .unwrap_or(0)
             })
             .collect();
-        let is_right: Vec<bool> = (0..self.headings.len())
-            .map(|column| self.is_numeric(column))
+        let alignment: Vec<Align> = (0..self.headings.len())
+            .map(|column| self.align(column))
             .collect();
         let rule: Vec<String> = widths.iter().map(|&width| "-".repeat(width)).collect();
-        let line = |cells: &Vec<String>| text_line(cells, &widths, &is_right);
+        let line = |cells: &Vec<String>| text_line(cells, &widths, &alignment);
         let mut text = line(&self.headings) + &line(&rule);
         text.extend(self.rows.iter().map(line));
         if let Some(totals) = &self.totals {
@@ -99,6 +111,14 @@ impl Table {
             .chain(&self.totals)
     }
 
+    fn align(&self, column: usize) -> Align {
+        match &self.alignment {
+            Some(alignment) => alignment[column],
+            None if self.is_numeric(column) => Align::Right,
+            None => Align::Left,
+        }
+    }
+
     /// True when every cell that is not empty is a number.
     fn is_numeric(&self, column: usize) -> bool {
         let cells = || self.rows.iter().map(|row| row[column].as_str());
@@ -114,18 +134,16 @@ fn width(cell: &str) -> usize {
     cell.chars().count()
 }
 
-fn text_line(cells: &[String], widths: &[usize], is_right: &[bool]) -> String {
-    let padded = cells
-        .iter()
-        .zip(widths)
-        .zip(is_right)
-        .map(|((cell, &width), &is_right)| {
-            if is_right {
-                format!("{cell:>width$}")
-            } else {
-                format!("{cell:<width$}")
-            }
-        });
+fn text_line(cells: &[String], widths: &[usize], alignment: &[Align]) -> String {
+    let padded =
+        cells
+            .iter()
+            .zip(widths)
+            .zip(alignment)
+            .map(|((cell, &width), align)| match align {
+                Align::Left => format!("{cell:<width$}"),
+                Align::Right => format!("{cell:>width$}"),
+            });
     let line = padded.collect::<Vec<_>>().join("  ");
     line.trim_end().to_owned() + "\n"
 }
@@ -169,6 +187,15 @@ mod tests {
             table().to_text(),
             "name    value\n------  -----\na, \"b\"      1\nc|d        20\n------  -----\ntotal      21\n"
         );
+    }
+
+    #[test]
+    fn columns_stand_as_they_say() {
+        let columns = [Column::numbers("a", "numbers"), Column::words("b", "words")];
+        let mut table = Table::with_columns(&columns);
+        table.push(["–", "1"]);
+        table.push(["100", "2"]);
+        assert_eq!(table.to_text(), "  a  b\n---  -\n  –  1\n100  2\n");
     }
 
     #[test]

@@ -1,21 +1,21 @@
 //! The command line of settings: an argument for every line of the table.
 
 use super::Action;
-use super::catalog::{Group, Kind, SETTINGS, Setting};
+use super::setting::{Accepts, Group, Setting};
+use super::table::SETTINGS;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What the command line gives: settings by key, and the names given by position.
+/// The settings of a command line, as they were typed.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
-    /// Settings by key.
-    pub values: BTreeMap<&'static str, String>,
+pub struct SettingArgs {
+    /// Settings with their texts, in the order of the table.
+    pub typed: Vec<(&'static Setting, String)>,
     /// The file of settings.
     pub config: Option<PathBuf>,
 }
 
-impl clap::Args for Given {
+impl clap::Args for SettingArgs {
     fn augment_args(command: Command) -> Command {
         let config = Arg::new("config")
             .long("config")
@@ -30,87 +30,68 @@ impl clap::Args for Given {
     }
 }
 
-/// Takes the options that an action has no use for out of its help. They are still understood: files and habits carry
-/// them from one action to the next.
-pub fn hide_settings(command: Command, action: Action) -> Command {
-    let unused = SETTINGS
-        .iter()
-        .filter(|setting| !action.uses(setting.group));
-    unused.fold(command, |command, setting| {
-        command.mut_arg(setting.key, |arg| arg.hide(true))
-    })
+/// Hides the options that an action has no use for from its help. They are still accepted: files and habits carry them
+/// from one action to the next.
+pub fn hide_unused(action: Action) -> impl Fn(Arg) -> Arg {
+    move |arg| {
+        let mut unused = SETTINGS
+            .iter()
+            .filter(|setting| !action.uses(setting.group));
+        let is_unused = unused.any(|setting| arg.get_id() == setting.key);
+        arg.hide(is_unused)
+    }
 }
 
 fn argument(setting: &Setting) -> Arg {
+    let spec = setting.argument;
     let arg = Arg::new(setting.key).help(help(setting));
-    if setting.option.is_empty() {
-        return arg.value_name(placeholder(setting.key, setting.kind));
-    }
-    let arg = arg
-        .long(setting.option)
-        .help_heading(setting.group.heading());
-    let arg = if setting.alias.is_empty() {
-        arg
-    } else {
-        arg.alias(setting.alias)
+    let Some(option) = spec.option else {
+        return arg.value_name(spec.value_name);
     };
-    match setting.kind {
-        Kind::Switch => arg.action(ArgAction::SetTrue),
-        _ if setting.key == "resume" => {
-            let arg = arg
-                .value_name("FOLDER")
-                .num_args(0..=1)
-                .require_equals(true);
-            arg.default_missing_value("latest")
-        }
-        kind => arg
-            .value_name(placeholder(setting.key, kind))
-            .allow_negative_numbers(true),
+    let arg = arg.long(option).help_heading(setting.group.heading());
+    let arg = match spec.alias {
+        Some(alias) => arg.alias(alias),
+        None => arg,
+    };
+    match spec.value_when_alone {
+        _ if setting.accepts == Accepts::Switch => arg.action(ArgAction::SetTrue),
+        Some(value) => arg
+            .value_name(spec.value_name)
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value(value),
+        None => arg.value_name(spec.value_name).allow_negative_numbers(true),
     }
 }
 
-/// What it does, what it takes, and the default.
+/// The effect, the accepted words and the default.
 fn help(setting: &Setting) -> String {
-    let choices = match setting.kind {
-        Kind::Choice(words) => format!(": {}", words.join(", ")),
+    let choices = match setting.accepts {
+        Accepts::Choice(words) => format!(": {}", words.join(", ")),
         _ => String::new(),
     };
-    let default = if setting.default.is_empty() || setting.kind == Kind::Switch {
-        String::new()
-    } else {
-        format!(" [{}]", setting.default)
+    let default = match setting.default {
+        Some(default) if setting.accepts != Accepts::Switch => format!(" [{default}]"),
+        _ => String::new(),
     };
     let (first, rest) = setting.about.split_at(1);
     format!("{}{rest}{choices}{default}", first.to_uppercase())
 }
 
-fn placeholder(key: &str, kind: Kind) -> &'static str {
-    match kind {
-        Kind::Whole(..) => "N",
-        Kind::Number => "X",
-        Kind::Choice(_) => "WORD",
-        _ if key.ends_with("_dir") => "FOLDER",
-        _ if key == "load_name" => "FILE",
-        _ if key == "model" => "MODEL",
-        _ if key == "dataset" => "DATASET",
-        _ => "NAME",
-    }
-}
-
-impl clap::FromArgMatches for Given {
+impl clap::FromArgMatches for SettingArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut given = Self::default();
-        given.update_from_arg_matches(matches)?;
-        Ok(given)
+        let mut args = Self::default();
+        args.update_from_arg_matches(matches)?;
+        Ok(args)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         for setting in SETTINGS {
-            let value = match setting.kind {
-                Kind::Switch => matches.get_flag(setting.key).then(|| "true".to_owned()),
+            let text = match setting.accepts {
+                Accepts::Switch => matches.get_flag(setting.key).then(|| "true".to_owned()),
                 _ => matches.get_one::<String>(setting.key).cloned(),
             };
-            self.values.extend(value.map(|value| (setting.key, value)));
+            self.typed.extend(text.map(|text| (setting, text)));
         }
         self.config = matches.get_one::<String>("config").map(PathBuf::from);
         Ok(())

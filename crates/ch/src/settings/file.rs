@@ -1,71 +1,86 @@
-//! A TOML file of settings: every problem at once, each with its line and column. Only here `"NA"` means none.
+//! A config file: settings, and the tables `[passes]` and `[search]`. Every problem is reported at once, each with its
+//! line and column.
 
 use super::Action;
-use super::catalog::{self, SECTIONS, SETTINGS, WITHOUT_EFFECT};
-use anyhow::{Context, Result, bail};
-use config::did_you_mean;
-use config::{Problem, Table, describe};
+use super::table::{Layer, SETTINGS};
+use anyhow::{Context, Result, anyhow, bail};
+use config::{Item, Problem, Reader, Table, Value, describe, did_you_mean};
 use passes::Program;
 use search::config::SearchConfig;
-use std::collections::BTreeMap;
 use std::path::Path;
-use toml::de::{DeTable, DeValue};
 
 /// Config files are small; more than this is another file by mistake.
 const MAX_FILE: u64 = 1 << 24;
 
-/// What a file says.
-#[derive(Debug, Default)]
-pub struct File {
-    /// Settings by key.
-    pub values: BTreeMap<&'static str, String>,
-    /// Keys that change nothing.
+/// Keys that files written for the original may have and that change nothing here; each is named in a note.
+const WITHOUT_EFFECT: &[&str] = &[
+    "to_debug",
+    "num_devices",
+    "num_nodes",
+    "strategy",
+    "is_to_auto_requeue",
+    "github_ci",
+    "disable_dataset_cache",
+    "target",
+    "num_targets",
+    "is_pretrained",
+    "max_token_len",
+    "profile",
+    "no_warnings",
+];
+
+/// Tables that single actions read.
+const SECTIONS: [&str; 2] = ["passes", "search"];
+
+/// The content of a file.
+#[derive(Default)]
+pub struct Content {
+    /// The settings.
+    pub settings: Layer,
+    /// `[passes]`, if the action reads it.
+    pub passes: Option<Program>,
+    /// `[search]`, if the action reads it.
+    pub search: Option<SearchConfig>,
+    /// Keys and tables that change nothing in this action.
     pub without_effect: Vec<String>,
-    /// Tables that single actions read.
-    pub document: Document,
 }
 
-/// The text of a file with the tables that single actions read, kept so that their problems can show their place.
+/// The parts of a file that are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// The purpose.
+    pub action: Action,
+    /// The pipeline to run, whichever the file names.
+    pub pipeline: Option<&'a str>,
+}
+
+/// The problems of a file and of the pipeline on the command line.
+#[derive(Debug, Default)]
+pub struct Problems {
+    /// Problems of the file, in its order.
+    pub file: Vec<Problem>,
+    /// Problems of the pipeline's name.
+    pub pipeline: Vec<String>,
+}
+
+/// A file's name and text, to show the places of problems.
 #[derive(Clone, Debug, Default)]
-pub struct Document {
-    /// The file's name.
+pub struct Source {
+    /// The name.
     pub name: String,
-    /// All of it.
     text: String,
-    /// `[passes.…]` and `[search.…]`, by their names.
-    sections: BTreeMap<&'static str, Table>,
 }
 
-impl Document {
-    /// The table `[passes]` or `[search]`.
-    pub fn section(&self, name: &str) -> Option<&Table> {
-        self.sections.get(name)
-    }
-
-    /// The names of the tables that are there.
-    pub fn section_names(&self) -> impl Iterator<Item = &'static str> {
-        self.sections.keys().copied()
-    }
-
-    /// What is wrong with the tables that an action reads.
-    fn problems(&self, action: Action) -> Vec<Problem> {
-        let read = |(name, table): (&&str, &Table)| match *name {
-            _ if !action.reads(name) => None,
-            "passes" => Program::read(table).err(),
-            _ => SearchConfig::read(table).err(),
-        };
-        self.sections.iter().filter_map(read).flatten().collect()
-    }
-
+impl Source {
     /// Every problem with its place and line.
     pub fn describe(&self, problems: &[Problem]) -> String {
         describe(&self.name, &self.text, problems)
     }
 }
 
-/// Reads a file for an action.
-pub fn read(path: &Path, action: Action) -> Result<File> {
-    let name = path.display();
+/// Reads a file.
+pub fn read(path: &Path, scope: Scope) -> Result<(Source, Content)> {
+    let name = path.display().to_string();
     let size = std::fs::metadata(path)
         .with_context(|| format!("cannot read {name}"))?
         .len();
@@ -73,115 +88,145 @@ pub fn read(path: &Path, action: Action) -> Result<File> {
         bail!("{name} has {size} bytes, which is too large for a config file");
     }
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-    let mut file = parse(&text, action)
-        .map_err(|problems| anyhow::anyhow!("{}", describe(&name.to_string(), &text, &problems)))?;
-    file.document.name = name.to_string();
-    file.document.text = text;
-    Ok(file)
+    read_source(Source { name, text }, scope)
 }
 
-/// All settings of a text, or all problems of the settings and of the tables that the action reads.
-pub fn parse(text: &str, action: Action) -> Result<File, Vec<Problem>> {
-    let (table, errors) = DeTable::parse_recoverable(text);
-    let mut problems: Vec<Problem> = errors
+/// Reads a file whose text is known; an empty one when there is no file.
+pub fn read_source(source: Source, scope: Scope) -> Result<(Source, Content)> {
+    let problems = match parse(&source.text, scope) {
+        Ok(content) => return Ok((source, content)),
+        Err(problems) => problems,
+    };
+    let mut texts: Vec<String> = problems
+        .pipeline
         .iter()
-        .map(|error| Problem {
-            span: error.span().unwrap_or(0..0),
-            message: error.message().to_owned(),
-        })
+        .map(|problem| format!("--pipeline: {problem}"))
         .collect();
-    let mut file = File::default();
-    for (key, value) in table.get_ref() {
-        match setting(key.get_ref(), value.get_ref()) {
-            Ok(Entry::Setting(key, text)) => drop(file.values.insert(key, text)),
-            Ok(Entry::None) => {}
-            Ok(Entry::WithoutEffect) => file.without_effect.push(key.get_ref().to_string()),
-            Ok(Entry::Section(name, table)) => drop(file.document.sections.insert(name, table)),
-            Err((at, message)) => {
-                let span = if at == At::Key {
-                    key.span()
-                } else {
-                    value.span()
-                };
-                // A value that cannot be read at all has been reported.
-                if problems.iter().all(|problem| problem.span != span) {
-                    problems.push(Problem { span, message });
-                }
-            }
+    if !problems.file.is_empty() {
+        texts.push(source.describe(&problems.file));
+    }
+    Err(anyhow!("{}", texts.join("\n")))
+}
+
+/// The content of a text, or all problems of the settings and of the tables that the action reads.
+pub fn parse(text: &str, scope: Scope) -> Result<Content, Problems> {
+    let action = scope.action;
+    let (table, mut problems) = Table::parse_recoverable(text);
+    // Behind an error of syntax a table may be there in part only.
+    let is_whole = problems.is_empty();
+    let mut reader = Reader::new(&table, 0..0);
+    let mut content = Content {
+        settings: read_settings(&mut reader, text),
+        without_effect: without_effect(&table, action),
+        ..Content::default()
+    };
+    let [passes, search] = SECTIONS.map(|name| read_section(&mut reader, name));
+    report_unknown_keys(&mut reader);
+    let mut found = reader.finish();
+    let mut pipeline = Vec::new();
+    if is_whole && action.reads("passes") {
+        let result = read_passes(passes, scope.pipeline, &mut pipeline);
+        content.passes = collect(result, &mut found);
+    }
+    if is_whole && action.reads("search") {
+        content.search = collect(search.map(SearchConfig::read), &mut found);
+    }
+    // A value that cannot be parsed has been reported.
+    found.retain(|new| problems.iter().all(|problem| problem.span != new.span));
+    problems.extend(found);
+    problems.sort_by_key(|problem| problem.span.start);
+    if problems.is_empty() && pipeline.is_empty() {
+        Ok(content)
+    } else {
+        let file = problems;
+        Err(Problems { file, pipeline })
+    }
+}
+
+fn read_settings(reader: &mut Reader, text: &str) -> Layer {
+    let mut layer = Layer::default();
+    for setting in SETTINGS {
+        let Some(item) = reader.item(setting.key) else {
+            continue;
+        };
+        let result = match value_text(item, text) {
+            Some(value) => (setting.set)(&mut layer, &value),
+            None => Err(format!("{} is not a single value", item.value)),
+        };
+        if let Err(problem) = result {
+            reader.problem(item.span.clone(), format!("{}: {problem}", setting.key));
         }
     }
-    // Behind a slip of the syntax a table may be there in part only.
-    if errors.is_empty() {
-        problems.extend(file.document.problems(action));
-    }
-    problems.sort_by_key(|problem| problem.span.start);
-    if problems.is_empty() {
-        Ok(file)
-    } else {
-        Err(problems)
+    layer
+}
+
+/// A single value as it is written in the file; numbers without underscores.
+fn value_text(item: &Item, text: &str) -> Option<String> {
+    match &item.value {
+        Value::Text(text) => Some(text.clone()),
+        Value::Int(number) => Some(number.to_string()),
+        Value::Float(_) => Some(text[item.span.clone()].replace('_', "")),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::List(_) | Value::Table(_) => None,
     }
 }
 
-enum Entry {
-    Setting(&'static str, String),
-    /// `"NA"`.
-    None,
-    WithoutEffect,
-    Section(&'static str, Table),
+fn read_section<'a>(reader: &mut Reader<'a>, name: &'static str) -> Option<&'a Table> {
+    let item = reader.item(name)?;
+    let table = item.as_table();
+    if table.is_none() {
+        let message = format!("{name} must be a table, [{name}.…]");
+        reader.problem(item.span.clone(), message);
+    }
+    table
 }
 
-#[derive(PartialEq)]
-enum At {
-    Key,
-    Value,
-}
-
-fn setting(key: &str, value: &DeValue) -> Result<Entry, (At, String)> {
-    if let Some(name) = SECTIONS.iter().find(|name| **name == key) {
-        let message = || (At::Value, format!("{key} must be a table, [{key}.…]"));
-        let table = value.as_table().ok_or_else(message)?;
-        return Ok(Entry::Section(name, Table::of(table)));
-    }
-    if WITHOUT_EFFECT.contains(&key) {
-        return Ok(Entry::WithoutEffect);
-    }
-    let Some(setting) = catalog::find(key) else {
-        let names = SETTINGS
-            .iter()
-            .map(|s| s.key)
-            .chain(SECTIONS.iter().copied());
-        return Err((
-            At::Key,
-            format!("unknown key '{key}'{}", did_you_mean(key, names)),
-        ));
+/// The passes of the file, or those of a pipeline. The problems of the pipeline's name have no place in the file.
+fn read_passes(
+    table: Option<&Table>,
+    pipeline: Option<&str>,
+    of_name: &mut Vec<String>,
+) -> Option<Result<Program, Vec<Problem>>> {
+    let Some(name) = pipeline else {
+        return table.map(Program::read);
     };
-    let text = text_of(value).ok_or_else(|| {
-        (
-            At::Value,
-            format!("{key}: a {} is not a single value", value.type_str()),
-        )
-    })?;
-    if text == "NA" {
-        return Ok(Entry::None);
-    }
-    match setting.kind.problem(&text) {
-        None => Ok(Entry::Setting(setting.key, text)),
-        Some(problem) => Err((At::Value, format!("{key}: {problem}"))),
+    Some(Program::read_pipeline(table, name).map_err(|problems| {
+        let (names, of_file): (Vec<_>, Vec<_>) = problems
+            .into_iter()
+            .partition(|problem| problem.span.is_empty());
+        of_name.extend(names.into_iter().map(|problem| problem.message));
+        of_file
+    }))
+}
+
+fn report_unknown_keys(reader: &mut Reader) {
+    reader.ignore(WITHOUT_EFFECT);
+    for (key, _) in reader.rest() {
+        let names = SETTINGS.iter().map(|setting| setting.key).chain(SECTIONS);
+        let close = did_you_mean(&key.name, names);
+        reader.problem(
+            key.span.clone(),
+            format!("unknown key '{}'{close}", key.name),
+        );
     }
 }
 
-/// A single value as text.
-fn text_of(value: &DeValue) -> Option<String> {
-    match value {
-        DeValue::String(text) => Some(text.to_string()),
-        DeValue::Integer(number) => Some(
-            i64::from_str_radix(number.as_str(), number.radix())
-                .ok()?
-                .to_string(),
-        ),
-        DeValue::Float(number) => Some(number.as_str().to_owned()),
-        DeValue::Boolean(flag) => Some(flag.to_string()),
-        _ => None,
+/// Keys without effect, in the order of the file, and the tables that the action does not read.
+fn without_effect(table: &Table, action: Action) -> Vec<String> {
+    let keys = table.0.iter().map(|(key, _)| key.name.as_str());
+    let keys = keys.filter(|key| WITHOUT_EFFECT.contains(key));
+    let is_unread = |name: &&str| !action.reads(name) && table.get(name).is_some();
+    let sections = SECTIONS.into_iter().filter(is_unread);
+    keys.chain(sections).map(str::to_owned).collect()
+}
+
+fn collect<T>(read: Option<Result<T, Vec<Problem>>>, problems: &mut Vec<Problem>) -> Option<T> {
+    match read? {
+        Ok(value) => Some(value),
+        Err(found) => {
+            problems.extend(found);
+            None
+        }
     }
 }
 
@@ -189,12 +234,21 @@ fn text_of(value: &DeValue) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn scope(action: Action) -> Scope<'static> {
+        let pipeline = None;
+        Scope { action, pipeline }
+    }
+
+    fn problems(text: &str, action: Action) -> Vec<Problem> {
+        let problems = parse(text, scope(action)).err();
+        problems.expect("there are problems").file
+    }
+
     #[test]
     fn all_problems_are_reported_with_their_places() {
         let text =
             "model = \"jsc-tiny\"\nbatch_sise = 5\nlearning_rate = \"fast\"\nmax_epochs = 0\n";
-        let problems = parse(text, Action::Train).unwrap_err();
-        let shown = describe("a.toml", text, &problems);
+        let shown = describe("a.toml", text, &problems(text, Action::Train));
         assert_eq!(
             shown,
             "3 problems in a.toml\n\
@@ -209,35 +263,36 @@ mod tests {
         let text = "model = \"jsc-tiny\"\ndataset = \"jsc\"\ntask = \"cls\"\nmax_epochs = 5\nbatch_size = 512\n\
                     learning_rate = 1e-2\naccelerator = \"cpu\"\nproject = \"NA\"\nseed = 42\nnum_devices = 1\n\
                     [passes.quantize]\nby = \"type\"\n[search.search_space]\nname = \"x\"\n";
-        let file = parse(text, Action::Train).unwrap();
-        assert_eq!(file.values["learning_rate"], "1e-2");
-        assert!(!file.values.contains_key("project"));
-        assert_eq!(file.without_effect, ["num_devices"]);
-        let sections: Vec<_> = file.document.section_names().collect();
-        assert_eq!(sections, ["passes", "search"]);
+        let Ok(content) = parse(text, scope(Action::Train)) else {
+            panic!("the file is understood");
+        };
+        let learning_rate = content.settings.learning_rate.expect("it is given");
+        assert_eq!(learning_rate.text, "1e-2");
+        assert!(content.settings.project.is_none());
+        assert_eq!(content.without_effect, ["num_devices", "passes", "search"]);
     }
 
     #[test]
     fn syntax_errors_do_not_hide_others() {
-        let problems = parse("model = \nunknown = 1\nseed = -3\n", Action::Run).unwrap_err();
-        assert_eq!(problems.len(), 3, "{problems:?}");
+        let found = problems("model = \nunknown = 1\nseed = -3\n", Action::Run);
+        assert_eq!(found.len(), 3, "{found:?}");
     }
 
     #[test]
     fn tables_that_the_action_reads_are_checked_with_the_settings() {
         let text =
             "sede = 1\n[passes.quantise]\nby = \"type\"\n[search.search_space]\nname = \"x\"\n";
-        let problems = |action| {
-            let problems = parse(text, action).unwrap_err();
+        let lines = |action| {
             let place = |problem: &Problem| text[..problem.span.start].lines().count();
+            let problems = problems(text, action);
             problems.iter().map(place).collect::<Vec<usize>>()
         };
-        let (passes, search) = (problems(Action::Transform), problems(Action::Search));
-        assert_eq!(problems(Action::Train), [0]);
+        let (passes, search) = (lines(Action::Transform), lines(Action::Search));
+        assert_eq!(lines(Action::Train), [0]);
         assert!(passes.len() == 2 && passes[0] == 0, "{passes:?}");
         assert!(search.len() > 2 && search[0] == 0, "{search:?}");
-        assert_eq!(problems(Action::Run).len(), passes.len() + search.len() - 1);
-        let broken = parse(&format!("model = \n{text}"), Action::Run).unwrap_err();
+        assert_eq!(lines(Action::Run).len(), passes.len() + search.len() - 1);
+        let broken = problems(&format!("model = \n{text}"), Action::Run);
         assert_eq!(
             broken.len(),
             2,

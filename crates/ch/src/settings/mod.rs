@@ -1,20 +1,32 @@
 //! The effective configuration: defaults, then the file, then the command line, for every setting.
+//!
+//! [`table`] declares the settings. A command takes typed fields, `settings.batch_size`; only a sweep sets one by name, and
+//! that goes through the same table.
 
 mod arguments;
-mod catalog;
 mod file;
+mod setting;
+mod table;
+mod value;
 
-use crate::console::Level;
-use crate::table::{Column, render};
+use crate::output::{Console, Level};
 use anyhow::{Result, bail};
-pub use arguments::{Given, hide_settings};
-pub use catalog::{Group, Kind, SETTINGS, Setting};
-pub use file::Document;
+pub use arguments::{SettingArgs, hide_unused};
+use file::Scope;
+pub use file::Source;
+use passes::Program;
+use report::{Column, Table};
+use search::config::SearchConfig;
 use serde_json::{Map, Value as Json};
+pub use setting::{Accepts, Group, Setting};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use table::{Given, Layer, Layers};
+pub use table::{SETTINGS, Settings};
+pub use value::{
+    Accelerator, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume, ValSplit,
+};
 
-/// The table that a run starts with.
+/// The columns of the table that a run starts with.
 pub const COLUMNS: &[Column] = &[
     Column::words("Name", "the key of a setting in a file"),
     Column::words("Default", "the value when nobody gives one"),
@@ -23,7 +35,7 @@ pub const COLUMNS: &[Column] = &[
     Column::words("Effective", "the value the run uses"),
 ];
 
-/// What the settings are for.
+/// The purpose of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// `ch train`: all settings count.
@@ -39,7 +51,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether settings of a group change anything.
+    /// True when settings of a group change something.
     pub fn uses(self, group: Group) -> bool {
         match self {
             Self::Train | Self::Run => true,
@@ -48,7 +60,7 @@ impl Action {
         }
     }
 
-    /// Whether a table of the file is read.
+    /// True when a table of the file is read.
     fn reads(self, section: &str) -> bool {
         match self {
             Self::Train | Self::Use => false,
@@ -59,226 +71,186 @@ impl Action {
     }
 }
 
-/// Every setting with where its value comes from.
-#[derive(Clone, Debug)]
+/// The configuration of a run: settings, and the tables of the file.
 pub struct Config {
-    file: BTreeMap<&'static str, String>,
-    manual: BTreeMap<&'static str, String>,
-    /// Keys of the file that change nothing.
+    /// The effective settings.
+    pub settings: Settings,
+    /// `[passes]`, if the file has it and the action reads it.
+    pub passes: Option<Program>,
+    /// `[search]`, if the file has it and the action reads it.
+    pub search: Option<SearchConfig>,
+    /// The file, to show the places of problems that are found later.
+    pub source: Source,
+    /// The purpose.
+    pub action: Action,
+    /// Keys and tables of the file that change nothing.
     without_effect: Vec<String>,
-    /// The file, for tables that single actions read.
-    document: Document,
 }
 
 impl Config {
     /// Reads the file, if any, and checks every value that the action uses.
-    pub fn resolve(given: &Given, action: Action) -> Result<Self> {
-        let file = given
-            .config
-            .as_deref()
-            .map(|path| file::read(path, action))
-            .transpose()?
-            .unwrap_or_default();
-        let config = Self {
-            without_effect: file.without_effect,
-            document: file.document,
-            file: file.values,
-            manual: given.values.clone(),
+    pub fn resolve(args: &SettingArgs, action: Action) -> Result<Self> {
+        Self::resolve_pipeline(args, action, None)
+    }
+
+    /// The same with the pipeline of this name, whichever the file names.
+    pub fn resolve_pipeline(
+        args: &SettingArgs,
+        action: Action,
+        pipeline: Option<&str>,
+    ) -> Result<Self> {
+        let scope = Scope { action, pipeline };
+        let (source, content) = match &args.config {
+            Some(path) => file::read(path, scope)?,
+            None => file::read_source(Source::default(), scope)?,
         };
-        let config = config.with_names_in_place();
-        config.check()?;
-        Ok(config)
+        let mut layers = Layers {
+            file: content.settings,
+            command_line: Layer::default(),
+        };
+        set_all(&mut layers.command_line, &args.typed)?;
+        move_lone_dataset(&mut layers);
+        Ok(Self {
+            settings: Settings::from(layers).checked()?,
+            passes: content.passes,
+            search: content.search,
+            source,
+            action,
+            without_effect: content.without_effect,
+        })
     }
 
-    /// `ch test jsc-sim --load graph.mz`: the file brings the model, so that a lone name is the dataset's.
-    fn with_names_in_place(mut self) -> Self {
-        let brings_graph = self
-            .path("load_name")
-            .is_some_and(|path| path.extension().is_some_and(|e| e == "mz"));
-        let lone = self
-            .manual
-            .get("model")
-            .filter(|_| self.text("dataset").is_none())
-            .cloned();
-        let is_dataset = |name: &String| data::DATASETS.iter().any(|entry| entry.name == name);
-        if let Some(name) = lone.filter(|name| brings_graph && is_dataset(name)) {
-            self.manual.remove("model");
-            self.manual.insert("dataset", name);
+    /// Prints the table of settings, and a note for each that changes nothing.
+    pub fn print(&self, console: &mut Console) {
+        console.print(&self.settings.table(self.action));
+        let keys = self.without_effect.iter();
+        let keys = keys.map(|key| format!("'{key}' in the file has no effect on this action"));
+        for note in keys.chain(self.settings.notes(self.action)) {
+            console.note(&note);
         }
-        self
     }
+}
 
-    /// These settings on top of those an earlier run used, as [`Config::effective`] wrote them.
+/// Reads texts into a layer, or returns every problem, in the order of the keys.
+fn set_all(layer: &mut Layer, texts: &[(&'static Setting, String)]) -> Result<()> {
+    let mut problems = BTreeMap::new();
+    for (setting, text) in texts {
+        if let Err(problem) = (setting.set)(layer, text) {
+            problems.insert(setting.key, format!("{}: {problem}", setting.spelling()));
+        }
+    }
+    if !problems.is_empty() {
+        let problems: Vec<String> = problems.into_values().collect();
+        bail!("{}", problems.join("; "));
+    }
+    Ok(())
+}
+
+/// `ch test jsc-sim --load graph.mz`: the file brings the model, so that a lone name is the dataset's.
+fn move_lone_dataset(layers: &mut Layers) {
+    let load = layers.get(|layer| &layer.load_name);
+    let brings_graph = load.is_some_and(|path| path.extension().is_some_and(|e| e == "mz"));
+    let has_dataset = layers.get(|layer| &layer.dataset).is_some();
+    if !brings_graph || has_dataset {
+        return;
+    }
+    let typed = &mut layers.command_line;
+    let is_dataset =
+        |name: &mut Given<String>| data::DATASETS.iter().any(|entry| entry.name == name.value);
+    if let Some(name) = typed.model.take_if(is_dataset) {
+        typed.dataset = Some(name);
+    }
+}
+
+impl Settings {
+    /// These settings on top of those an earlier run used, as [`Settings::effective`] wrote them.
     pub fn over(&self, earlier: &Json) -> Result<Self> {
-        let mut config = self.clone();
-        let stays = |setting: &&Setting| setting.key != "resume" && setting.group != Group::Logging;
-        for setting in SETTINGS.iter().filter(stays) {
-            let value = match &earlier[setting.key] {
+        let mut layers = self.layers.clone();
+        for setting in SETTINGS {
+            if setting.group == Group::Logging {
+                continue;
+            }
+            if (setting.text)(&layers.file).is_some() {
+                continue;
+            }
+            let text = match &earlier[setting.key] {
                 Json::Null => continue,
                 Json::String(text) => text.clone(),
                 other => other.to_string(),
             };
-            config.file.entry(setting.key).or_insert(value);
+            if let Err(problem) = (setting.set)(&mut layers.file, &text) {
+                bail!("{} of the earlier run: {problem}", setting.key);
+            }
         }
-        config.check()?;
-        Ok(config)
+        // That the earlier run went on with another one does not concern this one.
+        layers.file.resume.clone_from(&self.layers.file.resume);
+        Self::from(layers).checked()
     }
 
-    /// The same configuration with some settings given by hand.
-    pub fn with(&self, overrides: &[(&'static str, String)]) -> Result<Self> {
-        let mut config = self.clone();
-        config.manual.extend(overrides.iter().cloned());
-        config.check()?;
-        Ok(config)
+    /// The same settings with some given by hand.
+    pub fn with(&self, overrides: &[(&'static Setting, String)]) -> Result<Self> {
+        let mut layers = self.layers.clone();
+        set_all(&mut layers.command_line, overrides)?;
+        Self::from(layers).checked()
     }
 
-    /// The same configuration, with a value for a setting that has none.
-    #[must_use]
-    pub fn or_else(mut self, key: &'static str, value: &str) -> Self {
-        if self.text(key).is_none() {
-            self.file.insert(key, value.to_owned());
-        }
-        self
-    }
-
-    fn check(&self) -> Result<()> {
-        let problems: Vec<String> = self
-            .manual
-            .iter()
-            .filter_map(|(key, value)| {
-                let setting = catalog::find(key)?;
-                let name = if setting.option.is_empty() {
-                    setting.key.to_owned()
-                } else {
-                    format!("--{}", setting.option)
-                };
-                Some(format!("{name}: {}", setting.kind.problem(value)?))
-            })
-            .collect();
-        if !problems.is_empty() {
-            bail!("{}", problems.join("; "));
-        }
-        if self.text("accelerator") == Some("gpu") || self.whole("gpu") > 0 {
+    fn checked(self) -> Result<Self> {
+        if self.accelerator == Accelerator::Gpu || self.gpu > 0 {
             bail!("there is no GPU back end; leave --accelerator at auto or cpu and --gpu at 0");
         }
-        Ok(())
+        Ok(self)
     }
 
-    /// The file, for tables that single actions read.
-    pub fn document(&self) -> &Document {
-        &self.document
+    /// The number of threads, if the file or the command line gives one.
+    pub fn given_workers(&self) -> Option<usize> {
+        self.layers.get(|layer| &layer.num_workers)
     }
 
-    /// The value of a setting; `None` when it has none.
-    pub fn text(&self, key: &str) -> Option<&str> {
-        let default = catalog::find(key)
-            .map(|setting| setting.default)
-            .filter(|text| !text.is_empty());
-        let given = self.manual.get(key).or_else(|| self.file.get(key));
-        given.map(String::as_str).or(default)
-    }
-
-    /// Whether the file or the command line gives a setting.
-    pub fn is_given(&self, key: &str) -> bool {
-        self.manual.contains_key(key) || self.file.contains_key(key)
-    }
-
-    /// A path.
-    pub fn path(&self, key: &str) -> Option<PathBuf> {
-        self.text(key).map(PathBuf::from)
-    }
-
-    /// A whole number; the table has checked it.
-    pub fn whole(&self, key: &str) -> i64 {
-        self.text(key)
-            .and_then(|text| text.parse().ok())
-            .unwrap_or_default()
-    }
-
-    /// A number; the table has checked it.
-    pub fn number(&self, key: &str) -> f64 {
-        self.text(key)
-            .and_then(|text| text.parse().ok())
-            .unwrap_or_default()
-    }
-
-    /// A switch.
-    pub fn is_on(&self, key: &str) -> bool {
-        self.text(key) == Some("true")
-    }
-
-    /// A setting that an action cannot do without.
-    pub fn required(&self, key: &'static str, hint: &str) -> Result<&str> {
-        match self.text(key) {
-            Some(value) => Ok(value),
-            None => bail!("no {key} given; {hint}"),
-        }
-    }
-
-    /// How much is said.
+    /// The amount of printing.
     pub fn level(&self) -> Level {
-        let level_is_typed =
-            self.manual.contains_key("log_level") && !self.manual.contains_key("debug");
-        match self.text("log_level") {
-            _ if self.is_on("debug") && !level_is_typed => Level::Debug,
-            Some("debug") => Level::Debug,
-            Some("warning") => Level::Warning,
-            Some("error" | "critical") => Level::Error,
-            _ => Level::Info,
+        let typed = &self.layers.command_line;
+        let level_is_typed = typed.log_level.is_some() && typed.debug.is_none();
+        match self.log_level {
+            _ if self.debug && !level_is_typed => Level::Debug,
+            LogLevel::Debug => Level::Debug,
+            LogLevel::Info => Level::Info,
+            LogLevel::Warning => Level::Warning,
+            LogLevel::Error | LogLevel::Critical => Level::Error,
         }
     }
 
-    /// What to say before a run: settings that were given and change nothing in this action.
-    pub fn notes(&self, action: Action) -> Vec<String> {
-        let sections = self.document.section_names();
-        let unread = sections
-            .filter(|name| !action.reads(name))
-            .map(str::to_owned);
-        let keys = self.without_effect.iter().cloned().chain(unread);
-        let of_file = keys.map(|key| format!("'{key}' in the file has no effect on this action"));
-        let of_training = SETTINGS
+    /// Notes on settings that were given and change nothing in an action.
+    fn notes(&self, action: Action) -> impl Iterator<Item = String> {
+        let typed = &self.layers.command_line;
+        let unused = SETTINGS
             .iter()
-            .filter(|setting| !action.uses(setting.group))
-            .filter(|setting| self.manual.contains_key(setting.key))
-            .map(|setting| format!("--{} has no effect on this action", setting.option));
-        let precision = self
-            .text("trainer_precision")
-            .filter(|text| action.uses(Group::Training) && !text.starts_with("32"))
-            .map(|text| {
-                format!("trainer_precision {text} has no effect: training is done in 32 bits")
-            });
-        of_file.chain(of_training).chain(precision).collect()
+            .filter(move |setting| !action.uses(setting.group) && (setting.text)(typed).is_some())
+            .map(|setting| format!("{} has no effect on this action", setting.spelling()));
+        let precision = self.trainer_precision;
+        let is_32 = matches!(precision, Precision::Full | Precision::FullTrue);
+        let precision = (action.uses(Group::Training) && !is_32).then(|| {
+            let word = precision.word();
+            format!("trainer_precision {word} has no effect: training is done in 32 bits")
+        });
+        unused.chain(precision)
     }
 
     /// The table `Name · Default · Config. File · Manual Override · Effective` of the settings an action uses.
-    pub fn table(&self, action: Action) -> String {
-        let or_dash = |text: Option<&str>| text.unwrap_or("–").to_owned();
-        let row = |setting: &Setting| {
-            vec![
-                setting.key.to_owned(),
-                or_dash(Some(setting.default).filter(|text| !text.is_empty())),
-                or_dash(self.file.get(setting.key).map(String::as_str)),
-                or_dash(self.manual.get(setting.key).map(String::as_str)),
-                or_dash(self.text(setting.key)),
-            ]
-        };
-        let used = SETTINGS.iter().filter(|setting| action.uses(setting.group));
-        render(COLUMNS, &used.map(row).collect::<Vec<_>>(), None)
+    fn table(&self, action: Action) -> String {
+        let mut table = Table::with_columns(COLUMNS);
+        for setting in SETTINGS.iter().filter(|setting| action.uses(setting.group)) {
+            let file = (setting.text)(&self.layers.file);
+            let typed = (setting.text)(&self.layers.command_line);
+            let effective = typed.or(file).or(setting.default);
+            let cells = [setting.default, file, typed, effective].map(|text| text.unwrap_or("–"));
+            table.push([setting.key].into_iter().chain(cells));
+        }
+        table.to_text()
     }
 
     /// The effective values, for `run.json` and checkpoints.
     pub fn effective(&self) -> Map<String, Json> {
-        let pair = |setting: &Setting| {
-            let text = self.text(setting.key);
-            let value = match (setting.kind, text) {
-                (_, None) => Json::Null,
-                (Kind::Whole(..), Some(text)) => text.parse::<i64>().map_or(Json::Null, Json::from),
-                (Kind::Number, Some(text)) => text.parse::<f64>().map_or(Json::Null, Json::from),
-                (Kind::Switch, Some(text)) => Json::Bool(text == "true"),
-                (_, Some(text)) => Json::from(text),
-            };
-            (setting.key.to_owned(), value)
-        };
+        let pair = |setting: &Setting| (setting.key.to_owned(), (setting.json)(self));
         SETTINGS.iter().map(pair).collect()
     }
 }

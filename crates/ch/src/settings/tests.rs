@@ -2,53 +2,82 @@
 
 use super::*;
 
-fn config(file: &[(&'static str, &str)], manual: &[(&'static str, &str)]) -> Config {
-    let map =
-        |pairs: &[(&'static str, &str)]| pairs.iter().map(|(k, v)| (*k, (*v).to_owned())).collect();
-    Config {
-        file: map(file),
-        manual: map(manual),
-        without_effect: Vec::new(),
-        document: Document::default(),
+/// Two texts that a setting accepts and that differ from its default.
+fn texts(setting: &Setting) -> Vec<String> {
+    let all: Vec<String> = match setting.accepts {
+        Accepts::Text => ["a", "b"].map(str::to_owned).to_vec(),
+        Accepts::Choice(words) => words.iter().map(ToString::to_string).collect(),
+        Accepts::Whole(_) | Accepts::Number => ["7", "11"].map(str::to_owned).to_vec(),
+        Accepts::Switch => vec!["true".to_owned()],
+    };
+    let is_other = |text: &String| setting.default != Some(text);
+    all.into_iter().filter(is_other).collect()
+}
+
+fn settings(setting: &'static Setting, file: Option<&str>, typed: Option<&str>) -> Settings {
+    let mut layers = Layers::default();
+    for (layer, text) in [(&mut layers.file, file), (&mut layers.command_line, typed)] {
+        if let Some(text) = text {
+            (setting.set)(layer, text).unwrap();
+        }
     }
+    layers.into()
 }
 
 /// For every setting: default < file < command line, also when the typed value equals the default.
 #[test]
 fn the_command_line_wins_over_the_file_and_the_file_over_the_default() {
     for setting in SETTINGS {
-        let default = Some(setting.default).filter(|text| !text.is_empty());
-        assert_eq!(
-            config(&[], &[]).text(setting.key),
-            default,
-            "{}",
-            setting.key
-        );
-        assert_eq!(
-            config(&[(setting.key, "a")], &[]).text(setting.key),
-            Some("a")
-        );
-        let both = config(&[(setting.key, "a")], &[(setting.key, setting.default)]);
-        assert_eq!(
-            both.text(setting.key),
-            Some(setting.default),
-            "{}",
-            setting.key
-        );
+        let value = |file, typed| (setting.json)(&settings(setting, file, typed));
+        let texts = texts(setting);
+        let (first, last) = (texts[0].as_str(), texts[texts.len() - 1].as_str());
+        let default = value(None, None);
+        assert_eq!(default == Json::Null, setting.default.is_none());
+        assert_ne!(value(Some(first), None), default, "{}", setting.key);
+        assert_eq!(value(Some(first), None), value(None, Some(first)));
+        let both = value(Some(first), Some(last));
+        assert_eq!(both, value(None, Some(last)), "{}", setting.key);
+        if let Some(text) = setting.default {
+            assert_eq!(value(Some(first), Some(text)), default, "{}", setting.key);
+        }
     }
 }
 
 #[test]
 fn every_default_is_a_value_its_setting_accepts() {
+    for setting in SETTINGS {
+        let default = setting.default.unwrap_or("1");
+        let set = (setting.set)(&mut Layer::default(), default);
+        assert_eq!(set, Ok(()), "{}", setting.key);
+    }
+}
+
+/// `--resume` reads what a run writes into `run.json`.
+#[test]
+fn effective_settings_lie_under_those_of_a_later_run() {
     for setting in SETTINGS
         .iter()
-        .filter(|setting| !setting.default.is_empty())
+        .filter(|setting| setting.key != "resume" && setting.group != Group::Logging)
+        .filter(|setting| !["accelerator", "gpu"].contains(&setting.key))
     {
-        assert_eq!(
-            setting.kind.problem(setting.default),
-            None,
-            "{}",
-            setting.key
-        );
+        let texts = texts(setting);
+        let earlier = settings(setting, None, Some(&texts[0]));
+        let earlier = Json::Object(earlier.effective());
+        let json = |settings: &Settings| (setting.json)(settings);
+        let resumed = Settings::from(Layers::default()).over(&earlier).unwrap();
+        assert_eq!(json(&resumed), earlier[setting.key], "{}", setting.key);
+        let typed = settings(setting, None, texts.last().map(String::as_str));
+        let later = typed.over(&earlier).unwrap();
+        assert_eq!(json(&later), json(&typed), "{}", setting.key);
     }
+}
+
+#[test]
+fn a_setting_by_name_has_the_same_checks() {
+    let setting = SETTINGS.iter().find(|s| s.key == "learning_rate").unwrap();
+    let settings = Settings::from(Layers::default());
+    let faster = settings.with(&[(setting, "0.5".to_owned())]).unwrap();
+    assert!((faster.learning_rate - 0.5).abs() < f64::EPSILON);
+    let error = settings.with(&[(setting, "fast".to_owned())]).unwrap_err();
+    assert_eq!(error.to_string(), "--learning-rate: 'fast' is not a number");
 }

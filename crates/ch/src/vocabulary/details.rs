@@ -1,10 +1,11 @@
-//! What `ch explain` says about operators, formats, models, datasets and settings beyond the line of their table.
+//! The texts of `ch explain` on operators, formats, pipelines, models, datasets and settings below the line of their table.
 
-use crate::settings::{Kind, Setting};
+use crate::settings::{Accepts, Setting};
 use data::DatasetEntry;
 use format::FormatEntry;
 use ir::{AttributeError, Op, OpEntry};
 use models::{Classes, ModelEntry};
+use passes::Pipeline;
 use serde_json::{Map, Value as Json};
 
 /// Class, opcode and attributes of an operator.
@@ -20,7 +21,7 @@ pub fn op(entry: &OpEntry) -> String {
     lines.join("\n")
 }
 
-/// The reader of attributes knows their names and tells them to whoever gives it one that does not exist.
+/// The attributes of an operator, from the error that the reader of attributes gives for an unknown one.
 fn attributes(op: &str) -> &'static [&'static str] {
     let unknown = Map::from_iter([("?".to_owned(), Json::Null)]);
     match Op::from_attributes(op, unknown) {
@@ -46,6 +47,24 @@ pub fn format(entry: &FormatEntry) -> String {
     lines.extend(fields);
     if !entry.aliases.is_empty() {
         lines.push(format!("\nalso called {}", entry.aliases.join(", ")));
+    }
+    lines.join("\n")
+}
+
+/// The steps of a pipeline in their order, and the configs of those that need one.
+pub fn pipeline(entry: &Pipeline) -> String {
+    let names = entry.steps.iter().map(|step| step.pass.len());
+    let width = names.max().unwrap_or(0);
+    let mut lines = vec!["steps, in their order:".to_owned()];
+    for step in entry.steps {
+        lines.push(format!("  {:<width$}  {}", step.pass, step.why));
+    }
+    for step in entry.steps {
+        let config = passes::default_config(step.pass);
+        if !config.is_empty() {
+            let pass = step.pass;
+            lines.push(format!("\nwithout [passes.{pass}], {pass} has {config}"));
+        }
     }
     lines.join("\n")
 }
@@ -84,26 +103,26 @@ pub fn dataset(entry: &DatasetEntry) -> String {
     lines.join("\n")
 }
 
-/// What a setting does, how it is given and its default, in one line.
+/// The effect, the option and the default of a setting, in one line.
 pub fn setting_line(setting: &Setting) -> String {
-    let option = match setting.option {
-        "" => "given by position".to_owned(),
-        option => format!("--{option}"),
+    let option = match setting.argument.option {
+        None => "given by position".to_owned(),
+        Some(option) => format!("--{option}"),
     };
     let default = match setting.default {
-        "" => String::new(),
-        default => format!(", default {default}"),
+        None => String::new(),
+        Some(default) => format!(", default {default}"),
     };
     format!("{} ({option}{default})", setting.about)
 }
 
-/// What a setting accepts.
+/// The values that a setting accepts.
 pub fn setting(setting: &Setting) -> String {
-    match setting.kind {
-        Kind::Text => "takes a text".to_owned(),
-        Kind::Choice(words) => format!("takes one of {}", words.join(", ")),
-        Kind::Whole(least, _) => format!("takes a whole number of at least {least}"),
-        Kind::Number => "takes a finite number of at least 0".to_owned(),
-        Kind::Switch => "takes true or false in a file; the option takes no value".to_owned(),
+    match setting.accepts {
+        Accepts::Text => "takes a text".to_owned(),
+        Accepts::Choice(words) => format!("takes one of {}", words.join(", ")),
+        Accepts::Whole(min) => format!("takes a whole number of at least {min}"),
+        Accepts::Number => "takes a finite number of at least 0".to_owned(),
+        Accepts::Switch => "takes true or false in a file; the option takes no value".to_owned(),
     }
 }

@@ -1,7 +1,8 @@
 //! Every name the program prints, gathered from the tables of all crates for `ch list` and `ch explain`.
 
-use crate::actions;
-use crate::settings::{self, SETTINGS, Setting};
+use crate::command_line;
+use crate::commands::COLUMNS;
+use crate::settings::{SETTINGS, Setting};
 use format::Format;
 use ir::{FxOp, MaseType, Op};
 
@@ -12,11 +13,13 @@ mod training;
 
 /// A kind of names.
 pub struct Kind {
-    /// What `ch list` calls it.
+    /// The name in `ch list`.
     pub name: &'static str,
-    /// What one of them is called.
+    /// An earlier name, which is still understood.
+    alias: Option<&'static str>,
+    /// The name of one of them.
     pub singular: &'static str,
-    /// What they are.
+    /// One line.
     pub about: &'static str,
     /// All of them, in the order of their table.
     pub words: fn() -> Vec<Word>,
@@ -25,145 +28,97 @@ pub struct Kind {
 /// One name with its meaning.
 pub struct Word {
     /// The name.
-    pub name: &'static str,
+    pub name: String,
     /// Other names for it.
     pub aliases: &'static [&'static str],
     /// One line.
     pub about: String,
-    /// All there is to say beyond that line; may be empty.
+    /// The text of `ch explain` below that line; may be empty.
     pub details: String,
 }
 
 /// Every kind, in reading order.
+#[rustfmt::skip]
 pub static KINDS: &[Kind] = &[
-    Kind {
-        name: "commands",
-        singular: "command",
-        about: "what `ch` can do",
-        words: || table(reports::COMMANDS.iter().copied()),
-    },
-    Kind {
-        name: "ops",
-        singular: "operator",
-        about: "operators: what a node computes",
-        words: ops,
-    },
-    Kind {
-        name: "formats",
-        singular: "format",
-        about: "number formats: which values a tensor may hold",
-        words: formats,
-    },
-    Kind {
-        name: "passes",
-        singular: "pass",
-        about: "what `ch transform` runs over a graph, as [passes.NAME] of a config file",
-        words: passes,
-    },
-    Kind {
-        name: "statistics",
-        singular: "statistic",
-        about: "what profile_statistics can measure of weights and activations",
-        words: statistics,
-    },
-    Kind {
-        name: "strategies",
-        singular: "strategy",
-        about: "how `ch search` chooses what to try next",
-        words: strategies,
-    },
-    Kind {
-        name: "objectives",
-        singular: "objective",
-        about: "what `ch search` can search for",
-        words: || {
-            let objectives = search::OBJECTIVES.iter();
-            table(objectives.map(|entry| (entry.name, entry.about)))
-        },
-    },
-    Kind {
-        name: "models",
-        singular: "model",
-        about: "networks that come with the program",
-        words: models,
-    },
-    Kind {
-        name: "datasets",
-        singular: "dataset",
-        about: "data to learn from, built in or found in files",
-        words: datasets,
-    },
-    Kind {
-        name: "settings",
-        singular: "setting",
-        about: "settings of a run, in a TOML file or as options",
-        words: settings,
-    },
-    Kind {
-        name: "metrics",
-        singular: "metric",
-        about: "what training and testing measure",
-        words: || table(training::TRAINING_METRICS.iter().copied()),
-    },
-    Kind {
-        name: "files",
-        singular: "file",
-        about: "what a run leaves in its folder",
-        words: || table(training::FILES.iter().copied()),
-    },
-    Kind {
-        name: "opcodes",
-        singular: "opcode",
-        about: "what a node is to torch.fx",
-        words: || table(FxOp::TABLE.iter().map(|&(_, name, about)| (name, about))),
-    },
-    Kind {
-        name: "types",
-        singular: "MASE type",
-        about: "how MASE classes a node",
-        words: || {
-            table(
-                MaseType::TABLE
-                    .iter()
-                    .map(|&(_, name, about)| (name, about)),
-            )
-        },
-    },
-    Kind {
-        name: "rules",
-        singular: "rule",
-        about: "what the verifier asks of a graph",
-        words: || table(ir::RULES.iter().copied()),
-    },
-    Kind {
-        name: "ports",
-        singular: "port",
-        about: "what a node reads and makes",
-        words: || table(ports::PORTS.iter().copied()),
-    },
-    Kind {
-        name: "columns",
-        singular: "column",
-        about: "headings of the program's tables",
-        words: columns,
-    },
+    Kind::new("commands", "command", "what `ch` can do", commands),
+    Kind::new("ops", "operator", "operators: what a node computes", ops),
+    Kind::new("formats", "format", "number formats: which values a tensor may hold", formats),
+    Kind::new("passes", "pass", "what `ch transform` runs over a graph, as [passes.NAME] of a config file", passes),
+    Kind::new("pipelines", "pipeline", "sequences of passes that `ch transform --pipeline NAME` runs", pipelines),
+    Kind::new("statistics", "statistic", "what profile_statistics can measure of weights and activations", statistics),
+    Kind::new("samplers", "sampler", "how `ch search` chooses what to try next", samplers).alias("strategies"),
+    Kind::new("objectives", "objective", "what `ch search` can search for", objectives),
+    Kind::new("models", "model", "networks that come with the program", models),
+    Kind::new("datasets", "dataset", "data to learn from, built in or found in files", datasets),
+    Kind::new("settings", "setting", "settings of a run, in a TOML file or as options", settings),
+    Kind::new("metrics", "metric", "what training and testing measure", || plain_all(training::METRICS)),
+    Kind::new("files", "file", "what a run leaves in its folder", || plain_all(training::FILES)),
+    Kind::new("opcodes", "opcode", "what a node is to torch.fx", opcodes),
+    Kind::new("types", "MASE type", "how MASE classes a node", types),
+    Kind::new("rules", "rule", "what the verifier asks of a graph", || plain_all(ir::RULES)),
+    Kind::new("ports", "port", "what a node reads and makes", || plain_all(ports::PORTS)),
+    Kind::new("columns", "column", "headings of the program's tables", columns),
 ];
+
+impl Kind {
+    const fn new(
+        name: &'static str,
+        singular: &'static str,
+        about: &'static str,
+        words: fn() -> Vec<Word>,
+    ) -> Self {
+        Self {
+            name,
+            alias: None,
+            singular,
+            about,
+            words,
+        }
+    }
+
+    const fn alias(mut self, alias: &'static str) -> Self {
+        self.alias = Some(alias);
+        self
+    }
+
+    /// The kind with this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        KINDS
+            .iter()
+            .find(|kind| kind.name == name || kind.alias == Some(name))
+    }
+}
 
 impl Word {
     /// The name and the aliases.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        [self.name].into_iter().chain(self.aliases.iter().copied())
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        [self.name.as_str()]
+            .into_iter()
+            .chain(self.aliases.iter().copied())
     }
 
-    /// Whether this is what a user means by `name`.
+    /// True when `name` is one of its names, in whatever case.
     pub fn is_called(&self, name: &str) -> bool {
         self.names().any(|known| known.eq_ignore_ascii_case(name))
     }
 }
 
-/// The names of the commands.
-pub fn commands() -> impl Iterator<Item = &'static str> {
-    reports::COMMANDS.iter().map(|&(name, _)| name)
+/// The commands as the command line defines them.
+fn commands() -> Vec<Word> {
+    let mut definition = command_line::definition();
+    definition.build();
+    let word = |command: &mut clap::Command| {
+        let about = command.get_about().map(ToString::to_string);
+        let about = about.unwrap_or_default();
+        let (first, rest) = about.split_at(about.ceil_char_boundary(1));
+        Word {
+            name: command.get_name().to_owned(),
+            aliases: &[],
+            about: first.to_lowercase() + rest,
+            details: command.render_usage().to_string(),
+        }
+    };
+    definition.get_subcommands_mut().map(word).collect()
 }
 
 fn ops() -> Vec<Word> {
@@ -192,6 +147,14 @@ fn passes() -> Vec<Word> {
     passes::PASSES.iter().map(word).collect()
 }
 
+fn pipelines() -> Vec<Word> {
+    let word = |entry: &passes::Pipeline| Word {
+        details: details::pipeline(entry),
+        ..plain(entry.name, entry.about)
+    };
+    passes::PIPELINES.iter().map(word).collect()
+}
+
 fn statistics() -> Vec<Word> {
     let word = |entry: &passes::statistics::StatisticEntry| Word {
         details: entry.doc.to_owned(),
@@ -200,12 +163,19 @@ fn statistics() -> Vec<Word> {
     passes::statistics::STATISTICS.iter().map(word).collect()
 }
 
-fn strategies() -> Vec<Word> {
+fn samplers() -> Vec<Word> {
     let word = |entry: &study::SamplerEntry| Word {
         details: entry.doc.to_owned(),
         ..plain(entry.name, entry.about)
     };
     study::SAMPLERS.iter().map(word).collect()
+}
+
+fn objectives() -> Vec<Word> {
+    let objectives = search::OBJECTIVES.iter();
+    objectives
+        .map(|entry| plain(entry.name, entry.about))
+        .collect()
 }
 
 fn models() -> Vec<Word> {
@@ -234,18 +204,20 @@ fn settings() -> Vec<Word> {
     SETTINGS.iter().map(word).collect()
 }
 
+fn opcodes() -> Vec<Word> {
+    let word = |&(_, name, about): &(FxOp, &'static str, &'static str)| plain(name, about);
+    FxOp::TABLE.iter().map(word).collect()
+}
+
+fn types() -> Vec<Word> {
+    let word = |&(_, name, about): &(MaseType, &'static str, &'static str)| plain(name, about);
+    MaseType::TABLE.iter().map(word).collect()
+}
+
 /// A heading that stands in two tables means the same in both.
 fn columns() -> Vec<Word> {
-    let all = actions::show::COLUMNS
-        .iter()
-        .chain(actions::show::PARAMETER_COLUMNS)
-        .chain(actions::format::COLUMNS)
-        .chain(actions::data::COLUMNS)
-        .chain(settings::COLUMNS)
-        .chain(actions::test::COLUMNS)
-        .chain(actions::sweep::COLUMNS);
     let mut words: Vec<Word> = Vec::new();
-    for column in all {
+    for column in COLUMNS.iter().copied().flatten() {
         if !words.iter().any(|word| word.name == column.heading) {
             words.push(plain(column.heading, column.about));
         }
@@ -258,14 +230,17 @@ fn columns() -> Vec<Word> {
     words
 }
 
-fn table(lines: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Word> {
-    lines.map(|(name, about)| plain(name, about)).collect()
+fn plain_all(lines: &[(&str, &str)]) -> Vec<Word> {
+    lines
+        .iter()
+        .map(|(name, about)| plain(name, about))
+        .collect()
 }
 
-/// The texts of some tables are doc comments, with the line breaks of the source.
-fn plain(name: &'static str, about: &str) -> Word {
+/// A name with one line. The texts of some tables are doc comments, with the line breaks of the source.
+fn plain(name: &str, about: &str) -> Word {
     Word {
-        name,
+        name: name.to_owned(),
         aliases: &[],
         about: about.split_whitespace().collect::<Vec<_>>().join(" "),
         details: String::new(),

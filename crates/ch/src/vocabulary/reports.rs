@@ -1,6 +1,6 @@
-//! Headings of the tables that passes, comparisons and searches print, and the commands.
+//! Headings of the tables that passes, comparisons and searches print.
 
-/// What stands in a column.
+/// Every heading with the meaning of its column.
 #[rustfmt::skip]
 pub static COLUMNS: &[(&str, &str)] = &[
     // quantising
@@ -41,44 +41,4 @@ pub static COLUMNS: &[(&str, &str)] = &[
     ("scaled_metrics", "the objectives, each multiplied with its scale"),
     ("violation", "how far a trial is beyond its budgets, as shares of the limits; 0 when it keeps them"),
     ("sampled_config", "what a trial chose for every searched node"),
-];
-
-/// What `ch` can do.
-pub static COMMANDS: &[(&str, &str)] = &[
-    (
-        "train",
-        "trains a network; keeps the best and the last checkpoint",
-    ),
-    ("test", "loss and accuracy on the test rows"),
-    (
-        "predict",
-        "runs a network over a dataset or an array and writes the outputs",
-    ),
-    (
-        "transform",
-        "runs the passes of a config file over a network",
-    ),
-    (
-        "search",
-        "searches for the number formats with the best trade between accuracy and cost",
-    ),
-    (
-        "run",
-        "everything a config file asks for: train, test, passes, compare, test again, search",
-    ),
-    (
-        "compare",
-        "sets two networks side by side: formats, weights, errors of every node, outputs",
-    ),
-    ("data", "finds, fetches and describes datasets"),
-    (
-        "show",
-        "prints a network: its graph as text, then shapes, parameters and costs of every node",
-    ),
-    ("list", "lists the names of a kind"),
-    ("explain", "explains any name the program prints"),
-    (
-        "format",
-        "puts values under the microscope of a number format",
-    ),
 ];

@@ -1,7 +1,7 @@
-//! What training measures, and the files it leaves.
+//! The metrics of training, and the files of a run.
 
 /// Every metric.
-pub static TRAINING_METRICS: &[(&str, &str)] = &[
+pub static METRICS: &[(&str, &str)] = &[
     (
         "train_loss_step",
         "cross-entropy of one training batch, before its update; logged every --log-every-n-steps updates",

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-/// What a command left behind.
+/// The exit code and the output of a command.
 pub struct Printed {
     /// The exit code, unless a signal ended it.
     pub code: Option<i32>,
@@ -43,7 +43,7 @@ pub fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What a command printed, as text.
+/// The output of a command as text.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("the program prints UTF-8")
 }

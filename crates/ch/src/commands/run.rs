@@ -1,0 +1,260 @@
+//! `ch run FILE`: the whole flow from one file: train, test, passes, compare, test again, search.
+
+use super::search::trials::SearchRun;
+use super::test::{scores_json, scores_table};
+use super::train;
+use super::train::fit::TrainRun;
+use super::transform::apply::{Options, TransformRun, graph_path};
+use crate::interrupt::stop_flag;
+use crate::output::{Console, Folder, Output, OutputArgs, json_text};
+use crate::pipeline;
+use crate::settings::{Action, Config, Resume, SettingArgs, Settings, Source};
+use ::train::Ending;
+use anyhow::{Result, bail};
+use data::Dataset;
+use engine::Score;
+use ir::Graph;
+use passes::Program;
+use passes::compare::Compare;
+use search::config::SearchConfig;
+use serde_json::{Value as Json, json};
+use std::path::{Path, PathBuf};
+
+/// Arguments of `ch run`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// TOML file with settings, and tables [passes.…] and [search.…] for what is to be done after training
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    settings: SettingArgs,
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Rows on which the graph before and after the passes is compared.
+const COMPARED: usize = 512;
+
+/// Runs everything the file asks for.
+pub fn run(args: &Args) -> Result<Output> {
+    let mut given = args.settings.clone();
+    if let Some(other) = given.config.replace(args.file.clone()) {
+        let (file, other) = (args.file.display(), other.display());
+        bail!("two files given, {file} and {other}; name one");
+    }
+    let pipeline = args.options.pipeline.as_deref();
+    let mut config = Config::resolve_pipeline(&given, Action::Run, pipeline)?;
+    let program = config.passes.take();
+    let program = program.map(|program| args.options.select(program));
+    let (program, asked) = (program.transpose()?, config.search.take());
+    let settings = &config.settings;
+    let mut console = pipeline::begin(&config, args.output)?;
+    let data = pipeline::open_data(settings, &mut console)?;
+    let graph = pipeline::open_graph(settings, Some(&data.info))?;
+    let mut flow = Flow {
+        settings,
+        source: &config.source,
+        data: &data,
+        options: &args.options,
+        console: &mut console,
+        facts: json!({}),
+        results: String::new(),
+        passed: true,
+    };
+    flow.check(&graph, program.as_ref(), asked.as_ref())?;
+    let folder = open_folder(settings)?;
+    flow.facts["folder"] = json!(folder.path);
+    flow.all(graph, &folder, program.as_ref(), asked)?;
+    let text = if args.output.json {
+        json_text(&flow.facts)?
+    } else if args.output.quiet {
+        flow.results
+    } else {
+        String::new()
+    };
+    let passed = flow.passed;
+    Ok(Output { text, passed })
+}
+
+/// A new folder, or that of the run to go on with.
+fn open_folder(settings: &Settings) -> Result<Folder> {
+    match &settings.resume {
+        Some(Resume::Latest) => Folder::resume(&Folder::latest(settings, train::LAST_CHECKPOINT)?),
+        Some(Resume::Folder(path)) => Folder::resume(path),
+        None => Folder::create(settings),
+    }
+}
+
+/// The parts of a run, and their results so far.
+struct Flow<'a> {
+    settings: &'a Settings,
+    source: &'a Source,
+    data: &'a Dataset,
+    options: &'a Options,
+    console: &'a mut Console,
+    /// For programs.
+    facts: Json,
+    /// For people who asked for results alone.
+    results: String,
+    passed: bool,
+}
+
+impl<'a> Flow<'a> {
+    /// Finds what does not fit the graph before the training: a mistake in the file must not cost one.
+    fn check(
+        &mut self,
+        graph: &Graph,
+        program: Option<&Program>,
+        asked: Option<&SearchConfig>,
+    ) -> Result<()> {
+        train::check_batch(self.settings, self.data)?;
+        if self.data.test.is_empty() {
+            bail!("dataset {} has no test rows", self.data.info.name);
+        }
+        if let Some(program) = program {
+            self.transform_run().check(program, graph)?;
+        }
+        if let Some(asked) = asked {
+            self.search_run().prepare(asked.clone(), graph.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Everything the file asks for, in its order.
+    fn all(
+        &mut self,
+        graph: Graph,
+        folder: &Folder,
+        program: Option<&Program>,
+        asked: Option<SearchConfig>,
+    ) -> Result<()> {
+        let software = folder.software();
+        let Some(graph) = self.trained(graph, &software)? else {
+            self.passed = false;
+            return Ok(());
+        };
+        self.facts["test"] = self.test(&graph, "test")?;
+        if let Some(program) = program {
+            self.passes(&graph, program, &software)?;
+        }
+        if let Some(asked) = asked {
+            self.search(graph, asked, &software)?;
+        }
+        self.console
+            .print(&format!("all files are in {}", folder.path.display()));
+        Ok(())
+    }
+
+    /// The graph with trained weights: those of --load, or of a training; nothing when the training did not end well.
+    fn trained(&mut self, graph: Graph, software: &Path) -> Result<Option<Graph>> {
+        if !pipeline::starts_fresh(self.settings) {
+            return Ok(Some(graph));
+        }
+        self.console.print("== train");
+        let stop = stop_flag()?;
+        let run = TrainRun {
+            settings: self.settings,
+            data: self.data,
+            folder: software,
+        };
+        let (outcome, trained) = run.fit(graph, &stop, self.console)?;
+        self.facts["train"] = trained;
+        if outcome.ending != Ending::Done {
+            self.console
+                .note("the training did not end, so nothing is done with its network");
+            return Ok(None);
+        }
+        self.console
+            .print(&format!("best.ckpt: {}\n", outcome.best.display()));
+        let mut best = self.settings.clone();
+        best.load_name = Some(outcome.best);
+        Ok(Some(pipeline::open_graph(&best, Some(&self.data.info))?))
+    }
+
+    fn test(&mut self, graph: &Graph, title: &str) -> Result<Json> {
+        let mut network = pipeline::open_network(self.settings, graph.clone())?;
+        let score: Score = ::train::evaluate(&mut network, &self.data.test)?;
+        self.report(&format!("== {title}\n{}", scores_table(score)));
+        Ok(scores_json(score))
+    }
+
+    /// Runs the passes, and compares and tests what came out when it computes otherwise.
+    fn passes(&mut self, graph: &Graph, program: &Program, software: &Path) -> Result<()> {
+        let run = self.transform_run();
+        let mut outcome = run.apply(program, graph.clone(), self.console);
+        run.write(&outcome, software, self.console)?;
+        if let Some(failure) = outcome.failure.take() {
+            return Err(failure);
+        }
+        self.results += &outcome.reports();
+        self.passed &= outcome.passed();
+        self.facts["passes"] = outcome.passes_json();
+        self.facts["graph"] = json!(graph_path(software));
+        if computes_otherwise(graph, &outcome.graph) {
+            self.facts["compare"] = self.compare(graph, &outcome.graph)?;
+            self.facts["test_after_passes"] = self.test(&outcome.graph, "test after the passes")?;
+        }
+        Ok(())
+    }
+
+    fn compare(&mut self, before: &Graph, after: &Graph) -> Result<Json> {
+        let compare = Compare {
+            a: ("the trained network", before),
+            b: ("the network after the passes", after),
+            rows: &self.data.test.head(COMPARED),
+            threads: 1,
+        };
+        let report = compare.report()?;
+        self.report(&format!("== compare\n{}", report.to_text()));
+        Ok(report.to_json())
+    }
+
+    fn search(&mut self, graph: Graph, asked: SearchConfig, software: &Path) -> Result<()> {
+        self.console.print("== search");
+        let run = self.search_run();
+        let stop = stop_flag()?;
+        let search = run.prepare(asked, graph)?;
+        let outcome = run.run(&search, None, software, &stop, self.console)?;
+        self.report(&outcome.text);
+        self.facts["search"] = outcome.json;
+        Ok(())
+    }
+
+    fn transform_run(&self) -> TransformRun<'a> {
+        TransformRun {
+            settings: self.settings,
+            source: self.source,
+            data: Some(self.data),
+            options: self.options,
+        }
+    }
+
+    fn search_run(&self) -> SearchRun<'a> {
+        SearchRun {
+            settings: self.settings,
+            source: self.source,
+            data: self.data,
+        }
+    }
+
+    /// Prints a result now, and adds it to the results for the end.
+    fn report(&mut self, text: &str) {
+        self.console.print(text);
+        self.results += text;
+        self.results.push('\n');
+    }
+}
+
+/// True when a graph computes something else after the passes; statistics alone change nothing.
+fn computes_otherwise(before: &Graph, after: &Graph) -> bool {
+    let without_statistics = |graph: &Graph| {
+        let mut graph = graph.clone();
+        for index in 0..graph.nodes().len() {
+            graph.node_mut(ir::NodeId(index as u32)).statistics.clear();
+        }
+        graph
+    };
+    without_statistics(before) != without_statistics(after)
+}

@@ -1,0 +1,87 @@
+//! `ch search --config FILE`: searches over number formats.
+
+mod outcome;
+mod progress;
+pub mod trials;
+
+use crate::interrupt::stop_flag;
+use crate::output::{Folder, Output, OutputArgs, json_text};
+use crate::pipeline;
+use crate::settings::{Action, Config, Resume, SettingArgs, hide_unused};
+use anyhow::{Result, bail};
+use std::path::Path;
+use trials::{JOURNAL, Options, SearchRun};
+
+/// Arguments of `ch search`.
+#[derive(clap::Args)]
+#[command(mut_args = hide_unused(Action::Search))]
+pub struct Args {
+    #[command(flatten)]
+    settings: SettingArgs,
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Searches.
+pub fn run(args: &Args) -> Result<Output> {
+    let mut config = Config::resolve(&args.settings, Action::Search)?;
+    let Some(asked) = config.search.take() else {
+        match args.settings.config {
+            Some(_) => bail!(
+                "{} says nothing of a search; add the tables [search.search_space] and [search.strategy]",
+                config.source.name
+            ),
+            None => bail!(
+                "no --config given; name a TOML file with the tables [search.search_space] and [search.strategy]"
+            ),
+        }
+    };
+    let asked = args.options.apply(asked, &config.source)?;
+    let mut console = pipeline::begin(&config, args.output)?;
+    let settings = &mut config.settings;
+    let data = pipeline::open_data(settings, &mut console)?;
+    if pipeline::starts_fresh(settings) {
+        console
+            .note("no --load given: the network has starting weights, so accuracies say nothing");
+    }
+    let graph = pipeline::open_graph(settings, Some(&data.info))?;
+    settings.model.get_or_insert_with(|| graph.name.clone());
+    let run = SearchRun {
+        settings,
+        source: &config.source,
+        data: &data,
+    };
+    let search = run.prepare(asked, graph)?;
+    // A wrong address is found out before anything is written.
+    let address = args.options.storage.as_deref();
+    let storage = address
+        .map(|address| run.open(&search, address))
+        .transpose()?;
+    let folder = match &run.settings.resume {
+        Some(Resume::Latest) => Folder::resume(&Folder::latest(run.settings, JOURNAL)?)?,
+        Some(Resume::Folder(path)) => resumed(path)?,
+        None => Folder::create(run.settings)?,
+    };
+    let stop = stop_flag()?;
+    let outcome = run.run(&search, storage, &folder.software(), &stop, &mut console)?;
+    let text = if args.output.json {
+        json_text(&outcome.json)?
+    } else {
+        outcome.text
+    };
+    Ok(text.into())
+}
+
+/// The folder of an earlier search.
+fn resumed(path: &Path) -> Result<Folder> {
+    let software = path.join("software");
+    if software.is_dir() && !software.join(JOURNAL).is_file() {
+        bail!(
+            "{} has no search to go on with: there is no software/{JOURNAL}",
+            path.display()
+        );
+    }
+    Folder::resume(path)
+}

@@ -1,0 +1,177 @@
+//! One search with its files: trials, the best of them as configs and graphs, a chart and a page.
+
+use super::outcome::Outcome;
+use super::progress::Progress;
+use crate::output::Console;
+use crate::output::folder::write_file;
+use crate::output::number::count;
+use crate::pipeline;
+use crate::settings::{Settings, Source};
+use anyhow::{Context, Result, anyhow};
+use data::Dataset;
+use ir::Graph;
+use search::config::SearchConfig;
+use search::results::Report;
+use search::{FormatSpaceError, PrepareError, Search, Setup};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use study::StudyError;
+use study::storage::{Journal, Storage};
+
+/// The journal of the trials, beneath `software`.
+pub const JOURNAL: &str = "search_ckpts/study.journal";
+
+/// Options of a search on the command line.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Options {
+    /// Trials at most, instead of what the file says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
+    n_trials: Option<u64>,
+    /// Sampler, instead of what the file says: `ch list samplers`
+    #[arg(long, value_name = "NAME", help_heading = "Search")]
+    sampler: Option<String>,
+    /// The address of the storage.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        help_heading = "Search",
+        help = "Where trials are kept: a journal, or postgresql://user@host:port/database, which workers on many machines share"
+    )]
+    pub storage: Option<String>,
+}
+
+impl Options {
+    /// The search of the file, with what was typed on top.
+    pub fn apply(&self, mut asked: SearchConfig, source: &Source) -> Result<SearchConfig> {
+        if let Some(name) = &self.sampler {
+            let entry = study::find_sampler(name)?;
+            let replaced = asked.sampler.replace(entry);
+            replaced.map_err(|problems| anyhow!("{}", source.describe(&problems)))?;
+        }
+        asked.n_trials = self.n_trials.unwrap_or(asked.n_trials);
+        Ok(asked)
+    }
+}
+
+/// One search.
+pub struct SearchRun<'a> {
+    /// All settings.
+    pub settings: &'a Settings,
+    /// The file of the search.
+    pub source: &'a Source,
+    /// Rows to score on.
+    pub data: &'a Dataset,
+}
+
+impl SearchRun<'_> {
+    /// Runs all trials and writes the files into `folder`, the journal too unless `storage` holds the trials.
+    pub fn run(
+        &self,
+        search: &Search,
+        storage: Option<Box<dyn Storage>>,
+        folder: &Path,
+        stop: &AtomicBool,
+        console: &mut Console,
+    ) -> Result<Outcome> {
+        for note in search.notes(self.data) {
+            console.note(&note);
+        }
+        let size = search.task.formats.space.size();
+        console.print(&format!(
+            "searching {} with {} over {}, {} rows, {}",
+            search.config.goals.names().join(", "),
+            search.config.sampler.name,
+            match size {
+                None => "a continuous space".to_owned(),
+                // Counting ends at 2^128.
+                Some(u128::MAX) => "more than 10^38 configurations".to_owned(),
+                Some(n) => format!("{n} configuration{}", if n == 1 { "" } else { "s" }),
+            },
+            search.task.rows.len(),
+            count(search.threads as u64, "thread"),
+        ));
+        let storage = match storage {
+            Some(storage) => storage,
+            None => self.journal(search, &folder.join(JOURNAL))?,
+        };
+        let mut progress = Progress::new(search, console);
+        let results = search.run(Some(storage), stop, &mut |trial, history| {
+            progress.on_trial(trial, history);
+        })?;
+        let report = Report {
+            search,
+            results: &results,
+        };
+        self.write(&report, folder, console)?;
+        Ok(Outcome::of(&report, self.settings, folder))
+    }
+
+    /// Opens the storage at an address.
+    pub fn open(&self, search: &Search, address: &str) -> Result<Box<dyn Storage>> {
+        Ok(study::storage::open(address, &search.info(self.data))?)
+    }
+
+    /// The journal of this search: a new one, or that of the run to go on with.
+    fn journal(&self, search: &Search, path: &Path) -> Result<Box<dyn Storage>> {
+        let info = search.info(self.data);
+        let is_there = self.settings.resume.is_some() && path.exists();
+        let journal = if is_there {
+            Journal::open(path, &info)
+        } else {
+            Journal::create(path, &info)
+        };
+        Ok(Box::new(journal?))
+    }
+
+    /// Prepares the search of a file. Whatever is wrong with it is found here, before anything is written.
+    pub fn prepare(&self, asked: SearchConfig, graph: Graph) -> Result<Search> {
+        let threads = self.settings.given_workers();
+        let setup = Setup {
+            graph,
+            data: self.data,
+            seed: self.settings.seed,
+            threads: threads.map(|_| pipeline::threads(self.settings)),
+        };
+        Search::prepare(asked, setup).map_err(|error| match error {
+            PrepareError::Space(FormatSpaceError::Config(problems)) => {
+                anyhow!("{}", self.source.describe(&problems))
+            }
+            PrepareError::Study(error @ StudyError::Unsuitable { .. }) => {
+                anyhow!("{error}; `ch list samplers` shows others, for --sampler")
+            }
+            other => other.into(),
+        })
+    }
+
+    fn write(&self, report: &Report, folder: &Path, console: &mut Console) -> Result<()> {
+        let folder = folder.join("search_ckpts");
+        let title = format!(
+            "Search of {} on {}",
+            report.search.task.graph.name, self.data.info.name
+        );
+        if report.search.config.training.is_some() {
+            console.print("training the best trials again, to write their weights");
+        }
+        let files = report.files(&title)?;
+        for (name, bytes) in &files {
+            write_file(&folder.join(name), bytes, console)?;
+        }
+        let is_written = |path: &Path| files.iter().any(|(name, _)| folder.join(name) == path);
+        remove_others(&folder.join("best"), is_written)
+    }
+}
+
+/// Removes the files of trials that were the best of an earlier run.
+fn remove_others(best: &Path, is_written: impl Fn(&Path) -> bool) -> Result<()> {
+    for entry in std::fs::read_dir(best).into_iter().flatten() {
+        let path = entry
+            .context("cannot look into the folder of the best trials")?
+            .path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("trial_") && !is_written(&path) {
+            std::fs::remove_file(&path)
+                .with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
+}

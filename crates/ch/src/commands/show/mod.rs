@@ -1,0 +1,116 @@
+//! `ch show MODEL`: the graph as text, then shapes, parameters and costs of every node.
+
+use crate::output::{Output, json_text};
+use crate::source::{load, verify};
+use anyhow::bail;
+use ir::{Graph, NodeId, Verified};
+use models::ModelInfo;
+use passes::cost::{self, NodeCost};
+use report::Column;
+
+mod json;
+mod text;
+
+/// Arguments of `ch show`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A model of `ch list models`, or a graph from a file (`.mg`, `.mz`)
+    #[arg(value_name = "MODEL|FILE")]
+    model: String,
+    /// Rows in a batch, for shapes and costs
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    batch_size: u32,
+    /// Also list the starting values of all parameters for this seed
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Starting values are listed for looking at; this many take 1 GiB.
+const MAX_PARAMETERS: usize = 1 << 28;
+
+/// The table of nodes; the last column is there when a port has a format.
+#[rustfmt::skip]
+pub const COLUMNS: &[Column] = &[
+    Column::words("Node name", "the unique name of a node"),
+    Column::words("Fx Node op", "what the node is to torch.fx: `ch list opcodes`"),
+    Column::words("Mase type", "how MASE classes the node: `ch list types`"),
+    Column::words("Mase op", "what the node computes: `ch list ops`"),
+    Column::words("Output shape", "the axes of what the node makes, for the batch size"),
+    Column::numbers("Parameters", "trained numbers that belong to the node"),
+    Column::numbers("FLOPs", "floating-point operations, one per multiply-accumulate; 0 where the data input has a format"),
+    Column::numbers("BitOPs", "operations C times bits: C·(b_in·b_w + max(b_bias, b_in)) in products, C·b_in² in batch norms, else C·b_in"),
+    Column::words("Formats", "the number formats of the node's ports; ports without one are float32"),
+];
+
+/// The table of starting values.
+pub const PARAMETER_COLUMNS: &[Column] = &[
+    Column::words(
+        "Parameter",
+        "the dotted name of a parameter or buffer, as PyTorch has it",
+    ),
+    Column::words("Shape", "the axes of a parameter"),
+    Column::numbers("Smallest", "the smallest element"),
+    Column::numbers("Largest", "the largest element"),
+    Column::numbers("First", "the first element"),
+];
+
+/// The graph, its nodes and its totals.
+pub fn run(args: &Args) -> anyhow::Result<Output> {
+    let mut graph = load(&args.model, &ModelInfo::default())?;
+    if let Some(seed) = args.seed {
+        initialize(&args.model, &mut graph, seed)?;
+    }
+    let verified = verify(&args.model, &graph)?;
+    let batch = args.batch_size as usize;
+    let Some(rows) = rows(&verified, batch) else {
+        bail!(
+            "{}: a batch of {batch} is larger than memory could hold",
+            args.model
+        );
+    };
+    let text = if args.json {
+        json_text(&json::print(&verified, batch, &rows))?
+    } else {
+        text::print(&verified, &rows)
+    };
+    Ok(text.into())
+}
+
+/// Parameters are made only when the graph is sound and they fit into memory with certainty.
+fn initialize(model: &str, graph: &mut Graph, seed: u64) -> anyhow::Result<()> {
+    verify(model, graph)?;
+    let n = graph.trained_parameter_count();
+    if n > MAX_PARAMETERS {
+        bail!("{model}: has {n} parameters; starting values are made for up to {MAX_PARAMETERS}");
+    }
+    graph.initialize(seed);
+    Ok(())
+}
+
+/// The shapes and costs of one node.
+struct Row {
+    id: NodeId,
+    shapes: Vec<Vec<usize>>,
+    cost: NodeCost,
+}
+
+fn rows(verified: &Verified, batch: usize) -> Option<Vec<Row>> {
+    let row = |id| {
+        let shapes = cost::shapes(verified, id, batch)?;
+        let cost = cost::node_cost(verified, id, batch)?;
+        Some(Row { id, shapes, cost })
+    };
+    verified.graph().iter().map(|(id, _)| row(id)).collect()
+}
+
+/// Totals are sums of what the rows show, so that the table adds up.
+fn total(rows: &[Row]) -> NodeCost {
+    let mut total = NodeCost::default();
+    for row in rows {
+        total += row.cost;
+    }
+    total
+}

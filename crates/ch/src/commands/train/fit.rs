@@ -1,0 +1,91 @@
+//! One training with its files: the loop, and `run.json` before and after it.
+
+use super::progress::Progress;
+use crate::output::{Console, calendar, json_text};
+use crate::pipeline;
+use crate::settings::Settings;
+use anyhow::{Context, Result};
+use data::Dataset;
+use engine::Network;
+use serde_json::{Value as Json, json};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use train::{Ending, Outcome};
+
+/// One training.
+pub struct TrainRun<'a> {
+    /// All settings.
+    pub settings: &'a Settings,
+    /// The rows to train on.
+    pub data: &'a Dataset,
+    /// The folder of the files.
+    pub folder: &'a Path,
+}
+
+impl TrainRun<'_> {
+    /// Trains and writes `run.json` before and after.
+    pub fn fit(
+        &self,
+        graph: ir::Graph,
+        stop: &AtomicBool,
+        console: &mut Console,
+    ) -> Result<(Outcome, Json)> {
+        let mut network = pipeline::open_network(self.settings, graph)?;
+        let fit = pipeline::fit_config(self.settings, self.folder);
+        let started = calendar::now();
+        self.write(&self.facts(&network, &started), console)?;
+        let mut progress = Progress::new(console);
+        let outcome = train::fit(&mut network, self.data, &fit, stop, &mut |event| {
+            progress.on_event(event);
+        })?;
+        let seconds = progress.start.elapsed().as_secs_f64();
+        let mut facts = self.facts(&network, &started);
+        add_outcome(&mut facts, &outcome, seconds);
+        self.write(&facts, console)?;
+        Ok((outcome, facts))
+    }
+
+    /// The facts of a run that are known at any time.
+    fn facts(&self, network: &Network, started: &str) -> Json {
+        let info = &self.data.info;
+        json!({
+            "config": self.settings.effective(),
+            "version": env!("CARGO_PKG_VERSION"),
+            "machine": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            "seed": self.settings.seed,
+            "dataset": { "name": info.name, "source": info.source, "hash": format!("{:016x}", info.hash) },
+            "parameters": network.state().trained_len(),
+            "weights_hash": format!("{:016x}", train::weights_hash(network.state())),
+            "started": started,
+            "ending": null,
+        })
+    }
+
+    fn write(&self, facts: &Json, console: &mut Console) -> Result<()> {
+        let path = self.folder.join("run.json");
+        interop::write_file(&path, json_text(facts)?.as_bytes())
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        console.debug(&format!("wrote {}", path.display()));
+        Ok(())
+    }
+}
+
+fn add_outcome(facts: &mut Json, outcome: &Outcome, seconds: f64) {
+    facts["ended"] = calendar::now().into();
+    facts["seconds"] = seconds.into();
+    facts["ending"] = ending(outcome.ending).into();
+    facts["steps"] = outcome.steps.into();
+    facts["epochs"] = outcome.epochs.into();
+    facts["val_loss_epoch"] = outcome.best_loss.into();
+    facts["best"] = json!(outcome.best);
+    facts["last"] = json!(outcome.last);
+}
+
+/// The ending of a training as a word.
+pub fn ending(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Done => "done",
+        Ending::Stopped => "stopped",
+        Ending::Diverged => "diverged",
+    }
+}

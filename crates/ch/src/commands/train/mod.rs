@@ -1,0 +1,156 @@
+//! `ch train MODEL DATASET`: trains, writes the best and the last checkpoint, logs.
+
+pub mod fit;
+mod progress;
+mod sweep;
+
+use crate::interrupt::stop_flag;
+use crate::output::folder::write_file;
+use crate::output::number::count;
+use crate::output::{Console, Folder, Output, OutputArgs, json_text};
+use crate::pipeline;
+use crate::settings::{Action, Config, Resume, SettingArgs, Settings};
+use anyhow::{Context, Result, bail};
+use data::Dataset;
+use fit::TrainRun;
+use ir::Graph;
+use serde_json::Value as Json;
+use std::path::{Path, PathBuf};
+pub use sweep::COLUMNS as SWEEP_COLUMNS;
+use train::{Ending, Outcome};
+
+/// Arguments of `ch train`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    settings: SettingArgs,
+    /// Train once for every combination of values, for example learning_rate=0.1,1e-3
+    #[arg(
+        long,
+        value_name = "KEY=A,B,…",
+        conflicts_with = "resume",
+        help_heading = "Training"
+    )]
+    sweep: Vec<String>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// The file that a run goes on from, beneath `software`.
+pub const LAST_CHECKPOINT: &str = "training_ckpts/last.ckpt";
+
+/// Trains.
+pub fn run(args: &Args) -> Result<Output> {
+    let mut config = Config::resolve(&args.settings, Action::Train)?;
+    if !args.sweep.is_empty() {
+        return sweep::run(&config, &args.sweep, args.output);
+    }
+    let earlier = match &config.settings.resume {
+        Some(Resume::Latest) => Some(Folder::latest(&config.settings, LAST_CHECKPOINT)?),
+        Some(Resume::Folder(path)) => Some(path.clone()),
+        None => None,
+    };
+    let earlier = earlier.map(|path| resume(&mut config.settings, &path));
+    let earlier = earlier.transpose()?;
+    let settings = &config.settings;
+    let mut console = pipeline::begin(&config, args.output)?;
+    let data = pipeline::open_data(settings, &mut console)?;
+    check_batch(settings, &data)?;
+    let graph = pipeline::open_graph(settings, Some(&data.info))?;
+    let folder = match earlier {
+        Some(folder) => folder,
+        None => Folder::create(settings)?,
+    };
+    let training = TrainRun {
+        settings,
+        data: &data,
+        folder: &folder.software(),
+    };
+    let stop = stop_flag()?;
+    let (outcome, facts) = training.fit(graph.clone(), &stop, &mut console)?;
+    let tested = save_graph(graph, &outcome, &mut console)?;
+    let text = if args.output.json {
+        json_text(&facts)?
+    } else {
+        describe(settings, &folder, &outcome, &facts, &tested)
+    };
+    Ok(Output {
+        text,
+        passed: outcome.ending != Ending::Diverged,
+    })
+}
+
+/// The file to test: the best checkpoint, or, when the graph has formats or masks of its own, a file beside it that holds
+/// the graph too.
+fn save_graph(mut graph: Graph, outcome: &Outcome, console: &mut Console) -> Result<PathBuf> {
+    let is_plain = |node: &ir::Node| node.formats.is_empty() && node.masks.is_empty();
+    if graph.nodes().iter().all(is_plain) || !outcome.best.exists() {
+        return Ok(outcome.best.clone());
+    }
+    let weights = interop::checkpoint::read(&outcome.best, None)?;
+    models::weights::load_into(&mut graph, &weights.tensors)?;
+    let path = outcome.best.with_extension("mz");
+    write_file(&path, &passes::interface::graph_file(&graph)?, console)?;
+    Ok(path)
+}
+
+/// A batch larger than the training rows is a mistake, not a smaller batch.
+pub fn check_batch(settings: &Settings, data: &Dataset) -> Result<()> {
+    let (batch, rows) = (settings.batch_size.get(), data.train.len());
+    if batch > rows {
+        let name = &data.info.name;
+        bail!("batch size {batch} is larger than the {rows} training rows of {name}");
+    }
+    Ok(())
+}
+
+/// Opens the folder of an earlier run, and puts its settings under those that are given now.
+fn resume(settings: &mut Settings, path: &Path) -> Result<Folder> {
+    let folder = Folder::resume(path)?;
+    let file = folder.software().join("run.json");
+    let text = std::fs::read_to_string(&file)
+        .with_context(|| format!("cannot read {}", file.display()))?;
+    let facts: Json =
+        serde_json::from_str(&text).with_context(|| format!("{} is damaged", file.display()))?;
+    *settings = settings.over(&facts["config"])?;
+    Ok(folder)
+}
+
+/// The result for people.
+fn describe(
+    settings: &Settings,
+    folder: &Folder,
+    outcome: &Outcome,
+    facts: &Json,
+    tested: &Path,
+) -> String {
+    let steps = count(outcome.steps, "step");
+    let head = match outcome.ending {
+        Ending::Done => format!(
+            "trained {}, {steps}, in {:.2} s",
+            count(outcome.epochs, "epoch"),
+            facts["seconds"].as_f64().unwrap_or_default()
+        ),
+        Ending::Stopped => format!(
+            "stopped after {steps}; go on with ch train --resume={}",
+            folder.path.display()
+        ),
+        Ending::Diverged => format!(
+            "diverged: the loss is no longer a finite number after {steps}; try a smaller --learning-rate"
+        ),
+    };
+    let best = match outcome.best_loss {
+        Some(loss) => format!("best: val_loss_epoch {loss:.4}, {}", outcome.best.display()),
+        None => "no epoch was completed, so there is no best.ckpt".to_owned(),
+    };
+    let next = match outcome.ending {
+        Ending::Done => format!(
+            "test it: ch test {} {} --load {}\n",
+            settings.model.as_deref().unwrap_or_default(),
+            settings.dataset.as_deref().unwrap_or_default(),
+            tested.display()
+        ),
+        _ => String::new(),
+    };
+    format!("{head}\n{best}\n{next}")
+}

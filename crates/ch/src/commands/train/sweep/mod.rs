@@ -1,0 +1,236 @@
+//! `ch train … --sweep KEY=A,B`: a training for every combination, one table and one chart.
+
+mod results;
+
+use super::check_batch;
+use super::fit::TrainRun;
+use crate::interrupt::stop_flag;
+use crate::output::number::count;
+use crate::output::{Console, Folder, Level, Output, OutputArgs, json_text};
+use crate::pipeline;
+use crate::settings::{Config, SETTINGS, Setting, Settings};
+use anyhow::{Context, Result, bail};
+use config::did_you_mean;
+use data::Dataset;
+pub use results::COLUMNS;
+use results::Results;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use train::{Ending, accuracy};
+
+/// Combinations; more is a slip of the keyboard.
+const MAX_RUNS: usize = 1000;
+
+/// A setting with its values.
+struct Axis {
+    setting: &'static Setting,
+    values: Vec<String>,
+}
+
+/// The result of one combination.
+struct Row {
+    values: Vec<String>,
+    ending: Ending,
+    train_loss: Option<f64>,
+    val_loss: Option<f64>,
+    test: Option<(f64, f64)>,
+    steps: u64,
+    seconds: f64,
+}
+
+/// Runs the grid.
+pub fn run(config: &Config, sweeps: &[String], output: OutputArgs) -> Result<Output> {
+    let axes = axes(sweeps)?;
+    let points = grid(&axes)?;
+    let runs = points
+        .iter()
+        .map(|point| config.settings.with(&pairs(&axes, point)))
+        .collect::<Result<Vec<Settings>>>()?;
+    let mut console = pipeline::begin(config, output)?;
+    let data = pipeline::open_data(&config.settings, &mut console)?;
+    for settings in &runs {
+        check_batch(settings, &data)?;
+        pipeline::open_graph(settings, Some(&data.info))?;
+    }
+    let folder = Folder::create(&config.settings)?;
+    let n_runs = count(points.len() as u64, "run");
+    console.print(&format!("{n_runs}, in {}", folder.path.display()));
+    let rows = train_all(&runs, &points, &data, &folder.software(), &mut console)?;
+    let results = Results {
+        axes: &axes,
+        rows: &rows,
+    };
+    results.write(&folder.software(), &mut console)?;
+    let text = if output.json {
+        json_text(&results.facts())?
+    } else {
+        results.text(points.len(), &folder.software())
+    };
+    Ok(Output {
+        text,
+        passed: rows.iter().all(|row| row.ending != Ending::Diverged),
+    })
+}
+
+/// The keys and values of a sweep; a key stands once.
+fn axes(sweeps: &[String]) -> Result<Vec<Axis>> {
+    let mut axes: Vec<Axis> = Vec::new();
+    for text in sweeps {
+        let axis = parse(text)?;
+        if axes
+            .iter()
+            .any(|known| known.setting.key == axis.setting.key)
+        {
+            bail!(
+                "--sweep {text}: {key} is swept twice; write {key}=A,B",
+                key = axis.setting.key
+            );
+        }
+        axes.push(axis);
+    }
+    Ok(axes)
+}
+
+fn parse(text: &str) -> Result<Axis> {
+    let Some((key, values)) = text.split_once('=') else {
+        bail!("--sweep {text}: write KEY=VALUE,VALUE");
+    };
+    let mut values: Vec<String> = values
+        .split(',')
+        .map(|value| value.trim().to_owned())
+        .collect();
+    if values.iter().any(String::is_empty) {
+        bail!("--sweep {text}: a value is empty");
+    }
+    let mut seen = BTreeSet::new();
+    values.retain(|value| seen.insert(value.clone()));
+    Ok(Axis {
+        setting: setting(key.trim())?,
+        values,
+    })
+}
+
+/// A setting by its key or option, if runs on the same data can differ in it.
+fn setting(name: &str) -> Result<&'static Setting> {
+    let name = name.replace('-', "_");
+    let has_option = |option: &str| option.replace('-', "_") == name;
+    let known = |s: &&Setting| s.key == name || s.argument.option.is_some_and(has_option);
+    let Some(setting) = SETTINGS.iter().find(known) else {
+        let keys = swept_keys();
+        bail!("unknown setting '{name}'{}", did_you_mean(&name, keys));
+    };
+    if !setting.argument.is_swept {
+        let keys = swept_keys();
+        bail!(
+            "a sweep cannot vary '{name}'; it can vary {}",
+            keys.collect::<Vec<_>>().join(", ")
+        );
+    }
+    Ok(setting)
+}
+
+fn swept_keys() -> impl Iterator<Item = &'static str> {
+    let swept = SETTINGS.iter().filter(|setting| setting.argument.is_swept);
+    swept.map(|setting| setting.key)
+}
+
+/// Every combination, the last key fastest.
+fn grid(axes: &[Axis]) -> Result<Vec<Vec<String>>> {
+    let mut points: Vec<Vec<String>> = vec![Vec::new()];
+    for axis in axes {
+        let extended = points.iter().flat_map(|point| {
+            axis.values
+                .iter()
+                .map(move |value| [point.as_slice(), std::slice::from_ref(value)].concat())
+        });
+        points = extended.collect();
+        if points.len() > MAX_RUNS {
+            bail!("the sweep has more than {MAX_RUNS} combinations");
+        }
+    }
+    Ok(points)
+}
+
+fn pairs(axes: &[Axis], point: &[String]) -> Vec<(&'static Setting, String)> {
+    axes.iter()
+        .zip(point)
+        .map(|(axis, value)| (axis.setting, value.clone()))
+        .collect()
+}
+
+/// Trains all combinations, as many at a time as there are cores: small networks gain more from that than from
+/// threads. After Ctrl-C no more are begun.
+fn train_all(
+    runs: &[Settings],
+    points: &[Vec<String>],
+    data: &Dataset,
+    folder: &Path,
+    console: &mut Console,
+) -> Result<Vec<Row>> {
+    let stop = stop_flag()?;
+    let next = AtomicUsize::new(0);
+    let begin = || {
+        let i = next.fetch_add(1, Ordering::Relaxed);
+        (i < runs.len() && !stop.load(Ordering::Relaxed)).then_some(i)
+    };
+    let console = Mutex::new(console);
+    let results: Vec<Mutex<Option<Result<Row>>>> = runs.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        while let Some(i) = begin() {
+            let folder = folder.join(format!("run_{}", i + 1));
+            let row = train_one(&runs[i], &points[i], data, &folder, &stop);
+            if let (Ok(row), Ok(mut console)) = (&row, console.lock()) {
+                console.print(&format!("{}/{}: {}", i + 1, runs.len(), row.line()));
+            }
+            if let Ok(mut result) = results[i].lock() {
+                *result = Some(row);
+            }
+        }
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers.min(runs.len()) {
+            scope.spawn(work);
+        }
+    });
+    let results = results.into_iter().filter_map(|row| row.into_inner().ok());
+    results.flatten().collect()
+}
+
+fn train_one(
+    settings: &Settings,
+    point: &[String],
+    data: &Dataset,
+    folder: &Path,
+    stop: &AtomicBool,
+) -> Result<Row> {
+    let graph = pipeline::open_graph(settings, Some(&data.info))?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let mut silent = Console::new(OutputArgs::default(), Level::Error);
+    let training = TrainRun {
+        settings,
+        data,
+        folder,
+    };
+    let (outcome, facts) = training.fit(graph.clone(), stop, &mut silent)?;
+    let mut row = Row {
+        values: point.to_vec(),
+        ending: outcome.ending,
+        train_loss: outcome.train_loss,
+        val_loss: outcome.best_loss,
+        test: None,
+        steps: outcome.steps,
+        seconds: facts["seconds"].as_f64().unwrap_or_default(),
+    };
+    if outcome.best_loss.is_some() && !data.test.is_empty() {
+        let mut network = pipeline::open_network(settings, graph)?;
+        let best = interop::checkpoint::read(&outcome.best, None)?;
+        train::load_weights(&mut network, &best.tensors)?;
+        let score = train::evaluate(&mut network, &data.test)?;
+        row.test = Some((score.loss, accuracy(&score)));
+    }
+    Ok(row)
+}

@@ -1,0 +1,52 @@
+//! The output of a command: lines on the console, the result on standard output, files in the folder of a run.
+
+pub mod calendar;
+pub mod console;
+pub mod folder;
+pub mod number;
+
+pub use console::{Console, Level, OutputArgs};
+pub use folder::Folder;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// The result of a command.
+pub struct Output {
+    /// Text for standard output.
+    pub text: String,
+    /// False when a check of the command failed; the exit code is 1 then.
+    pub passed: bool,
+}
+
+impl From<String> for Output {
+    fn from(text: String) -> Self {
+        Self { text, passed: true }
+    }
+}
+
+/// Prints a result. A reader that has gone away, as in `ch list ops | head -1`, has seen enough.
+pub fn print(text: &str) -> ExitCode {
+    let mut stdout = io::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            print_error(&format!("cannot write the result: {error}"))
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Prints an error.
+pub fn print_error(message: &str) -> ExitCode {
+    // There is nowhere left to report that stderr is closed.
+    let _ = writeln!(io::stderr(), "error: {message}");
+    ExitCode::from(2)
+}
+
+/// JSON for tools, in one piece and with a line end.
+pub fn json_text(json: &serde_json::Value) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(json)? + "\n")
+}

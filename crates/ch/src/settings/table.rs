@@ -1,0 +1,139 @@
+//! Every setting of a run, in one table. A line makes the field of [`Settings`], the key of the file, the argument of the
+//! command line, the row of the table that a run prints, the entry of `run.json` and the text of `ch explain`.
+
+use super::setting::Group::{Logging, Machine, Output, Run, Training};
+use super::setting::{Setting, option, position, switch};
+use super::value::{
+    Accelerator, Limit, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume, Task, ValSplit,
+    Value,
+};
+use serde_json::Value as Json;
+use std::num::NonZero;
+use std::path::PathBuf;
+
+/// A value with the text that it was read from.
+#[derive(Clone, Debug)]
+pub struct Given<T> {
+    /// The text in the file or on the command line.
+    pub text: String,
+    /// The value.
+    pub value: T,
+}
+
+impl<T: Value> Given<T> {
+    fn parse(text: &str) -> Result<Self, String> {
+        let value = T::parse(text)?;
+        let text = text.to_owned();
+        Ok(Self { text, value })
+    }
+}
+
+/// The sources of settings; the command line wins over the file.
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    /// The settings of the file.
+    pub file: Layer,
+    /// The settings that were typed.
+    pub command_line: Layer,
+}
+
+impl Layers {
+    /// The value that wins, if one is given.
+    pub fn get<T: Clone>(&self, field: impl Fn(&Layer) -> &Option<Given<T>>) -> Option<T> {
+        let given = field(&self.command_line).as_ref();
+        let given = given.or_else(|| field(&self.file).as_ref());
+        given.map(|given| given.value.clone())
+    }
+}
+
+/// Makes the types and the table of settings: `key: Type = "default", argument, Group, "about";`, without a default an
+/// optional field.
+macro_rules! settings {
+    ($($key:ident: $type:ty $(= $default:literal)?, $argument:expr, $group:ident, $about:literal;)*) => {
+        /// The effective settings of a run.
+        #[derive(Clone, Debug)]
+        pub struct Settings {
+            $(pub $key: settings!(@type $type $(, $default)?),)*
+            /// The sources of the values.
+            pub(super) layers: Layers,
+        }
+
+        /// The settings that one source gives.
+        #[derive(Clone, Debug, Default)]
+        pub struct Layer {
+            $(pub $key: Option<Given<$type>>,)*
+        }
+
+        /// The table, in the order it is printed.
+        pub static SETTINGS: &[Setting] = &[$(Setting {
+            key: stringify!($key),
+            argument: $argument,
+            accepts: <$type as Value>::ACCEPTS,
+            group: $group,
+            default: settings!(@default $($default)?),
+            about: $about,
+            set: |layer, text| {
+                layer.$key = Some(Given::parse(text)?);
+                Ok(())
+            },
+            text: |layer| layer.$key.as_ref().map(|given| given.text.as_str()),
+            json: |settings| settings!(@json settings.$key $(, $default)?),
+        }),*];
+
+        impl From<Layers> for Settings {
+            fn from(layers: Layers) -> Self {
+                Self {
+                    $($key: settings!(@value layers.get(|layer| &layer.$key) $(, $default)?),)*
+                    layers,
+                }
+            }
+        }
+    };
+    (@type $type:ty) => { Option<$type> };
+    (@type $type:ty, $default:literal) => { $type };
+    (@default) => { None };
+    (@default $default:literal) => { Some($default) };
+    (@json $field:expr) => { $field.as_ref().map_or(Json::Null, Value::to_json) };
+    (@json $field:expr, $default:literal) => { $field.to_json() };
+    (@value $given:expr) => { $given };
+    (@value $given:expr, $default:literal) => {
+        $given.unwrap_or_else(|| Value::parse($default).expect("a default is a value of its setting"))
+    };
+}
+
+settings! {
+    // what to run
+    model: String, position("MODEL").swept(), Run, "a model of `ch list models`, or a file in the text form (.mg)";
+    dataset: String, position("DATASET"), Run, "a dataset of `ch data list`, or FILE:LABEL for a CSV, NPZ or Parquet file";
+    data_dir: PathBuf, option("data-dir", "FOLDER"), Run, "folder with datasets; $MASE_DATA if not given";
+    val_split: ValSplit = "held-out", option("val-split", "WORD"), Run, "validate on held-out rows, or on the training rows as the original does";
+    task: Task = "classification", option("task", "WORD"), Run, "what the network learns";
+    load_name: PathBuf, option("load", "FILE").alias("load-name").swept(), Run, "checkpoint to start from: .ckpt, .pt, .safetensors or .mz";
+    load_type: LoadType = "auto", option("load-type", "WORD"), Run, "kind of the checkpoint; auto looks at its content";
+    seed: u64 = "0", option("seed", "N").swept(), Run, "seed of every random choice";
+    // training
+    batch_size: NonZero<usize> = "128", option("batch-size", "N").swept(), Training, "rows in a batch";
+    max_epochs: NonZero<u64> = "20", option("max-epochs", "N").swept(), Training, "passes over the training rows";
+    max_steps: Limit = "-1", option("max-steps", "N").swept(), Training, "stop after this many updates; -1 for no limit";
+    training_optimizer: Optimizer = "adam", option("training-optimizer", "WORD").swept(), Training, "optimiser";
+    learning_rate: f64 = "1e-5", option("learning-rate", "X").swept(), Training, "learning rate at the start";
+    weight_decay: f64 = "0", option("weight-decay", "X").swept(), Training, "weight decay";
+    t_max: NonZero<u64>, option("t-max", "N").swept(), Training, "epochs of the cosine schedule; all epochs if not given";
+    eta_min: f64 = "1e-6", option("eta-min", "X").swept(), Training, "learning rate at the end of the cosine schedule";
+    accumulate_grad_batches: NonZero<usize> = "1", option("accumulate-grad-batches", "N").swept(), Training, "batches whose gradients make one update";
+    trainer_precision: Precision = "32", option("trainer-precision", "WORD"), Training, "accepted for old files; training is done in 32 bits";
+    no_shuffle: bool = "false", switch("no-shuffle").swept(), Training, "take the training rows in their order";
+    log_every_n_steps: NonZero<u64> = "50", option("log-every-n-steps", "N").swept(), Training, "updates between two lines of the log";
+    report_to: ReportTo = "tensorboard", option("report-to", "WORD").swept(), Training, "log for TensorBoard, or not";
+    // output
+    resume: Resume, option("resume", "FOLDER").when_alone(Resume::LATEST), Output, "go on with the latest run of this name, or with the run in this folder";
+    project_dir: PathBuf = "./mase_output", option("project-dir", "FOLDER"), Output, "folder for all output";
+    project: String, option("project", "NAME"), Output, "name of this run's folder; made from model, task, dataset and date if not given";
+    // machine
+    num_workers: usize = "1", option("cpu", "N").alias("num-workers").swept(), Machine, "threads; 0 for all cores. Results do not depend on it";
+    accelerator: Accelerator = "auto", option("accelerator", "WORD"), Machine, "the machine to run on; gpu is not there yet";
+    gpu: u64 = "0", option("gpu", "N"), Machine, "GPUs to use; none are supported yet";
+    // what is printed
+    log_level: LogLevel = "info", option("log-level", "WORD"), Logging, "debug also names every file that is written, warning leaves notes, error only errors";
+    debug: bool = "false", switch("debug"), Logging, "the same as --log-level debug";
+}

@@ -1,0 +1,298 @@
+//! The types of settings: how each is read from a text, and the words of choices.
+
+use super::setting::Accepts;
+use serde_json::Value as Json;
+use std::num::{IntErrorKind, NonZero};
+use std::path::PathBuf;
+
+/// The type of a setting.
+pub trait Value: Clone {
+    /// The values that it accepts, for help and `ch explain`.
+    const ACCEPTS: Accepts;
+
+    /// Reads a text, or returns what is wrong with it.
+    fn parse(text: &str) -> Result<Self, String>;
+
+    /// The same in JSON.
+    fn to_json(&self) -> Json;
+}
+
+impl Value for String {
+    const ACCEPTS: Accepts = Accepts::Text;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Err("the value is empty".to_owned());
+        }
+        Ok(text.to_owned())
+    }
+
+    fn to_json(&self) -> Json {
+        self.as_str().into()
+    }
+}
+
+impl Value for PathBuf {
+    const ACCEPTS: Accepts = Accepts::Text;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        String::parse(text).map(Self::from)
+    }
+
+    fn to_json(&self) -> Json {
+        self.to_string_lossy().into()
+    }
+}
+
+impl Value for f64 {
+    const ACCEPTS: Accepts = Accepts::Number;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.parse::<Self>() {
+            Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
+            Ok(_) => Err(format!("{text} is not a finite number of at least 0")),
+            Err(_) => Err(format!("'{text}' is not a number")),
+        }
+    }
+
+    fn to_json(&self) -> Json {
+        (*self).into()
+    }
+}
+
+impl Value for bool {
+    const ACCEPTS: Accepts = Accepts::Switch;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse()
+            .map_err(|_| format!("'{text}' is not true or false"))
+    }
+
+    fn to_json(&self) -> Json {
+        (*self).into()
+    }
+}
+
+impl Value for u64 {
+    const ACCEPTS: Accepts = Accepts::Whole(0);
+
+    fn parse(text: &str) -> Result<Self, String> {
+        whole(text, 0).map(i64::cast_unsigned)
+    }
+
+    fn to_json(&self) -> Json {
+        (*self).into()
+    }
+}
+
+impl Value for usize {
+    const ACCEPTS: Accepts = Accepts::Whole(0);
+
+    fn parse(text: &str) -> Result<Self, String> {
+        whole(text, 0).map(|number| number as Self)
+    }
+
+    fn to_json(&self) -> Json {
+        (*self).into()
+    }
+}
+
+impl Value for NonZero<u64> {
+    const ACCEPTS: Accepts = Accepts::Whole(1);
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let number = whole(text, 1)?.cast_unsigned();
+        Ok(Self::new(number).unwrap_or(Self::MIN))
+    }
+
+    fn to_json(&self) -> Json {
+        self.get().into()
+    }
+}
+
+impl Value for NonZero<usize> {
+    const ACCEPTS: Accepts = Accepts::Whole(1);
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let number = whole(text, 1)? as usize;
+        Ok(Self::new(number).unwrap_or(Self::MIN))
+    }
+
+    fn to_json(&self) -> Json {
+        self.get().into()
+    }
+}
+
+/// A largest number, or -1 for no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit(pub Option<u64>);
+
+impl Value for Limit {
+    const ACCEPTS: Accepts = Accepts::Whole(-1);
+
+    fn parse(text: &str) -> Result<Self, String> {
+        whole(text, -1).map(|number| Self(u64::try_from(number).ok()))
+    }
+
+    fn to_json(&self) -> Json {
+        self.0.map_or_else(|| (-1).into(), Json::from)
+    }
+}
+
+/// The run to go on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resume {
+    /// The newest run of the same name.
+    Latest,
+    /// The run in this folder.
+    Folder(PathBuf),
+}
+
+impl Resume {
+    /// The word for the newest run.
+    pub const LATEST: &'static str = "latest";
+}
+
+impl Value for Resume {
+    const ACCEPTS: Accepts = Accepts::Text;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            Self::LATEST => Ok(Self::Latest),
+            _ => PathBuf::parse(text).map(Self::Folder),
+        }
+    }
+
+    fn to_json(&self) -> Json {
+        match self {
+            Self::Latest => Self::LATEST.into(),
+            Self::Folder(path) => path.to_json(),
+        }
+    }
+}
+
+fn whole(text: &str, min: i64) -> Result<i64, String> {
+    match text.parse::<i64>() {
+        Ok(number) if number >= min => Ok(number),
+        Ok(number) => Err(format!("{number} is below {min}")),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => {
+            Err(format!("{text} is above {}", i64::MAX))
+        }
+        Err(_) => Err(format!("'{text}' is not a whole number")),
+    }
+}
+
+/// Enums whose variants are words.
+macro_rules! choices {
+    ($($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal),+ $(,)? })+) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$doc])* $variant),+ }
+
+        impl $name {
+            /// The word in files and on the command line.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl Value for $name {
+            const ACCEPTS: Accepts = Accepts::Choice(&[$($word),+]);
+
+            fn parse(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err(not_one_of(text, &[$($word),+])),
+                }
+            }
+
+            fn to_json(&self) -> Json {
+                self.word().into()
+            }
+        }
+    )+};
+}
+
+fn not_one_of(text: &str, words: &[&str]) -> String {
+    let close = config::did_you_mean(text, words.iter().copied());
+    format!("'{text}' is not one of {}{close}", words.join(", "))
+}
+
+choices! {
+    /// The rows to validate on.
+    ValSplit {
+        /// Rows that are held out.
+        HeldOut = "held-out",
+        /// The training rows, as the original does.
+        Train = "train",
+    }
+    /// The task of a network.
+    Task {
+        /// One class for every row.
+        Classification = "classification",
+        /// The same, as files of the original abbreviate it.
+        Cls = "cls",
+    }
+    /// The kind of a checkpoint.
+    LoadType {
+        /// The kind that its content shows.
+        Auto = "auto",
+        /// A state dictionary of PyTorch.
+        Pt = "pt",
+        /// A checkpoint of PyTorch Lightning.
+        Pl = "pl",
+        /// A graph with its weights.
+        Mz = "mz",
+        /// A file of safetensors.
+        Safetensors = "safetensors",
+    }
+    /// An optimiser.
+    Optimizer {
+        /// Adam.
+        Adam = "adam",
+        /// Adam with decoupled weight decay.
+        AdamW = "adamw",
+        /// Stochastic gradient descent with Nesterov momentum.
+        Sgd = "sgd",
+    }
+    /// A precision of Lightning's trainer.
+    Precision {
+        /// Floats of 32 bits.
+        Full = "32",
+        /// Mixed with float16.
+        Half = "16-mixed",
+        /// Mixed with bfloat16.
+        Brain = "bf16-mixed",
+        /// Floats of 32 bits, as newer files write it.
+        FullTrue = "32-true",
+    }
+    /// A log of metrics besides `metrics.csv`.
+    ReportTo {
+        /// Event files for TensorBoard.
+        TensorBoard = "tensorboard",
+        /// No other log.
+        Nothing = "none",
+    }
+    /// A machine to run on.
+    Accelerator {
+        /// The best one there is.
+        Auto = "auto",
+        /// The processor.
+        Cpu = "cpu",
+        /// A graphics processor.
+        Gpu = "gpu",
+    }
+    /// A level of logging, as Python names it.
+    LogLevel {
+        /// Every file that is written.
+        Debug = "debug",
+        /// Progress.
+        Info = "info",
+        /// Notes.
+        Warning = "warning",
+        /// Errors alone.
+        Error = "error",
+        /// The same.
+        Critical = "critical",
+    }
+}
