@@ -146,7 +146,7 @@ impl Format {
 
     /// The format with another value for one of its fields; none when it has no such field, or does not take the value.
     #[must_use]
-    pub fn with_field(&self, field: &str, value: FieldValue) -> Option<Self> {
+    pub fn with_field(&self, field: &str, value: &FieldValue) -> Option<Self> {
         let mut fields: Vec<(String, FieldValue)> = Vec::new();
         for (name, own) in self.fields() {
             let value = if name == field { value.clone() } else { own };

@@ -1,6 +1,6 @@
 //! A pass of one's own, outside of the program: `cargo run --release -p mase --example own_pass`.
 //!
-//! It replaces every ReLU by a ReLU6 and lists what it replaced. In the program a pass is the same type, in a file of its
+//! It replaces every relu by a relu6 and lists what it replaced. In the program a pass is the same type, in a file of its
 //! own with a line in the table; then `[passes.relu_to_relu6]` runs it.
 #![expect(clippy::print_stdout, reason = "the output is the purpose")]
 

@@ -12,11 +12,11 @@ pub const PROBLEMS: &[Problem] = &[
         .over(layers, |x| vec![rounding_loss(x) + 0.02 * bits(x)]),
     Problem::new("formats_bits", &[60, 200], SAMPLERS)
         .over(layers, |x| vec![rounding_loss(x), bits(x)])
-        .from_reference(&[1.0, 16.0]),
+        .beyond(&[1.0, 16.0]),
     Problem::new("nested", &[60, 200], SAMPLERS).over(branches, |x| vec![branch_loss(x)]),
     Problem::new("nested_cost", &[60, 200], SAMPLERS)
         .over(branches, |x| vec![branch_loss(x), branch_cost(x)])
-        .from_reference(&[3.0, 3.0]),
+        .beyond(&[3.0, 3.0]),
 ];
 
 const LAYERS: usize = 4;

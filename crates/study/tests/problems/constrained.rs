@@ -33,9 +33,9 @@ pub const PROBLEMS: &[Problem] = &[
             let (a, b) = (x.0[0], x.0[1]);
             (a * a + b * b - 225.0).max(0.0) + (a - 3.0 * b + 10.0).max(0.0)
         })
-        .from_reference(&[250.0, 50.0]),
+        .beyond(&[250.0, 50.0]),
     Problem::new("format_limit", &[60, 200], SAMPLERS)
         .over(layers, |x| vec![rounding_loss(x), bits(x)])
         .within(|x| rounding_loss(x) - 0.2)
-        .from_reference(&[0.25, 16.0]),
+        .beyond(&[0.25, 16.0]),
 ];

@@ -41,13 +41,13 @@ pub const PROBLEMS: &[Problem] = &[
         .within(|x| average_bits(x) - 4.0),
     Problem::new("zdt1", &[250], ANY)
         .over(|| floats(8, 0.0, 1.0), zdt1)
-        .from_reference(&[1.1, 7.0]),
+        .beyond(&[1.1, 7.0]),
     Problem::new("accuracy_bits", &[250], ANY)
         .over(
             || (0..10).map(|k| parameter(k, choices(4))).collect(),
             accuracy_bits,
         )
-        .from_reference(&[2.5, 8.5]),
+        .beyond(&[2.5, 8.5]),
     Problem::new("bowl", &[64, 100], &["random", "qmc"]).over(
         || floats(3, -5.0, 5.0),
         |x| vec![x.0.iter().map(|x| (x - 1.3) * (x - 1.3)).sum()],

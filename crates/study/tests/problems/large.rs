@@ -38,7 +38,7 @@ pub const PROBLEMS: &[Problem] = &[
                 vec![g * c * d, g * c * t, g * s]
             },
         )
-        .from_reference(&[1.5, 1.5, 1.5]),
+        .beyond(&[1.5, 1.5, 1.5]),
     Problem::new("accuracy_bits_time", &[250, 1000], &["nsgaii", "nsgaiii"])
         .over(
             || (0..10).map(|k| parameter(k, choices(4))).collect(),
@@ -49,7 +49,7 @@ pub const PROBLEMS: &[Problem] = &[
                 values
             },
         )
-        .from_reference(&[2.5, 8.5, 20.0]),
+        .beyond(&[2.5, 8.5, 20.0]),
 ];
 
 /// A valley that bends.

@@ -11,11 +11,11 @@ pub const PROBLEMS: &[Problem] = &[
     Problem::new("mixed_long", &[500, 1000], &["tpe"]).over(mixed_space, mixed),
     Problem::new("zdt1_long", &[500], &["tpe"])
         .over(|| floats(8, 0.0, 1.0), zdt1)
-        .from_reference(&[1.1, 7.0]),
+        .beyond(&[1.1, 7.0]),
     Problem::new("accuracy_long", &[500], &["tpe"])
         .over(
             || (0..10).map(|k| parameter(k, choices(4))).collect(),
             accuracy_bits,
         )
-        .from_reference(&[2.5, 8.5]),
+        .beyond(&[2.5, 8.5]),
 ];

@@ -78,7 +78,7 @@ impl Problem {
         self
     }
 
-    const fn from_reference(mut self, reference: &'static [f64]) -> Self {
+    const fn beyond(mut self, reference: &'static [f64]) -> Self {
         self.reference = reference;
         self
     }
