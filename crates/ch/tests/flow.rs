@@ -1,20 +1,19 @@
 //! `ch transform` and `ch run` when something goes wrong, is resumed, or only results are wanted.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod folder;
 mod support;
 
+use folder::Folder;
 use serde_json::Value as Json;
 use std::fs;
-use std::path::PathBuf;
 use support::{Printed, ch, words};
 
-struct Workspace(PathBuf);
+struct Workspace(Folder);
 
 impl Workspace {
     fn new(name: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("flow_{name}_{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
+        let path = Folder::new(&format!("flow_{name}"));
         Self(path)
     }
 
@@ -28,12 +27,6 @@ impl Workspace {
 
     fn has(&self, path: &str) -> bool {
         self.0.join(path).exists()
-    }
-}
-
-impl Drop for Workspace {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -1,22 +1,21 @@
 //! The labs and the config files that come with the program, as a user runs them: exit codes, results and files.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod folder;
 mod support;
 
+use folder::Folder;
 use serde_json::Value as Json;
 use std::fs;
 use std::path::{Path, PathBuf};
 use support::{ch, words};
 
 /// A folder of its own to type commands in, with the config files.
-struct Workspace(PathBuf);
+struct Workspace(Folder);
 
 impl Workspace {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("mase-labs-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(Folder::new(&format!("labs_{name}")))
     }
 
     /// The JSON result of a command that must succeed.
@@ -39,12 +38,6 @@ impl Workspace {
             .join("software")
             .join(file);
         fs::metadata(path).is_ok_and(|file| file.len() > 0)
-    }
-}
-
-impl Drop for Workspace {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -2,6 +2,7 @@
 //! budgets kept, hopeless trials given up.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod folder;
 mod support;
 mod workspace;
 
@@ -41,12 +42,7 @@ fn a_killed_search_goes_on_to_the_same_end() {
     let workspace = Workspace::new("kill", "jsc-toy");
     for sampler in ["random", "nsgaii"] {
         workspace.config(&config("jsc-toy", sampler, 400, 4000));
-        assert!(
-            workspace
-                .run(&workspace.search(&format!("{sampler}_whole"), "--cpu 2"))
-                .status
-                .success()
-        );
+        workspace.searched(&format!("{sampler}_whole"), "--cpu 2");
         let project = format!("{sampler}_killed");
         let journal = workspace.0.join(format!(
             "mase_output/{project}/software/search_ckpts/study.journal"
@@ -106,7 +102,7 @@ fn a_killed_search_goes_on_to_the_same_end() {
 fn brute_force_finds_the_best_by_definition() {
     let workspace = Workspace::new("brute", "jsc-tiny");
     workspace.config(&config("jsc-tiny", "brute_force", 1000, 10_000));
-    assert!(workspace.run(&workspace.search("all", "")).status.success());
+    workspace.searched("all", "");
     let log = workspace.read("all", "log.json");
     let rows = log.as_array().unwrap();
     assert_eq!(rows.len(), 18);
@@ -174,18 +170,13 @@ fn tpe_and_nsgaii_find_what_brute_force_finds() {
         values
     };
     workspace.config(&config("jsc-tiny", "brute_force", 60, 512));
-    assert!(workspace.run(&workspace.search("all", "")).status.success());
+    workspace.searched("all", "");
     let expected = front(&workspace, "all");
     for sampler in ["tpe", "nsgaii"] {
         workspace.config(&config("jsc-tiny", sampler, 60, 512));
         let found = (0..20).filter(|seed| {
             let project = format!("{sampler}{seed}");
-            assert!(
-                workspace
-                    .run(&workspace.search(&project, &format!("--seed {seed}")))
-                    .status
-                    .success()
-            );
+            workspace.searched(&project, &format!("--seed {seed}"));
             front(&workspace, &project) == expected
         });
         let found = found.count();
@@ -200,7 +191,7 @@ fn budgets_are_kept() {
         .replace("average_bitwidth.scale = 0.2\n", "")
         + "[search.strategy.budget]\nmax_average_bitwidth = 4.5\n";
     workspace.config(&text);
-    assert!(workspace.run(&workspace.search("b", "")).status.success());
+    workspace.searched("b", "");
     let best = workspace.read("b", "best.json");
     let bits = best[0]["hardware_metrics"]["average_bitwidth"]
         .as_f64()
@@ -259,12 +250,7 @@ fn trials_can_be_trained() {
     ) + "[search.strategy.sw_runner.basic_train]\nmax_steps = 30\nlearning_rate = 1e-3\n";
     workspace.config(&text);
     for threads in [1, 2] {
-        assert!(
-            workspace
-                .run(&workspace.search(&format!("t{threads}"), &format!("--cpu {threads}")))
-                .status
-                .success()
-        );
+        workspace.searched(&format!("t{threads}"), &format!("--cpu {threads}"));
     }
     assert_eq!(workspace.log("t1"), workspace.log("t2"));
     // A graph that was written has the weights that its trial was scored with.
@@ -273,12 +259,7 @@ fn trials_can_be_trained() {
             .replace("val_dataloader", "test_dataloader")
             .replace("num_samples = 1000", "num_samples = 1000000"),
     );
-    assert!(
-        workspace
-            .run(&workspace.search("tested", ""))
-            .status
-            .success()
-    );
+    workspace.searched("tested", "");
     for row in workspace.read("tested", "best.json").as_array().unwrap() {
         let graph = format!(
             "mase_output/tested/software/search_ckpts/best/trial_{}.mz",
@@ -295,12 +276,7 @@ fn trials_can_be_trained() {
         );
     }
     workspace.config(&config("jsc-tiny", "random", 4, 1000));
-    assert!(
-        workspace
-            .run(&workspace.search("untrained", ""))
-            .status
-            .success()
-    );
+    workspace.searched("untrained", "");
     assert_ne!(workspace.log("t1"), workspace.log("untrained"));
 }
 
@@ -311,12 +287,7 @@ fn hopeless_trials_are_given_up() {
     let states = |project: &str, sampler: &str, more: &str| {
         let text = config("jsc-toy", sampler, 200, 4096);
         workspace.config(&text.replace("n_trials = 200\n", &format!("n_trials = 200\n{more}")));
-        assert!(
-            workspace
-                .run(&workspace.search(project, ""))
-                .status
-                .success()
-        );
+        workspace.searched(project, "");
         let best: Vec<Json> = workspace
             .read(project, "best.json")
             .as_array()
@@ -341,18 +312,8 @@ fn hopeless_trials_are_given_up() {
 fn the_best_of_an_earlier_run_are_removed() {
     let workspace = Workspace::new("stale", "jsc-toy");
     workspace.config(&config("jsc-toy", "random", 60, 1000));
-    assert!(
-        workspace
-            .run(&workspace.search("j", "--n-trials 3"))
-            .status
-            .success()
-    );
-    assert!(
-        workspace
-            .run(&workspace.search("j", "--resume"))
-            .status
-            .success()
-    );
+    workspace.searched("j", "--n-trials 3");
+    workspace.searched("j", "--resume");
     let best = workspace.read("j", "best.json");
     let numbers = best
         .as_array()

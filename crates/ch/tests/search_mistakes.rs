@@ -1,6 +1,7 @@
 //! Mistakes of users of `ch search`: each answer is a sentence, and nothing is lost.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod folder;
 mod support;
 mod workspace;
 
@@ -128,7 +129,7 @@ fn mistakes_are_answered_with_a_sentence() {
 fn a_journal_that_is_broken_or_foreign_is_refused() {
     let workspace = Workspace::new("journal", "jsc-tiny");
     workspace.config(&config("jsc-tiny", "random", 6, 100));
-    assert!(workspace.run(&workspace.search("j", "")).status.success());
+    workspace.searched("j", "");
     let path = workspace
         .0
         .join("mase_output/j/software/search_ckpts/study.journal");
@@ -158,7 +159,7 @@ fn a_search_with_another_fixed_key_is_another_search() {
     let workspace = Workspace::new("fixed", "jsc-tiny");
     let text = config("jsc-tiny", "random", 4, 100);
     workspace.config(&text.replace("bias_width = [2, 4, 8]", "bias_width = [8]"));
-    assert!(workspace.run(&workspace.search("j", "")).status.success());
+    workspace.searched("j", "");
     workspace.config(&text.replace("bias_width = [2, 4, 8]", "bias_width = [2]"));
     let error = workspace.error(&workspace.search("j", "--resume"));
     let expected = ".bias_width = [8], now it is [2]";
@@ -175,7 +176,7 @@ fn a_search_with_another_fixed_key_is_another_search() {
         .replace(second, first)
         .replace('%', second);
     workspace.config(&text);
-    assert!(workspace.run(&workspace.search("k", "")).status.success());
+    workspace.searched("k", "");
     workspace.config(&swapped);
     let error = workspace.error(&workspace.search("k", "--resume"));
     assert!(error.contains("was made with parameters = ["), "{error}");

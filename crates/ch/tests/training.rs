@@ -1,27 +1,27 @@
 //! `ch train`, `test` and `predict` as a user types them: files, results, exit codes, and runs that are killed.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod folder;
+
+use folder::Folder;
 use serde_json::Value as Json;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// A folder of its own to type commands in.
-struct Workspace(PathBuf);
+struct Workspace(Folder);
 
 impl Workspace {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("mase-ch-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(Folder::new(&format!("training_{name}")))
     }
 
     fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ch"));
         command
             .args(line.split_whitespace())
-            .current_dir(&self.0)
+            .current_dir(&*self.0)
             .env_remove("MASE_DATA")
             .stdin(Stdio::null());
         command
@@ -65,12 +65,6 @@ impl Workspace {
             .unwrap()
             .unwrap();
         run.path().join("software")
-    }
-}
-
-impl Drop for Workspace {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -468,7 +462,7 @@ fn two_runs_cannot_use_one_folder() {
     lock.lock().unwrap();
     let error = workspace.error("train jsc-tiny jsc-sim --project p --resume", 2);
     assert!(error.contains("another run is using"), "{error}");
-    assert!(Path::new(&workspace.0).exists());
+    assert!(workspace.0.exists());
 }
 
 /// A limit on the size of files stands in for a full disk: writing fails in the same place.
@@ -482,7 +476,7 @@ fn a_full_disk_is_an_error_with_the_file_and_the_last_checkpoint_stays() {
     let line = "trap '' XFSZ; ulimit -f 8; exec \"$0\" train --resume=mase_output/p --max-epochs 2 --quiet";
     let output = Command::new("sh")
         .args(["-c", line, env!("CARGO_BIN_EXE_ch")])
-        .current_dir(&workspace.0)
+        .current_dir(&*workspace.0)
         .output()
         .unwrap();
     let error = String::from_utf8_lossy(&output.stderr);

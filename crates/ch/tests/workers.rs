@@ -1,14 +1,15 @@
 //! Several `ch search` on one study in a real PostgreSQL, some of them killed.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod folder;
 #[path = "../../study/tests/server/mod.rs"]
 mod server;
 mod support;
 
+use folder::Folder;
 use serde_json::Value as Json;
 use server::Server;
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use support::{ch, words};
@@ -16,13 +17,11 @@ use support::{ch, words};
 const TRIALS: usize = 400;
 
 /// A folder of its own with a config in it.
-struct Workspace(PathBuf);
+struct Workspace(Folder);
 
 impl Workspace {
     fn new(name: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("workers_{name}_{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
+        let path = Folder::new(&format!("workers_{name}"));
         fs::write(path.join("s.toml"), config()).unwrap();
         Self(path)
     }
@@ -36,7 +35,7 @@ impl Workspace {
     fn spawn(&self, project: &str, more: &str) -> Child {
         Command::new(env!("CARGO_BIN_EXE_ch"))
             .args(Self::line(project, more))
-            .current_dir(&self.0)
+            .current_dir(&*self.0)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -55,12 +54,6 @@ impl Workspace {
             }
         }
         log
-    }
-}
-
-impl Drop for Workspace {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

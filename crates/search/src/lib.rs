@@ -31,7 +31,7 @@
 //! let search = Search::prepare(config, setup)?;
 //! let results = search.run(None, &AtomicBool::new(false), &mut |_, _| ())?;
 //! assert_eq!(results.history.len(), 6);
-//! let report = Report { search: &search, results: &results };
+//! let report = Report::new(&search, &results);
 //! assert!(!report.best().is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -70,10 +70,7 @@ fn choice(parameter: &Json, trial: usize) -> Option<Json> {
 #[test]
 fn the_page_holds_every_trial() {
     let (search, results) = mixed();
-    let report = Report {
-        search: &search,
-        results: &results,
-    };
+    let report = Report::new(&search, &results);
     let data = data(&page(&report, "t"));
     for (trial, record) in results.history.trials().iter().enumerate() {
         let mut config = json!({});
@@ -108,10 +105,7 @@ fn a_trial_without_scores_is_shown_by_its_values() {
     let trial = complete.number as usize;
     let foreign = StoredTrials(vec![(complete.clone(), Attributes::new())]);
     let results = run(&search, Some(Box::new(foreign)));
-    let report = Report {
-        search: &search,
-        results: &results,
-    };
+    let report = Report::new(&search, &results);
     let data = data(&page(&report, "t"));
     let shown = |column: usize| data["columns"][column]["values"][trial].as_f64();
     assert!((shown(0).unwrap() - accuracy).abs() < 1e-6);
@@ -123,10 +117,7 @@ fn a_title_is_nothing_but_text() {
     let setup = "[strategy.setup]\nn_trials = 2\n";
     let search = search(&strategy("accuracy = {}", setup), network(), 50);
     let results = run(&search, None);
-    let report = Report {
-        search: &search,
-        results: &results,
-    };
+    let report = Report::new(&search, &results);
     let plain = page(&report, "TITLE");
     let escaped = "&lt;/script&gt;{data}&quot;&amp;";
     assert_eq!(
@@ -153,10 +144,7 @@ fn a_chart_shows_metrics_as_they_are() {
             "[strategy.budget]\nmax_average_bitwidth = 5.0\n[strategy.setup]\nn_trials = 60\n";
         let search = search(&strategy(metrics, more), network(), 500);
         let results = run(&search, None);
-        let report = Report {
-            search: &search,
-            results: &results,
-        };
+        let report = Report::new(&search, &results);
         let chart = report.chart();
         let value = |record: &Trial, name: &str| match name {
             "trial" => record.number as f64,
@@ -208,10 +196,7 @@ fn a_browser_shows_the_search() {
         return;
     };
     let (search, results) = mixed();
-    let report = Report {
-        search: &search,
-        results: &results,
-    };
+    let report = Report::new(&search, &results);
     let failed = numbers(&results, |record| record.outcome.state == State::Failed);
     let page = page(&report, "A & B") + POINTING;
     let dom = shown(&browser, &page, &format!("#trial-{}", failed[0]));

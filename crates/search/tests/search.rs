@@ -17,7 +17,7 @@ use study::storage::{Attributes, Journal, StudyInfo};
 use study::{Outcome, State, Trial};
 
 fn best(search: &Search, results: &Results) -> Vec<u64> {
-    let report = Report { search, results };
+    let report = Report::new(search, results);
     report.best().iter().map(|trial| trial.number).collect()
 }
 
@@ -60,10 +60,7 @@ fn a_trial_that_was_given_up_shows_no_answers() {
         4000,
     );
     let results = run(&search, None);
-    let report = Report {
-        search: &search,
-        results: &results,
-    };
+    let report = Report::new(&search, &results);
     let log = report.log();
     let mut rows = log.as_array().unwrap().iter();
     let row = rows.find(|row| row["state"] == "PRUNED").unwrap();
@@ -150,7 +147,7 @@ fn a_trial_without_a_number_fails_and_the_study_goes_on() {
     assert!(note.unwrap().starts_with("loss is "));
 
     let log = |search: &Search, results: &Results| {
-        let mut log = Report { search, results }.log();
+        let mut log = Report::new(search, results).log();
         for row in log.as_array_mut().unwrap() {
             for time in ["time_begin", "time_end", "duration"] {
                 row.as_object_mut().unwrap().remove(time);
@@ -240,10 +237,7 @@ fn a_budget_that_nothing_keeps_leaves_no_best() {
         let setup = "[strategy.setup]\nn_trials = 40\nearly_stop = false\n";
         let search = search(&strategy(metrics, &format!("{more}{setup}")), network(), 50);
         let results = run(&search, None);
-        let report = Report {
-            search: &search,
-            results: &results,
-        };
+        let report = Report::new(&search, &results);
         assert_eq!(report.best().len(), 0);
         let nearest = report.nearest().unwrap();
         let violation = |trial: &Trial| trial.outcome.violation.unwrap();
@@ -264,10 +258,7 @@ fn the_best_are_spread_from_the_best_of_the_first_objective() {
     let metrics = "accuracy = {}\nbitops = {}\nloss = {}";
     let search = search(&strategy(metrics, setup), network(), 600);
     let results = run(&search, None);
-    let report = Report {
-        search: &search,
-        results: &results,
-    };
+    let report = Report::new(&search, &results);
     let all = report.best();
     assert!(all.len() > 5, "{} are on the front", all.len());
     let accuracy = |trial: &&Trial| trial.outcome.values[0];
@@ -371,9 +362,6 @@ fn a_foreign_trial_that_makes_no_format_has_failed() {
             .iter()
             .all(|trial| trial.outcome.state == State::Complete)
     );
-    let report = Report {
-        search: &search,
-        results: &results,
-    };
+    let report = Report::new(&search, &results);
     assert!(report.best().iter().all(|trial| trial.number > 0));
 }

@@ -68,6 +68,18 @@ fn pruned() -> Graph {
     graph
 }
 
+/// The config with another number of epochs, and a schedule over all of them.
+fn epochs(count: u64, folder: &Path) -> FitConfig {
+    FitConfig {
+        max_epochs: count,
+        schedule: Cosine {
+            t_max: count,
+            eta_min: 1e-6,
+        },
+        ..config(folder)
+    }
+}
+
 fn network(threads: usize) -> Network {
     let mut graph = Graph::parse(NET).unwrap();
     graph.initialize(4);
@@ -252,18 +264,7 @@ fn threads_do_not_change_the_weights() {
 #[test]
 fn the_best_checkpoint_has_the_best_validation_loss_and_it_learned() {
     let folder = Folder::new("best");
-    let (outcome, _) = train(
-        &FitConfig {
-            max_epochs: 12,
-            schedule: Cosine {
-                t_max: 12,
-                eta_min: 1e-6,
-            },
-            ..config(&folder.0)
-        },
-        1,
-        None,
-    );
+    let (outcome, _) = train(&epochs(12, &folder.0), 1, None);
     let best = interop::checkpoint::read(&outcome.best, None).unwrap();
     let mut network = network(1);
     load_weights(&mut network, &best.tensors).unwrap();
@@ -277,18 +278,7 @@ fn the_best_checkpoint_has_the_best_validation_loss_and_it_learned() {
 #[test]
 fn a_diverging_loss_ends_the_run_and_keeps_the_best_weights() {
     let folder = Folder::new("diverge");
-    let (outcome, _) = train(
-        &FitConfig {
-            max_epochs: 1,
-            schedule: Cosine {
-                t_max: 1,
-                eta_min: 1e-6,
-            },
-            ..config(&folder.0)
-        },
-        1,
-        None,
-    );
+    let (outcome, _) = train(&epochs(1, &folder.0), 1, None);
     let good = fs::read(&outcome.best).unwrap();
     let wild = OptimizerKind::Sgd {
         momentum: 0.9,

@@ -1,20 +1,18 @@
 //! A folder with a trained network, and searches in it.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+use super::folder::Folder;
 use super::support::{ch, words};
 use serde_json::Value as Json;
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, Output};
 
 /// A folder of its own with a trained network.
-pub struct Workspace(pub PathBuf);
+pub struct Workspace(pub Folder);
 
 impl Workspace {
     pub fn new(name: &str, model: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("search_{name}_{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
+        let path = Folder::new(&format!("search_{name}"));
         let workspace = Self(path);
         let line = format!(
             "train {model} jsc-sim --max-epochs 1 --batch-size 512 --learning-rate 1e-2 --project net --quiet"
@@ -25,7 +23,7 @@ impl Workspace {
 
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ch"));
-        command.args(words(line)).current_dir(&self.0);
+        command.args(words(line)).current_dir(&*self.0);
         command
     }
 
@@ -39,6 +37,13 @@ impl Workspace {
         format!(
             "search --config s.toml --load mase_output/net/software/training_ckpts/best.ckpt --project {project} --quiet {more}"
         )
+    }
+
+    /// Runs a search with the present config; it must succeed.
+    pub fn searched(&self, project: &str, more: &str) {
+        let line = self.search(project, more);
+        let output = self.run(&line);
+        assert!(output.status.success(), "{line}: {output:?}");
     }
 
     pub fn config(&self, text: &str) {
@@ -67,12 +72,6 @@ impl Workspace {
         let printed = ch(&words(line), &self.0);
         assert_eq!(printed.code, Some(2), "{line}: {}", printed.stdout);
         printed.stderr
-    }
-}
-
-impl Drop for Workspace {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

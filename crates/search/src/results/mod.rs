@@ -23,6 +23,13 @@ pub struct Report<'a> {
     pub results: &'a Results,
 }
 
+impl<'a> Report<'a> {
+    /// The report of a search that has ended.
+    pub fn new(search: &'a Search, results: &'a Results) -> Self {
+        Self { search, results }
+    }
+}
+
 impl Report<'_> {
     /// The best trial, or the front when there are several objectives, among those that keep the budget; by number.
     pub fn best(&self) -> Vec<&Trial> {

@@ -5,7 +5,7 @@ use super::{python, toy};
 use serde_json::json;
 use std::thread;
 use std::time::{Duration, Instant};
-use study::storage::{Attributes, Postgres, Storage};
+use study::storage::{Attributes, Postgres, Storage, StudyInfo};
 use study::{Next, State, Study, Trial};
 
 const TRIALS: u64 = 30;
@@ -25,6 +25,12 @@ fn address(server: &Server, name: &str, more: &str) -> String {
 
 fn join(url: &str) -> Postgres {
     Postgres::create_or_join(url, &toy::info()).unwrap()
+}
+
+/// The error of a study that cannot be joined.
+fn refusal(url: &str, info: &StudyInfo) -> String {
+    let joined = Postgres::create_or_join(url, info);
+    joined.err().unwrap().to_string()
 }
 
 fn finished(url: &str) -> Vec<(Trial, Attributes)> {
@@ -75,20 +81,14 @@ fn a_study_with_other_facts_is_refused() {
     join(&url);
     let mut other = toy::info();
     other.facts.insert("seed".to_owned(), json!(2));
-    let said = Postgres::create_or_join(&url, &other)
-        .err()
-        .unwrap()
-        .to_string();
+    let said = refusal(&url, &other);
     assert!(
         said.ends_with("was made with seed = 1, now it is 2; begin a new study instead"),
         "{said}"
     );
     let mut other = toy::info();
     other.directions.pop();
-    let said = Postgres::create_or_join(&url, &other)
-        .err()
-        .unwrap()
-        .to_string();
+    let said = refusal(&url, &other);
     assert!(
         said.ends_with("has the directions MINIMIZE, MAXIMIZE, not MINIMIZE"),
         "{said}"
@@ -207,10 +207,7 @@ fn a_server_that_stays_away_is_an_error_and_nothing_is_lost() {
     assert!(said.contains("postgresql://mase@127.0.0.1:"), "{said}");
     assert!(said.contains("give the same command again"), "{said}");
     assert!(!said.contains("secret"), "{said}");
-    let said = Postgres::create_or_join(&url, &toy::info())
-        .err()
-        .unwrap()
-        .to_string();
+    let said = refusal(&url, &toy::info());
     assert!(
         said.contains("error connecting to server") && !said.contains("secret"),
         "{said}"

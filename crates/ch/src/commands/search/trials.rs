@@ -98,10 +98,7 @@ impl SearchRun<'_> {
         let results = search.run(Some(storage), stop, &mut |trial, history| {
             progress.on_trial(trial, history);
         })?;
-        let report = Report {
-            search,
-            results: &results,
-        };
+        let report = Report::new(search, &results);
         self.write(&report, folder, console)?;
         Ok(Outcome::of(&report, self.settings, folder))
     }
