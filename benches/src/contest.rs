@@ -4,6 +4,9 @@ use crate::peer::Peer;
 use crate::table::print;
 use anyhow::Result;
 
+/// The last columns of every table.
+const WALL: [&str; 3] = ["wall ours", "wall PyTorch", "wall ratio"];
+
 /// Turns of each side; the best counts.
 pub const TURNS: usize = 5;
 
@@ -30,11 +33,11 @@ impl Contest {
     }
 }
 
-/// Prints the table for one and two threads; `line` measures one contest.
+/// Prints the table for one and two threads; `line` measures one contest, `columns` stand behind our own time.
 pub fn print_tables(
     what: &str,
     unit: &str,
-    header: &[&str],
+    columns: &[&str],
     contests: &[Contest],
     line: impl Fn(&mut Peer, Contest, usize) -> Result<Vec<String>>,
 ) -> Result<()> {
@@ -47,7 +50,8 @@ pub fn print_tables(
         println!(
             "{what}, {threads} thread(s): microseconds of CPU (and wall) per {unit}, best of {TURNS} turns"
         );
-        print(header, &rows);
+        let header = [&["network", "batch", "ours"], columns, &WALL].concat();
+        print(&header, &rows);
     }
     Ok(())
 }

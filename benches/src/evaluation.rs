@@ -17,17 +17,8 @@ const NETWORKS: [Contest; 4] = [
 
 /// Prints the table for one and two threads.
 pub fn run() -> Result<()> {
-    let header = [
-        "network",
-        "batch",
-        "ours",
-        "PyTorch",
-        "ratio",
-        "wall ours",
-        "wall PyTorch",
-        "wall ratio",
-    ];
-    print_tables("evaluation", "batch", &header, &NETWORKS, line)?;
+    let columns = &["PyTorch", "ratio"];
+    print_tables("evaluation", "batch", columns, &NETWORKS, line)?;
     integers()
 }
 

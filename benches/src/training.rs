@@ -17,19 +17,8 @@ const NETWORKS: [Contest; 5] = [
 
 /// Prints the table for one and two threads.
 pub fn run() -> Result<()> {
-    let header = [
-        "network",
-        "batch",
-        "ours",
-        "PyTorch",
-        "fused Adam",
-        "ratio",
-        "to fused",
-        "wall ours",
-        "wall PyTorch",
-        "wall ratio",
-    ];
-    print_tables("training", "step", &header, &NETWORKS, line)
+    let columns = &["PyTorch", "fused Adam", "ratio", "to fused"];
+    print_tables("training", "step", columns, &NETWORKS, line)
 }
 
 fn line(peer: &mut Peer, contest: Contest, threads: usize) -> Result<Vec<String>> {

@@ -146,15 +146,13 @@ impl Format {
 
     /// The format with another value for one of its fields; none when it has no such field, or does not take the value.
     #[must_use]
-    pub fn with_field(&self, field: &str, value: &FieldValue) -> Option<Self> {
-        let mut fields: Vec<(String, FieldValue)> = Vec::new();
-        for (name, own) in self.fields() {
-            let value = if name == field { value.clone() } else { own };
-            fields.push((name.to_owned(), value));
-        }
-        let is_field = fields.iter().any(|(name, _)| name == field);
-        let changed = is_field.then(|| Self::from_fields(self.name(), &fields));
-        changed.and_then(Result::ok)
+    pub fn with_field(&self, field: &str, value: FieldValue) -> Option<Self> {
+        let own = self.fields().into_iter();
+        let mut fields: Vec<(String, FieldValue)> =
+            own.map(|(name, value)| (name.to_owned(), value)).collect();
+        let (_, changed) = fields.iter_mut().find(|(name, _)| name == field)?;
+        *changed = value;
+        Self::from_fields(self.name(), &fields).ok()
     }
 
     /// True when no scale is shared by two rows of axis 0 of an array of this shape, so that rows can be rounded apart.

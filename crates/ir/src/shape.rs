@@ -246,6 +246,13 @@ impl Type {
             dtype: DType::F32,
         }
     }
+
+    /// A value of the same type with other axes.
+    #[must_use]
+    pub fn with_shape(&self, shape: Shape) -> Self {
+        let dtype = self.dtype;
+        Self { shape, dtype }
+    }
 }
 
 impl fmt::Display for Type {

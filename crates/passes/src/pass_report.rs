@@ -1,5 +1,7 @@
 //! Reports of passes: tables and texts for people, JSON for programs.
 
+use crate::PassError;
+use ir::{Common, Graph, Node, verify};
 use report::Table;
 use serde_json::{Map, Value as Json, json};
 
@@ -53,6 +55,21 @@ impl PassReport {
         let mut table = Table::new(headings);
         rows.into_iter().for_each(|row| table.push(row));
         Self::default().with_table(name, table)
+    }
+
+    /// A report of one table with a row for every node, made from the metadata that it has for a batch.
+    pub fn per_node<const N: usize>(
+        name: &'static str,
+        headings: &[&str; N],
+        graph: &Graph,
+        batch_size: usize,
+        row: impl Fn(&Node, &Common) -> [String; N],
+    ) -> Result<Self, PassError> {
+        let verified = verify(graph)?;
+        let rows = graph
+            .iter()
+            .map(|(id, node)| row(node, &ir::common(&verified, id, batch_size)));
+        Ok(Self::table(name, headings, rows))
     }
 
     /// With a text more.

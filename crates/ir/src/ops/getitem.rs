@@ -53,10 +53,7 @@ impl Rearrange for Getitem {
                 .map(|slice| slice.len)
                 .collect(),
         );
-        Ok(vec![Type {
-            shape,
-            ..input.clone()
-        }])
+        Ok(vec![input.with_shape(shape)])
     }
 
     /// An axis sized by a symbol stays whole.

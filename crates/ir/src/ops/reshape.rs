@@ -38,10 +38,7 @@ impl Rearrange for Flatten {
         let merged = Shape(input.shape.0[start..=end].to_vec()).numel()?;
         let mut shape = input.shape.clone();
         shape.0.splice(start..=end, [merged]);
-        Ok(vec![Type {
-            shape,
-            ..input.clone()
-        }])
+        Ok(vec![input.with_shape(shape)])
     }
 
     fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {
@@ -77,7 +74,7 @@ macro_rules! reshape {
             fn infer_shapes(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
                 let input = check::any_input(inputs, 0)?;
                 let shape = reshaped(&input.shape, &self.shape)?;
-                Ok(vec![Type { shape, ..input.clone() }])
+                Ok(vec![input.with_shape(shape)])
             }
 
             fn row_coupling(&self, _inputs: &[Type]) -> RowCoupling {

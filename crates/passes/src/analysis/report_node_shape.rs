@@ -2,7 +2,7 @@
 
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
-use ir::{Graph, Node, NodeId, PortMeta, Ports, verify};
+use ir::{Graph, PortMeta, Ports};
 
 /// `[passes.report_node_shape]`: see [`Pass::DOC`].
 pub struct ReportNodeShape;
@@ -23,18 +23,12 @@ Config: none. Reads: the graph. Writes: nothing. Limits: none.";
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let verified = verify(graph)?;
-        let row = |(id, node): (NodeId, &Node)| {
-            let common = ir::common(&verified, id, context.batch_size);
+        let headings = ["Node name", "In", "Out"];
+        let size = context.batch_size;
+        PassReport::per_node("node_shapes", &headings, graph, size, |node, common| {
             let [args, results] = [&common.args, &common.results].map(shapes);
             [node.name.clone(), args, results]
-        };
-        let rows = graph.iter().map(row);
-        Ok(PassReport::table(
-            "node_shapes",
-            &["Node name", "In", "Out"],
-            rows,
-        ))
+        })
     }
 }
 

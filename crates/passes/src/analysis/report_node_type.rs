@@ -2,12 +2,12 @@
 
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
-use ir::{Graph, Node, NodeId, Op, verify};
+use ir::{Graph, Op};
 
 /// `[passes.report_node_type]`: see [`Pass::DOC`].
 pub struct ReportNodeType;
 
-const HEADINGS: &[&str] = &[
+const HEADINGS: &[&str; 5] = &[
     "Node name",
     "Fx Node op",
     "Mase type",
@@ -32,25 +32,15 @@ Config: none. Reads: the graph. Writes: nothing. Limits: none.";
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let verified = verify(graph)?;
-        let row = |(id, node): (NodeId, &Node)| {
-            let common = ir::common(&verified, id, context.batch_size);
+        let size = context.batch_size;
+        PassReport::per_node("node_types", HEADINGS, graph, size, |node, common| {
             let first = common.args.get("data_in_0");
             let value_type = match node.op {
                 Op::Output(_) => "NA",
                 _ => first.map_or("NA", |port| port.type_name),
             };
-            let kinds = [node.fx_op().name(), node.mase_type().name(), node.op.name()];
-            let [fx_op, mase_type, mase_op] = kinds.map(str::to_owned);
-            [
-                node.name.clone(),
-                fx_op,
-                mase_type,
-                mase_op,
-                value_type.to_owned(),
-            ]
-        };
-        let rows = graph.iter().map(row);
-        Ok(PassReport::table("node_types", HEADINGS, rows))
+            let (fx_op, mase_type) = (node.fx_op().name(), node.mase_type().name());
+            [&node.name, fx_op, mase_type, node.op.name(), value_type].map(str::to_owned)
+        })
     }
 }

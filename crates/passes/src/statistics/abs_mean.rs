@@ -32,10 +32,7 @@ impl Measure for AbsMean {
     }
 
     fn needs(&self) -> Needs {
-        Needs {
-            magnitude: true,
-            ..Needs::default()
-        }
+        Needs::MAGNITUDES
     }
 
     fn summarize(&self, seen: &Seen) -> Summary {

@@ -21,6 +21,24 @@ pub(super) struct Needs {
 }
 
 impl Needs {
+    /// Nothing.
+    const NOTHING: Self = Self {
+        total: false,
+        magnitude: false,
+        square: false,
+        values: false,
+    };
+    /// The sum of magnitudes.
+    pub const MAGNITUDES: Self = Self {
+        magnitude: true,
+        ..Self::NOTHING
+    };
+    /// All values.
+    pub const VALUES: Self = Self {
+        values: true,
+        ..Self::NOTHING
+    };
+
     /// The needs of mean and variance, of values or of magnitudes.
     pub fn moments(magnitudes: bool) -> Self {
         Self {

@@ -58,10 +58,7 @@ impl Measure for RangeQuantile {
     }
 
     fn needs(&self) -> Needs {
-        Needs {
-            values: true,
-            ..Needs::default()
-        }
+        Needs::VALUES
     }
 
     fn summarize(&self, seen: &Seen) -> Summary {

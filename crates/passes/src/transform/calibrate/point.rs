@@ -23,13 +23,13 @@ pub fn position(format: &Format) -> Option<i64> {
 
 /// The format with its point elsewhere; nothing if no float would be among its values.
 pub fn moved(format: &Format, position: i64) -> Option<Format> {
-    format.with_field(field(format).ok()?, &FieldValue::Int(position))
+    format.with_field(field(format).ok()?, FieldValue::Int(position))
 }
 
 /// The format for numbers that are never negative: one bit more of magnitude, where a field says so. The codes of other
 /// formats have a sign, or the data decide whether it is used.
 pub fn unsigned(format: &Format) -> Format {
-    let unsigned = format.with_field("signed", &FieldValue::Bool(false));
+    let unsigned = format.with_field("signed", FieldValue::Bool(false));
     unsigned.unwrap_or_else(|| format.clone())
 }
 

@@ -93,10 +93,10 @@ impl Grid {
 
 /// The format for pairs of a leader and an element that share a scale; nothing where more than the largest sets it.
 fn in_pairs(format: &Format) -> Option<Format> {
-    let by_row = format.with_field("granularity", &"row".into());
+    let by_row = format.with_field("granularity", "row".into());
     by_row.or_else(|| {
-        let in_twos = format.with_field("block_size", &FieldValue::Int(2))?;
-        in_twos.with_field("skip_first_dim", &FieldValue::Bool(false))
+        let in_twos = format.with_field("block_size", FieldValue::Int(2))?;
+        in_twos.with_field("skip_first_dim", FieldValue::Bool(false))
     })
 }
 
