@@ -22,6 +22,12 @@ pub struct Gradients {
 }
 
 impl Gradients {
+    /// Of everything.
+    pub const ALL: Self = Self {
+        parameters: true,
+        inputs: true,
+    };
+
     /// True when there is a backward pass at all.
     pub fn any(self) -> bool {
         self.parameters || self.inputs

@@ -57,10 +57,7 @@ impl Case<'_> {
         let options = PlanOptions {
             rows: 1,
             mode: if is_eval { Mode::Eval } else { Mode::Train },
-            gradients: Gradients {
-                parameters: true,
-                inputs: true,
-            },
+            gradients: Gradients::ALL,
             observe: Vec::new(),
             fuse,
         };

@@ -49,10 +49,7 @@ impl<'a> Law<'a> {
         let state = State::new(&verified).unwrap();
         let options = PlanOptions {
             mode,
-            gradients: Gradients {
-                parameters: true,
-                inputs: true,
-            },
+            gradients: Gradients::ALL,
             ..PlanOptions::train(ROWS)
         };
         let plan = compile(&verified, &state, options).unwrap();

@@ -182,11 +182,8 @@ impl Step for Conv {
             None if self.norm.is_some() => weight.copy_from_slice(own),
             None => {}
         }
-        prepare_bias(
-            self.bias_format.as_ref(),
-            &state.trained[self.bias.clone()],
-            bias,
-        );
+        let own = &state.trained[self.bias.clone()];
+        prepare_bias(self.bias_format.as_ref(), own, bias);
         if let Some(norm) = &self.norm {
             norm.fold_into_rows(state, weight, bias);
         }

@@ -244,11 +244,8 @@ impl Step for Linear {
             kernels::gemm::transpose(n, k, weight, k, transposed, n);
             rest
         };
-        prepare_bias(
-            self.bias_format.as_ref(),
-            &state.trained[self.bias.clone()],
-            bias,
-        );
+        let own = &state.trained[self.bias.clone()];
+        prepare_bias(self.bias_format.as_ref(), own, bias);
         if let Some(norm) = &self.norm {
             norm.fold_into_columns(state, transposed, bias);
         }

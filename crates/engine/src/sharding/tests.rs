@@ -58,10 +58,7 @@ fn run(graph: &Graph, mode: Mode, shards: &[usize]) -> Outcome {
     let mut state = State::new(&verified).expect("initialised parameters");
     let options = PlanOptions {
         mode,
-        gradients: Gradients {
-            parameters: true,
-            inputs: true,
-        },
+        gradients: Gradients::ALL,
         ..PlanOptions::train(ROWS)
     };
     let mut plan = compile_shards(&verified, &state, options, shards).expect("a valid plan");

@@ -24,13 +24,8 @@ pub struct Args {
     /// Round an array in NumPy's format
     #[arg(long, value_name = "IN", requires = "out", conflicts_with = "values")]
     npy: Option<PathBuf>,
-    /// The file of the rounded array.
-    #[arg(
-        long,
-        value_name = "OUT",
-        requires = "npy",
-        help = "Where the rounded array goes"
-    )]
+    /// File of the rounded array
+    #[arg(long, value_name = "OUT", requires = "npy")]
     out: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]

@@ -30,13 +30,8 @@ pub struct Options {
     /// Sampler, instead of what the file says: `ch list samplers`
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     sampler: Option<String>,
-    /// The address of the storage.
-    #[arg(
-        long,
-        value_name = "ADDRESS",
-        help_heading = "Search",
-        help = "Where trials are kept: a journal, or postgresql://user@host:port/database, which workers on many machines share"
-    )]
+    /// Storage of the trials: a journal, or postgresql://user@host:port/database, which workers on many machines share
+    #[arg(long, value_name = "ADDRESS", help_heading = "Search")]
     pub storage: Option<String>,
 }
 
