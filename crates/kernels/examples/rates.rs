@@ -45,6 +45,25 @@ fn floats(n: usize) -> Vec<f32> {
         .collect()
 }
 
+fn product(name: &str, [m, k, n]: [usize; 3], [a_row, a_col]: [usize; 2]) {
+    let (a, b, mut c) = (floats(m * k), floats(k * n), floats(m * n));
+    line(name, 2 * m * k * n, "GFLOP/s", || {
+        gemm(
+            m,
+            k,
+            n,
+            &a,
+            a_row,
+            a_col,
+            &b,
+            n,
+            black_box(&mut c),
+            n,
+            Init::Zero,
+        );
+    });
+}
+
 fn products() {
     for (m, k, n) in [
         (256, 16, 64),
@@ -56,15 +75,7 @@ fn products() {
         (512, 512, 512),
         (1000, 1000, 1000),
     ] {
-        let (a, b, mut c) = (floats(m * k), floats(k * n), floats(m * n));
-        line(
-            &format!("gemm {m}×{k}×{n}"),
-            2 * m * k * n,
-            "GFLOP/s",
-            || {
-                gemm(m, k, n, &a, k, 1, &b, n, black_box(&mut c), n, Init::Zero);
-            },
-        );
+        product(&format!("gemm {m}×{k}×{n}"), [m, k, n], [k, 1]);
     }
     for (m, k, n) in [
         (16, 256, 64),
@@ -74,15 +85,8 @@ fn products() {
         (400, 64, 120),
         (512, 512, 512),
     ] {
-        let (a, b, mut c) = (floats(m * k), floats(k * n), floats(m * n));
-        line(
-            &format!("gemm {m}×{k}×{n}, A transposed"),
-            2 * m * k * n,
-            "GFLOP/s",
-            || {
-                gemm(m, k, n, &a, 1, m, &b, n, black_box(&mut c), n, Init::Zero);
-            },
-        );
+        let name = format!("gemm {m}×{k}×{n}, A transposed");
+        product(&name, [m, k, n], [1, m]);
     }
     for (m, n) in [(64, 32), (512, 512)] {
         let (a, mut c) = (floats(m * n), floats(m * n));

@@ -3,7 +3,7 @@
 //! Codes, weights and starts lie in memory of floats, four bytes or one 32-bit number to a word, so that they fit
 //! wherever a caller keeps its floats.
 
-use crate::int_gemm::{gemm_int, pack_b_i8, padded_k_i8};
+use crate::int_gemm::{gemm_int, pack_b, padded_k_i8};
 use crate::isa::versions;
 use crate::quantize::{quantize_codes_i8, quantize_codes_u8};
 use format::Integer;
@@ -60,7 +60,7 @@ fn encode(format: Integer, x: &[f32], bytes: &mut [i8]) {
 pub fn pack_weights(format: Integer, k: usize, n: usize, weights: &[f32], packed: &mut [f32]) {
     let mut codes = vec![0; k * n];
     quantize_codes_i8(format, weights, &mut codes);
-    pack_b_i8(k, n, &codes, 1, k, bytes_mut(packed));
+    pack_b(k, n, &codes, 1, k, bytes_mut(packed));
 }
 
 /// `y = (start + codes·weights) · scale` for `m` rows, with negative results 0 under `relu`. The sums are exact as long as

@@ -5,7 +5,7 @@ use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::weights::Weights;
 use crate::ops::matmul::integer::accumulate;
-use kernels::int_gemm::{gemm_int, pack_b_i8, pack_b_i16, padded_k_i8, padded_k_i16};
+use kernels::int_gemm::{gemm_int, pack_b, padded_k_i8, padded_k_i16};
 use kernels::requantize::{LeftByte, fused_layer};
 
 /// The packed weights of a group and what its sums start from. The name is the type of the left operand's rows.
@@ -25,7 +25,7 @@ impl Product {
         match Storage::of(x) {
             storage @ (Storage::U8 | Storage::I8) if is_narrow && weights.fit::<i8>() => {
                 let mut packed = vec![0; padded_k_i8(k) * n];
-                pack_b_i8(k, n, &weights.group(group), 1, k, &mut packed);
+                pack_b(k, n, &weights.group(group), 1, k, &mut packed);
                 let start = weights.group_start(group);
                 if storage == Storage::U8 {
                     Self::U8(packed, start)
@@ -35,7 +35,7 @@ impl Product {
             }
             Storage::U8 | Storage::I8 | Storage::I16 if is_narrow && weights.fit::<i16>() => {
                 let mut packed = vec![0; padded_k_i16(k) * n];
-                pack_b_i16(k, n, &weights.group(group), 1, k, &mut packed);
+                pack_b(k, n, &weights.group(group), 1, k, &mut packed);
                 Self::I16(packed, weights.group_start(group))
             }
             _ => {

@@ -1,7 +1,7 @@
 //! Exact integer matrix products, `C = bias + A·B`, with wrapping 32-bit sums.
 //!
 //! A is row-major with its rows padded by zeros to whole groups: four bytes, or two 16-bit words, a 32-bit group in every
-//! case. B is packed by groups, `packed[group][column][element]`, by [`pack_b_i8`] or [`pack_b_i16`]. All levels give
+//! case. B is packed by groups, `packed[group][column][element]`, by [`pack_b`]. All levels give
 //! the same bits: every product is exact and sums wrap, so they are exact whenever the true sum fits `i32`
 //! (`k ≤ 65 793` for u8·i8, `k ≤ 131 071` for i8·i8). [`gemm_i32`] sums wider operands in `i64`.
 
@@ -50,37 +50,11 @@ pub const fn padded_k_i16(k: usize) -> usize {
     k.next_multiple_of(2)
 }
 
-/// Packs a k×n matrix with free strides of bytes for [`gemm_int`] into `padded_k_i8(k) · n` bytes.
+/// Packs a k×n matrix with free strides for [`gemm_int`] into `padded_k_i8(k) · n` bytes or `padded_k_i16(k) · n` words.
 ///
 /// # Panics
 /// When lengths do not fit: an error of the caller.
-pub fn pack_b_i8(
-    k: usize,
-    n: usize,
-    b: &[i8],
-    row_stride: usize,
-    col_stride: usize,
-    packed: &mut [i8],
-) {
-    pack::<i8, 4>(k, n, b, row_stride, col_stride, packed);
-}
-
-/// Packs a k×n matrix with free strides of words for [`gemm_int`] into `padded_k_i16(k) · n` words.
-///
-/// # Panics
-/// When lengths do not fit: an error of the caller.
-pub fn pack_b_i16(
-    k: usize,
-    n: usize,
-    b: &[i16],
-    row_stride: usize,
-    col_stride: usize,
-    packed: &mut [i16],
-) {
-    pack::<i16, 2>(k, n, b, row_stride, col_stride, packed);
-}
-
-fn pack<T: Copy + Default, const G: usize>(
+pub fn pack_b<T: LeftOperand + Default>(
     k: usize,
     n: usize,
     b: &[T],
@@ -88,17 +62,17 @@ fn pack<T: Copy + Default, const G: usize>(
     col_stride: usize,
     packed: &mut [T],
 ) {
-    let need = k.next_multiple_of(G) * n;
+    let need = k.next_multiple_of(T::GROUP) * n;
     assert_eq!(
         packed.len(),
         need,
         "int_gemm: packed B has {} elements, k = {k}, n = {n} need {need}",
         packed.len()
     );
-    for (group, row) in packed.chunks_exact_mut((n * G).max(1)).enumerate() {
-        for (j, column) in row.chunks_exact_mut(G).enumerate() {
+    for (group, row) in packed.chunks_exact_mut((n * T::GROUP).max(1)).enumerate() {
+        for (j, column) in row.chunks_exact_mut(T::GROUP).enumerate() {
             for (t, out) in column.iter_mut().enumerate() {
-                let p = group * G + t;
+                let p = group * T::GROUP + t;
                 *out = if p < k {
                     b[p * row_stride + j * col_stride]
                 } else {

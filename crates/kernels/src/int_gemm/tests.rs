@@ -36,9 +36,9 @@ fn check(m: usize, k: usize, n: usize, with_bias: bool) {
     let bias: Vec<i32> = bytes(n, 3).iter().map(|&x| i32::from(x) << 20).collect();
     let unsigned: Vec<u8> = a.iter().map(|&x| x as u8).collect();
     let mut packed = vec![0; padded_k_i8(k) * n];
-    pack_b_i8(k, n, &b, n, 1, &mut packed);
+    pack_b(k, n, &b, n, 1, &mut packed);
     let mut wide_packed = vec![0; padded_k_i16(k) * n];
-    pack_b_i16(k, n, &wide_b, n, 1, &mut wide_packed);
+    pack_b(k, n, &wide_b, n, 1, &mut wide_packed);
     let ldc = n + 2;
     on_every_isa(|isa| {
         let bias = with_bias.then_some(&bias[..]);
@@ -122,14 +122,14 @@ fn extremes_do_not_saturate() {
     on_every_isa(|isa| {
         let (k, n) = (64, 3);
         let mut packed = vec![0; k * n];
-        pack_b_i8(k, n, &vec![-128; k * n], 1, k, &mut packed);
+        pack_b(k, n, &vec![-128; k * n], 1, k, &mut packed);
         let mut c = vec![0; n];
         gemm_int::<u8>(1, k, n, &vec![255; k], &packed, None, &mut c, n);
         assert_eq!(c, [-128 * 255 * 64; 3], "{isa:?}");
         gemm_int::<i8>(1, k, n, &vec![-128; k], &packed, None, &mut c, n);
         assert_eq!(c, [128 * 128 * 64; 3], "{isa:?}");
         let mut wide = vec![0; 2 * n];
-        pack_b_i16(2, n, &vec![i16::MIN; 2 * n], 1, 2, &mut wide);
+        pack_b(2, n, &vec![i16::MIN; 2 * n], 1, 2, &mut wide);
         gemm_int::<i16>(1, 2, n, &[i16::MIN; 2], &wide, None, &mut c, n);
         assert_eq!(c, [i32::MIN; 3], "{isa:?} wraps");
     });

@@ -137,7 +137,7 @@ narrow_codes!(u8 = Some(false), i8 = Some(true), i16 = None);
 
 /// `y = maps(start + A·B)` in one pass with sums in registers, where the CPU has the instructions for it and the result is
 /// bytes; otherwise nothing is done and the answer is `false`. A has rows of [`padded_k_i8`] bytes, B is packed by
-/// [`pack_b_i8`](crate::int_gemm::pack_b_i8), there are one or two maps with at least `n` places each.
+/// [`pack_b`](crate::int_gemm::pack_b), there are one or two maps with at least `n` places each.
 ///
 /// # Panics
 /// When lengths do not fit: an error of the caller.

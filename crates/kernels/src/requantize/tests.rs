@@ -91,7 +91,7 @@ fn check_fused<A: LeftByte, Y: NarrowCode + Default + PartialEq + std::fmt::Debu
     wide: impl Fn(i8) -> i32,
     (lo, hi): (f32, f32),
 ) {
-    use crate::int_gemm::{pack_b_i8, padded_k_i8};
+    use crate::int_gemm::{pack_b, padded_k_i8};
     let bytes = |len: usize, seed: u64| {
         let noise = crate::testing::noise(len, seed).into_iter();
         noise.map(|x| (x * 200.0) as i8).collect::<Vec<i8>>()
@@ -99,7 +99,7 @@ fn check_fused<A: LeftByte, Y: NarrowCode + Default + PartialEq + std::fmt::Debu
     let (a, b) = (bytes(m * k, 1), bytes(k * n, 2));
     let start: Vec<i32> = bytes(n, 3).iter().map(|&x| i32::from(x) * 50).collect();
     let mut packed = vec![0; padded_k_i8(k) * n];
-    pack_b_i8(k, n, &b, n, 1, &mut packed);
+    pack_b(k, n, &b, n, 1, &mut packed);
     let mut padded = vec![from(0); m * padded_k_i8(k)];
     for (row, own) in padded
         .chunks_mut(padded_k_i8(k).max(1))

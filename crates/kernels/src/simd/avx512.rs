@@ -23,6 +23,17 @@ impl From<__m512> for F32x16 {
     }
 }
 
+impl F32x16 {
+    /// Two choices from the lanes of `self` followed by those of `other`.
+    #[inline(always)]
+    unsafe fn permuted(self, other: Self, [first, second]: [__m512i; 2]) -> (Self, Self) {
+        (
+            Self(_mm512_permutex2var_ps(self.0, first, other.0)),
+            Self(_mm512_permutex2var_ps(self.0, second, other.0)),
+        )
+    }
+}
+
 impl Mask8 for __mmask8 {
     #[inline(always)]
     unsafe fn first(n: usize) -> Self {
@@ -103,19 +114,13 @@ impl Vector for F32x16 {
     unsafe fn split_pairs(self, next: Self) -> (Self, Self) {
         let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
         let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-        (
-            Self::from(_mm512_permutex2var_ps(self.0, even, next.0)),
-            Self::from(_mm512_permutex2var_ps(self.0, odd, next.0)),
-        )
+        self.permuted(next, [even, odd])
     }
     #[inline(always)]
     unsafe fn join_pairs(self, odd: Self) -> (Self, Self) {
         let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
         let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-        (
-            Self::from(_mm512_permutex2var_ps(self.0, low, odd.0)),
-            Self::from(_mm512_permutex2var_ps(self.0, high, odd.0)),
-        )
+        self.permuted(odd, [low, high])
     }
     #[inline(always)]
     unsafe fn transpose_block(b: TransposeBlock) {
