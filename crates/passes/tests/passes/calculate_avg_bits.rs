@@ -1,14 +1,11 @@
 //! Average bits, weighted by size.
 
-use crate::network::{INTEGER, fact, model, run};
+use crate::network::{around_quantizing, fact};
 
 #[test]
 fn layers_count_by_their_size() {
     // Two thirds of jsc-tiny's parameters are those of its linear layer; the others are those of the batch norm.
-    let passes = format!(
-        "[calculate_avg_bits]\n[quantize.linear.config]\n{INTEGER}[calculate_avg_bits_2]\n"
-    );
-    let reports = run(&mut model("jsc-tiny", 0), None, 0, &passes);
+    let reports = around_quantizing("[calculate_avg_bits]\n", "calculate_avg_bits_2");
     assert_eq!(fact(&reports, "calculate_avg_bits", "w_avg_bit"), 32.0);
     let expected = (85.0 * 8.0 + 32.0 * 32.0) / 117.0;
     let got = fact(&reports, "calculate_avg_bits_2", "w_avg_bit");

@@ -46,6 +46,12 @@ pub fn run<'d>(
     try_run(graph, data, seed, passes).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// The reports of `jsc-tiny` before and after its layer is quantised; `first` is the pass with its keys, `second` its key.
+pub fn around_quantizing(first: &str, second: &str) -> Vec<StepReport> {
+    let passes = format!("{first}[quantize.linear.config]\n{INTEGER}[{second}]\n");
+    run(&mut model("jsc-tiny", 0), None, 0, &passes)
+}
+
 /// A single result of the pass with this key.
 pub fn fact(reports: &[StepReport], key: &str, name: &str) -> f64 {
     let step = reports.iter().find(|step| step.key == key).unwrap();
