@@ -2,7 +2,7 @@
 
 use crate::format_space::Choices;
 use crate::goals::{Budget, Goal, Goals, Side};
-use crate::objectives::{OBJECTIVES, Objective};
+use crate::objectives::{OBJECTIVES, Objective, Source};
 use config::did_you_mean;
 use config::{Item, Key, Problem, Reader, Table};
 use data::SplitName;
@@ -259,8 +259,9 @@ fn read_hardware(reader: &mut Reader) -> Option<f64> {
         bits.number("compare_to", 1.0..=1e6)
     });
     // Costs are always there; a file may name the ones it looks at.
-    for name in ["memory_density", "flops", "bitops", "model_size"] {
-        reader.table(name, |_| ());
+    let costs = OBJECTIVES.iter().filter(|o| o.source == Source::Hardware);
+    for cost in costs.filter(|cost| cost.objective != Objective::AverageBitwidth) {
+        reader.table(cost.name, |_| ());
     }
     compare_to.flatten()
 }
