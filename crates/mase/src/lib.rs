@@ -34,9 +34,9 @@
 //! | search over anything | [`Study`], [`Space`], [`Parameter`], [`SAMPLERS`], [`storage`](study::storage) |
 //! | tables and charts | [`Table`], [`Chart`] |
 //!
-//! The crates stand behind these names as modules, for all that is not on this page: [`format`](::format), [`ir`],
+//! The crates stand behind these names as modules, for all that is not on this page: [`mod@format`], [`ir`],
 //! [`engine`], [`interop`], [`data`], [`models`], [`report`], [`passes`], [`train`], [`study`], [`search`], and below them
-//! [`config`](::config) and [`random`](::random).
+//! [`config`] and [`random`].
 //!
 //! # Examples
 //!
