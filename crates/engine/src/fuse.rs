@@ -1,4 +1,4 @@
-//! Which neighbouring nodes become one step.
+//! Fusion: the choice of neighbouring nodes that become one step.
 //!
 //! * `relu` after a batch norm, linear or convolution that nothing else reads is done by that step in place.
 //! * A linear or convolution under a batch norm in training needs no bias: the norm subtracts it again. Its gradient

@@ -3,7 +3,7 @@
 use crate::state::State;
 use kernels::optimizer::{AdamStep, SgdStep, adam, sgd};
 
-/// Which optimiser, with its settings.
+/// An optimiser with its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OptimizerKind {
     /// Adam; weight decay is added to the gradient.
@@ -63,7 +63,7 @@ impl Optimizer {
         }
     }
 
-    /// Which optimiser it is.
+    /// The optimiser.
     pub fn kind(&self) -> OptimizerKind {
         self.kind
     }

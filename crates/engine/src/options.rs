@@ -12,7 +12,7 @@ pub enum Mode {
     Eval,
 }
 
-/// Which gradients a plan computes.
+/// The gradients that a plan computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Gradients {
     /// Of the trained parameters.
@@ -65,7 +65,7 @@ pub struct PlanOptions {
     pub rows: usize,
     /// Training or evaluation.
     pub mode: Mode,
-    /// Which gradients to compute.
+    /// The gradients to compute.
     pub gradients: Gradients,
     /// Ports whose values can be read after a forward pass.
     pub observe: Vec<Port>,

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::magnitude;
 
-/// Which elements of an array make a block.
+/// The elements of an array that make a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockSize {
     /// The reach of a block.
@@ -38,7 +38,7 @@ impl Reach {
     }
 }
 
-/// Which elements of an array share a scale.
+/// The elements of an array that share a scale.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sharing<'a> {
     /// None: each element stands alone.
@@ -96,7 +96,7 @@ struct Axis {
     begin: usize,
     /// The number of elements of the block, fewer than `extent` at the end of the axis.
     len: usize,
-    /// Which of them the run is at.
+    /// The one that the run is at.
     at: usize,
 }
 

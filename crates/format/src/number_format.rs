@@ -36,7 +36,7 @@ pub(crate) trait NumberFormat: Sized {
     fn code_width(&self) -> u32 {
         self.width()
     }
-    /// Which elements share a scale.
+    /// The elements that share a scale.
     fn sharing(&self) -> Sharing<'_> {
         Sharing::Nobody
     }

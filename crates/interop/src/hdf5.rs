@@ -13,7 +13,7 @@ const MAX_RATIO: u64 = 1032;
 /// Bytes of a window, unless a single chunk is larger.
 const WINDOW_BYTES: u64 = 1 << 23;
 
-/// Which fields of which dataset make the table.
+/// The fields of a dataset that make the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Records<'a> {
     /// The dataset in the file.

@@ -23,7 +23,7 @@ impl NodeId {
 pub struct Value {
     /// The node that makes it.
     pub node: NodeId,
-    /// Which of its results.
+    /// The number of its result.
     pub output: u16,
 }
 

@@ -1,4 +1,4 @@
-//! Which instruction set the kernels use, decided once at run time, and the macro that compiles a function for each.
+//! The instruction set that the kernels use, decided once at run time, and the macro that compiles a function for each.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -1,4 +1,4 @@
-//! Which steps gradients reach, and who writes each gradient first.
+//! The steps that gradients reach, and the first writer of each gradient.
 
 use super::schedule::Schedule;
 

@@ -5,7 +5,7 @@ use crate::step::{Memory, Step, Wires};
 use kernels::elementwise;
 use kernels::permute::{broadcast_zip, reduce_to};
 
-/// Which operation.
+/// The operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Add,

@@ -44,7 +44,7 @@ pub struct BlockFp {
     pub exponent_width: u32,
     /// The bias, which is subtracted from the stored exponent.
     pub exponent_bias: i32,
-    /// Which elements share an exponent.
+    /// The elements that share an exponent.
     pub block_size: BlockSize,
 }
 

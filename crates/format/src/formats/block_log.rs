@@ -33,7 +33,7 @@ pub struct BlockLog {
     pub width: u32,
     /// Bits of the shared exponent, 1 to 8.
     pub exponent_bias_width: u32,
-    /// Which elements share an exponent.
+    /// The elements that share an exponent.
     pub block_size: BlockSize,
 }
 

@@ -44,7 +44,7 @@ pub struct Mxfp {
     pub exponent_width: u32,
     /// Bits of an element's fraction; with the exponent one of E5M2, E4M3, E3M2, E2M3, E2M1.
     pub frac_width: u32,
-    /// Which elements share a scale.
+    /// The elements that share a scale.
     pub block_size: BlockSize,
 }
 

@@ -32,7 +32,7 @@ mxint(8, 2) of [1.5, -0.3]: floor(log2 1.5) = 0, s = 0, steps of 2^-6
 pub struct Mxint {
     /// Bits of an element, 2 to 32.
     pub width: u32,
-    /// Which elements share a scale.
+    /// The elements that share a scale.
     pub block_size: BlockSize,
 }
 

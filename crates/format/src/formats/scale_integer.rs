@@ -39,11 +39,11 @@ const GRANULARITIES: [&str; 3] = ["tensor", "channel", "row"];
 pub struct ScaleInteger {
     /// Bits of an element, 2 to 32.
     pub width: u32,
-    /// Which elements share a scale.
+    /// The elements that share a scale.
     pub granularity: Granularity,
 }
 
-/// Which elements share a scale.
+/// The elements that share a scale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Granularity {
     /// All.

@@ -98,7 +98,7 @@ pub fn signed(bytes: &[u8]) -> Option<i128> {
     fits.then_some(number)
 }
 
-/// Which escapes a line has.
+/// The escapes of a line.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Escapes {
     /// Those of code points alone: text.

@@ -1,4 +1,4 @@
-//! Which of PyTorch's containers a file is, and where its storages are.
+//! Recognition of PyTorch's containers, and the places of their storages.
 
 use super::Tensors;
 use super::legacy;

@@ -20,7 +20,7 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// Which axes of a value of this shape are reduced.
+    /// The axes of a value of this shape that are reduced.
     pub fn reduced(&self, shape: &Shape) -> Result<Vec<bool>, OpError> {
         let mut reduced = vec![self.dim.is_empty(); shape.rank()];
         for &dim in &self.dim {

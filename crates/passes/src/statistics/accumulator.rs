@@ -3,7 +3,7 @@
 use super::exact::{SquareSum, Sum, variance};
 use kernels::statistics::{BLOCK, Extremes, Term, exact_sum, extremes};
 
-/// Which sums the statistics of a group ask for; the ends are always found.
+/// The sums that the statistics of a group ask for; the ends are always found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,

@@ -1,4 +1,4 @@
-//! Which values of a sample are taken together.
+//! Groups: the values of a sample that are taken together.
 
 use super::StatisticError;
 use kernels::gemm::transpose;

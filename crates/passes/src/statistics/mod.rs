@@ -78,7 +78,7 @@ pub enum StatisticError {
     /// A value is infinite or not a number.
     #[error("the value at {place:?} of sample {row} is {value}; statistics are of finite values")]
     NotFinite {
-        /// Which sample.
+        /// The sample.
         row: usize,
         /// The place in the sample.
         place: Vec<usize>,

@@ -99,7 +99,7 @@ fn fold(node: &mut Node, port: &str, mask: &Tensor) -> bool {
     true
 }
 
-/// Which columns of the weight the mask keeps, the elements of each that follow one another, and the groups of rows that
+/// The columns of the weight that the mask keeps, the elements of each that follow one another, and the groups of rows that
 /// have columns of their own. `None` when a column is kept in some places of a sample and not in others.
 fn columns(node: &Node, mask: &Tensor) -> Option<(Vec<bool>, usize, usize)> {
     let (n, shape) = (mask.values().len(), mask.shape());

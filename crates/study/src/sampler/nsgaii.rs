@@ -53,7 +53,7 @@ impl Selection for ByCrowding {
         for mut front in candidates.fronts() {
             let room = count - survivors.len();
             if front.len() > room {
-                front = least_crowded(candidates, &front, room);
+                front = with_most_room(candidates, &front, room);
             }
             survivors.extend(front);
         }
@@ -61,7 +61,7 @@ impl Selection for ByCrowding {
     }
 }
 
-fn least_crowded(candidates: &Population, front: &[usize], count: usize) -> Vec<usize> {
+fn with_most_room(candidates: &Population, front: &[usize], count: usize) -> Vec<usize> {
     let losses: Vec<Vec<f64>> = front
         .iter()
         .map(|&item| candidates.losses[item].clone())

@@ -162,7 +162,7 @@ impl Candidate {
             .collect()
     }
 
-    /// Which units are masked as a whole.
+    /// The units that are masked as a whole.
     pub fn pruned_units(&self) -> Vec<bool> {
         let Some(mask) = &self.mask else {
             return vec![false; self.units.count];

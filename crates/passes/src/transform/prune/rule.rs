@@ -15,7 +15,7 @@ pub struct PruneRule {
     pub scope: Scope,
     /// Elements or channels.
     pub granularity: Granularity,
-    /// Which first.
+    /// The order.
     pub method: Method,
 }
 

@@ -4,7 +4,7 @@
 pub struct Group {
     /// Their order: the smallest goes first, and of equals the one that stands first.
     pub order: Vec<u64>,
-    /// Which are pruned already; they go before all others.
+    /// True for those that are pruned already; they go before all others.
     pub pruned: Vec<bool>,
 }
 
