@@ -256,7 +256,7 @@ fn read_step(key: &Key, item: Option<&Item>, problems: &mut Vec<Problem>) -> Opt
     let mut reader = Reader::new(table, key.span.clone());
     let named = item.and_then(type_of).and_then(|name| find(name).ok());
     if named.is_some_and(|named| named.name == entry.name) {
-        reader.ignore(&[TYPE]);
+        reader.item(TYPE);
     }
     let pass = (entry.read)(&mut reader);
     problems.extend(reader.finish());
