@@ -94,6 +94,20 @@ fn quantiles_of_the_latency_are_in_order_and_throughput_follows_from_its_mean() 
 }
 
 #[test]
+fn batches_are_those_of_the_run_unless_the_table_says_otherwise() {
+    let graph = model("jsc-tiny", 3);
+    for (keys, expected) in [("", 48), ("batch_size = 5\n", 5)] {
+        let text = format!("[runtime_analysis]\nnum_batches = 1\n{keys}");
+        let table = config::Table::parse(&text).unwrap();
+        let program = Program::read(&table).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let mut context = Context::new(&graph, None);
+        context.run_batch_size = 48;
+        let reports = program.run(&mut graph.clone(), &mut context, |_, _, _| {});
+        assert_eq!(get(&reports.unwrap(), "batch_size"), f64::from(expected));
+    }
+}
+
+#[test]
 fn memory_is_that_of_parameters_and_grows_with_the_batch() {
     let of = |batch_size: usize| {
         let passes = format!("[runtime_analysis]\nnum_batches = 2\nbatch_size = {batch_size}\n");

@@ -1,6 +1,5 @@
 //! Latency, throughput, scores and memory of the network on this machine.
 
-use crate::cost::BatchSize;
 use crate::observe::check_width;
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
@@ -18,7 +17,8 @@ mod scores;
 pub struct RuntimeAnalysis {
     num_batches: usize,
     num_warmup_batches: usize,
-    batch_size: BatchSize,
+    /// Rows of a batch; that of the run if not given.
+    batch_size: Option<usize>,
     split: SplitName,
     is_classification: bool,
     /// Remarks on keys without effect.
@@ -82,9 +82,10 @@ Example:
   test = true
 
 Config: num_batches, batches that are timed, default 500; num_GPU_warmup_batches or num_warmup_batches, batches that run
-before them, default 5; batch_size, rows of a batch, default 8; test, the test rows if true and the validation rows if false,
-default true; task, scores are made for cls alone; accelerator, the CPU whatever it names. Keys that the original's program
-fills in (model, dataset, data_module, num_workers, tokenizer, decoder, beam_width, padding_value, sample_rate) are accepted.
+before them, default 5; batch_size, rows of a batch, default the batch_size of the run; test, the test rows if true and the
+validation rows if false, default true; task, scores are made for cls alone; accelerator, the CPU whatever it names. Keys that
+the original's program fills in (model, dataset, data_module, num_workers, tokenizer, decoder, beam_width, padding_value,
+sample_rate) are accepted.
 
 Reads: num_batches times batch_size rows; random ones without a dataset, and then there are no scores. Where there are fewer
 rows they are timed again until there are num_batches, but scored once. A last batch with fewer rows is scored and not timed.
@@ -113,7 +114,7 @@ instead of the mean over batches of the mean over classes.";
         Self {
             num_batches: reader.count("num_batches").unwrap_or(500),
             num_warmup_batches: read_warmup(reader, &mut notes),
-            batch_size: BatchSize::read(reader),
+            batch_size: reader.count("batch_size"),
             split: if is_test {
                 SplitName::Test
             } else {
@@ -130,7 +131,7 @@ instead of the mean over batches of the mean over classes.";
         let schedule = Schedule {
             num_batches: self.num_batches,
             num_warmup_batches: self.num_warmup_batches,
-            batch_size: self.batch_size.or_that_of(context),
+            batch_size: self.batch_size.unwrap_or(context.run_batch_size),
             threads: context.threads,
         };
         let wanted = self.num_batches.saturating_mul(schedule.batch_size);
