@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         steps: 1000,
         batch_size: 256,
         learning_rate: 1e-2,
-        seed: 0,
+        ..StepTraining::default()
     };
     let mut network = train_steps(graph, &data.train, training)?;
 

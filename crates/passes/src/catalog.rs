@@ -35,6 +35,8 @@ pub static PASSES: &[PassEntry] = &[
         "calculate_avg_bits_mg_analysis_pass",
         "calculate_avg_bits_analysis_pass",
     ]),
+    PassEntry::analysis::<analysis::RuntimeAnalysis>()
+        .with_aliases(&["runtime_analysis_pass", "runtime_analysis_analysis_pass"]),
     // analysis: quantisation
     PassEntry::analysis::<analysis::SummarizeQuantization>()
         .with_aliases(&["summarize_quantization_analysis_pass", "summarize"]),

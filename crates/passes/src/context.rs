@@ -14,6 +14,8 @@ pub struct Context<'a> {
     pub data: Option<&'a Dataset>,
     /// Rows of a batch, for shapes and costs.
     pub batch_size: usize,
+    /// Rows of a batch of the run, for times.
+    pub run_batch_size: usize,
     /// Threads that may be used; results do not depend on them.
     pub threads: usize,
     /// The seed of every random choice.
@@ -88,6 +90,7 @@ impl<'a> Context<'a> {
             key: String::new(),
             data,
             batch_size: 8,
+            run_batch_size: 128,
             threads: 1,
             seed: 0,
             explain: false,

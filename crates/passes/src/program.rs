@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 const PIPELINE: &str = "pipeline";
 /// The key of `[passes]` under which a file defines pipelines.
 const PIPELINES: &str = "pipelines";
+/// The key of a pass's table that names the pass, where the key of the table does not.
+const TYPE: &str = "type";
 
 /// Passes with their configs, ready to run.
 pub struct Program {
@@ -127,8 +129,8 @@ impl Program {
                 None => read_step(key, None, &mut problems),
             });
         }
-        for (key, _) in pass_tables(table) {
-            match find(&key.name) {
+        for (key, item) in pass_tables(table) {
+            match find_table(key, Some(item)) {
                 Err(message) => problems.push(Problem {
                     span: key.span.clone(),
                     message,
@@ -200,6 +202,24 @@ fn pass_tables(table: &Table) -> impl Iterator<Item = &(Key, Item)> {
     table.0.iter().filter(is_pass)
 }
 
+/// The pass of a table: that of its key or, under a key of the user's own, that of its `type`.
+fn find_table(key: &Key, item: Option<&Item>) -> Result<&'static PassEntry, String> {
+    let of_key = find(&key.name);
+    match item.and_then(type_of) {
+        Some(name) if of_key.is_err() => find(name).map_err(|error| format!("type: {error}")),
+        _ => of_key,
+    }
+}
+
+/// The word that a table has for `type`.
+fn type_of(item: &Item) -> Option<&str> {
+    let (_, item) = item.as_table()?.get(TYPE)?;
+    match &item.value {
+        Value::Text(name) => Some(name),
+        _ => None,
+    }
+}
+
 /// True for keys of the same pass that are numbered alike, by whatever names.
 fn is_same_run(a: &Key, b: &Key) -> bool {
     match (find_run(&a.name), find_run(&b.name)) {
@@ -214,7 +234,7 @@ fn read_step(key: &Key, item: Option<&Item>, problems: &mut Vec<Problem>) -> Opt
         let span = span.clone();
         problems.push(Problem { span, message });
     };
-    let entry = match find(&key.name) {
+    let entry = match find_table(key, item) {
         Ok(entry) => entry,
         Err(message) => {
             refuse(&key.span, message);
@@ -234,6 +254,10 @@ fn read_step(key: &Key, item: Option<&Item>, problems: &mut Vec<Problem>) -> Opt
         &default
     };
     let mut reader = Reader::new(table, key.span.clone());
+    let named = item.and_then(type_of).and_then(|name| find(name).ok());
+    if named.is_some_and(|named| named.name == entry.name) {
+        reader.item(TYPE);
+    }
     let pass = (entry.read)(&mut reader);
     problems.extend(reader.finish());
     Some(Step {

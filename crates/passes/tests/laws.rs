@@ -170,6 +170,7 @@ fn a_pass_that_runs_the_network_refuses_rows_that_do_not_fit() {
     }
     let running = [
         "profile_statistics",
+        "runtime_analysis",
         "check_quantization",
         "add_natural_sparsity",
         "calibrate",

@@ -3,6 +3,7 @@
 use crate::format_space::Choices;
 use crate::goals::{Budget, Goal, Goals, Side};
 use crate::objectives::{OBJECTIVES, Objective, Source};
+use crate::trial_training::TrialTraining;
 use config::did_you_mean;
 use config::{Item, Key, Problem, Reader, Table};
 use data::SplitName;
@@ -70,17 +71,6 @@ impl SamplerChoice {
             Err(problems)
         }
     }
-}
-
-/// The training of each trial before it is scored; its seed is that of the search.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TrialTraining {
-    /// Number of updates.
-    pub steps: u64,
-    /// Rows of a batch.
-    pub batch_size: usize,
-    /// Learning rate of Adam.
-    pub learning_rate: f64,
 }
 
 /// Names of search spaces that files of the original may have; all mean this one.
@@ -179,13 +169,7 @@ fn read_strategy(reader: &mut Reader, rules: Rules<Choices>) -> SearchConfig {
             budgets,
         },
         early_stop: setup.early_stop,
-        training: (!eval_mode).then(|| {
-            software.training.unwrap_or(TrialTraining {
-                steps: 100,
-                batch_size: 256,
-                learning_rate: 1e-3,
-            })
-        }),
+        training: (!eval_mode).then(|| software.training.unwrap_or_default()),
     }
 }
 
@@ -245,11 +229,7 @@ fn read_software(reader: &mut Reader, is_trained: bool) -> Software {
             let message = "basic_train is given, but trials are not trained; set eval_mode = false in [search.strategy]";
             train.problem(train.span(), message);
         }
-        TrialTraining {
-            steps: train.count("max_steps").unwrap_or(100) as u64,
-            batch_size: train.count("batch_size").unwrap_or(256),
-            learning_rate: train.number("learning_rate", 0.0..=1e3).unwrap_or(1e-3),
-        }
+        TrialTraining::read(train)
     });
     software
 }

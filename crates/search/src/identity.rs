@@ -36,7 +36,7 @@ impl Search {
             "objectives": goals.objectives.iter().map(objective).collect::<Vec<_>>(),
             "sum_scaled_metrics": goals.sum.map(|direction| format!("{direction:?}")),
             "budgets": goals.budgets.iter().map(budget).collect::<Vec<_>>(),
-            "training": config.training.map(|t| json!([t.steps, t.batch_size, t.learning_rate])),
+            "training": config.training.map(|training| training.facts()),
             "early_stop": config.early_stop,
             "compare_to": config.compare_to,
             "space": self.task.formats.facts(),

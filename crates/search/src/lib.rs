@@ -47,6 +47,7 @@ mod objectives;
 mod prepare;
 pub mod results;
 mod search;
+mod trial_training;
 mod workers;
 
 pub use format_space::{Choice, Choices, FormatSpace, FormatSpaceError, KeyChoices, SearchedNode};
@@ -54,3 +55,4 @@ pub use goals::{Budget, Goal, Goals, Side};
 pub use objectives::{Measurement, OBJECTIVES, Objective, ObjectiveEntry, Scores, Source};
 pub use prepare::{PrepareError, Setup};
 pub use search::{Ending, Results, RunError, Search, TrialError};
+pub use trial_training::TrialTraining;

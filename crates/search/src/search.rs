@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use study::storage::{Storage, StorageError};
 use study::{History, Point, SamplerContext, Study, StudyError, Trial};
-use train::{StepTraining, TrainError, train_steps};
+use train::{TrainError, train_steps};
 
 /// A search, ready to run.
 pub struct Search {
@@ -122,12 +122,7 @@ impl Search {
         let (Some(rows), Some(training)) = (&self.train_rows, self.config.training) else {
             return Err(PassError::NoData.into());
         };
-        let training = StepTraining {
-            steps: training.steps,
-            batch_size: training.batch_size,
-            learning_rate: training.learning_rate,
-            seed: self.seed,
-        };
+        let training = training.on_rows(rows.len(), self.seed);
         Ok(train_steps(graph, rows, training)?)
     }
 

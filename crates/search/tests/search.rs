@@ -208,12 +208,23 @@ fn a_kept_value_that_is_null_is_a_failed_trial() {
     std::fs::remove_file(path).unwrap();
 }
 
-/// The graph of a trained trial scores what the trial scored.
+/// The graph of a trained trial scores what the trial scored, by our keys and by those of the original.
 #[test]
 fn a_trained_trial_can_be_had_again() {
-    let more = "eval_mode = false\n[strategy.sw_runner.basic_train]\nmax_steps = 20\nlearning_rate = 1e-2\n\
-         [strategy.setup]\nn_trials = 3\n";
-    let search = search(&strategy("accuracy = {}", more), network(), 600);
+    for keys in [
+        "max_steps = 20\nlearning_rate = 1e-2\n",
+        "name = \"accuracy\"\ndata_loader = \"train_dataloader\"\nnum_samples = 2048\nmax_epochs = 5\noptimizer = \"adam\"\n\
+         learning_rate = 1e-2\nlr_scheduler = \"linear\"\nnum_warmup_steps = 2\n",
+    ] {
+        trains_again(keys);
+    }
+}
+
+fn trains_again(keys: &str) {
+    let more = format!(
+        "eval_mode = false\n[strategy.sw_runner.basic_train]\n{keys}[strategy.setup]\nn_trials = 3\n"
+    );
+    let search = search(&strategy("accuracy = {}", &more), network(), 600);
     for trial in run(&search, None).history.trials() {
         let graph = search.graph(&trial.point).unwrap();
         let untrained = search.task.formats.graph(&search.task.graph, &trial.point);
@@ -227,6 +238,29 @@ fn a_trained_trial_can_be_had_again() {
         let score = network.evaluate(&[input], rows.labels(), rows.len());
         let accuracy = score.unwrap().correct as f64 / rows.len() as f64;
         assert_eq!(Scores::of(trial).unwrap()[Objective::Accuracy], accuracy);
+    }
+}
+
+/// Studies of trials that are trained in other ways are other studies.
+#[test]
+fn the_identity_of_a_study_follows_from_the_training_of_its_trials() {
+    let data = data::open("jsc-sim", &data::OpenOptions::default()).unwrap();
+    let facts = |keys: &str| {
+        let more = format!("eval_mode = false\n[strategy.sw_runner.basic_train]\n{keys}");
+        let search = search(&strategy("accuracy = {}", &more), network(), 50);
+        search.info(&data).facts
+    };
+    assert_eq!(facts("max_steps = 100\n"), facts(""));
+    for keys in [
+        "max_epochs = 1\n",
+        "num_samples = 512\n",
+        "optimizer = \"adamw\"\n",
+        "weight_decay = 0.1\n",
+        "lr_scheduler = \"linear\"\n",
+        "num_warmup_steps = 5\n",
+        "gradient_accumulation_steps = 2\n",
+    ] {
+        assert_ne!(facts(keys), facts(""), "{keys}");
     }
 }
 

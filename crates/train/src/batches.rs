@@ -1,6 +1,8 @@
 //! The rows of an epoch in the order they are learned.
 
 use data::Split;
+use engine::Network;
+use ir::Op;
 use random::Random;
 
 /// The row numbers of one epoch and their labels, batch after batch. Reused from epoch to epoch.
@@ -46,6 +48,12 @@ impl Batches {
         let end = (start + self.size).min(self.rows.len());
         (&self.rows[start..end], &self.labels[start..end])
     }
+}
+
+/// True for a network with a batch norm, which has no statistics of a single row.
+pub(crate) fn needs_two_rows(network: &Network) -> bool {
+    let mut nodes = network.graph().nodes().iter();
+    nodes.any(|node| matches!(node.op, Op::BatchNorm1d(_) | Op::BatchNorm2d(_)))
 }
 
 /// Fisher and Yates' shuffle with counted random numbers.

@@ -1,6 +1,6 @@
 //! The training loop.
 
-use crate::batches::{Batches, Order};
+use crate::batches::{Batches, Order, needs_two_rows};
 use crate::checkpoint::{Position, resume, snapshot};
 use crate::metrics::{Line, Metrics};
 use crate::tensorboard::EventFile;
@@ -95,11 +95,7 @@ pub fn fit(
     let mut optimizer = Optimizer::new(config.optimizer, config.learning_rate, network.state());
     let mut run = Run::open(config, network, &mut optimizer)?;
     let mut batches = Batches::default();
-    let needs_two = network
-        .graph()
-        .nodes()
-        .iter()
-        .any(|node| matches!(node.op, Op::BatchNorm1d(_) | Op::BatchNorm2d(_)));
+    let needs_two = needs_two_rows(network);
     let order = Order {
         seed: config.seed,
         shuffle: config.shuffle,

@@ -10,7 +10,7 @@
 //! let data = data::open("jsc-sim", &data::OpenOptions::default())?;
 //! let mut graph = models::build("jsc-tiny", &models::ModelInfo::default())?;
 //! graph.initialize(0);
-//! let training = StepTraining { steps: 300, batch_size: 256, learning_rate: 0.01, seed: 0 };
+//! let training = StepTraining { steps: 300, batch_size: 256, ..StepTraining::default() };
 //! let mut network = train_steps(graph, &data.train, training)?;
 //! let score = evaluate(&mut network, &data.val)?;
 //! assert!(accuracy(&score) > 0.4);
@@ -36,5 +36,5 @@ pub use evaluate::{accuracy, evaluate, predict};
 pub use event::{Event, Stage};
 pub use fit::{Ending, FitConfig, Outcome, fit};
 pub use hash::weights_hash;
-pub use schedule::Cosine;
-pub use steps::{StepTraining, train_steps};
+pub use schedule::{Cosine, Curve, StepSchedule};
+pub use steps::{RowOrder, StepTraining, train_steps};

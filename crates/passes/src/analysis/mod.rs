@@ -14,6 +14,7 @@ mod report_graph;
 mod report_node_meta_param;
 mod report_node_shape;
 mod report_node_type;
+mod runtime_analysis;
 mod summarize_quantization;
 mod verify;
 
@@ -29,5 +30,6 @@ pub use report_graph::ReportGraph;
 pub use report_node_meta_param::ReportNodeMetaParam;
 pub use report_node_shape::ReportNodeShape;
 pub use report_node_type::ReportNodeType;
+pub use runtime_analysis::RuntimeAnalysis;
 pub use summarize_quantization::SummarizeQuantization;
 pub use verify::Verify;

@@ -134,15 +134,22 @@ fn read(config: &str) -> Result<Program, String> {
     })
 }
 
-/// Times differ from run to run.
+/// Hides times, which differ from run to run, and leaves out the memory of the process, which not every system tells.
 fn hide_times(sections: &mut [Section]) {
     for section in sections {
-        if let Section::Table { table, .. } = section {
-            let is_time = |heading: &String| heading == "Milliseconds";
-            if let Some(column) = table.headings.iter().position(is_time) {
-                for row in &mut table.rows {
-                    "-".clone_into(&mut row[column]);
-                }
+        let Section::Table { table, .. } = section else {
+            continue;
+        };
+        let find = |heading: &str| table.headings.iter().position(|other| other == heading);
+        let (time, value, unit) = (find("Milliseconds"), find("Value"), find("Unit"));
+        let has_unit = |row: &[String], units: &[&str]| {
+            unit.is_some_and(|unit| units.contains(&row[unit].as_str()))
+        };
+        table.rows.retain(|row| !has_unit(row, &["kB"]));
+        for row in &mut table.rows {
+            let timed = value.filter(|_| has_unit(row, &["ms", "rows/s"]));
+            for column in time.into_iter().chain(timed) {
+                "-".clone_into(&mut row[column]);
             }
         }
     }

@@ -25,6 +25,7 @@ mod prune;
 mod quantize;
 mod remove_prune_wrappers;
 mod report_graph;
+mod runtime_analysis;
 mod save_mase_graph;
 mod save_node_meta_param;
 mod summarize_quantization;

@@ -83,6 +83,7 @@ impl TransformRun<'_> {
         let mut graph = graph;
         let mut context = Context::new(&graph, self.data);
         context.seed = self.settings.seed;
+        context.run_batch_size = self.settings.batch_size.get();
         context.threads = pipeline::threads(self.settings);
         context.explain = self.options.explain;
         let mut steps = Vec::new();
