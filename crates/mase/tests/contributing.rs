@@ -67,7 +67,7 @@ fn sources() -> Vec<(String, String)> {
                 .into_owned();
             if path.is_dir() {
                 folders.push(path);
-            } else if name.contains("/src/") && name.ends_with(".rs") {
+            } else if name.contains("/src/") && path.extension().is_some_and(|end| end == "rs") {
                 sources.push((name, fs::read_to_string(path).unwrap()));
             }
         }
