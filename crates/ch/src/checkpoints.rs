@@ -8,6 +8,7 @@ use interop::checkpoint::{self, Checkpoint, NamedTensor};
 use ir::Graph;
 use models::weights::{load_into, load_matching};
 use models::{MODELS, ModelEntry, ModelInfo};
+use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
 /// Endings of files of weights, without the graph.
@@ -124,6 +125,19 @@ pub fn owner(path: &Path) -> Result<Owner> {
 pub fn recorded<'a>(file: &'a Checkpoint, key: &str) -> Option<&'a str> {
     let training = file.training.as_ref()?;
     training.hyper_parameters.get(key)?.as_str()
+}
+
+/// The classes in the order that a network was trained with: recorded, or those of the recorded dataset.
+pub fn classes(file: &Checkpoint) -> Option<Vec<String>> {
+    let names = |classes: &[&str]| classes.iter().map(|&name| name.to_owned()).collect();
+    let hyper_parameters = &file.training.as_ref()?.hyper_parameters;
+    if let Some(classes) = hyper_parameters.get("classes").and_then(Json::as_array) {
+        let text = |class: &Json| class.as_str().map(str::to_owned);
+        return classes.iter().map(text).collect();
+    }
+    let dataset = recorded(file, "dataset")?;
+    let entry = DATASETS.iter().find(|entry| entry.name == dataset)?;
+    Some(names(entry.classes))
 }
 
 /// The model in the sizes that the weights fit, with them, and the number of tensors that are left out.

@@ -108,7 +108,26 @@ pub fn open_data(settings: &Settings, console: &mut Console) -> Result<Dataset> 
         "{name}: {train} training, {val} validation, {test} test rows ({})",
         opened.info.source
     ));
-    Ok(opened)
+    let console = console.into_inner();
+    Ok(in_order_of_checkpoint(settings, opened, console))
+}
+
+/// The dataset with its classes in the order that the checkpoint was trained with.
+fn in_order_of_checkpoint(settings: &Settings, data: Dataset, console: &mut Console) -> Dataset {
+    // A file that cannot be read is reported where its weights are needed.
+    let load = load_path(settings).ok().flatten();
+    let file = load.and_then(|path| checkpoint::read(&path, None).ok());
+    let classes = file.as_ref().and_then(checkpoints::classes);
+    let Some(classes) = classes.filter(|classes| data.orders_otherwise(classes)) else {
+        return data;
+    };
+    console.note(&format!(
+        "the checkpoint was trained with the classes {}; those of {}, {}, are taken in its order",
+        classes.join(" "),
+        data.info.name,
+        data.info.classes.join(" ")
+    ));
+    data.with_class_order(&classes)
 }
 
 /// The graph of a run with its weights: from the checkpoint, or as PyTorch would start them. A `.mz` file brings its own

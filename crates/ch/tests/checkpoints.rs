@@ -187,6 +187,37 @@ fn outputs_are_held_against_the_classes_before_the_first_step() {
     }
 }
 
+/// A checkpoint that was trained on the same classes in another order scores as if the dataset had that order.
+#[test]
+fn classes_are_taken_in_the_order_of_the_checkpoint() {
+    let folder = trained("order");
+    let score = |load: &str| {
+        let line = format!("test jsc-tiny jsc-sim --load {load} --json");
+        done(&folder, &line)
+    };
+    let plain = score(BEST);
+    assert!(!plain.stderr.contains("classes"), "{}", plain.stderr);
+    let mut file = checkpoint::read(&folder.join(BEST), None).unwrap();
+    let training = file.training.as_mut().unwrap();
+    let recorded = &training.hyper_parameters["classes"];
+    assert_eq!(*recorded, serde_json::json!(["g", "q", "t", "w", "z"]));
+    training.hyper_parameters["classes"] = serde_json::json!(["g", "q", "w", "z", "t"]);
+    for tensor in &mut file.tensors {
+        if tensor.name.starts_with("seq_blocks.2.") {
+            let width = tensor.values.len() / 5;
+            let rows: Vec<&[f32]> = tensor.values.chunks(width).collect();
+            tensor.values = [0, 1, 3, 4, 2].map(|row| rows[row]).concat();
+        }
+    }
+    checkpoint::write(&folder.join("other.ckpt"), &file).unwrap();
+    let other = score("other.ckpt");
+    let note = "note: the checkpoint was trained with the classes g q w z t; those of jsc-sim, g q t w z, are taken in its order\n";
+    assert!(other.stderr.contains(note), "{}", other.stderr);
+    let facts =
+        |printed: &Printed| -> serde_json::Value { serde_json::from_str(&printed.stdout).unwrap() };
+    assert_eq!(facts(&plain)["correct"], facts(&other)["correct"]);
+}
+
 #[test]
 fn a_batch_larger_than_the_rows_is_all_of_them() {
     let folder = Folder::new("checkpoints_batch");
