@@ -8,6 +8,8 @@ use output::{print, print_error};
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
+mod checkpoints;
+mod classes;
 mod command_line;
 mod commands;
 mod interrupt;

@@ -2,7 +2,7 @@
 
 use crate::output::{Console, OutputArgs};
 use crate::settings::{Action, Config, LoadType, Optimizer, ReportTo, Settings, ValSplit};
-use crate::source;
+use crate::{checkpoints, classes, source};
 use anyhow::{Context, Result, bail};
 use data::{DATASETS, Dataset, OpenOptions};
 use engine::{Network, OptimizerKind};
@@ -11,7 +11,7 @@ use ir::Graph;
 use models::ModelInfo;
 use std::cell::RefCell;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use train::{Cosine, FitConfig};
 
 /// The start of every run: wrong names are found before anything is printed, then the settings are.
@@ -24,8 +24,8 @@ pub fn begin(config: &Config, output: OutputArgs) -> Result<Console> {
 
 fn check_names(settings: &Settings, action: Action) -> Result<()> {
     // A `.mz` file brings its own graph, whose name need not be in the table, and passes may need no rows.
-    let load = settings.load_name.as_deref();
-    let brings_graph = load.is_some_and(is_graph_file);
+    let load = load_path(settings)?;
+    let brings_graph = load.as_deref().is_some_and(is_graph_file);
     let model = match &settings.model {
         None if brings_graph => None,
         _ => Some(model_name(settings)?),
@@ -47,6 +47,12 @@ fn check_names(settings: &Settings, action: Action) -> Result<()> {
         data::find(dataset, &OpenOptions::default())?;
     }
     Ok(())
+}
+
+/// The checkpoint of a run to start from; the best one where a folder is named.
+fn load_path(settings: &Settings) -> Result<Option<PathBuf>> {
+    let path = settings.load_name.as_deref();
+    path.map(checkpoints::resolve).transpose()
 }
 
 fn is_graph_file(path: &Path) -> bool {
@@ -102,13 +108,36 @@ pub fn open_data(settings: &Settings, console: &mut Console) -> Result<Dataset> 
         "{name}: {train} training, {val} validation, {test} test rows ({})",
         opened.info.source
     ));
-    Ok(opened)
+    let console = console.into_inner();
+    Ok(in_order_of_checkpoint(settings, opened, console))
+}
+
+/// The dataset with its classes in the order that the checkpoint was trained with.
+fn in_order_of_checkpoint(settings: &Settings, data: Dataset, console: &mut Console) -> Dataset {
+    // A file that cannot be read is reported where its weights are needed.
+    let load = load_path(settings).ok().flatten();
+    let file = load.and_then(|path| checkpoint::read(&path, None).ok());
+    let classes = file.as_ref().and_then(checkpoints::classes);
+    let Some(classes) = classes.filter(|classes| data.orders_otherwise(classes)) else {
+        return data;
+    };
+    console.note(&format!(
+        "the checkpoint was trained with the classes {}; those of {}, {}, are taken in its order",
+        classes.join(" "),
+        data.info.name,
+        data.info.classes.join(" ")
+    ));
+    data.with_class_order(&classes)
 }
 
 /// The graph of a run with its weights: from the checkpoint, or as PyTorch would start them. A `.mz` file brings its own
 /// graph, which must be the one that was asked for.
-pub fn open_graph(settings: &Settings, info: Option<&data::Info>) -> Result<Graph> {
-    let Some(path) = &settings.load_name else {
+pub fn open_graph(
+    settings: &Settings,
+    info: Option<&data::Info>,
+    console: &mut Console,
+) -> Result<Graph> {
+    let Some(path) = &load_path(settings)? else {
         let mut graph = build(model_name(settings)?, info)?;
         graph.initialize(settings.seed);
         return Ok(graph);
@@ -120,8 +149,19 @@ pub fn open_graph(settings: &Settings, info: Option<&data::Info>) -> Result<Grap
         return Ok(graph);
     }
     let mut graph = build(model_name(settings)?, info)?;
-    models::weights::load_into(&mut graph, &file.tensors)
-        .with_context(|| format!("cannot load {}", path.display()))?;
+    checkpoints::load(&mut graph, path, &file.tensors, settings.strict, console)?;
+    Ok(graph)
+}
+
+/// The graph of a run that learns or scores the classes of a dataset.
+pub fn open_classifier(
+    settings: &Settings,
+    info: &data::Info,
+    console: &mut Console,
+) -> Result<Graph> {
+    let graph = open_graph(settings, Some(info), console)?;
+    let name = settings.model.as_ref().unwrap_or(&graph.name);
+    classes::check(name, &graph, info, console)?;
     Ok(graph)
 }
 

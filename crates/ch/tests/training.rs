@@ -290,10 +290,6 @@ const MISTAKES: &[(&str, &str)] = &[
         "--batch-size: 0 is below 1",
     ),
     (
-        "train jsc-tiny jsc-sim --batch-size 1000000 --quiet",
-        "larger than the 90000 training rows",
-    ),
-    (
         "train jsc-tiny jsc-sim --learning-rate nan",
         "not a finite number",
     ),

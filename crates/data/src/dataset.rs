@@ -72,6 +72,48 @@ impl Dataset {
         }
     }
 
+    /// True for the same classes in another order.
+    pub fn orders_otherwise(&self, classes: &[String]) -> bool {
+        let sorted = |names: &[String]| {
+            let mut names = names.to_vec();
+            names.sort_unstable();
+            names
+        };
+        self.info.classes != classes && sorted(&self.info.classes) == sorted(classes)
+    }
+
+    /// The same rows with the same classes in another order; as it is where a class is not among them.
+    #[must_use]
+    pub fn with_class_order(self, classes: &[String]) -> Self {
+        let place = |name: &String| classes.iter().position(|other| other == name);
+        let places: Option<Vec<usize>> = self.info.classes.iter().map(place).collect();
+        let Some(places) = places else { return self };
+        let Self {
+            mut info,
+            train,
+            val,
+            test,
+        } = self;
+        let [train, val, test] = [train, val, test].map(|split| (split.rows, split.indices));
+        drop((val.0, test.0));
+        let mut rows = Arc::unwrap_or_clone(train.0);
+        for label in &mut rows.labels {
+            *label = places[*label as usize] as u32;
+        }
+        info.classes = classes.to_vec();
+        let rows = Arc::new(rows);
+        let [train, val, test] = [train.1, val.1, test.1].map(|indices| Split {
+            rows: Arc::clone(&rows),
+            indices,
+        });
+        Self {
+            info,
+            train,
+            val,
+            test,
+        }
+    }
+
     /// The rows of a split.
     pub fn split(&self, name: SplitName) -> &Split {
         match name {

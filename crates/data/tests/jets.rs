@@ -141,7 +141,8 @@ fn damaged_jet_files_are_named() {
     };
     let message = error("column", &renamed("j_c2_b2_mmdt", "j_c2_bb_mmdt"));
     assert!(
-        message.contains("has no column 'j_c2_b2_mmdt'; did you mean"),
+        message.contains("has no column 'j_c2_b2_mmdt'; it has j_index, j_pt, ")
+            && message.contains("; did you mean 'j_c1_b2_mmdt'"),
         "{message}"
     );
     assert!(message.contains("'j_c2_bb_mmdt'"), "{message}");

@@ -51,7 +51,7 @@ fn a_csv_file_is_split_and_standardised() {
 #[test]
 fn bad_tables_are_named_with_their_place() {
     let good = csv(20);
-    let cases: [(&str, String, &str, &str); 11] = [
+    let cases: [(&str, String, &str, &str); 13] = [
         (
             "nan.csv",
             good.replace("\n1.5,", "\nNaN,"),
@@ -92,7 +92,21 @@ fn bad_tables_are_named_with_their_place() {
             "column.csv",
             good.clone(),
             "kid",
-            "has no column 'kid'; did you mean 'kind'?",
+            "has no column 'kid'; it has x, kind, y, scaled; did you mean 'kind'?",
+        ),
+        (
+            "regression.csv",
+            good.replace("dog", "1")
+                .replace("cat", "2")
+                .replace("bird", "3"),
+            "x",
+            "column 'x' has 20 different decimals in 20 rows: it is a regression target",
+        ),
+        (
+            "decimal_comma.csv",
+            good.replace("\n1.5,", "\n\"1,5\","),
+            "kind",
+            "row 4, column 'x': '1,5' is not a number; decimals are written with a point",
         ),
         (
             "quote.csv",
@@ -127,6 +141,62 @@ fn bad_tables_are_named_with_their_place() {
             message.starts_with(&path.display().to_string()),
             "{name}: {message}"
         );
+    }
+}
+
+/// The same table with each separator, under each ending.
+#[test]
+fn semicolons_and_tabs_separate_cells_too() {
+    let whole = open_table("commas.csv", &csv(40), "kind");
+    let cells = csv(40).replace("\"y, scaled\"", "Y").replace(',', "\x00");
+    for (name, separator, header) in [
+        ("semicolons.csv", ";", "y, scaled"),
+        ("tabs.csv", "\t", "y, scaled"),
+        ("tabs.tsv", "\t", "y, scaled"),
+        ("tabs.txt", "\t", "y, scaled"),
+        ("semicolons.txt", ";", "y, scaled"),
+        ("commas.txt", ",", "\"y, scaled\""),
+        ("quoted.tsv", ";", "\"y, scaled\""),
+    ] {
+        let text = cells.replace('\x00', separator).replace('Y', header);
+        let set = open_table(name, &text, "kind");
+        assert_eq!(set.info.features, whole.info.features, "{name}");
+        assert_eq!(set.info.classes, whole.info.classes, "{name}");
+        assert_eq!(set.train.rows(), whole.train.rows(), "{name}");
+        assert_eq!(set.test.indices(), whole.test.indices(), "{name}");
+    }
+}
+
+fn open_table(name: &str, text: &str, label: &str) -> data::Dataset {
+    let path = file(name, text.as_bytes());
+    let name = format!("{}:{label}", path.display());
+    open(&name, &OpenOptions::default()).unwrap()
+}
+
+/// Few decimals that occur often are classes; many, or each of them once, are measurements.
+#[test]
+fn a_column_of_measurements_is_refused_as_labels() {
+    let table = |n_values: usize, step: f64, n_rows: usize| {
+        let row = |row: usize| format!("{row},{}", (row % n_values) as f64 * step);
+        let rows: Vec<String> = (0..n_rows).map(row).collect();
+        let name = format!("measured_{n_values}_{}_{n_rows}.csv", step.fract() != 0.0);
+        let path = file(&name, format!("x,y\n{}", rows.join("\n")).as_bytes());
+        open(&format!("{}:y", path.display()), &OpenOptions::default())
+    };
+    for (n_values, step, n_rows, is_refused) in [
+        (4, 0.5, 100, false),
+        (20, 0.5, 100, false),
+        (21, 0.5, 100, true),
+        (10, 0.5, 12, true),
+        (30, 1.0, 100, false),
+    ] {
+        let opened = table(n_values, step, n_rows);
+        let case = format!("{n_values} by {step} in {n_rows}");
+        assert_eq!(opened.is_err(), is_refused, "{case}");
+        if let Err(error) = opened {
+            let message = error.to_string();
+            assert!(message.contains("regression target"), "{message}");
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::magnitude;
 pub struct BlockSize {
     /// The reach of a block.
     pub reach: Reach,
-    /// Keeps every block within one row of axis 0.
+    /// Keeps every block within one row of axis 0. An array of one axis is one row.
     pub skip_first_dim: bool,
 }
 
@@ -64,7 +64,7 @@ impl Sharing<'_> {
             Self::Tensor => dim,
             Self::Channel => whole_if(axis > 0),
             Self::Row => whole_if(axis + 1 == shape.len()),
-            Self::Blocks(blocks) if blocks.skip_first_dim && axis == 0 => 1,
+            Self::Blocks(blocks) if blocks.skip_first_dim && axis == 0 && shape.len() > 1 => 1,
             Self::Blocks(blocks) => {
                 let size = blocks.reach.along(shape.len() - axis);
                 size.map_or(dim, |size| size.min(dim))

@@ -9,6 +9,8 @@ use std::path::Path;
 
 /// More different labels than this are a column of measurements, not of classes.
 pub const MAX_CLASSES: usize = 10_000;
+/// Columns that a message names before it counts the rest.
+const MAX_LISTED: usize = 30;
 /// More columns than this are refused.
 pub const MAX_COLUMNS: usize = 1 << 16;
 /// More cells than this, 16 GiB as f32, are refused.
@@ -73,7 +75,7 @@ pub enum TableProblem {
     NoColumn {
         /// The column asked for.
         name: String,
-        /// The nearest names there are.
+        /// The columns there are, and the nearest names.
         hint: String,
     },
     /// A row has too few or too many cells.
@@ -135,8 +137,25 @@ pub(crate) fn column(columns: &[String], name: &str) -> Result<usize, TableProbl
     let found = columns.iter().position(|column| column == name);
     found.ok_or_else(|| TableProblem::NoColumn {
         name: name.to_owned(),
-        hint: did_you_mean(name, columns.iter().map(String::as_str)),
+        hint: listing(columns) + &did_you_mean(name, columns.iter().map(String::as_str)),
     })
+}
+
+/// The names of the columns, for a message.
+fn listing(columns: &[String]) -> String {
+    if columns.is_empty() {
+        return String::new();
+    }
+    let mut names: Vec<&str> = columns
+        .iter()
+        .take(MAX_LISTED)
+        .map(String::as_str)
+        .collect();
+    let more = format!("{} more", columns.len().saturating_sub(MAX_LISTED));
+    if columns.len() > MAX_LISTED {
+        names.push(&more);
+    }
+    format!("; it has {}", names.join(", "))
 }
 
 /// Checks the size of a table before it is read. Packed files can promise any size, so theirs bounds nothing.
@@ -236,11 +255,18 @@ fn number(cell: &str) -> Result<f32, String> {
     let shown = || cell.chars().take(40).collect::<String>();
     let value: f32 = cell
         .parse()
-        .map_err(|_| format!("'{}' is not a number", shown()))?;
+        .map_err(|_| format!("'{}' is not a number{}", shown(), point_hint(cell)))?;
     if value.is_finite() {
         Ok(value)
     } else {
         Err(format!("'{}' is not a finite float32", shown()))
+    }
+}
+
+fn point_hint(cell: &str) -> &'static str {
+    match cell.replacen(',', ".", 1).parse::<f32>() {
+        Ok(_) => "; decimals are written with a point",
+        Err(_) => "",
     }
 }
 
@@ -264,7 +290,7 @@ impl Labels {
         }
         if self.names.len() == MAX_CLASSES {
             return Err(format!(
-                "there are more than {MAX_CLASSES} different labels; is this the label column?"
+                "there are more than {MAX_CLASSES} different labels; a regression target is no column of classes"
             ));
         }
         let code = self.names.len() as u32;

@@ -1,12 +1,15 @@
-//! Comma-separated tables with a header line (RFC 4180).
+//! Separated tables with a header line (RFC 4180), with commas, semicolons or tabs between the cells: with those of which
+//! the header has most.
 //!
-//! Cells may stand in double quotes, in which commas, doubled quotes and line ends are text. Empty lines are skipped.
+//! Cells may stand in double quotes, in which separators, doubled quotes and line ends are text. Empty lines are skipped.
 //! Lines end with `\n` or `\r\n`; a byte-order mark at the start is skipped. Files may be gzipped.
 
 use crate::columns::{Builder, Table, TableError, TableProblem, read_text};
 use std::io::BufRead;
 use std::path::Path;
 
+/// The characters that may stand between cells; of equally many in the header the first.
+const SEPARATORS: [char; 3] = [',', ';', '\t'];
 /// Longer records are refused: 16 MiB.
 pub const MAX_RECORD: usize = 1 << 24;
 
@@ -32,6 +35,8 @@ pub fn parse(text: impl BufRead, label: &str) -> Result<Table, TableProblem> {
 /// Splits text into records of cells. The cells are reused from record to record.
 pub(crate) struct Records<R> {
     reader: R,
+    /// Found in the first record.
+    separator: Option<char>,
     line: String,
     n_lines: usize,
     cells: Vec<String>,
@@ -43,6 +48,7 @@ impl<R: BufRead> Records<R> {
     pub fn new(reader: R) -> Self {
         Self {
             reader,
+            separator: None,
             line: String::new(),
             n_lines: 0,
             cells: Vec::new(),
@@ -69,7 +75,8 @@ impl<R: BufRead> Records<R> {
             }
         }
         let line = std::mem::take(&mut self.line);
-        let split = self.split(&line);
+        let separator = *self.separator.get_or_insert_with(|| separator_of(&line));
+        let split = self.split(&line, separator);
         self.line = line;
         split.map_err(|message| wrong(first_line, message))?;
         Ok(Some(&self.cells[..self.n_cells]))
@@ -99,7 +106,7 @@ impl<R: BufRead> Records<R> {
         Ok(n_bytes > 0)
     }
 
-    fn split(&mut self, line: &str) -> Result<(), &'static str> {
+    fn split(&mut self, line: &str, separator: char) -> Result<(), &'static str> {
         let mut rest = line.trim_end_matches(['\r', '\n']);
         self.n_cells = 0;
         loop {
@@ -108,17 +115,35 @@ impl<R: BufRead> Records<R> {
             let after = if let Some(quoted) = rest.trim_start_matches(' ').strip_prefix('"') {
                 unquote(quoted, cell)?
             } else {
-                let end = rest.find(',').unwrap_or(rest.len());
+                let end = rest.find(separator).unwrap_or(rest.len());
                 cell.push_str(&rest[..end]);
                 &rest[end..]
             };
-            match after.strip_prefix(',') {
+            match after.strip_prefix(separator) {
                 Some(more) => rest = more,
                 None if after.trim().is_empty() => return Ok(()),
                 None => return Err("text follows a closing quote"),
             }
         }
     }
+}
+
+/// The separator of which the header has most outside of quotes.
+fn separator_of(header: &str) -> char {
+    let count = |separator: char| {
+        let unquoted = header.split('"').step_by(2);
+        unquoted
+            .map(|text| text.matches(separator).count())
+            .sum::<usize>()
+    };
+    let more = |best: char, other: char| {
+        if count(other) > count(best) {
+            other
+        } else {
+            best
+        }
+    };
+    SEPARATORS.into_iter().fold(SEPARATORS[0], more)
 }
 
 fn wrong(line: usize, message: &str) -> TableProblem {

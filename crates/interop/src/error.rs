@@ -68,6 +68,12 @@ pub enum Problem {
         /// The problem.
         message: String,
     },
+    /// The file is the original's `.mz`, the pickled metadata of a graph.
+    #[error("holds no weights: it is the original's metadata of a graph; load {weights}")]
+    Metadata {
+        /// The file that the original writes beside it.
+        weights: String,
+    },
     /// The file has no tensors where a checkpoint has them.
     #[error("holds no tensors: {0}")]
     NoTensors(String),

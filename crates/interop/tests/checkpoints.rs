@@ -228,3 +228,34 @@ fn network(layers: &[usize]) -> Vec<(String, Vec<usize>)> {
     }
     shapes
 }
+
+/// `MaseGraph.export` of the original writes two files, and the weights are in the other one.
+#[test]
+fn the_originals_metadata_points_to_the_weights() {
+    let bytes = std::fs::read(fixture("original.mz")).expect("the fixture");
+    let problem = decode(&bytes, None).expect_err("no weights");
+    let expected = "holds no weights: it is the original's metadata of a graph; load the .pt file of the same name, which has them";
+    assert_eq!(problem.to_string(), expected);
+
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("original_metadata");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let beside = folder.join("graph.pt");
+    let _ = std::fs::remove_file(&beside);
+    // Without a node there are no keys to know it by, but its name.
+    for content in [bytes.as_slice(), b"\x80\x04}."] {
+        let path = folder.join("graph.mz");
+        std::fs::write(&path, content).expect("a file");
+        let error = || read(&path, None).expect_err("no weights").to_string();
+        let named = |end: &str| {
+            let path = path.display();
+            let beside = beside.display();
+            format!(
+                "{path}: holds no weights: it is the original's metadata of a graph; load {beside}, which has them{end}"
+            )
+        };
+        assert_eq!(error(), named(" and is not there"));
+        std::fs::write(&beside, "").expect("a file");
+        assert_eq!(error(), named(""));
+        std::fs::remove_file(&beside).expect("the file");
+    }
+}

@@ -2,7 +2,7 @@
 
 use interop::checkpoint::{Checkpoint, Kind, NamedTensor, decode, encode, read};
 use ir::{Graph, Tensor};
-use models::weights::{LoadError, load_into, tensors_of};
+use models::weights::{LoadError, Loaded, load_into, load_matching, tensors_of};
 use models::{MODELS, ModelInfo, build};
 use serde_json::Value as Json;
 use std::path::Path;
@@ -203,6 +203,96 @@ fn masks_that_do_not_fit_are_told_and_change_nothing() {
   l.weight_mask: a mask has zeros and ones, got 0.5";
     assert_eq!(error.to_string(), expected);
     assert_eq!(graph, Graph::parse(TWO).expect("a graph"));
+}
+
+/// What wrappers put before names: alone, around each other, and beside tensors of their own.
+#[test]
+fn prefixes_of_wrappers_are_left_out_in_every_model() {
+    let prefixes = [
+        "",
+        "model.",
+        "bert.",
+        "module.",
+        "_orig_mod.",
+        "module._orig_mod.model.",
+    ];
+    for (name, prefix) in small_models().flat_map(|name| prefixes.map(|prefix| (name, prefix))) {
+        let saved = pruned(name, 1);
+        let mut tensors = tensors_of(&saved);
+        for tensor in &mut tensors {
+            tensor.name.insert_str(0, prefix);
+        }
+        let expected = Loaded {
+            prefix: Some(prefix.to_owned()).filter(|prefix| !prefix.is_empty()),
+            left_out: vec!["head.scale".to_owned()],
+        };
+        let mut loaded = initialized(name, 2);
+        let exact = load_into(&mut loaded, &tensors);
+        let exact = exact.unwrap_or_else(|error| panic!("{prefix}: {error}"));
+        assert_eq!(exact.prefix, expected.prefix);
+        assert!(loaded == saved, "{name} under '{prefix}'");
+
+        tensors.push(named("head.scale", &[1], &[0.5]));
+        let mut loaded = initialized(name, 2);
+        assert!(load_into(&mut loaded, &tensors).is_err(), "an extra tensor");
+        let matching = load_matching(&mut loaded, &tensors);
+        let matching = matching.unwrap_or_else(|error| panic!("{prefix}: {error}"));
+        assert_eq!(matching, expected);
+        assert!(
+            loaded == saved,
+            "{name} under '{prefix}' with more beside it"
+        );
+    }
+}
+
+#[test]
+fn a_prefix_stays_where_two_names_would_become_one_or_it_belongs_to_the_network() {
+    let weight = |name: &str, value: f32| named(name, &[2, 2], &[value; 4]);
+    let both = [weight("l.weight", 1.0), weight("model.l.weight", 2.0)];
+    let mut graph = Graph::parse(TWO).expect("a graph");
+    let loaded = load_matching(&mut graph, &both).expect("the bare name");
+    assert_eq!(loaded.prefix, None);
+    assert_eq!(loaded.left_out, ["model.l.weight"]);
+    assert_eq!(tensors_of(&graph), both[..1]);
+
+    let own = TWO.replace("\"l\"", "\"model.l\"");
+    let mut graph = Graph::parse(&own).expect("a graph");
+    let loaded = load_into(&mut graph, &both[1..]).expect("its own name");
+    assert_eq!(loaded, Loaded::default());
+}
+
+#[test]
+fn missing_tensors_are_an_error_however_many_others_there_are() {
+    let mut graph = initialized("jsc-tiny", 1);
+    let before = graph.clone();
+    let mut tensors = tensors_of(&graph);
+    tensors.retain(|tensor| tensor.name != "seq_blocks.2.bias");
+    tensors.push(named("act_scale", &[1], &[0.5]));
+    let error = load_matching(&mut graph, &tensors).expect_err("no bias");
+    let expected = "weights do not fit jsc-tiny: 1 missing, 1 unexpected
+  missing seq_blocks.2.bias
+  unexpected act_scale";
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(graph, before);
+}
+
+#[test]
+fn notes_count_and_name_what_was_left_out() {
+    let loaded = Loaded {
+        prefix: Some("module.".to_owned()),
+        left_out: vec!["a.scale".to_owned(), "b.scale".to_owned()],
+    };
+    let expected = [
+        "w.pt: the prefix 'module.' of its names is left out",
+        "w.pt: 2 tensors that net does not have left out: a.scale, b.scale",
+    ];
+    assert_eq!(loaded.notes("w.pt", "net"), expected);
+    assert!(Loaded::default().notes("w.pt", "net").is_empty());
+    let many = Loaded {
+        prefix: None,
+        left_out: (0..30).map(|i| format!("x{i}")).collect(),
+    };
+    assert!(many.notes("w.pt", "net")[0].ends_with("x19, and 10 more"));
 }
 
 #[test]

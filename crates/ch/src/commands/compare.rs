@@ -1,10 +1,8 @@
 //! `ch compare A B [DATASET]`: two networks side by side.
 
-use crate::output::Output;
-use crate::output::OutputArgs;
-use crate::output::json_text;
-use crate::{pipeline, source};
-use anyhow::{Context, Result, bail};
+use crate::output::{Console, Level, Output, OutputArgs, json_text};
+use crate::{checkpoints, pipeline, source};
+use anyhow::{Result, bail};
 use data::{OpenOptions, Rows, Split};
 use interop::checkpoint;
 use ir::Graph;
@@ -131,8 +129,8 @@ fn open(args: &Args, name: &str, info: &ModelInfo) -> Result<Graph> {
     };
     let mut graph = source::load(model, info)?;
     source::verify(model, &graph)?;
-    models::weights::load_into(&mut graph, &file.tensors)
-        .with_context(|| format!("cannot load {name}"))?;
+    let mut console = Console::new(args.output, Level::Info);
+    checkpoints::load(&mut graph, path, &file.tensors, false, &mut console)?;
     Ok(graph)
 }
 

@@ -49,7 +49,7 @@ pub fn run(args: &Args) -> Result<Output> {
         console.note("no --load given: these are the outputs of starting weights");
     }
     let samples = samples(settings, args, &mut console)?;
-    let graph = pipeline::open_graph(settings, samples.info.as_ref())?;
+    let graph = pipeline::open_graph(settings, samples.info.as_ref(), &mut console)?;
     let rows = samples.values.len() / samples.width.max(1);
     if rows == 0 {
         bail!("there are no rows to run");

@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let settings = &config.settings;
     let mut console = pipeline::begin(&config, args.output)?;
     let data = pipeline::open_data(settings, &mut console)?;
-    let graph = pipeline::open_graph(settings, Some(&data.info))?;
+    let graph = pipeline::open_classifier(settings, &data.info, &mut console)?;
     let mut flow = Flow {
         settings,
         source: &config.source,
@@ -109,7 +109,7 @@ impl<'a> Flow<'a> {
         program: Option<&Program>,
         asked: Option<&SearchConfig>,
     ) -> Result<()> {
-        train::check_batch(self.settings, self.data)?;
+        train::note_short_batch(self.settings, self.data, self.console);
         if self.data.test.is_empty() {
             bail!("dataset {} has no test rows", self.data.info.name);
         }
@@ -170,7 +170,8 @@ impl<'a> Flow<'a> {
             .print(&format!("best.ckpt: {}\n", outcome.best.display()));
         let mut best = self.settings.clone();
         best.load_name = Some(outcome.best);
-        Ok(Some(pipeline::open_graph(&best, Some(&self.data.info))?))
+        let graph = pipeline::open_graph(&best, Some(&self.data.info), self.console)?;
+        Ok(Some(graph))
     }
 
     fn test(&mut self, graph: &Graph, title: &str) -> Result<Json> {

@@ -1,5 +1,6 @@
 //! The console of a long command: lines, and a progress line on a terminal.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -41,6 +42,7 @@ pub struct Console {
     is_terminal: bool,
     is_drawn: bool,
     last: Option<Instant>,
+    noted: BTreeSet<String>,
 }
 
 impl Console {
@@ -54,6 +56,7 @@ impl Console {
             is_terminal: shows_progress && io::stderr().is_terminal(),
             is_drawn: false,
             last: None,
+            noted: BTreeSet::new(),
         }
     }
 
@@ -83,9 +86,9 @@ impl Console {
         }
     }
 
-    /// Prints a note that the user should see, on standard error.
+    /// Prints a note that the user should see, on standard error; the same note once.
     pub fn note(&mut self, line: &str) {
-        if self.level >= Level::Warning {
+        if self.level >= Level::Warning && self.noted.insert(line.to_owned()) {
             self.clear();
             let _ = writeln!(io::stderr(), "note: {line}");
         }

@@ -104,12 +104,13 @@ macro_rules! settings {
 settings! {
     // what to run
     model: String, position("MODEL").swept(), Run, "a model of `ch list models`, or a file in the text form (.mg)";
-    dataset: String, position("DATASET"), Run, "a dataset of `ch data list`, or FILE:LABEL for a CSV, NPZ or Parquet file";
+    dataset: String, position("DATASET"), Run, "a dataset of `ch data list`, or FILE:LABEL for a CSV, TSV, NPZ or Parquet file";
     data_dir: PathBuf, option("data-dir", "FOLDER"), Run, "folder with datasets; $MASE_DATA if not given";
     val_split: ValSplit = "held-out", option("val-split", "WORD"), Run, "validate on held-out rows, or on the training rows as the original does";
     task: Task = "classification", option("task", "WORD"), Run, "what the network learns";
-    load_name: PathBuf, option("load", "FILE").alias("load-name").swept(), Run, "checkpoint to start from: .ckpt, .pt, .safetensors or .mz";
+    load_name: PathBuf, option("load", "FILE").alias("load-name").swept(), Run, "checkpoint to start from: .ckpt, .pt, .safetensors or .mz, or the folder of a run for its best one";
     load_type: LoadType = "auto", option("load-type", "WORD"), Run, "kind of the checkpoint; auto looks at its content";
+    strict: bool = "false", switch("strict"), Run, "refuse a checkpoint with tensors that the network does not have";
     seed: u64 = "0", option("seed", "N").swept(), Run, "seed of every random choice";
     // training
     batch_size: NonZero<usize> = "128", option("batch-size", "N").swept(), Training, "rows in a batch";

@@ -17,10 +17,17 @@ type Reader = fn(&Path, &str) -> Result<(Table, Vec<usize>), DataError>;
 const READERS: &[(&str, Reader)] = &[
     (".csv", read_csv),
     (".csv.gz", read_csv),
+    (".tsv", read_csv),
+    (".tsv.gz", read_csv),
+    (".txt", read_csv),
+    (".txt.gz", read_csv),
     (".npz", read_npz),
     (".parquet", read_parquet),
     (".pq", read_parquet),
 ];
+
+/// More different decimals than this are measurements, not classes.
+const MAX_DECIMALS: usize = 20;
 
 /// The path and the label column, if the name is that of a file.
 pub(crate) fn parse_name(name: &str) -> Option<(PathBuf, &str)> {
@@ -68,6 +75,11 @@ fn check(path: &Path, label: &str, table: &Table) -> Result<(), DataError> {
         prepare::too_few(n_rows)
     } else if let [only] = table.classes.as_slice() {
         format!("column '{label}' has one class only, '{only}'; two are needed to tell apart")
+    } else if is_regression_target(&table.classes, n_rows) {
+        let n_values = table.classes.len();
+        format!(
+            "column '{label}' has {n_values} different decimals in {n_rows} rows: it is a regression target; name a column of classes"
+        )
     } else {
         return Ok(());
     };
@@ -75,6 +87,13 @@ fn check(path: &Path, label: &str, table: &Table) -> Result<(), DataError> {
         path: path.to_owned(),
         message,
     })
+}
+
+/// True for labels that are numbers, not all of them whole, and either many or hardly ever the same.
+fn is_regression_target(classes: &[String], n_rows: usize) -> bool {
+    let numbers: Option<Vec<f64>> = classes.iter().map(|name| name.parse().ok()).collect();
+    let is_decimal = numbers.is_some_and(|numbers| numbers.iter().any(|x| x.fract() != 0.0));
+    is_decimal && (classes.len() > MAX_DECIMALS || classes.len() * 2 > n_rows)
 }
 
 fn read_csv(path: &Path, label: &str) -> Result<(Table, Vec<usize>), DataError> {

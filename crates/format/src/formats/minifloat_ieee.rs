@@ -16,7 +16,8 @@ value = sign * 2^(e-b) * (1 + M/2^m)  for a stored exponent e > 0,   sign * 2^(1
         with E = exponent_width, b = exponent_bias, m = width - 1 - E
 
 Nearest representable value, ties to an even M, with carry into the exponent. Every code is a number: no infinity and
-no NaN, results saturate. Differs from MASE: 1.97 in (8, 4) is 2.0.
+no NaN, results saturate. Without fraction bits (m = 0) a tie of two powers of two goes to the larger, and one of zero and
+the smallest power to zero. Differs from MASE: 1.97 in (8, 4) is 2.0.
 
 minifloat_ieee(8, 4), b = 7, m = 3, largest 480:
   1.97   = 1.97 * 2^0 -> 2.0 = 2^1 * 1.000   code 0_1000_000   2.0

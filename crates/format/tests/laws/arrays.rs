@@ -17,7 +17,7 @@ fn groups(shape: &[usize], size: &FieldValue, skip: bool) -> BTreeMap<Vec<usize>
             let position = rest % shape[axis];
             rest /= shape[axis];
             key[axis] = match size_along(size, shape.len() - axis) {
-                _ if skip && axis == 0 => position,
+                _ if skip && axis == 0 && shape.len() > 1 => position,
                 -1 => 0,
                 size => position / size as usize,
             };

@@ -14,6 +14,7 @@ use std::path::Path;
 
 mod counters;
 mod lightning;
+mod metadata;
 mod mz;
 mod optimizer;
 mod safetensors;
@@ -125,7 +126,9 @@ impl fmt::Display for Kind {
 
 /// Reads a checkpoint. With a `kind`, a file of another kind is an error that names its kind.
 pub fn read(path: &Path, kind: Option<Kind>) -> Result<Checkpoint, InteropError> {
-    let checkpoint = read_bytes(path).and_then(|bytes| decode(&bytes, kind));
+    let checkpoint = read_bytes(path).and_then(|bytes| {
+        decode(&bytes, kind).map_err(|problem| metadata::name_weights(problem, path, &bytes))
+    });
     checkpoint.map_err(|problem| InteropError {
         path: path.to_owned(),
         problem,
@@ -147,6 +150,8 @@ pub fn decode(bytes: &[u8], kind: Option<Kind>) -> Result<Checkpoint, Problem> {
         mz::decode(bytes)
     } else if safetensors::is_safetensors(bytes) {
         safetensors::decode(bytes)
+    } else if metadata::is_metadata(bytes) {
+        Err(metadata::problem())
     } else if bytes.starts_with(b"PK") || torch::starts_like_pickle(bytes) {
         state_dict::decode(bytes)
     } else {

@@ -17,7 +17,7 @@ const MAX_SKIPPED: usize = 100;
 
 /// The tensors of a state dict, and the names of entries that are none.
 pub struct Entries {
-    /// By dotted name, without [`PREFIX`].
+    /// By dotted name; those of a Lightning checkpoint without [`PREFIX`].
     pub tensors: Vec<NamedTensor>,
     /// `name (what it is)`.
     pub skipped: Vec<String>,
@@ -120,23 +120,24 @@ fn read_entries(dict: View, tensors: &mut Tensors, kind: Kind) -> Result<Entries
         let message = format!("the dict has {} other entries", skipped.len());
         return Err(Problem::NoTensors(message));
     }
-    strip_prefix(&mut found, kind);
+    if kind == Kind::Lightning {
+        strip_prefix(&mut found);
+    }
     Ok(Entries {
         tensors: found,
         skipped,
     })
 }
 
-/// A state dict of a Lightning module is known by the prefix on every name; in a Lightning checkpoint, metrics and
-/// losses may stand beside the model. Names stay as they are when two would become one.
-fn strip_prefix(tensors: &mut [NamedTensor], kind: Kind) {
-    let all = tensors.iter().all(|tensor| tensor.name.starts_with(PREFIX));
+/// Takes the prefix off the names that have it: metrics and losses may stand beside the model. Names stay as they are
+/// when two would become one.
+fn strip_prefix(tensors: &mut [NamedTensor]) {
     let stripped = |tensor: &NamedTensor| {
         let name = tensor.name.strip_prefix(PREFIX);
         name.unwrap_or(&tensor.name).to_owned()
     };
     let names: BTreeSet<String> = tensors.iter().map(stripped).collect();
-    if (!all && kind != Kind::Lightning) || names.len() < tensors.len() {
+    if names.len() < tensors.len() {
         return;
     }
     for tensor in tensors {

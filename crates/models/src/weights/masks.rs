@@ -109,21 +109,22 @@ fn ports(graph: &Graph) -> Vec<(NodeId, String, String, Vec<usize>)> {
 /// The tensors with `torch.nn.utils.prune`'s pairs resolved: a module that is being pruned has no `weight`, but
 /// `weight_orig` and `weight_mask`, and uses their product.
 pub(super) fn without_originals<'a>(
-    tensors: &'a [NamedTensor],
+    tensors: Vec<Cow<'a, NamedTensor>>,
     wanted: &BTreeSet<&str>,
 ) -> Vec<Cow<'a, NamedTensor>> {
-    let names: BTreeSet<&str> = tensors.iter().map(|t| t.name.as_str()).collect();
-    let resolve = |tensor: &'a NamedTensor| {
+    let names: BTreeSet<String> = tensors.iter().map(|t| t.name.clone()).collect();
+    let resolve = |tensor: Cow<'a, NamedTensor>| {
         let pruned = tensor.name.strip_suffix("_orig").filter(|name| {
-            let has_mask = names.contains(format!("{name}_mask").as_str());
-            wanted.contains(name) && has_mask && !names.contains(name)
+            let has_mask = names.contains(&format!("{name}_mask"));
+            wanted.contains(name) && has_mask && !names.contains(*name)
         });
-        pruned.map_or(Cow::Borrowed(tensor), |name| {
-            Cow::Owned(NamedTensor {
-                name: name.to_owned(),
-                ..tensor.clone()
-            })
-        })
+        match pruned.map(str::to_owned) {
+            Some(name) => Cow::Owned(NamedTensor {
+                name,
+                ..tensor.into_owned()
+            }),
+            None => tensor,
+        }
     };
-    tensors.iter().map(resolve).collect()
+    tensors.into_iter().map(resolve).collect()
 }

@@ -1,7 +1,7 @@
 //! Weights into a graph and out of it, by PyTorch's dotted names.
 //!
 //! A module that is called twice has one set of parameters under one name; loading writes both places. Pruning masks
-//! go along as `<parameter>_mask` and `<module>.data_in_0_mask`.
+//! go along as `<parameter>_mask` and `<module>.data_in_0_mask`. A prefix that a wrapper put before the names is left out.
 
 use interop::checkpoint::NamedTensor;
 use ir::{Graph, NodeId, Tensor};
@@ -10,9 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 mod masks;
+mod prefix;
 
 pub use masks::BadMask;
 use masks::{Masks, without_originals};
+use prefix::without_prefix;
 
 /// Every reason why weights do not fit a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +51,22 @@ pub struct WrongShape {
     pub got: Vec<usize>,
 }
 
+/// The differences between the weights and the graph that they were loaded into.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// The prefix of wrappers that the names had.
+    pub prefix: Option<String>,
+    /// Names of weights that the graph does not have, without that prefix.
+    pub left_out: Vec<String>,
+}
+
+/// The treatment of weights that the graph does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extra {
+    Refuse,
+    LeaveOut,
+}
+
 /// Names that a state dict has and a graph needs not: counters and constants that no value depends on.
 const IGNORED: &[&str] = &["num_batches_tracked", "position_ids", "_extra_state"];
 
@@ -60,7 +78,8 @@ struct Place {
 }
 
 /// Gives every parameter and buffer of the graph its values, and the graph the masks among the weights in place of its
-/// own. A masked parameter is zero where its mask is. Nothing is changed when a single tensor does not fit.
+/// own. A masked parameter is zero where its mask is. Nothing is changed when a single tensor does not fit or the graph has
+/// no place for it.
 ///
 /// ```
 /// let mut graph = models::build("jsc-tiny", &models::ModelInfo::default())?;
@@ -71,13 +90,29 @@ struct Place {
 /// assert_eq!(graph, other);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[expect(
-    clippy::missing_panics_doc,
-    reason = "sizes that differ have been refused"
-)]
-pub fn load_into(graph: &mut Graph, tensors: &[NamedTensor]) -> Result<(), LoadError> {
+pub fn load_into(graph: &mut Graph, tensors: &[NamedTensor]) -> Result<Loaded, LoadError> {
+    load(graph, tensors, Extra::Refuse)
+}
+
+/// The same, but tensors that the graph has no place for are left out.
+///
+/// ```
+/// let mut graph = models::build("jsc-tiny", &models::ModelInfo::default())?;
+/// graph.initialize(1);
+/// let mut tensors = models::weights::tensors_of(&graph);
+/// tensors.push(interop::checkpoint::NamedTensor { name: "act_scale".into(), shape: vec![], values: vec![0.5] });
+/// let loaded = models::weights::load_matching(&mut graph, &tensors)?;
+/// assert_eq!(loaded.left_out, ["act_scale"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn load_matching(graph: &mut Graph, tensors: &[NamedTensor]) -> Result<Loaded, LoadError> {
+    load(graph, tensors, Extra::LeaveOut)
+}
+
+fn load(graph: &mut Graph, tensors: &[NamedTensor], extra: Extra) -> Result<Loaded, LoadError> {
     let places = places(graph);
     let wanted: BTreeSet<&str> = places.iter().map(|(name, _)| name.as_str()).collect();
+    let (tensors, prefix) = without_prefix(tensors, &wanted);
     let tensors = without_originals(tensors, &wanted);
     let given: BTreeMap<&str, &NamedTensor> =
         tensors.iter().map(|t| (t.name.as_str(), &**t)).collect();
@@ -92,7 +127,7 @@ pub fn load_into(graph: &mut Graph, tensors: &[NamedTensor]) -> Result<(), LoadE
         masks: std::mem::take(&mut masks.values),
         unexpected,
     };
-    if !error.is_empty() {
+    if !error.is_empty(extra) {
         return Err(error);
     }
     let mut shared: BTreeMap<&str, Tensor> = BTreeMap::new();
@@ -105,7 +140,10 @@ pub fn load_into(graph: &mut Graph, tensors: &[NamedTensor]) -> Result<(), LoadE
         params.insert(place.port.to_owned(), tensor.clone());
     }
     masks.put_into(graph);
-    Ok(())
+    Ok(Loaded {
+        prefix,
+        left_out: error.unexpected,
+    })
 }
 
 /// Every parameter, buffer and mask that is present, each once, in the order of PyTorch's state dict: a module's own tensors
@@ -215,9 +253,9 @@ fn near(name: &str, names: &[String]) -> Vec<String> {
 }
 
 impl LoadError {
-    fn is_empty(&self) -> bool {
+    fn is_empty(&self, extra: Extra) -> bool {
         self.missing.is_empty()
-            && self.unexpected.is_empty()
+            && (extra == Extra::LeaveOut || self.unexpected.is_empty())
             && self.shapes.is_empty()
             && self.masks.is_empty()
     }
@@ -225,6 +263,31 @@ impl LoadError {
 
 /// One line per problem, at most this many of a sort.
 const SHOWN: usize = 20;
+
+impl Loaded {
+    /// A sentence for each difference, with the name of the file and of the graph.
+    pub fn notes(&self, file: &str, graph: &str) -> Vec<String> {
+        let prefix = self.prefix.iter();
+        let prefix =
+            prefix.map(|prefix| format!("{file}: the prefix '{prefix}' of its names is left out"));
+        let mut names = self
+            .left_out
+            .iter()
+            .take(SHOWN)
+            .cloned()
+            .collect::<Vec<_>>();
+        let n = self.left_out.len();
+        if n > SHOWN {
+            names.push(format!("and {} more", n - SHOWN));
+        }
+        let plural = if n == 1 { "" } else { "s" };
+        let extra = (n > 0).then(|| {
+            let names = names.join(", ");
+            format!("{file}: {n} tensor{plural} that {graph} does not have left out: {names}")
+        });
+        prefix.chain(extra).collect()
+    }
+}
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {

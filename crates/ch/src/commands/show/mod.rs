@@ -1,5 +1,6 @@
 //! `ch show MODEL`: the graph as text, then shapes, parameters and costs of every node.
 
+use crate::checkpoints;
 use crate::output::{Output, json_text};
 use crate::source::{load, verify};
 use anyhow::bail;
@@ -7,14 +8,18 @@ use ir::{Graph, NodeId, Verified};
 use models::ModelInfo;
 use passes::cost::{self, NodeCost};
 use report::Column;
+use std::path::Path;
 
+mod belonging;
 mod json;
 mod text;
+
+use belonging::Belonging;
 
 /// Arguments of `ch show`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A model of `ch list models`, or a graph from a file (`.mg`, `.mz`)
+    /// A model of `ch list models`, a graph from a file (`.mg`, `.mz`), or a checkpoint, whose network is found
     #[arg(value_name = "MODEL|FILE")]
     model: String,
     /// Rows in a batch, for shapes and costs
@@ -59,7 +64,13 @@ pub const PARAMETER_COLUMNS: &[Column] = &[
 
 /// The graph, its nodes and its totals.
 pub fn run(args: &Args) -> anyhow::Result<Output> {
-    let mut graph = load(&args.model, &ModelInfo::default())?;
+    let (mut graph, belonging) = if checkpoints::is_weights(&args.model) {
+        let owner = checkpoints::owner(Path::new(&args.model))?;
+        let belonging = Belonging::of(&args.model, &owner);
+        (owner.graph, Some(belonging))
+    } else {
+        (load(&args.model, &ModelInfo::default())?, None)
+    };
     if let Some(seed) = args.seed {
         initialize(&args.model, &mut graph, seed)?;
     }
@@ -72,9 +83,14 @@ pub fn run(args: &Args) -> anyhow::Result<Output> {
         );
     };
     let text = if args.json {
-        json_text(&json::print(&verified, batch, &rows))?
+        let mut network = json::print(&verified, batch, &rows);
+        if let Some(belonging) = &belonging {
+            network["checkpoint"] = belonging.to_json();
+        }
+        json_text(&network)?
     } else {
-        text::print(&verified, &rows)
+        let head = belonging.map_or_else(String::new, |belonging| format!("{belonging}\n\n"));
+        head + &text::print(&verified, &rows)
     };
     Ok(text.into())
 }

@@ -10,7 +10,7 @@ use crate::output::number::count;
 use crate::output::{Console, Folder, Output, OutputArgs, json_text};
 use crate::pipeline;
 use crate::settings::{Action, Config, Resume, SettingArgs, Settings};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use data::Dataset;
 use fit::TrainRun;
 use ir::Graph;
@@ -55,8 +55,8 @@ pub fn run(args: &Args) -> Result<Output> {
     let settings = &config.settings;
     let mut console = pipeline::begin(&config, args.output)?;
     let data = pipeline::open_data(settings, &mut console)?;
-    check_batch(settings, &data)?;
-    let graph = pipeline::open_graph(settings, Some(&data.info))?;
+    note_short_batch(settings, &data, &mut console);
+    let graph = pipeline::open_classifier(settings, &data.info, &mut console)?;
     let folder = match earlier {
         Some(folder) => folder,
         None => Folder::create(settings)?,
@@ -94,14 +94,15 @@ fn save_graph(mut graph: Graph, outcome: &Outcome, console: &mut Console) -> Res
     Ok(path)
 }
 
-/// A batch larger than the training rows is a mistake, not a smaller batch.
-pub fn check_batch(settings: &Settings, data: &Dataset) -> Result<()> {
+/// Notes a batch larger than the training rows.
+pub fn note_short_batch(settings: &Settings, data: &Dataset, console: &mut Console) {
     let (batch, rows) = (settings.batch_size.get(), data.train.len());
     if batch > rows {
         let name = &data.info.name;
-        bail!("batch size {batch} is larger than the {rows} training rows of {name}");
+        console.note(&format!(
+            "batch size {batch} is larger than the {rows} training rows of {name}: a batch is all of them"
+        ));
     }
-    Ok(())
 }
 
 /// Opens the folder of an earlier run, and puts its settings under those that are given now.

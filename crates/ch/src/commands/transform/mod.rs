@@ -42,7 +42,10 @@ pub fn run(args: &Args) -> Result<Output> {
     if pipeline::starts_fresh(settings) {
         console.note("no --load given: these are starting weights");
     }
-    let graph = pipeline::open_graph(settings, data.as_ref().map(|data| &data.info))?;
+    let graph = match &data {
+        Some(data) => pipeline::open_classifier(settings, &data.info, &mut console)?,
+        None => pipeline::open_graph(settings, None, &mut console)?,
+    };
     settings.model.get_or_insert_with(|| graph.name.clone());
     let run = TransformRun {
         settings,

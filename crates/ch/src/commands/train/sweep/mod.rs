@@ -2,8 +2,8 @@
 
 mod results;
 
-use super::check_batch;
 use super::fit::TrainRun;
+use super::note_short_batch;
 use crate::interrupt::stop_flag;
 use crate::output::number::count;
 use crate::output::{Console, Folder, Level, Output, OutputArgs, json_text};
@@ -51,8 +51,8 @@ pub fn run(config: &Config, sweeps: &[String], output: OutputArgs) -> Result<Out
     let mut console = pipeline::begin(config, output)?;
     let data = pipeline::open_data(&config.settings, &mut console)?;
     for settings in &runs {
-        check_batch(settings, &data)?;
-        pipeline::open_graph(settings, Some(&data.info))?;
+        note_short_batch(settings, &data, &mut console);
+        pipeline::open_classifier(settings, &data.info, &mut console)?;
     }
     let folder = Folder::create(&config.settings)?;
     let n_runs = count(points.len() as u64, "run");
@@ -206,10 +206,10 @@ fn train_one(
     folder: &Path,
     stop: &AtomicBool,
 ) -> Result<Row> {
-    let graph = pipeline::open_graph(settings, Some(&data.info))?;
+    let mut silent = Console::new(OutputArgs::default(), Level::Error);
+    let graph = pipeline::open_graph(settings, Some(&data.info), &mut silent)?;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let mut silent = Console::new(OutputArgs::default(), Level::Error);
     let training = TrainRun {
         settings,
         data,

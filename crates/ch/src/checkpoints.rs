@@ -1,0 +1,190 @@
+//! Files of weights: the best one of a run, weights into a graph with notes, and the network that weights belong to.
+
+use crate::output::Console;
+use crate::source;
+use anyhow::{Context, Result, bail};
+use data::DATASETS;
+use interop::checkpoint::{self, Checkpoint, NamedTensor};
+use ir::Graph;
+use models::weights::{load_into, load_matching};
+use models::{MODELS, ModelEntry, ModelInfo};
+use serde_json::Value as Json;
+use std::path::{Path, PathBuf};
+
+/// Endings of files of weights, without the graph.
+const ENDINGS: &[&str] = &["ckpt", "pt", "pth", "bin", "safetensors"];
+/// The best checkpoint of a run, beneath its folder; the one that brings its graph first.
+const BEST: &[&str] = &[
+    "software/training_ckpts/best.mz",
+    "software/training_ckpts/best.ckpt",
+];
+
+/// The checkpoint itself, or the best one of the run in a folder.
+pub fn resolve(path: &Path) -> Result<PathBuf> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let best = BEST.iter().map(|best| path.join(best));
+    best.into_iter()
+        .find(|best| best.is_file())
+        .with_context(|| {
+            format!(
+                "{} has no best checkpoint, {}; name a checkpoint or the folder of a run",
+                path.display(),
+                BEST[1]
+            )
+        })
+}
+
+/// Loads weights into a graph, and notes what was left out; `strict` refuses tensors that the graph does not have.
+pub fn load(
+    graph: &mut Graph,
+    path: &Path,
+    tensors: &[NamedTensor],
+    strict: bool,
+    console: &mut Console,
+) -> Result<()> {
+    let load = if strict { load_into } else { load_matching };
+    let loaded = load(graph, tensors).with_context(|| format!("cannot load {}", path.display()))?;
+    for note in loaded.notes(&path.display().to_string(), &graph.name) {
+        console.note(&note);
+    }
+    Ok(())
+}
+
+/// A network that a checkpoint belongs to.
+pub struct Owner {
+    /// The network with the weights.
+    pub graph: Graph,
+    /// The models whose parameters have these names and shapes, the recorded one first.
+    pub models: Vec<String>,
+    /// The checkpoint.
+    pub file: Checkpoint,
+}
+
+/// True for a name that is a file of weights or the folder of a run.
+pub fn is_weights(name: &str) -> bool {
+    let path = Path::new(name);
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| ENDINGS.contains(&extension))
+        || (path.is_dir() && models::find(name).is_err())
+}
+
+/// The network of a checkpoint: the one that it records, else those of the table that its tensors fit.
+pub fn owner(path: &Path) -> Result<Owner> {
+    let path = &resolve(path)?;
+    let file = checkpoint::read(path, None)?;
+    let recorded = recorded(&file, "model").map(str::to_owned);
+    if file.graph.is_some() {
+        let graph = passes::interface::graph_of(path, &file)?;
+        let models = vec![graph.name.clone()];
+        return Ok(Owner {
+            graph,
+            models,
+            file,
+        });
+    }
+    if let Some(model) = recorded.as_ref().filter(|model| source::is_path(model)) {
+        let named = || format!("{} belongs to {model}", path.display());
+        let mut graph = source::load(model, &ModelInfo::default()).with_context(named)?;
+        load_matching(&mut graph, &file.tensors).with_context(named)?;
+        let models = vec![model.clone()];
+        return Ok(Owner {
+            graph,
+            models,
+            file,
+        });
+    }
+    let known = recorded.and_then(|model| models::find(&model).ok());
+    let rest = MODELS.iter().filter(|_| known.is_none());
+    let mut found: Vec<(usize, Graph)> = known
+        .into_iter()
+        .chain(rest)
+        .filter_map(|entry| fitted(entry, &file))
+        .collect();
+    found.sort_by_key(|(left_out, _)| *left_out);
+    let Some((fewest, _)) = found.first() else {
+        bail!(
+            "{} holds the weights of a network that is not in `ch list models`; write it in the text form (.mg) with these parameters\n{}",
+            path.display(),
+            listing(&file.tensors)
+        )
+    };
+    let fewest = *fewest;
+    found.retain(|(left_out, _)| *left_out == fewest);
+    let models = found.iter().map(|(_, graph)| graph.name.clone()).collect();
+    let (_, graph) = found.swap_remove(0);
+    Ok(Owner {
+        graph,
+        models,
+        file,
+    })
+}
+
+/// A text that the training recorded among its settings.
+pub fn recorded<'a>(file: &'a Checkpoint, key: &str) -> Option<&'a str> {
+    let training = file.training.as_ref()?;
+    training.hyper_parameters.get(key)?.as_str()
+}
+
+/// The classes in the order that a network was trained with: recorded, or those of the recorded dataset.
+pub fn classes(file: &Checkpoint) -> Option<Vec<String>> {
+    let names = |classes: &[&str]| classes.iter().map(|&name| name.to_owned()).collect();
+    let hyper_parameters = &file.training.as_ref()?.hyper_parameters;
+    if let Some(classes) = hyper_parameters.get("classes").and_then(Json::as_array) {
+        let text = |class: &Json| class.as_str().map(str::to_owned);
+        return classes.iter().map(text).collect();
+    }
+    let dataset = recorded(file, "dataset")?;
+    let entry = DATASETS.iter().find(|entry| entry.name == dataset)?;
+    Some(names(entry.classes))
+}
+
+/// The model in the sizes that the weights fit, with them, and the number of tensors that are left out.
+fn fitted(entry: &ModelEntry, file: &Checkpoint) -> Option<(usize, Graph)> {
+    for info in sizes(entry, file) {
+        let Ok(mut graph) = models::build(entry.name, &info) else {
+            continue;
+        };
+        match load_matching(&mut graph, &file.tensors) {
+            Ok(loaded) => return Some((loaded.left_out.len(), graph)),
+            // Other sizes give no other names.
+            Err(error) if !error.missing.is_empty() => return None,
+            Err(_) => {}
+        }
+    }
+    None
+}
+
+/// Sizes that weights may have been trained with: those of the recorded dataset, the model's own, those of the known
+/// datasets, and those that the first and the last matrix show.
+fn sizes(entry: &ModelEntry, file: &Checkpoint) -> Vec<ModelInfo> {
+    let dataset = recorded(file, "dataset");
+    let is_recorded = |entry: &&data::DatasetEntry| Some(entry.name) == dataset;
+    let known = DATASETS.iter().filter(is_recorded).chain(DATASETS);
+    let known = known.map(|entry| ModelInfo {
+        input: Some(entry.sample_shape.to_vec()),
+        classes: Some(entry.classes.len()),
+    });
+    let mut matrices = file.tensors.iter().filter(|tensor| tensor.shape.len() == 2);
+    let first = matrices.next();
+    let last = matrices.next_back().or(first);
+    let shown = first.zip(last).map(|(first, last)| ModelInfo {
+        input: (entry.input_shape.len() == 1).then(|| vec![first.shape[1]]),
+        classes: Some(last.shape[0]),
+    });
+    let own = [ModelInfo::default()];
+    known.chain(own).chain(shown).collect()
+}
+
+/// Tensors listed before the rest is counted.
+const MAX_LISTED: usize = 20;
+
+fn listing(tensors: &[NamedTensor]) -> String {
+    let line = |tensor: &NamedTensor| format!("  {} {:?}", tensor.name, tensor.shape);
+    let mut lines: Vec<String> = tensors.iter().take(MAX_LISTED).map(line).collect();
+    if tensors.len() > MAX_LISTED {
+        lines.push(format!("  and {} more", tensors.len() - MAX_LISTED));
+    }
+    lines.join("\n")
+}
