@@ -32,6 +32,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The same with the name of its table, `passes.quantize`, for notes.
+    #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
@@ -42,6 +43,12 @@ impl<'a> Reader<'a> {
         self.asked.push(key);
         let (_, item) = self.table.get(key)?;
         (!item.is_none()).then_some(item)
+    }
+
+    /// The value of a key, without asking for it.
+    pub fn peek(&self, key: &str) -> Option<&'a Value> {
+        let (_, item) = self.table.get(key)?;
+        Some(&item.value)
     }
 
     /// A text.

@@ -12,9 +12,13 @@ const PIPELINE: &str = "pipeline";
 /// The key of `[passes]` under which a file defines pipelines.
 const PIPELINES: &str = "pipelines";
 
+/// The key of a pass's table that names the pass, where the table has a name of its own.
+const TYPE: &str = "type";
+
 /// Passes with their configs, ready to run.
 pub struct Program {
     steps: Vec<Step>,
+    notes: Vec<String>,
 }
 
 struct Step {
@@ -22,6 +26,7 @@ struct Step {
     span: Span,
     entry: &'static PassEntry,
     pass: Box<dyn Configured>,
+    notes: Vec<String>,
 }
 
 /// The outcome of one pass of a program.
@@ -151,12 +156,19 @@ impl Program {
         Self::of(steps, problems)
     }
 
-    fn of(steps: Vec<Step>, problems: Vec<Problem>) -> Result<Self, Vec<Problem>> {
+    fn of(mut steps: Vec<Step>, problems: Vec<Problem>) -> Result<Self, Vec<Problem>> {
         if problems.is_empty() {
-            Ok(Self { steps })
+            let notes = steps.iter_mut().flat_map(|step| step.notes.drain(..));
+            let notes = notes.collect();
+            Ok(Self { steps, notes })
         } else {
             Err(problems)
         }
+    }
+
+    /// Notes on keys of the file that are accepted and change nothing.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The keys of the passes, in order.
@@ -214,10 +226,18 @@ fn read_step(key: &Key, item: Option<&Item>, problems: &mut Vec<Problem>) -> Opt
         let span = span.clone();
         problems.push(Problem { span, message });
     };
-    let entry = match find(&key.name) {
+    // `type` names the pass of a table that has a name of its own.
+    let own_type = item
+        .and_then(Item::as_table)
+        .and_then(|table| table.get(TYPE));
+    let (name, span) = match own_type {
+        Some((_, item)) if let Value::Text(name) = &item.value => (name, &item.span),
+        _ => (&key.name, &key.span),
+    };
+    let entry = match find(name) {
         Ok(entry) => entry,
         Err(message) => {
-            refuse(&key.span, message);
+            refuse(span, message);
             return None;
         }
     };
@@ -233,14 +253,20 @@ fn read_step(key: &Key, item: Option<&Item>, problems: &mut Vec<Problem>) -> Opt
         default = Table::parse(pipelines::default_config(entry.name)).expect("defaults are TOML");
         &default
     };
-    let mut reader = Reader::new(table, key.span.clone());
+    let name = format!("passes.{}", key.name);
+    let mut reader = Reader::new(table, key.span.clone()).named(name);
+    if own_type.is_some() {
+        reader.text(TYPE);
+    }
     let pass = (entry.read)(&mut reader);
+    let notes = reader.take_notes();
     problems.extend(reader.finish());
     Some(Step {
         key: key.name.clone(),
         span: key.span.clone(),
         entry,
         pass,
+        notes,
     })
 }
 

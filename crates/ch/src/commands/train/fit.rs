@@ -31,7 +31,7 @@ impl TrainRun<'_> {
         console: &mut Console,
     ) -> Result<(Outcome, Json)> {
         let mut network = pipeline::open_network(self.settings, graph)?;
-        let fit = pipeline::fit_config(self.settings, self.folder);
+        let fit = pipeline::fit_config(self.settings, self.folder)?;
         let started = calendar::now();
         self.write(&self.facts(&network, &started), console)?;
         let mut progress = Progress::new(console);
