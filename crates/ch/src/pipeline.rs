@@ -224,9 +224,15 @@ pub fn threads(settings: &Settings) -> usize {
 }
 
 /// The settings of training.
-pub fn fit_config(settings: &Settings, folder: &Path) -> FitConfig {
-    let max_epochs = settings.max_epochs.get();
-    FitConfig {
+pub fn fit_config(settings: &Settings, folder: &Path) -> Result<FitConfig> {
+    // An epoch has at least one update, so that as many epochs as updates are no limit.
+    let limit = settings.max_epochs.0.map(NonZero::get);
+    let Some(max_epochs) = limit.or(settings.max_steps.0) else {
+        bail!(
+            "max_epochs = -1 sets no limit, so that training would not end; give max_epochs or max_steps"
+        );
+    };
+    Ok(FitConfig {
         batch_size: settings.batch_size.get(),
         max_epochs,
         max_steps: settings.max_steps.0,
@@ -244,7 +250,7 @@ pub fn fit_config(settings: &Settings, folder: &Path) -> FitConfig {
         tensorboard: settings.report_to == ReportTo::TensorBoard,
         resume: settings.resume.is_some(),
         hyper_parameters: settings.effective(),
-    }
+    })
 }
 
 fn optimizer(settings: &Settings) -> OptimizerKind {

@@ -74,7 +74,7 @@ fn mistakes_are_answered_with_a_sentence() {
         ),
         (
             good.replace("seed.linear.config", "seed.conv2d.config"),
-            "rule 'conv2d' matches nothing",
+            "there is nothing to search",
         ),
         (
             good.replace("name = [\"integer\"]", "name = [\"NA\"]"),

@@ -2,7 +2,8 @@
 //!
 //! A [`Table`] keeps the order and the spans of the file. A [`Reader`] hands out its keys one by one and collects what is
 //! wrong; keys that nobody asked for are unknown. `"NA"` means that a key is not given. [`describe`] shows problems at
-//! their places, and [`did_you_mean`] finds the nearest names for a misspelled one.
+//! their places, and [`did_you_mean`] finds the nearest names for a misspelled one. What is accepted and changes nothing
+//! becomes a note. [`MISSING`] lists what the original has and this program does not.
 //!
 //! ```
 //! let text = "batch_size = 0\nlerning_rate = 0.1\n";
@@ -17,12 +18,16 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod names;
 mod nearest;
+mod original;
 mod problem;
 mod reader;
 mod table;
 
+pub use names::{is_same_name, plain_name};
 pub use nearest::{did_you_mean, hint, nearest};
+pub use original::{MISSING, Missing, Sort, not_here};
 pub use problem::{Problem, Span, describe};
 pub use reader::Reader;
 pub use table::{Item, Key, Table, Value};

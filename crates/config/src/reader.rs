@@ -1,6 +1,6 @@
 //! A reader of one table: every key by name and type, every problem at once.
 
-use crate::{Item, Key, Problem, Span, Table, Value, did_you_mean};
+use crate::{Item, Key, Problem, Span, Table, Value, did_you_mean, is_same_name};
 use serde_json::Value as Json;
 use std::ops::RangeInclusive;
 
@@ -9,9 +9,12 @@ pub struct Reader<'a> {
     table: &'a Table,
     /// The place of the table, for problems of the whole.
     span: Span,
+    /// The name of the table, for notes; empty for the file itself.
+    name: String,
     asked: Vec<&'static str>,
     takes_any: bool,
     problems: Vec<Problem>,
+    notes: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -20,10 +23,19 @@ impl<'a> Reader<'a> {
         Self {
             table,
             span,
+            name: String::new(),
             asked: Vec::new(),
             takes_any: false,
             problems: Vec::new(),
+            notes: Vec::new(),
         }
+    }
+
+    /// The same with the name of its table, `passes.quantize`, for notes.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
     }
 
     /// The item of a key, unless it is missing or `"NA"`.
@@ -31,6 +43,12 @@ impl<'a> Reader<'a> {
         self.asked.push(key);
         let (_, item) = self.table.get(key)?;
         (!item.is_none()).then_some(item)
+    }
+
+    /// The value of a key, without asking for it.
+    pub fn peek(&self, key: &str) -> Option<&'a Value> {
+        let (_, item) = self.table.get(key)?;
+        Some(&item.value)
     }
 
     /// A text.
@@ -42,15 +60,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// One of several words, by its meaning.
+    /// One of several words, by its meaning; case, `-` and `_` make no difference.
     pub fn choice<T: Copy>(&mut self, key: &'static str, words: &[(&str, T)]) -> Option<T> {
         let item = self.item(key)?;
         let Value::Text(word) = &item.value else {
             return self.wrong_kind(key, item, "a word", &item.value);
         };
-        let found = words.iter().find(|(known, _)| known == word);
+        let found = words.iter().find(|(known, _)| is_same_name(known, word));
         if found.is_none() {
-            let names: Vec<&str> = words.iter().map(|(known, _)| *known).collect();
+            let mut names: Vec<&str> = words.iter().map(|(known, _)| *known).collect();
+            names.dedup_by(|a, b| is_same_name(a, b));
             let close = did_you_mean(word, names.iter().copied());
             let message = format!("{key}: '{word}' is not one of {}{close}", names.join(", "));
             self.problem(item.span.clone(), message);
@@ -103,11 +122,13 @@ impl<'a> Reader<'a> {
         Some(number)
     }
 
-    /// True or false.
+    /// True or false, also written as 1 or 0.
     pub fn flag(&mut self, key: &'static str) -> Option<bool> {
         let item = self.item(key)?;
         match item.value {
             Value::Bool(flag) => Some(flag),
+            Value::Int(0) => Some(false),
+            Value::Int(1) => Some(true),
             ref other => self.wrong_kind(key, item, "true or false", other),
         }
     }
@@ -153,8 +174,14 @@ impl<'a> Reader<'a> {
         let Some(table) = item.as_table() else {
             return self.wrong_kind(key, item, "a table", &item.value);
         };
-        let mut reader = Reader::new(table, item.span.clone());
+        let name = if self.name.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.name)
+        };
+        let mut reader = Reader::new(table, item.span.clone()).named(name);
         let result = read(&mut reader);
+        self.notes.append(&mut reader.notes);
         self.problems.extend(reader.finish());
         Some(result)
     }
@@ -172,9 +199,47 @@ impl<'a> Reader<'a> {
         self.table.0.iter().filter(is_free).collect()
     }
 
-    /// Accepts keys of old files that change nothing here.
+    /// Accepts keys of the original's files that change nothing here; a note names those that are given.
     pub fn ignore(&mut self, keys: &[&'static str]) {
+        let given: Vec<&str> = keys
+            .iter()
+            .copied()
+            .filter(|key| self.table.get(key).is_some())
+            .collect();
         self.asked.extend(keys);
+        self.note_without_effect(&given, "");
+    }
+
+    /// Notes that keys of this table have no effect; `reason` follows, as in `: trials are not trained`.
+    pub fn note_without_effect(&mut self, keys: &[&str], reason: &str) {
+        if keys.is_empty() {
+            return;
+        }
+        let (keys, have) = (
+            keys.join("', '"),
+            if keys.len() == 1 { "has" } else { "have" },
+        );
+        let place = if self.name.is_empty() {
+            "the file".to_owned()
+        } else {
+            format!("[{}]", self.name)
+        };
+        self.note(format!("'{keys}' in {place} {have} no effect{reason}"));
+    }
+
+    /// Adds a note: something that is accepted and not what the user may expect.
+    pub fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    /// The notes so far, which are no longer the reader's.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// The name of the table.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The place of the table.
@@ -200,8 +265,8 @@ impl<'a> Reader<'a> {
             for (key, _) in &self.table.0 {
                 if !self.asked.contains(&key.name.as_str()) {
                     let close = did_you_mean(&key.name, self.asked.iter().copied());
-                    let known = match (close.is_empty(), self.asked.as_slice()) {
-                        (true, []) => "; there are no keys here".to_owned(),
+                    let known = match (close.is_empty(), self.distinct_keys()) {
+                        (true, asked) if asked.is_empty() => "; there are no keys here".to_owned(),
                         (true, asked) => format!("; known are {}", asked.join(", ")),
                         (false, _) => close,
                     };
@@ -214,6 +279,17 @@ impl<'a> Reader<'a> {
             }
         }
         self.problems
+    }
+
+    /// The keys that were asked for, each once.
+    fn distinct_keys(&self) -> Vec<&'static str> {
+        let mut keys: Vec<&'static str> = Vec::new();
+        for key in &self.asked {
+            if !keys.contains(key) {
+                keys.push(key);
+            }
+        }
+        keys
     }
 
     fn wrong_kind<T>(&mut self, key: &str, item: &Item, wanted: &str, got: &Value) -> Option<T> {
@@ -238,7 +314,7 @@ mod tests {
 
     #[test]
     fn every_problem_is_reported_with_its_place() {
-        let text = "by = \"tpye\"\nnum = -3\nflag = 1\nsparsity = 1.5\nfoo = 2\n";
+        let text = "by = \"tpye\"\nnum = -3\nflag = 2\nsparsity = 1.5\nfoo = 2\n";
         let found = problems(text, |reader| {
             assert!(reader.choice("by", &[("type", 1), ("name", 2)]).is_none());
             assert!(reader.count("num").is_none());
@@ -250,7 +326,7 @@ mod tests {
             [
                 "\"tpye\": by: 'tpye' is not one of type, name; did you mean 'type'?",
                 "-3: num: -3 is below 1",
-                "1: flag: 1 is not true or false",
+                "2: flag: 2 is not true or false",
                 "1.5: sparsity: 1.5 is not within 0 and 1",
                 "foo: unknown key 'foo'; known are by, num, flag, sparsity",
             ]
@@ -263,6 +339,26 @@ mod tests {
             assert!(reader.text("by").is_none());
         });
         assert!(found.is_empty());
+    }
+
+    #[test]
+    fn notes_name_the_table_and_keys_are_listed_once() {
+        let text = "[a.b]\nold = 1\nolder = 2\nflag = 1\nzzz = 3\n";
+        let mut notes = Vec::new();
+        let found = problems(text, |reader| {
+            reader.table("a", |a| {
+                a.table("b", |b| {
+                    assert_eq!((b.flag("flag"), b.flag("flag")), (Some(true), Some(true)));
+                    b.ignore(&["old", "older", "oldest"]);
+                })
+            });
+            notes = reader.take_notes();
+        });
+        assert_eq!(notes, ["'old', 'older' in [a.b] have no effect"]);
+        assert_eq!(
+            found,
+            ["zzz: unknown key 'zzz'; known are flag, old, older, oldest"]
+        );
     }
 
     #[test]

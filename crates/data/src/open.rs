@@ -7,7 +7,7 @@ use crate::error::{DataError, Missing};
 use crate::options::OpenOptions;
 use crate::places;
 use crate::sets::file;
-use config::did_you_mean;
+use config::{Sort, did_you_mean, is_same_name, not_here};
 use std::path::PathBuf;
 
 /// The place of a dataset.
@@ -114,11 +114,17 @@ fn existing(path: PathBuf) -> Result<PathBuf, DataError> {
 
 /// The entry of this name or alias.
 pub(crate) fn entry(name: &str) -> Result<&'static DatasetEntry, DataError> {
-    let has_name = |entry: &&DatasetEntry| entry.name == name || entry.aliases.contains(&name);
+    let has_name = |entry: &&DatasetEntry| {
+        let names = [entry.name].into_iter();
+        let mut names = names.chain(entry.aliases.iter().copied());
+        names.any(|known| is_same_name(known, name))
+    };
     DATASETS.iter().find(has_name).ok_or_else(|| {
         let names = DATASETS.iter().map(|entry| entry.name);
         let hint = did_you_mean(name, names);
-        let hint = if hint.is_empty() {
+        let hint = if let Some(reason) = not_here(Sort::Dataset, name) {
+            format!("; {reason}")
+        } else if hint.is_empty() {
             "; a file is opened by FILE:LABEL, as in jets.csv:class".to_owned()
         } else {
             hint

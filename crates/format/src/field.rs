@@ -133,6 +133,7 @@ impl Fields<'_> {
         match self.get(field) {
             None => Ok(default),
             Some(&FieldValue::Bool(value)) => Ok(value),
+            Some(&FieldValue::Int(value @ (0 | 1))) => Ok(value == 1),
             Some(other) => Err(self.wrong_type(field, "true or false", other)),
         }
     }

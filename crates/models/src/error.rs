@@ -6,7 +6,7 @@ use crate::zoo::MODELS;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// No model has this name.
-    #[error("unknown model '{name}'{}", config::hint(.candidates))]
+    #[error("{}", unknown_message(name, .candidates))]
     Unknown {
         /// The name as given.
         name: String,
@@ -41,6 +41,15 @@ pub enum ModelError {
         /// The broken rules.
         violations: ir::VerifyError,
     },
+}
+
+/// A model that is not here by its reason, any other by its nearest names.
+fn unknown_message(name: &str, candidates: &[&str]) -> String {
+    let hint = config::hint(candidates);
+    match config::not_here(config::Sort::Model, name) {
+        Some(reason) => reason + &hint,
+        None => format!("unknown model '{name}'{hint}"),
+    }
 }
 
 impl ModelError {

@@ -1,7 +1,7 @@
 //! The table of passes, with the names by which files of the original know them.
 
 use crate::{PassEntry, analysis, interface, transform};
-use config::did_you_mean;
+use config::{Sort, did_you_mean, is_same_name, not_here};
 
 /// Every pass, in reading order.
 pub static PASSES: &[PassEntry] = &[
@@ -12,6 +12,10 @@ pub static PASSES: &[PassEntry] = &[
         "add_common_metadata_analysis_pass",
         "add_software_metadata",
         "add_software_metadata_analysis_pass",
+        "add_hardware_metadata",
+        "add_hardware_metadata_analysis_pass",
+        "metadata_value_type_cast",
+        "metadata_value_type_cast_transform_pass",
     ]),
     PassEntry::analysis::<analysis::ReportGraph>()
         .with_aliases(&["report_graph_analysis_pass", "report"]),
@@ -23,6 +27,7 @@ pub static PASSES: &[PassEntry] = &[
         .with_aliases(&["report_node_meta_param_analysis_pass"]),
     PassEntry::analysis::<analysis::Verify>().with_aliases(&[
         "verify_analysis_pass",
+        "verify_common_metadata",
         "verify_common_metadata_analysis_pass",
     ]),
     PassEntry::analysis::<analysis::ProfileStatistics>()
@@ -96,9 +101,11 @@ pub fn find(key: &str) -> Result<&'static PassEntry, String> {
 /// The pass of a key, and the number behind its name.
 pub(crate) fn find_run(key: &str) -> Result<(&'static PassEntry, Option<&str>), String> {
     let named = |name: &str| {
-        PASSES
-            .iter()
-            .find(|entry| entry.name == name || entry.aliases.contains(&name))
+        PASSES.iter().find(|entry| {
+            let names = [entry.name].into_iter();
+            let mut names = names.chain(entry.aliases.iter().copied());
+            names.any(|known| is_same_name(known, name))
+        })
     };
     let again = || {
         let (name, number) = key.rsplit_once('_')?;
@@ -108,9 +115,13 @@ pub(crate) fn find_run(key: &str) -> Result<(&'static PassEntry, Option<&str>), 
     };
     let first = named(key).map(|entry| (entry, None));
     first.or_else(again).ok_or_else(|| {
-        let names = PASSES
-            .iter()
-            .flat_map(|entry| [&[entry.name], entry.aliases].concat());
+        if let Some(reason) = not_here(Sort::Pass, key) {
+            return reason;
+        }
+        let names = PASSES.iter().flat_map(|entry| {
+            let names = [entry.name].into_iter();
+            names.chain(entry.aliases.iter().copied())
+        });
         let close = did_you_mean(key, names);
         let hint = if close.is_empty() {
             "; `ch list passes` names all".to_owned()

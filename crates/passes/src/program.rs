@@ -17,6 +17,7 @@ const TYPE: &str = "type";
 /// Passes with their configs, ready to run.
 pub struct Program {
     steps: Vec<Step>,
+    notes: Vec<String>,
 }
 
 struct Step {
@@ -24,6 +25,7 @@ struct Step {
     span: Span,
     entry: &'static PassEntry,
     pass: Box<dyn Configured>,
+    notes: Vec<String>,
 }
 
 /// The outcome of one pass of a program.
@@ -153,12 +155,19 @@ impl Program {
         Self::of(steps, problems)
     }
 
-    fn of(steps: Vec<Step>, problems: Vec<Problem>) -> Result<Self, Vec<Problem>> {
+    fn of(mut steps: Vec<Step>, problems: Vec<Problem>) -> Result<Self, Vec<Problem>> {
         if problems.is_empty() {
-            Ok(Self { steps })
+            let notes = steps.iter_mut().flat_map(|step| step.notes.drain(..));
+            let notes = notes.collect();
+            Ok(Self { steps, notes })
         } else {
             Err(problems)
         }
+    }
+
+    /// Notes on keys of the file that are accepted and change nothing.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The keys of the passes, in order.
@@ -253,18 +262,21 @@ fn read_step(key: &Key, item: Option<&Item>, problems: &mut Vec<Problem>) -> Opt
         default = Table::parse(pipelines::default_config(entry.name)).expect("defaults are TOML");
         &default
     };
-    let mut reader = Reader::new(table, key.span.clone());
+    let name = format!("passes.{}", key.name);
+    let mut reader = Reader::new(table, key.span.clone()).named(name);
     let named = item.and_then(type_of).and_then(|name| find(name).ok());
     if named.is_some_and(|named| named.name == entry.name) {
         reader.item(TYPE);
     }
     let pass = (entry.read)(&mut reader);
+    let notes = reader.take_notes();
     problems.extend(reader.finish());
     Some(Step {
         key: key.name.clone(),
         span: key.span.clone(),
         entry,
         pass,
+        notes,
     })
 }
 

@@ -103,19 +103,43 @@ impl<T> Rules<T> {
         chosen.or(self.default.as_ref())
     }
 
-    /// A problem for every rule that matches no node of the graph, or none that earlier rules leave.
+    /// A problem for every rule that matches no node of the graph and could match none, or none that earlier rules leave.
     pub fn unused(&self, graph: &Graph) -> Vec<Problem> {
-        let is_unused = |rule: &&Rule<T>| !graph.nodes().iter().any(|node| rule.matches(node));
+        let idle = self.idle(graph);
         let problem = |rule: &Rule<T>| {
-            let message = if is_unused(&rule) {
-                self.unused_message(&rule.key.name, graph)
-            } else {
+            let message = if is_used(rule, graph) {
                 self.hidden_message(rule, graph)?
+            } else if idle.contains(&rule.key.name.as_str()) {
+                return None;
+            } else {
+                self.unused_message(&rule.key.name, graph)
             };
             let span = rule.key.span.clone();
             Some(Problem { span, message })
         };
         self.rules.iter().filter_map(problem).collect()
+    }
+
+    /// Notes on rules for what this graph does not have and another one may: one file serves many networks.
+    pub fn unused_notes(&self, graph: &Graph) -> Vec<String> {
+        let note = |key: &str| self.unused_message(key, graph) + "; it has no effect";
+        self.idle(graph).into_iter().map(note).collect()
+    }
+
+    /// The keys of rules that choose nothing in this graph without being wrong: operators that do not occur in it, and,
+    /// beside rules that choose something, operators and nodes of the other sort of selection.
+    fn idle(&self, graph: &Graph) -> Vec<&str> {
+        let any_used = self.rules.iter().any(|rule| is_used(rule, graph));
+        let is_idle = |key: &str| match self.by {
+            By::Type => is_operator(key) || (any_used && graph.find(key).is_some()),
+            By::Name | By::RegexName => any_used && is_operator(key),
+        };
+        self.rules
+            .iter()
+            .filter(|rule| !is_used(rule, graph))
+            .map(|rule| rule.key.name.as_str())
+            .filter(|key| is_idle(key))
+            .collect()
     }
 
     /// The message for a rule whose nodes all have earlier rules.
@@ -139,7 +163,7 @@ impl<T> Rules<T> {
     fn unused_message(&self, key: &str, graph: &Graph) -> String {
         let nodes = graph.nodes();
         match self.by {
-            By::Type if Op::TABLE.iter().all(|entry| entry.name != key) => {
+            By::Type if !is_operator(key) => {
                 let names = Op::TABLE.iter().map(|entry| entry.name);
                 let close = did_you_mean(key, names);
                 let is_node = nodes.iter().any(|node| node.name == key);
@@ -156,8 +180,7 @@ impl<T> Rules<T> {
             ),
             By::Name => {
                 let close = did_you_mean(key, nodes.iter().map(|node| node.name.as_str()));
-                let is_type = Op::TABLE.iter().any(|entry| entry.name == key);
-                let hint = if is_type {
+                let hint = if is_operator(key) {
                     "; it is an operator: use by = \"type\""
                 } else {
                     &close
@@ -173,6 +196,14 @@ impl<T> Rules<T> {
             ),
         }
     }
+}
+
+fn is_operator(key: &str) -> bool {
+    Op::TABLE.iter().any(|entry| entry.name == key)
+}
+
+fn is_used<T>(rule: &Rule<T>, graph: &Graph) -> bool {
+    graph.nodes().iter().any(|node| rule.matches(node))
 }
 
 /// The first names of a graph.
@@ -199,6 +230,14 @@ fn config<'a, T>(
     item: &'a Item,
     value: &mut impl FnMut(&mut Reader<'a>) -> T,
 ) -> Option<T> {
+    if item.as_table().is_none() {
+        let (name, table) = (&key.name, reader.name());
+        let close = did_you_mean(name, ["by", "report"]);
+        let message =
+            format!("unknown key '{name}'{close}; a rule is a table, [{table}.{name}.config]");
+        reader.problem(key.span.clone(), message);
+        return None;
+    }
     let nested = item.as_table().and_then(|table| table.get("config"));
     if nested.is_some() {
         let config = reader.inner(&key.name, item, |rule| rule.table("config", &mut *value));

@@ -4,14 +4,15 @@ use crate::format_space::Choices;
 use crate::goals::{Budget, Goal, Goals, Side};
 use crate::objectives::{OBJECTIVES, Objective, Source};
 use crate::trial_training::TrialTraining;
-use config::did_you_mean;
-use config::{Item, Key, Problem, Reader, Table};
+use config::{
+    Item, Key, Problem, Reader, Sort, Table, Value, did_you_mean, is_same_name, not_here,
+};
 use data::SplitName;
 use passes::{By, Rules};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 use std::time::Duration;
-use study::{Direction, SAMPLERS, SamplerConfig, SamplerEntry};
+use study::{Direction, SAMPLERS, SamplerConfig, SamplerEntry, find_sampler};
 
 /// Everything that a search follows from besides the network and its rows.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub struct SearchConfig {
     pub early_stop: Option<bool>,
     /// Training before scoring, if trials are trained.
     pub training: Option<TrialTraining>,
+    /// Notes on keys of the file that are accepted and change nothing.
+    pub notes: Vec<String>,
 }
 
 /// A sampler with its settings.
@@ -87,7 +90,8 @@ const DIRECTIONS: &[(&str, Direction)] = &[
 impl SearchConfig {
     /// Reads the table `[search]`; all problems at once.
     pub fn read(table: &Table) -> Result<Self, Vec<Problem>> {
-        let mut reader = Reader::new(table, 0..0);
+        let mut reader = Reader::new(table, 0..0).named("search");
+        reader.ignore(&["nas", "sw_runner", "hw_runner"]);
         let rules = reader.table("search_space", read_space);
         if rules.is_none() {
             reader.missing("[search.search_space]", "say what may be chosen");
@@ -101,17 +105,28 @@ impl SearchConfig {
         if config.is_none() {
             reader.missing("[search.strategy]", "say how to search and for what");
         }
+        let notes = reader.take_notes();
         let problems = reader.finish();
         match config {
-            Some(config) if problems.is_empty() => Ok(config),
+            Some(config) if problems.is_empty() => Ok(Self { notes, ..config }),
             _ => Err(problems),
         }
     }
 }
 
 fn read_space(reader: &mut Reader) -> Rules<Choices> {
+    if is_not_here(reader, "name", Sort::SearchSpace) {
+        return Rules {
+            by: By::Name,
+            rules: Vec::new(),
+            default: None,
+        };
+    }
     reader.choice("name", SPACES);
-    let by = reader.table("setup", |setup| setup.choice("by", By::WORDS));
+    let by = reader.table("setup", |setup| {
+        setup.ignore(&["model", "dataset", "task", "score_mod", "model_parallel"]);
+        setup.choice("by", By::WORDS)
+    });
     let by = by.flatten().unwrap_or(By::Name);
     let rules = reader.table("seed", |seed| Rules::read_by(by, seed, Choices::read));
     rules.unwrap_or_else(|| {
@@ -127,17 +142,93 @@ fn read_space(reader: &mut Reader) -> Rules<Choices> {
     })
 }
 
+/// Reports a name of the original that is not here; what else stands in its table is then no matter.
+fn is_not_here(reader: &mut Reader, key: &'static str, sort: Sort) -> bool {
+    let Some((item, name)) = reader.item(key).and_then(|item| match &item.value {
+        Value::Text(name) => Some((item, name)),
+        _ => None,
+    }) else {
+        return false;
+    };
+    let is_here = match sort {
+        Sort::SearchSpace => SPACES.iter().any(|(known, ())| is_same_name(known, name)),
+        _ => find_sampler(name).is_ok(),
+    };
+    let message = not_here(sort, name).filter(|_| !is_here);
+    let is_missing = message.is_some();
+    if let Some(message) = message {
+        reader.problem(item.span.clone(), format!("{key}: {message}"));
+        reader.rest();
+    }
+    is_missing
+}
+
+/// Keys of the original's strategies that change nothing here.
+const OF_STRATEGY: &[&str] = &[
+    "save_every_n_trials",
+    "pkl_ckpt",
+    "load_path",
+    "algorithm",
+    "env",
+    "device",
+    "total_timesteps",
+    "save_name",
+    "n_steps",
+    "n_envs",
+    "num_episodes",
+    "eval_freq",
+    "save_freq",
+    "learning_rate",
+    "episode_max_len",
+    "episodes_max_len",
+];
+
+/// Keys of the original's `setup` that change nothing here.
+const OF_SETUP: &[&str] = &[
+    "model_parallel",
+    "runner_style",
+    "save_every_n_trials",
+    "pkl_ckpt",
+    "load_path",
+    "algorithm",
+    "env",
+    "device",
+    "mode",
+    "save_name",
+    "total_trials",
+    "total_timesteps",
+    "weight_lower_limit",
+    "weight_upper_limit",
+];
+
 fn read_strategy(reader: &mut Reader, rules: Rules<Choices>) -> SearchConfig {
-    let named = sampler_named(reader, "name");
+    let is_missing = is_not_here(reader, "name", Sort::Strategy);
+    let named = (!is_missing)
+        .then(|| sampler_named(reader, "name"))
+        .flatten();
+    reader.ignore(OF_STRATEGY);
     let eval_mode = reader.flag("eval_mode").unwrap_or(true);
-    let software = reader.table("sw_runner", |runner| read_software(runner, !eval_mode));
-    let software = software.unwrap_or_default();
-    let compare_to = reader.table("hw_runner", read_hardware).flatten();
+    let mut software = if is_named_alone(reader, "sw_runner") {
+        Software::default()
+    } else {
+        let software = reader.table("sw_runner", |runner| read_software(runner, !eval_mode));
+        software.unwrap_or_default()
+    };
+    // Files of 2023 have the keys of the runner beside its name.
+    if let Some(split) = reader.choice("data_loader", SplitName::WORDS) {
+        software.split = split;
+    }
+    software.num_samples = reader.count("num_samples").or(software.num_samples);
+    let compare_to = if is_named_alone(reader, "hw_runner") {
+        None
+    } else {
+        reader.table("hw_runner", read_hardware).flatten()
+    };
     let setup = reader.table("setup", |setup| read_setup(setup, named));
     let setup = setup.unwrap_or_default();
     let metrics = reader.table("metrics", read_metrics);
     let (objectives, has_entries) = metrics.unwrap_or_default();
-    if !has_entries {
+    if !has_entries && !is_missing {
         reader.missing(
             "[search.strategy.metrics]",
             "name what to search for, for example accuracy.direction = \"maximize\"",
@@ -170,13 +261,48 @@ fn read_strategy(reader: &mut Reader, rules: Rules<Choices>) -> SearchConfig {
         },
         early_stop: setup.early_stop,
         training: (!eval_mode).then(|| software.training.unwrap_or_default()),
+        notes: Vec::new(),
     }
+}
+
+/// True for `sw_runner = "basic_evaluation"`: a runner by its name alone. One that is not here is noted.
+fn is_named_alone(reader: &mut Reader, key: &'static str) -> bool {
+    let item = reader.item(key);
+    let Some((item, name)) = item.and_then(|item| match &item.value {
+        Value::Text(name) => Some((item, name)),
+        _ => None,
+    }) else {
+        return false;
+    };
+    if !is_runner(name) {
+        unknown_runner(reader, name, item.span.clone());
+    }
+    true
+}
+
+/// True for a runner, or for a cost that stands for one.
+fn is_runner(name: &str) -> bool {
+    let runners = ["basic_evaluation", "basic_train"].into_iter();
+    let mut names = runners.chain(OBJECTIVES.iter().map(|entry| entry.name));
+    names.any(|known| is_same_name(known, name))
+}
+
+/// Notes a runner of the original that is not here; any other is a problem.
+fn unknown_runner(reader: &mut Reader, name: &str, span: config::Span) {
+    if let Some(reason) = not_here(Sort::Runner, name) {
+        reader.note(format!("{reason}; it has no effect"));
+        return;
+    }
+    let costs = OBJECTIVES.iter().filter(|o| o.source == Source::Hardware);
+    let names = ["basic_evaluation", "basic_train"].into_iter();
+    let close = did_you_mean(name, names.chain(costs.map(|entry| entry.name)));
+    reader.problem(span, format!("unknown runner '{name}'{close}"));
 }
 
 /// A sampler by name; `optuna` leaves the choice to `setup.sampler`.
 fn sampler_named(reader: &mut Reader, key: &'static str) -> Option<&'static SamplerEntry> {
     let item = reader.item(key)?;
-    let config::Value::Text(name) = &item.value else {
+    let Value::Text(name) = &item.value else {
         reader.problem(
             item.span.clone(),
             format!("{key}: {} is not a word", item.value),
@@ -185,7 +311,7 @@ fn sampler_named(reader: &mut Reader, key: &'static str) -> Option<&'static Samp
     };
     let found = sampler_entry(name);
     let optuna = (key == "name").then_some("optuna");
-    if found.is_none() && optuna != Some(name.as_str()) {
+    if found.is_none() && !optuna.is_some_and(|optuna| is_same_name(optuna, name)) {
         let samplers = SAMPLERS.iter().map(|entry| entry.name);
         let names: Vec<&str> = optuna.into_iter().chain(samplers).collect();
         let close = did_you_mean(name, names.iter().copied());
@@ -196,7 +322,7 @@ fn sampler_named(reader: &mut Reader, key: &'static str) -> Option<&'static Samp
 }
 
 fn sampler_entry(name: &str) -> Option<&'static SamplerEntry> {
-    SAMPLERS.iter().find(|entry| entry.name == name)
+    find_sampler(name).ok()
 }
 
 struct Software {
@@ -219,6 +345,7 @@ impl Default for Software {
 fn read_software(reader: &mut Reader, is_trained: bool) -> Software {
     let mut software = Software::default();
     reader.table("basic_evaluation", |evaluation| {
+        evaluation.ignore(&["name", "dataloader"]);
         software.split = evaluation
             .choice("data_loader", SplitName::WORDS)
             .unwrap_or(SplitName::Val);
@@ -226,11 +353,16 @@ fn read_software(reader: &mut Reader, is_trained: bool) -> Software {
     });
     software.training = reader.table("basic_train", |train| {
         if !is_trained {
-            let message = "basic_train is given, but trials are not trained; set eval_mode = false in [search.strategy]";
-            train.problem(train.span(), message);
+            let place = train.name().to_owned();
+            train.note(format!(
+                "[{place}] has no effect: trials are not trained; set eval_mode = false in [search.strategy]"
+            ));
         }
         TrialTraining::read(train)
     });
+    for (key, _) in reader.rest() {
+        unknown_runner(reader, &key.name, key.span.clone());
+    }
     software
 }
 
@@ -242,6 +374,9 @@ fn read_hardware(reader: &mut Reader) -> Option<f64> {
     let costs = OBJECTIVES.iter().filter(|o| o.source == Source::Hardware);
     for cost in costs.filter(|cost| cost.objective != Objective::AverageBitwidth) {
         reader.table(cost.name, |_| ());
+    }
+    for (key, _) in reader.rest() {
+        unknown_runner(reader, &key.name, key.span.clone());
     }
     compare_to.flatten()
 }
@@ -259,22 +394,21 @@ struct Setup {
 
 /// `named` is the sampler that the strategy itself names.
 fn read_setup(reader: &mut Reader, named: Option<&'static SamplerEntry>) -> Setup {
-    reader.ignore(&["model_parallel", "runner_style"]);
+    reader.ignore(OF_SETUP);
     let jobs = reader.whole("n_jobs", -1..=4096);
     let sampler = sampler_named(reader, "sampler");
     if let (Some(named), Some(sampler)) = (named, sampler)
         && named.name != sampler.name
     {
         let (named, sampler) = (named.name, sampler.name);
-        let message =
-            format!("sampler: '{sampler}' contradicts name = \"{named}\" above; keep one");
-        contradiction(reader, "sampler", message);
+        let reason = format!(": [search.strategy] says name = \"{named}\", not {sampler}");
+        reader.note_without_effect(&["sampler"], &reason);
     }
     let is_sum = reader.flag("sum_scaled_metrics").unwrap_or(false);
     let direction = reader.choice("direction", DIRECTIONS);
     if direction.is_some() && !is_sum {
-        let message = "direction: it is that of a sum; set sum_scaled_metrics = true, or give each metric its own direction";
-        contradiction(reader, "direction", message.to_owned());
+        let reason = ": it is that of a sum, and each metric has its own; set sum_scaled_metrics = true to sum them";
+        reader.note_without_effect(&["direction"], reason);
     }
     Setup {
         sampler,
@@ -292,14 +426,6 @@ fn read_setup(reader: &mut Reader, named: Option<&'static SamplerEntry>) -> Setu
     }
 }
 
-/// Reports a key whose value does not go with another.
-fn contradiction(reader: &mut Reader, key: &'static str, message: String) {
-    let span = reader
-        .item(key)
-        .map_or_else(|| reader.span(), |item| item.span.clone());
-    reader.problem(span, message);
-}
-
 /// The objectives, and true when the table says anything.
 fn read_metrics(reader: &mut Reader) -> (Vec<Goal>, bool) {
     let mut objectives = Vec::new();
@@ -309,22 +435,40 @@ fn read_metrics(reader: &mut Reader) -> (Vec<Goal>, bool) {
         let Some(objective) = known_objective(reader, key, &key.name) else {
             continue;
         };
-        let goal = reader.inner(&key.name, item, |metric_reader| Goal {
-            objective,
-            scale: metric_reader.number("scale", -1e12..=1e12).unwrap_or(1.0),
-            direction: metric_reader
-                .choice("direction", DIRECTIONS)
-                .unwrap_or(objective.entry().direction),
+        let goal = reader.inner(&key.name, item, |metric_reader| {
+            metric_reader.ignore(&["lower_bound", "upper_bound"]);
+            Goal {
+                objective,
+                scale: metric_reader.number("scale", -1e12..=1e12).unwrap_or(1.0),
+                direction: metric_reader
+                    .choice("direction", DIRECTIONS)
+                    .unwrap_or(objective.entry().direction),
+            }
         });
-        if goal.is_some_and(|goal| goal.scale == 0.0) {
-            reader.problem(
-                item.span.clone(),
-                format!("{}: scale is 0, so nothing would be searched for", key.name),
-            );
-        }
         objectives.extend(goal);
     }
+    leave_out_unscaled(reader, &mut objectives);
     (objectives, has_entries)
+}
+
+/// Leaves out metrics whose scale is 0, with a note; a search for nothing else is a problem.
+fn leave_out_unscaled(reader: &mut Reader, objectives: &mut Vec<Goal>) {
+    if objectives.iter().all(|goal| goal.scale == 0.0) {
+        if let Some(goal) = objectives.first() {
+            let name = goal.objective.name();
+            let message = format!("{name}: scale is 0, so nothing would be searched for");
+            reader.problem(reader.span(), message);
+        }
+        return;
+    }
+    objectives.retain(|goal| {
+        let name = goal.objective.name();
+        let counts = goal.scale != 0.0;
+        if !counts {
+            reader.note_without_effect(&[name], ": its scale is 0");
+        }
+        counts
+    });
 }
 
 /// `max_average_bitwidth`, `max_bitops`, `min_accuracy` and so on: `max_` or `min_` before any metric.
@@ -349,12 +493,12 @@ fn read_budgets(reader: &mut Reader) -> Vec<Budget> {
             continue;
         };
         match item.value {
-            config::Value::Int(limit) => budgets.push(Budget {
+            Value::Int(limit) => budgets.push(Budget {
                 objective,
                 side,
                 limit: limit as f64,
             }),
-            config::Value::Float(limit) if limit.is_finite() => budgets.push(Budget {
+            Value::Float(limit) if limit.is_finite() => budgets.push(Budget {
                 objective,
                 side,
                 limit,
@@ -374,10 +518,10 @@ fn known_objective(reader: &mut Reader, key: &Key, name: &str) -> Option<Objecti
         let names = OBJECTIVES.iter().map(|entry| entry.name);
         let close = did_you_mean(name, names.clone());
         let known: Vec<&str> = names.collect();
-        let message = format!(
-            "unknown metric '{name}'; known metrics: {}{close}",
-            known.join(", ")
-        );
+        let message = not_here(Sort::Metric, name).unwrap_or_else(|| {
+            let known = known.join(", ");
+            format!("unknown metric '{name}'; known metrics: {known}{close}")
+        });
         reader.problem(key.span.clone(), message);
     }
     found

@@ -1,6 +1,7 @@
 //! Objectives: what a trial can be judged by, computed from what was measured of it.
 
 use crate::evaluate::Costs;
+use config::is_same_name;
 use std::ops::{Index, IndexMut};
 use study::{Direction, Trial};
 
@@ -81,9 +82,13 @@ objectives! {
 }
 
 impl Objective {
-    /// The objective of this name.
+    /// The objective of this name, or of the original's name for it; case, `-` and `_` make no difference.
     pub fn find(name: &str) -> Option<Self> {
-        let found = OBJECTIVES.iter().find(|entry| entry.name == name);
+        let aliases = [("total_bitops", "bitops"), ("total_flops", "flops")];
+        let alias = aliases.iter().find(|(alias, _)| is_same_name(alias, name));
+        let wanted = alias.map_or(name, |(_, own)| own);
+        let mut entries = OBJECTIVES.iter();
+        let found = entries.find(|entry| is_same_name(entry.name, wanted));
         found.map(|entry| entry.objective)
     }
 

@@ -56,10 +56,8 @@ fn what_can_never_work_is_said_with_its_place() {
             ],
         ),
         (
-            "name = [\"integer\"]\nweight_width = [4, 8]\nweight_exponent_width = [2, 3]",
-            &[
-                "weight_exponent_width | weight_exponent_width: integer does not have 'exponent_width'",
-            ],
+            "name = [\"integer\"]\nweight_width = [4, 8]\nweight_exponent_size = [2, 3]",
+            &["weight_exponent_size | weight_exponent_size: integer does not have 'exponent_size'"],
         ),
         // Values out of range.
         (
@@ -98,15 +96,24 @@ fn what_can_never_work_is_said_with_its_place() {
             "name = [\"integer\", \"minifloat_ieee\"]\nweight_width = [2, 4]\nweight_exponent_width = [7]",
             &["7 | weight_exponent_width: weight: "],
         ),
-        // A choice that is there twice.
-        (
-            "name = [\"integer\"]\nweight_width = [4, 8, 4]",
-            &["4 | weight_width: choice 4 is there twice"],
-        ),
     ];
     check_refusals(cases);
     let both = linear("name = [\"integer\"]\nweight_width = [0, 65]").unwrap_err();
     assert_eq!(both.len(), 2, "{both:?}");
+}
+
+#[test]
+fn a_field_of_other_formats_and_a_choice_that_is_there_twice_are_no_mistakes() {
+    let keys =
+        "name = [\"integer\"]\nweight_width = [4, 8, 8]\nweight_exponent_width = [3]\nwidth = [7]";
+    let space = linear(keys).unwrap();
+    assert_eq!(space.space.parameters().len(), 1);
+    let note = "none of its formats has 'weight_exponent_width', so this changes nothing";
+    assert!(
+        space.notes.iter().any(|n| n.contains(note)),
+        "{:?}",
+        space.notes
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::Action;
 use super::table::{Layer, SETTINGS};
 use anyhow::{Context, Result, anyhow, bail};
-use config::{Item, Problem, Reader, Table, Value, describe, did_you_mean};
+use config::{Item, Key, Problem, Reader, Table, Value, describe, did_you_mean};
 use passes::Program;
 use search::config::SearchConfig;
 use std::path::Path;
@@ -15,6 +15,17 @@ const MAX_FILE: u64 = 1 << 24;
 /// Keys that files written for the original may have and that change nothing here; each is named in a note.
 const WITHOUT_EFFECT: &[&str] = &[
     "to_debug",
+    "action",
+    "config",
+    "interactive",
+    "devices",
+    "auto_requeue",
+    "quant_config",
+    "cf_args",
+    "pretrained",
+    "data_loader",
+    "search_space",
+    "runner",
     "num_devices",
     "num_nodes",
     "strategy",
@@ -32,6 +43,12 @@ const WITHOUT_EFFECT: &[&str] = &[
 /// Tables that single actions read.
 const SECTIONS: [&str; 2] = ["passes", "search"];
 
+/// The table of the original that says what to transform: `style`, and the passes to run.
+const TRANSFORM: &str = "transform";
+
+/// The styles of transforming; every network is a graph here.
+const STYLES: &[(&str, ())] = &[("graph", ()), ("module", ())];
+
 /// The content of a file.
 #[derive(Default)]
 pub struct Content {
@@ -43,6 +60,8 @@ pub struct Content {
     pub search: Option<SearchConfig>,
     /// Keys and tables that change nothing in this action.
     pub without_effect: Vec<String>,
+    /// Notes on the tables.
+    pub notes: Vec<String>,
 }
 
 /// The parts of a file that are read.
@@ -116,20 +135,30 @@ pub fn parse(text: &str, scope: Scope) -> Result<Content, Problems> {
     let is_whole = problems.is_empty();
     let mut reader = Reader::new(&table, 0..0);
     let mut content = Content {
-        settings: read_settings(&mut reader, text),
+        settings: read_settings(&mut reader, text, action),
         without_effect: without_effect(&table, action),
         ..Content::default()
     };
     let [passes, search] = SECTIONS.map(|name| read_section(&mut reader, name));
+    let order = read_transform(&mut reader);
+    let ordered = passes
+        .zip(order)
+        .map(|(passes, order)| in_order(&mut reader, passes, &order));
+    let passes = ordered.as_ref().or(passes);
+    content.notes = reader.take_notes();
     report_unknown_keys(&mut reader);
     let mut found = reader.finish();
     let mut pipeline = Vec::new();
     if is_whole && action.reads("passes") {
         let result = read_passes(passes, scope.pipeline, &mut pipeline);
         content.passes = collect(result, &mut found);
+        let notes = content.passes.iter().flat_map(Program::notes);
+        content.notes.extend(notes.cloned());
     }
     if is_whole && action.reads("search") {
         content.search = collect(search.map(SearchConfig::read), &mut found);
+        let notes = content.search.iter().flat_map(|search| &search.notes);
+        content.notes.extend(notes.cloned());
     }
     // A value that cannot be parsed has been reported.
     found.retain(|new| problems.iter().all(|problem| problem.span != new.span));
@@ -143,7 +172,8 @@ pub fn parse(text: &str, scope: Scope) -> Result<Content, Problems> {
     }
 }
 
-fn read_settings(reader: &mut Reader, text: &str) -> Layer {
+/// The settings; a value that the action has no use for is not looked at further than that it is there.
+fn read_settings(reader: &mut Reader, text: &str, action: Action) -> Layer {
     let mut layer = Layer::default();
     for setting in SETTINGS {
         let Some(item) = reader.item(setting.key) else {
@@ -153,7 +183,9 @@ fn read_settings(reader: &mut Reader, text: &str) -> Layer {
             Some(value) => (setting.set)(&mut layer, &value),
             None => Err(format!("{} is not a single value", item.value)),
         };
-        if let Err(problem) = result {
+        if let Err(problem) = result
+            && action.uses(setting.group)
+        {
             reader.problem(item.span.clone(), format!("{}: {problem}", setting.key));
         }
     }
@@ -181,6 +213,31 @@ fn read_section<'a>(reader: &mut Reader<'a>, name: &'static str) -> Option<&'a T
     table
 }
 
+/// `[transform]` of the original: its style, and the keys of the passes to run, if it lists them.
+fn read_transform(reader: &mut Reader) -> Option<Vec<Key>> {
+    let order = reader.table(TRANSFORM, |transform| {
+        transform.choice("style", STYLES);
+        transform.words("passes")
+    });
+    order.flatten()
+}
+
+/// The passes that a list names, in its order.
+fn in_order(reader: &mut Reader, passes: &Table, order: &[Key]) -> Table {
+    let mut chosen = Table::default();
+    for key in order {
+        if let Some(entry) = passes.get(&key.name) {
+            chosen.0.push(entry.clone());
+        } else {
+            let names = passes.0.iter().map(|(key, _)| key.name.as_str());
+            let close = did_you_mean(&key.name, names);
+            let message = format!("passes: there is no [passes.{}]{close}", key.name);
+            reader.problem(key.span.clone(), message);
+        }
+    }
+    chosen
+}
+
 /// The passes of the file, or those of a pipeline. The problems of the pipeline's name have no place in the file.
 fn read_passes(
     table: Option<&Table>,
@@ -202,7 +259,8 @@ fn read_passes(
 fn report_unknown_keys(reader: &mut Reader) {
     reader.ignore(WITHOUT_EFFECT);
     for (key, _) in reader.rest() {
-        let names = SETTINGS.iter().map(|setting| setting.key).chain(SECTIONS);
+        let keys = SETTINGS.iter().map(|setting| setting.key);
+        let names = keys.chain(SECTIONS).chain([TRANSFORM]);
         let close = did_you_mean(&key.name, names);
         reader.problem(
             key.span.clone(),
@@ -254,7 +312,7 @@ mod tests {
             "3 problems in a.toml\n\
              a.toml:2:1: unknown key 'batch_sise'; did you mean 'batch_size'?\n  batch_sise = 5\n  ^^^^^^^^^^\n\
              a.toml:3:17: learning_rate: 'fast' is not a number\n  learning_rate = \"fast\"\n                  ^^^^^^\n\
-             a.toml:4:14: max_epochs: 0 is below 1\n  max_epochs = 0\n               ^"
+             a.toml:4:14: max_epochs: 0 is below 1; -1 means no limit\n  max_epochs = 0\n               ^"
         );
     }
 

@@ -85,6 +85,8 @@ pub struct Config {
     pub action: Action,
     /// Keys and tables of the file that change nothing.
     without_effect: Vec<String>,
+    /// Notes on the tables of the file.
+    notes: Vec<String>,
 }
 
 impl Config {
@@ -117,6 +119,7 @@ impl Config {
             source,
             action,
             without_effect: content.without_effect,
+            notes: content.notes,
         })
     }
 
@@ -125,10 +128,15 @@ impl Config {
         console.print(&self.settings.table(self.action));
         let keys = self.without_effect.iter();
         let keys = keys.map(|key| format!("'{key}' in the file has no effect on this action"));
-        for note in keys.chain(self.settings.notes(self.action)) {
+        let notes = keys.chain(self.notes.iter().cloned());
+        for note in notes.chain(self.settings.notes(self.action)) {
             console.note(&note);
         }
     }
+}
+
+fn is_cpu(accelerator: Accelerator) -> bool {
+    matches!(accelerator, Accelerator::Auto | Accelerator::Cpu)
 }
 
 /// Reads texts into a layer, or returns every problem, in the order of the keys.
@@ -194,11 +202,35 @@ impl Settings {
         Self::from(layers).checked()
     }
 
-    fn checked(self) -> Result<Self> {
-        if self.accelerator == Accelerator::Gpu || self.gpu > 0 {
+    /// Runs on the CPU what a file wants on another machine; on the command line that is an error.
+    fn checked(mut self) -> Result<Self> {
+        let typed = &self.layers.command_line;
+        let accelerator = typed.accelerator.as_ref().map(|given| given.value);
+        let gpus = typed.gpu.as_ref().map(|given| given.value);
+        if accelerator.is_some_and(|word| !is_cpu(word)) || gpus.is_some_and(|gpus| gpus > 0) {
             bail!("there is no GPU back end; leave --accelerator at auto or cpu and --gpu at 0");
         }
+        if !is_cpu(self.accelerator) {
+            self.accelerator = Accelerator::Cpu;
+        }
+        self.gpu = 0;
         Ok(self)
+    }
+
+    /// A note on a machine of the file that is not there.
+    fn machine_note(&self) -> Option<String> {
+        let (file, typed) = (&self.layers.file, &self.layers.command_line);
+        let accelerator = file.accelerator.as_ref();
+        let accelerator = accelerator.filter(|given| !is_cpu(given.value));
+        let accelerator = accelerator.filter(|_| typed.accelerator.is_none());
+        let accelerator = accelerator.map(|given| format!("accelerator = \"{}\"", given.text));
+        let gpus = file.gpu.as_ref().filter(|given| given.value > 0);
+        let gpus = gpus.filter(|_| typed.gpu.is_none());
+        let gpus = gpus.map(|given| format!("gpu = {}", given.text));
+        let wanted = accelerator.or(gpus)?;
+        Some(format!(
+            "{wanted} in the file: there is no GPU back end, so this runs on the CPU"
+        ))
     }
 
     /// The number of threads, if the file or the command line gives one.
@@ -232,7 +264,13 @@ impl Settings {
             let word = precision.word();
             format!("trainer_precision {word} has no effect: training is done in 32 bits")
         });
-        unused.chain(precision)
+        let reports = action.uses(Group::Training) && self.report_to == ReportTo::Wandb;
+        let report =
+            reports.then(|| "report_to wandb has no effect: nothing is sent anywhere".to_owned());
+        unused
+            .chain(precision)
+            .chain(report)
+            .chain(self.machine_note())
     }
 
     /// The table `Name · Default · Config. File · Manual Override · Effective` of the settings an action uses.
@@ -241,7 +279,13 @@ impl Settings {
         for setting in SETTINGS.iter().filter(|setting| action.uses(setting.group)) {
             let file = (setting.text)(&self.layers.file);
             let typed = (setting.text)(&self.layers.command_line);
-            let effective = typed.or(file).or(setting.default);
+            // A choice and a number may be given in several spellings, and a machine is the one that is there.
+            let value = match (setting.accepts, (setting.json)(self)) {
+                (Accepts::Choice(_), Json::String(word)) => Some(word),
+                (Accepts::Whole(_), number @ Json::Number(_)) => Some(number.to_string()),
+                _ => None,
+            };
+            let effective = value.as_deref().or(typed).or(file).or(setting.default);
             let cells = [setting.default, file, typed, effective].map(|text| text.unwrap_or("–"));
             table.push([setting.key].into_iter().chain(cells));
         }
@@ -255,5 +299,7 @@ impl Settings {
     }
 }
 
+#[cfg(test)]
+mod original_files;
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,8 @@
 use super::setting::Group::{Logging, Machine, Output, Run, Training};
 use super::setting::{Setting, option, position, switch};
 use super::value::{
-    Accelerator, Limit, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume, Task, ValSplit,
-    Value,
+    Accelerator, Epochs, Limit, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume, Task,
+    ValSplit, Value,
 };
 use serde_json::Value as Json;
 use std::num::NonZero;
@@ -114,7 +114,7 @@ settings! {
     seed: u64 = "0", option("seed", "N").swept(), Run, "seed of every random choice";
     // training
     batch_size: NonZero<usize> = "128", option("batch-size", "N").swept(), Training, "rows in a batch";
-    max_epochs: NonZero<u64> = "20", option("max-epochs", "N").swept(), Training, "passes over the training rows";
+    max_epochs: Epochs = "20", option("max-epochs", "N").swept(), Training, "passes over the training rows; -1 for no limit but max_steps";
     max_steps: Limit = "-1", option("max-steps", "N").swept(), Training, "stop after this many updates; -1 for no limit";
     training_optimizer: Optimizer = "adam", option("training-optimizer", "WORD").swept(), Training, "optimiser";
     learning_rate: f64 = "1e-5", option("learning-rate", "X").swept(), Training, "learning rate at the start";
@@ -132,8 +132,8 @@ settings! {
     project: String, option("project", "NAME"), Output, "name of this run's folder; made from model, task, dataset and date if not given";
     // machine
     num_workers: usize = "1", option("cpu", "N").alias("num-workers").swept(), Machine, "threads; 0 for all cores. Results do not depend on it";
-    accelerator: Accelerator = "auto", option("accelerator", "WORD"), Machine, "the machine to run on; gpu is not there yet";
-    gpu: u64 = "0", option("gpu", "N"), Machine, "GPUs to use; none are supported yet";
+    accelerator: Accelerator = "auto", option("accelerator", "WORD"), Machine, "the machine to run on; only the CPU is there, whatever a file names";
+    gpu: u64 = "0", option("gpu", "N"), Machine, "GPUs to use; there are none, whatever a file says";
     // what is printed
     log_level: LogLevel = "info", option("log-level", "WORD"), Logging, "debug also names every file that is written, warning leaves notes, error only errors";
     debug: bool = "false", switch("debug"), Logging, "the same as --log-level debug";

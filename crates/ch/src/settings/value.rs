@@ -1,6 +1,7 @@
 //! The types of settings: how each is read from a text, and the words of choices.
 
 use super::setting::Accepts;
+use config::Sort;
 use serde_json::Value as Json;
 use std::num::{IntErrorKind, NonZero};
 use std::path::PathBuf;
@@ -139,6 +140,25 @@ impl Value for Limit {
     }
 }
 
+/// A number of epochs, or -1 for no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Epochs(pub Option<NonZero<u64>>);
+
+impl Value for Epochs {
+    const ACCEPTS: Accepts = Accepts::Whole(-1);
+
+    fn parse(text: &str) -> Result<Self, String> {
+        match whole(text, -1)? {
+            0 => Err("0 is below 1; -1 means no limit".to_owned()),
+            number => Ok(Self(u64::try_from(number).ok().and_then(NonZero::new))),
+        }
+    }
+
+    fn to_json(&self) -> Json {
+        self.0.map_or_else(|| (-1).into(), |n| n.get().into())
+    }
+}
+
 /// The run to go on with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resume {
@@ -182,9 +202,10 @@ fn whole(text: &str, min: i64) -> Result<i64, String> {
     }
 }
 
-/// Enums whose variants are words.
+/// Enums whose variants are words; case, `-` and `_` make no difference. `of Sort` is the sort of names of the original
+/// that are not here.
 macro_rules! choices {
-    ($($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal),+ $(,)? })+) => {$(
+    ($($(#[$about:meta])* $name:ident $(of $sort:ident)? { $($(#[$doc:meta])* $variant:ident = $word:literal),+ $(,)? })+) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $name { $($(#[$doc])* $variant),+ }
@@ -200,10 +221,10 @@ macro_rules! choices {
             const ACCEPTS: Accepts = Accepts::Choice(&[$($word),+]);
 
             fn parse(text: &str) -> Result<Self, String> {
-                match text {
-                    $($word => Ok(Self::$variant),)+
-                    _ => Err(not_one_of(text, &[$($word),+])),
-                }
+                let mut choices = [$(($word, Self::$variant)),+].into_iter();
+                let found = choices.find(|(word, _)| config::is_same_name(word, text));
+                let sort = None$(.or(Some(Sort::$sort)))?;
+                found.map(|(_, choice)| choice).ok_or_else(|| not_one_of(text, &[$($word),+], sort))
             }
 
             fn to_json(&self) -> Json {
@@ -213,7 +234,10 @@ macro_rules! choices {
     )+};
 }
 
-fn not_one_of(text: &str, words: &[&str]) -> String {
+fn not_one_of(text: &str, words: &[&str], sort: Option<Sort>) -> String {
+    if let Some(reason) = sort.and_then(|sort| config::not_here(sort, text)) {
+        return reason;
+    }
     let close = config::did_you_mean(text, words.iter().copied());
     format!("'{text}' is not one of {}{close}", words.join(", "))
 }
@@ -227,14 +251,14 @@ choices! {
         Train = "train",
     }
     /// The task of a network.
-    Task {
+    Task of Task {
         /// One class for every row.
         Classification = "classification",
         /// The same, as files of the original abbreviate it.
         Cls = "cls",
     }
     /// The kind of a checkpoint.
-    LoadType {
+    LoadType of Checkpoint {
         /// The kind that its content shows.
         Auto = "auto",
         /// A state dictionary of PyTorch.
@@ -265,6 +289,18 @@ choices! {
         Brain = "bf16-mixed",
         /// Floats of 32 bits, as newer files write it.
         FullTrue = "32-true",
+        /// Floats of 16 bits, as old files write it.
+        Sixteen = "16",
+        /// Floats of 16 bits.
+        HalfTrue = "16-true",
+        /// bfloat16, as old files write it.
+        BrainShort = "bf16",
+        /// bfloat16.
+        BrainTrue = "bf16-true",
+        /// Floats of 64 bits, as old files write it.
+        Double = "64",
+        /// Floats of 64 bits.
+        DoubleTrue = "64-true",
     }
     /// A log of metrics besides `metrics.csv`.
     ReportTo {
@@ -272,6 +308,8 @@ choices! {
         TensorBoard = "tensorboard",
         /// No other log.
         Nothing = "none",
+        /// Weights & Biases, a service that nothing is sent to.
+        Wandb = "wandb",
     }
     /// A machine to run on.
     Accelerator {
@@ -281,6 +319,12 @@ choices! {
         Cpu = "cpu",
         /// A graphics processor.
         Gpu = "gpu",
+        /// The same, as PyTorch names NVIDIA's.
+        Cuda = "cuda",
+        /// The same, as PyTorch names Apple's.
+        Mps = "mps",
+        /// A tensor processor.
+        Tpu = "tpu",
     }
     /// A level of logging, as Python names it.
     LogLevel {

@@ -206,13 +206,11 @@ pub static MODELS: &[ModelEntry] = &[
 
 /// The model of this name or alias; upper and lower case, `-` and `_` are the same.
 pub fn find(name: &str) -> Result<&'static ModelEntry, ModelError> {
-    let plain = |name: &str| name.to_lowercase().replace('_', "-");
-    let wanted = plain(name);
     let found = MODELS.iter().find(|entry| {
         let mut names = [entry.name]
             .into_iter()
             .chain(entry.aliases.iter().copied());
-        names.any(|known| plain(known) == wanted)
+        names.any(|known| config::is_same_name(known, name))
     });
     found.ok_or_else(|| ModelError::unknown(name))
 }

@@ -6,7 +6,7 @@ use config::{Item, Reader, Table, Value};
 /// `dims`. Only here `"NA"` is a value of its own, so it is looked up in the table itself.
 pub(super) fn dims(reader: &mut Reader, table: &Table) -> Dims {
     // The original's files name the device of a tensor, which is always this machine here.
-    reader.ignore(&["device"]);
+    reader.item("device");
     reader.item("dims");
     let Some((_, item)) = table.get("dims") else {
         return Dims::All;

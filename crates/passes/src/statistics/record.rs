@@ -44,7 +44,7 @@ impl Measure for Record {
     };
 
     fn read(reader: &mut Reader, _: &Table) -> Self {
-        reader.ignore(&["device"]);
+        reader.item("device");
         let add_new_dim_before_concat = reader.flag("add_new_dim_before_concat").unwrap_or(false);
         Self {
             add_new_dim_before_concat,

@@ -276,8 +276,8 @@ fn what_cannot_be_is_said() {
             "sparsity: a table per node and scope = \"global\" contradict each other; give one number, or scope = \"local\"",
         ),
         (
-            "[prune.weight]\nsparsity = 0.5\nmethod = \"l2-norm\"\n",
-            "method: 'l2-norm' is not one of l1-norm, l1_norm, random; did you mean 'l1-norm' or 'l1_norm'?",
+            "[prune.weight]\nsparsity = 0.5\nmethod = \"l3-norm\"\n",
+            "method: 'l3-norm' is not one of l1-norm, random, l2-norm, level-pruner, channel-pruner; did you mean 'l1-norm' or 'l2-norm'?",
         ),
         (
             "[prune.activation]\nsparsity = 0.5\n",

@@ -68,7 +68,7 @@ fn metadata(graph: &Graph) -> serde_json::Value {
 fn every_mistake_in_a_rule_is_reported_where_it_stands() {
     let rule = |keys: &str| format!("[quantize.linear.config]\n{keys}\n");
     let bypass = problems(&rule(
-        "name = \"integer\"\nbypass = \"yes\"\nfloor = 1\nweight_width = 8",
+        "name = \"integer\"\nbypass = \"yes\"\nfloor = 2\nweight_width = 8",
     ));
     assert_eq!(bypass.len(), 2, "{bypass:?}");
     assert!(bypass[0].starts_with("bypass: bypass: "), "{bypass:?}");

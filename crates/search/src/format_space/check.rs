@@ -8,7 +8,7 @@ use super::possible::{TriedName, TriedOperand, make};
 use config::did_you_mean;
 use config::{Key, Problem};
 use format::{FieldValue, Format, FormatEntry};
-use passes::transform::quantize::{Operand, is_na};
+use passes::transform::quantize::{Operand, is_field, is_na};
 use random::Draws;
 use random::Random;
 use std::collections::BTreeSet;
@@ -128,6 +128,10 @@ fn unknown_key(choices: &Choices, own: &KeyChoices) -> Option<Problem> {
             let has = |entry: &&FormatEntry| entry.fields.iter().any(|known| known.name == field);
             if field == "floor" || entries.iter().any(has) {
                 return superfluous(choices, own);
+            }
+            // A field of other formats: files give one list of keys to formats of every kind.
+            if own.format.is_none() && is_field(field) {
+                return None;
             }
             let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
             let does_not = if names.len() == 1 {

@@ -4,7 +4,7 @@
 
 use config::{Item, Key, Reader, Span, Value};
 use format::{FieldValue, Format, FormatEntry};
-use passes::transform::quantize::{Operand, field_value, is_na};
+use passes::transform::quantize::{Operand, field_value, is_na, is_of_original};
 use std::collections::BTreeSet;
 
 /// The choices that a config gives for some nodes: every key with a list.
@@ -41,7 +41,9 @@ impl Choices {
     pub fn read(reader: &mut Reader) -> Self {
         let mut keys = Vec::new();
         for (key, item) in reader.rest() {
-            if matches!(item.value, Value::Table(_)) {
+            if is_of_original(&key.name) {
+                reader.note_without_effect(&[&key.name], "");
+            } else if matches!(item.value, Value::Table(_)) {
                 let own = reader.inner(&key.name, item, |table| read_table(table, key));
                 keys.extend(own.unwrap_or_default());
             } else {
@@ -209,8 +211,10 @@ fn read_choices(reader: &mut Reader, key: &Key, item: &Item) -> Vec<Choice> {
             continue;
         };
         if choices.iter().any(|choice| choice.value == value) {
-            let message = format!("{name}: choice {value} is there twice");
-            reader.problem(item.span.clone(), message);
+            reader.note(format!(
+                "{name} in [{}]: choice {value} is there twice and counts once",
+                reader.name()
+            ));
             continue;
         }
         let span = item.span.clone();

@@ -98,10 +98,12 @@ impl FormatSpace {
         if nodes.is_empty() {
             return Err(FormatSpaceError::Nothing);
         }
+        let mut notes: Vec<String> = rules_used.iter().flat_map(RuleUsed::notes).collect();
+        notes.extend(rules.unused_notes(graph));
         Ok(Self {
             space: Arc::new(Space::with_ties(parameters, ties)?),
             nodes,
-            notes: rules_used.iter().flat_map(RuleUsed::notes).collect(),
+            notes,
         })
     }
 
@@ -260,7 +262,17 @@ impl RuleUsed<'_> {
         let idle = quantize::idle_keys(name, choices.operands(), &self.had);
         let blocks = choices.keys.iter().filter_map(KeyChoices::note);
         let blocks = blocks.map(|note| format!("rule '{name}': {note}"));
-        idle.into_iter().chain(blocks).collect()
+        let never: Vec<&str> = choices
+            .keys
+            .iter()
+            .filter(|own| !choices.ever_holds(own))
+            .map(|own| own.key.name.as_str())
+            .collect();
+        let never = (!never.is_empty()).then(|| {
+            let keys = never.join("', '");
+            format!("rule '{name}': none of its formats has '{keys}', so this changes nothing")
+        });
+        idle.into_iter().chain(blocks).chain(never).collect()
     }
 }
 

@@ -19,7 +19,7 @@ mod tpe;
 
 use std::sync::Arc;
 
-use config::Reader;
+use config::{Reader, is_same_name};
 use std::fmt::Debug;
 
 use crate::{History, Point, Space, StudyError};
@@ -93,9 +93,16 @@ impl SamplerEntry {
     }
 }
 
-/// The line of the sampler called `name`.
+/// Short names of samplers.
+const SHORT: &[(&str, &str)] = &[("brute", "brute_force"), ("cma", "cmaes")];
+
+/// The line of the sampler called `name`; case, `-` and `_` make no difference.
 pub fn find_sampler(name: &str) -> Result<&'static SamplerEntry, StudyError> {
-    let entry = SAMPLERS.iter().find(|entry| entry.name == name);
+    let short = SHORT.iter().find(|(short, _)| is_same_name(short, name));
+    let wanted = short.map_or(name, |(_, whole)| whole);
+    let entry = SAMPLERS
+        .iter()
+        .find(|entry| is_same_name(entry.name, wanted));
     entry.ok_or_else(|| StudyError::UnknownSampler {
         name: name.to_owned(),
         known: SAMPLERS.iter().map(|entry| entry.name).collect(),

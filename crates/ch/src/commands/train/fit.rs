@@ -31,7 +31,7 @@ impl TrainRun<'_> {
         console: &mut Console,
     ) -> Result<(Outcome, Json)> {
         let mut network = pipeline::open_network(self.settings, graph)?;
-        let mut fit = pipeline::fit_config(self.settings, self.folder);
+        let mut fit = pipeline::fit_config(self.settings, self.folder)?;
         let classes = json!(self.data.info.classes);
         fit.hyper_parameters.insert("classes".to_owned(), classes);
         let started = calendar::now();

@@ -98,6 +98,9 @@ Limits: a value that does not have the rows of the batch outermost is refused.";
         let mut all = Vec::new();
         let verified = verify(graph)?;
         let (weights, activations) = self.ports(&verified)?;
+        for targets in [&self.weights, &self.activations] {
+            context.notes.extend(targets.nodes.unused_notes(graph));
+        }
         if !weights.is_empty() {
             let statistics = &self.weights.statistics;
             all = weights::profile(graph, &weights, statistics, context.threads)?;

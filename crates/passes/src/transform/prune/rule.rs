@@ -2,7 +2,7 @@
 
 use super::candidate::Candidate;
 use super::select::{Group, smallest};
-use config::{Item, Key, Reader, Value};
+use config::{Item, Key, Reader, Value, plain_name};
 use ir::Tensor;
 use random::Random;
 
@@ -62,9 +62,16 @@ impl PruneRule {
     /// Reads a table; `None` without a usable sparsity, which is a problem of the reader's.
     pub fn read(reader: &mut Reader) -> Option<Self> {
         let sparsity = Sparsity::read(reader);
+        // Names of older files stand behind those of today.
         let scope = reader.choice(
             "scope",
-            &[("local", Scope::Local), ("global", Scope::Global)],
+            &[
+                ("local", Scope::Local),
+                ("global", Scope::Global),
+                ("tensor", Scope::Local),
+                ("layer", Scope::Local),
+                ("global-naive", Scope::Global),
+            ],
         );
         let granularity = reader.choice(
             "granularity",
@@ -74,14 +81,10 @@ impl PruneRule {
                 ("channelwise", Granularity::Channel),
             ],
         );
-        let method = reader.choice(
-            "method",
-            &[
-                ("l1-norm", Method::L1Norm),
-                ("l1_norm", Method::L1Norm),
-                ("random", Method::Random),
-            ],
-        );
+        let (method, is_by_channel) = read_method(reader);
+        let by_channel = is_by_channel.then_some(Granularity::Channel);
+        let granularity = granularity.or(by_channel);
+        reader.ignore(&["strategy", "target", "fused", "fan_in", "config_list"]);
         let (sparsity, scope) = (sparsity?, scope.unwrap_or_default());
         if scope == Scope::Global && matches!(sparsity, Sparsity::PerNode(_)) {
             let span = reader.span();
@@ -95,7 +98,7 @@ impl PruneRule {
             sparsity,
             scope,
             granularity: granularity.unwrap_or_default(),
-            method: method.unwrap_or_default(),
+            method,
         })
     }
 
@@ -131,6 +134,45 @@ impl PruneRule {
         let pairs = candidates.iter().zip(&chosen);
         pairs.map(|(of, units)| of.mask(units)).collect()
     }
+}
+
+/// The order of pruning, and true for a method that prunes channels. Older files have the pruner as the method and its
+/// order as the criterion.
+fn read_method(reader: &mut Reader) -> (Method, bool) {
+    let method = reader.choice(
+        "method",
+        &[
+            ("l1-norm", (Method::L1Norm, false)),
+            ("random", (Method::Random, false)),
+            ("l2-norm", (Method::L1Norm, false)),
+            ("level-pruner", (Method::L1Norm, false)),
+            ("channel-pruner", (Method::L1Norm, true)),
+        ],
+    );
+    let (method, is_by_channel) = method.unwrap_or_default();
+    let criterion = reader.choice(
+        "criterion",
+        &[
+            ("l1", Method::L1Norm),
+            ("random", Method::Random),
+            ("neuron_wise_fan_in_random", Method::Random),
+        ],
+    );
+    let word = |key| match reader.peek(key) {
+        Some(Value::Text(word)) => plain_name(word),
+        _ => String::new(),
+    };
+    let notes = [
+        (word("method") == "l2norm")
+            .then_some("'l2-norm' is taken as l1-norm, which orders single elements alike"),
+        (word("criterion") == "neuronwisefaninrandom")
+            .then_some("'neuron_wise_fan_in_random' is taken as random"),
+    ];
+    for note in notes.into_iter().flatten() {
+        let name = reader.name().to_owned();
+        reader.note(format!("[{name}]: {note}"));
+    }
+    (criterion.unwrap_or(method), is_by_channel)
 }
 
 impl Sparsity {

@@ -4,7 +4,7 @@ mod node_rule;
 
 pub use node_rule::{
     Entry, NodeRule, Operand, OperandFormat, RuleProblem, Slot, field_value, formats, idle_keys,
-    is_na, ports,
+    is_field, is_na, is_of_original, ports,
 };
 
 use crate::analysis::summary;
@@ -60,10 +60,12 @@ right. Blocks of data skip the first axis unless told otherwise. The data input 
 
 Reads: the graph. Writes: formats; KEY/quantize_table.csv and KEY/quantize_histogram.csv, with KEY the pass's key in the file.
 
-Limits: a rule that chooses nothing is an error. The default leaves helpers that compute nothing alone (flatten, cat …).";
+Limits: a rule for an operator that the network does not have is a note, one for no operator and no node an error. Keys of
+other formats are noted and do nothing. The default leaves helpers that compute nothing alone (flatten, cat …).";
 
     fn read(reader: &mut Reader) -> Self {
         reader.flag("report");
+        reader.ignore(&["baseline_weight_path", "load_type", "load_name"]);
         let rules = Rules::read(reader, NodeRule::read);
         if rules.rules.is_empty() && rules.default.is_none() {
             let hint = "give rules such as [passes.quantize.linear.config]";
@@ -76,6 +78,7 @@ Limits: a rule that chooses nothing is an error. The default leaves helpers that
         let before = graph.clone();
         context.decisions = self.apply(graph)?;
         context.notes.extend(self.idle(&before)?);
+        context.notes.extend(self.rules.unused_notes(&before));
         let report = PassReport::default().with_table("rules", self.matches(&before));
         let folder = context.key.clone();
         Ok(summary::append(report, &before, graph, context, folder))

@@ -1,6 +1,6 @@
 //! The rule of a node: `name` and `{operand}_{field}` keys become formats of ports.
 
-use config::{Item, Reader, Span, Value, did_you_mean};
+use config::{Item, Reader, Sort, Span, Value, did_you_mean, not_here};
 use format::{FieldValue, Format, FormatEntry};
 use ir::{DType, Node, NodeId, Op, ParamRole, Verified};
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,6 +121,10 @@ impl NodeRule {
         let (mut entries, mut spans): (Vec<Entry>, Vec<Span>) = (Vec::new(), Vec::new());
         let mut is_sound = true;
         for (key, item) in reader.rest() {
+            if is_of_original(&key.name) {
+                reader.note_without_effect(&[&key.name], "");
+                continue;
+            }
             match (Slot::parse(&key.name), field_value(item)) {
                 (_, None) => {
                     let message = format!(
@@ -135,9 +139,22 @@ impl NodeRule {
                     is_sound = false;
                 }
                 (Some(slot), Some(value)) => {
+                    let value = match (&slot, value) {
+                        (Slot::Bypass | Slot::Floor, FieldValue::Int(flag @ (0 | 1))) => {
+                            FieldValue::Bool(flag == 1)
+                        }
+                        (_, value) => value,
+                    };
                     entries.push((slot, value));
                     spans.push(key.span.clone());
                 }
+            }
+        }
+        for (at, note) in set_aside(&entries).into_iter().rev() {
+            let (slot, _) = entries.remove(at);
+            spans.remove(at);
+            if let Some(reason) = note {
+                reader.note_without_effect(&[&slot.to_string()], &reason);
             }
         }
         match Self::of(&entries) {
@@ -193,6 +210,72 @@ impl NodeRule {
     }
 }
 
+/// Keys that files of the original have beside `{operand}_{field}` and that change nothing here.
+const OF_ORIGINAL: &[&str] = &[
+    "binary_training",
+    "additional_layers_inputs",
+    "additional_layers_outputs",
+];
+
+/// Fields of formats of the original that are not here.
+const FIELDS_OF_ORIGINAL: &[&str] = &[
+    "levels",
+    "residual_sign",
+    "k",
+    "input_expanded",
+    "binarization_level",
+    "in_dim",
+    "dim",
+    "threshold",
+];
+
+/// True for a key of the original that changes nothing here: one of its own, or a field that speaks of no operand.
+pub fn is_of_original(key: &str) -> bool {
+    OF_ORIGINAL.contains(&key) || (Slot::parse(key).is_none() && is_field(key))
+}
+
+/// True for a field of some format, here or in the original.
+pub fn is_field(field: &str) -> bool {
+    let mut fields = Format::TABLE.iter().flat_map(|entry| entry.fields);
+    fields.any(|known| known.name == field) || FIELDS_OF_ORIGINAL.contains(&field)
+}
+
+/// The entries that a format is made without, each with the reason for a note, in their order. Files of the original give
+/// one list of keys to formats of every kind.
+fn set_aside(entries: &[Entry]) -> Vec<(usize, Option<String>)> {
+    let of_entry = |(at, (slot, value)): (usize, &Entry)| {
+        let Slot::Field(operand, field) = slot else {
+            return None;
+        };
+        let own = get(entries, &Slot::Field(*operand, "name".to_owned()));
+        let name = own.or_else(|| get(entries, &Slot::Name));
+        let Some(FieldValue::Text(name)) = name else {
+            return None;
+        };
+        let format = entry(name)?;
+        let has_field = format.fields.iter().any(|known| known.name == field);
+        if !has_field && is_field(field) {
+            let name = format.name;
+            let note = (!is_na(value)).then(|| format!(": {name} has no {field}"));
+            return Some((at, note));
+        }
+        let is_true = matches!(value, FieldValue::Bool(true) | FieldValue::Int(1));
+        if field == "stochastic" && is_true {
+            let reason = ": the same value always gets the same code";
+            return Some((at, Some(reason.to_owned())));
+        }
+        let is_negative = match value {
+            FieldValue::Float(number) => *number < 0.0,
+            FieldValue::Int(number) => *number < 0,
+            _ => false,
+        };
+        let is_statistic = ["mean", "median", "max"].contains(&field.as_str());
+        (is_statistic && is_negative).then(|| (at, Some(format!(": {value} is not a magnitude"))))
+    };
+    let found = entries.iter().enumerate().filter_map(of_entry);
+    found.collect()
+}
+
 fn get<'a>(entries: &'a [Entry], slot: &Slot) -> Option<&'a FieldValue> {
     let found = entries.iter().find(|(own, _)| own == slot);
     found.map(|(_, value)| value)
@@ -223,8 +306,11 @@ fn unknown_formats(entries: &[Entry]) -> Vec<RuleProblem> {
         };
         let is_known = !slot.is_name() || is_na_word(word) || entry(word).is_some();
         (!is_known).then(|| {
-            let close = did_you_mean(word, Format::TABLE.iter().map(|entry| entry.name));
-            (Some(at), format!("{slot}: unknown format '{word}'{close}"))
+            let message = not_here(Sort::Format, word).unwrap_or_else(|| {
+                let close = did_you_mean(word, Format::TABLE.iter().map(|entry| entry.name));
+                format!("unknown format '{word}'{close}")
+            });
+            (Some(at), format!("{slot}: {message}"))
         })
     };
     entries.iter().enumerate().filter_map(problem).collect()
