@@ -71,14 +71,14 @@ fn mistakes_in_a_file_cost_no_training() {
         "a.toml",
         &format!(
             "{head}{}",
-            QUANTIZE.replace("quantize.linear", "quantize.conv2d")
+            QUANTIZE.replace("quantize.linear", "quantize.conv9d")
         ),
     );
     let search = "[search.search_space.setup]\nby = \"name\"\n[search.search_space.seed.seq_blocks_77.config]\nname = [\"integer\"]\nweight_width = [4, 8]\n\
                   [search.strategy.metrics]\naccuracy.scale = 1.0\n";
     workspace.write("b.toml", &format!("{head}{search}"));
     for (file, expected) in [
-        ("a.toml", "rule 'conv2d' matches nothing"),
+        ("a.toml", "rule 'conv9d' matches nothing"),
         ("b.toml", "rule 'seq_blocks_77' matches nothing"),
     ] {
         let printed = workspace.run(&format!("run {file}"));

@@ -81,7 +81,7 @@ pub static MISSING: &[Missing] = &[
     missing(Sort::Pass, "sparsityint8", TENSORRT),
     missing(Sort::Pass, "onnx*", ONNX),
     missing(Sort::Pass, "emit*", HARDWARE),
-    missing(Sort::Pass, "huffman", "weights are not entropy-coded; model_size counts their bits"),
+    missing(Sort::Pass, "huffman", "weights are not entropy-coded; calculate_avg_bits counts their bits"),
     missing(Sort::Pass, "retrain", "a pass does not train; save the graph and use `ch train --load`"),
     missing(Sort::Pass, "train", "a pass does not train; use `ch train`"),
     missing(Sort::Pass, "lutnet*", LOOKUP),

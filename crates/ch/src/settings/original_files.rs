@@ -44,7 +44,6 @@ const SECTIONS: &[Section] = &[
             "quant_config = \"x.toml\"",
             "cf_args = {}",
             "project_dir = \"x\"",
-            "weight_decay = 5e-07",
             "[search_space]\nstyle = \"mixed_precision\"\n[search_space.quantization]\nby = \"name\"",
             "[runner]\nname = \"mg\"\ntraining = false",
             "[strategy]\nname = \"ea\"\n[strategy.setup]\nmodel_parallel = false",
