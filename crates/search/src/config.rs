@@ -90,7 +90,10 @@ const DIRECTIONS: &[(&str, Direction)] = &[
 impl SearchConfig {
     /// Reads the table `[search]`; all problems at once.
     pub fn read(table: &Table) -> Result<Self, Vec<Problem>> {
-        let mut reader = Reader::new(table, 0..0).named("search");
+        // What is missing is shown where the table begins.
+        let first = table.0.first();
+        let span = first.map_or(0..0, |(key, _)| key.span.clone());
+        let mut reader = Reader::new(table, span).named("search");
         reader.ignore(&["nas", "sw_runner", "hw_runner"]);
         let rules = reader.table("search_space", read_space);
         if rules.is_none() {

@@ -360,6 +360,15 @@ fn keys_that_contradict_each_other_are_noted() {
 }
 
 #[test]
+fn what_is_missing_is_shown_where_the_table_begins() {
+    let problems = read("[strategy.metrics]\naccuracy.scale = 1.0\n").unwrap_err();
+    assert_eq!(
+        problems,
+        ["strategy: [search.search_space] is missing; say what may be chosen"]
+    );
+}
+
+#[test]
 fn optuna_is_suggested() {
     let text = strategy("accuracy = {}", "").replace("\"random\"", "\"optunaa\"");
     let problems = read(&text).unwrap_err();

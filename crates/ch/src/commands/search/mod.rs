@@ -42,7 +42,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let mut console = pipeline::begin(&config, args.output)?;
     let settings = &mut config.settings;
     let data = pipeline::open_data(settings, &mut console)?;
-    if pipeline::starts_fresh(settings) {
+    if pipeline::starts_fresh(settings) && asked.training.is_none() {
         console
             .note("no --load given: the network has starting weights, so accuracies say nothing");
     }
