@@ -8,7 +8,7 @@ mod random;
 use engine::{Input, IntegerError, IntegerPlan, PlanOptions, Pool, State, compile};
 use format::{Format, Integer};
 use integer_oracle::{Exact, interpret, show};
-use ir::{Graph, Value, Verified, result_format, verify};
+use ir::{Graph, NodeId, Value, Verified, result_format, verify};
 use kernels::{Isa, force};
 use proptest::prelude::*;
 use random::{Choices, OPS, add_masks, fill, inputs, random_graph};
@@ -70,15 +70,16 @@ fn check(plan: &IntegerPlan, k: usize, expected: &Exact, graph: &Graph) {
     }
 }
 
-/// The float engine gives the same values where 24 bits hold all of them.
+/// The float engine gives the same values where 24 bits hold all of them, also before a result is rounded.
 fn compare_with_floats(plan: &IntegerPlan, verified: &Verified, rows: usize, feed: &[Input]) {
     // Partial sums may be a little larger than the sums.
-    let is_exact = |f: &Integer| f.width <= 22 && (-60..60).contains(&f.frac_width);
-    if !plan
-        .describe()
+    let is_exact = |f: Integer| f.width <= 22 && (-60..60).contains(&f.frac_width);
+    let graph = verified.graph();
+    let before_rounding = graph
         .iter()
-        .all(|report| is_exact(&report.format))
-    {
+        .filter_map(|(id, _)| exact_result(plan, verified, id));
+    let made = plan.describe().iter().map(|report| report.format);
+    if !before_rounding.chain(made).all(is_exact) {
         return;
     }
     let mut state = State::new(verified).unwrap();
@@ -104,27 +105,35 @@ fn range(format: Integer) -> (i128, i128) {
     (if format.signed { -half } else { 0 }, half - 1)
 }
 
+/// The format of a value in the plan.
+fn made(plan: &IntegerPlan, graph: &Graph, value: Value) -> Option<Integer> {
+    let name = &graph.node(value.node).name;
+    let mut reports = plan.describe().iter().filter(|report| report.node == *name);
+    reports.nth(value.output.into()).map(|report| report.format)
+}
+
+/// The format that holds every result of a node before it is rounded, by the rule on formats.
+fn exact_result(plan: &IntegerPlan, verified: &Verified, id: NodeId) -> Option<Integer> {
+    let node = verified.graph().node(id);
+    let operand = |port: &str| match (node.formats.get(port), port.strip_prefix("data_in_")) {
+        (Some(format), _) => Format::fixed_point(format),
+        (None, Some(k)) => {
+            let input = node.inputs.get(k.parse::<usize>().unwrap())?;
+            made(plan, verified.graph(), *input)
+        }
+        _ => None,
+    };
+    result_format(&node.op, &verified.input_types(id), operand)
+}
+
 /// No result needs more than the rule on formats allows.
 fn check_formats(plan: &IntegerPlan, verified: &Verified) {
     let graph = verified.graph();
-    let made = |value: Value| {
-        let name = &graph.node(value.node).name;
-        let mut reports = plan.describe().iter().filter(|report| report.node == *name);
-        reports.nth(value.output.into()).map(|report| report.format)
-    };
     for (id, node) in graph.iter() {
-        let operand = |port: &str| match (node.formats.get(port), port.strip_prefix("data_in_")) {
-            (Some(format), _) => Format::fixed_point(format),
-            (None, Some(k)) => {
-                let input = node.inputs.get(k.parse::<usize>().unwrap())?;
-                made(*input)
-            }
-            _ => None,
-        };
-        let rule = result_format(&node.op, &verified.input_types(id), operand);
+        let rule = exact_result(plan, verified, id);
         let (Some(rule), Some(got), false) = (
             rule,
-            made(id.into()),
+            made(plan, graph, id.into()),
             node.formats.contains_key("data_out_0"),
         ) else {
             continue;
