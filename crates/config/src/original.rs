@@ -1,4 +1,4 @@
-//! What the original has and this program does not: one table, so that nobody looks for a typing error.
+//! Things that the original has and this program does not: one table, so that nobody looks for a typing error.
 
 use crate::plain_name;
 

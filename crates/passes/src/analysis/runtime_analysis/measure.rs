@@ -21,7 +21,7 @@ pub(super) struct Schedule {
     pub threads: usize,
 }
 
-/// What was measured.
+/// The measurements of a run.
 pub(super) struct Measurement {
     /// The latency of each timed batch.
     pub milliseconds: Vec<f64>,
