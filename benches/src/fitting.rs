@@ -99,6 +99,7 @@ fn dataset() -> Dataset {
         features: Vec::new(),
         source: "the benchmark".to_owned(),
         hash: 0,
+        scaling: data::Scaling::None,
     };
     Dataset {
         info,

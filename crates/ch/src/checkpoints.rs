@@ -8,7 +8,6 @@ use interop::checkpoint::{self, Checkpoint, NamedTensor};
 use ir::Graph;
 use models::weights::{load_into, load_matching};
 use models::{MODELS, ModelEntry, ModelInfo};
-use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
 /// Endings of files of weights, without the graph.
@@ -127,17 +126,10 @@ pub fn recorded<'a>(file: &'a Checkpoint, key: &str) -> Option<&'a str> {
     training.hyper_parameters.get(key)?.as_str()
 }
 
-/// The classes in the order that a network was trained with: recorded, or those of the recorded dataset.
-pub fn classes(file: &Checkpoint) -> Option<Vec<String>> {
-    let names = |classes: &[&str]| classes.iter().map(|&name| name.to_owned()).collect();
-    let hyper_parameters = &file.training.as_ref()?.hyper_parameters;
-    if let Some(classes) = hyper_parameters.get("classes").and_then(Json::as_array) {
-        let text = |class: &Json| class.as_str().map(str::to_owned);
-        return classes.iter().map(text).collect();
-    }
-    let dataset = recorded(file, "dataset")?;
-    let entry = DATASETS.iter().find(|entry| entry.name == dataset)?;
-    Some(names(entry.classes))
+/// The classes of a named dataset, in its order.
+pub fn classes_of_dataset(dataset: Option<&str>) -> Option<Vec<String>> {
+    let entry = DATASETS.iter().find(|entry| Some(entry.name) == dataset)?;
+    Some(entry.classes.iter().map(ToString::to_string).collect())
 }
 
 /// The model in the sizes that the weights fit, with them, and the number of tensors that are left out.
@@ -166,15 +158,19 @@ fn sizes(entry: &ModelEntry, file: &Checkpoint) -> Vec<ModelInfo> {
         input: Some(entry.sample_shape.to_vec()),
         classes: Some(entry.classes.len()),
     });
-    let mut matrices = file.tensors.iter().filter(|tensor| tensor.shape.len() == 2);
-    let first = matrices.next();
-    let last = matrices.next_back().or(first);
-    let shown = first.zip(last).map(|(first, last)| ModelInfo {
+    let first = file.tensors.iter().find(|tensor| tensor.shape.len() == 2);
+    let shown = first.map(|first| ModelInfo {
         input: (entry.input_shape.len() == 1).then(|| vec![first.shape[1]]),
-        classes: Some(last.shape[0]),
+        classes: outputs(&file.tensors),
     });
     let own = [ModelInfo::default()];
     known.chain(own).chain(shown).collect()
+}
+
+/// The number of outputs that the last matrix of a network shows.
+pub fn outputs(tensors: &[NamedTensor]) -> Option<usize> {
+    let matrix = tensors.iter().rfind(|tensor| tensor.shape.len() == 2)?;
+    Some(matrix.shape[0])
 }
 
 /// Tensors listed before the rest is counted.

@@ -15,6 +15,7 @@ mod commands;
 mod interrupt;
 mod output;
 mod pipeline;
+mod rows;
 mod settings;
 mod source;
 mod vocabulary;

@@ -1,15 +1,14 @@
 //! The parts of a run, in the order data flows: configuration → data → graph → network → training.
 
 use crate::output::{Console, OutputArgs};
-use crate::settings::{Action, Config, LoadType, Optimizer, ReportTo, Settings, ValSplit};
+use crate::settings::{Action, Config, LoadType, Optimizer, ReportTo, Settings};
 use crate::{checkpoints, classes, source};
 use anyhow::{Context, Result, bail};
-use data::{DATASETS, Dataset, OpenOptions};
+use data::{DATASETS, OpenOptions};
 use engine::{Network, OptimizerKind};
-use interop::checkpoint::{self, Kind};
+use interop::checkpoint::{self, Kind, NamedTensor};
 use ir::Graph;
 use models::ModelInfo;
-use std::cell::RefCell;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use train::{Cosine, FitConfig};
@@ -59,6 +58,13 @@ fn is_graph_file(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "mz")
 }
 
+/// The file that the weights of a run come from.
+pub fn weights_path(settings: &Settings) -> Result<Option<PathBuf>> {
+    let own = settings.model.as_ref().map(PathBuf::from);
+    let own = own.filter(|path| is_graph_file(path));
+    Ok(load_path(settings)?.or(own))
+}
+
 /// True when a network has the weights it starts from, because nobody gives others.
 pub fn starts_fresh(settings: &Settings) -> bool {
     let model = settings.model.as_ref().map(Path::new);
@@ -72,7 +78,8 @@ fn model_name(settings: &Settings) -> Result<&str> {
         .context("no model given; name one of `ch list models`, or a file in the text form (.mg)")
 }
 
-fn dataset_name(settings: &Settings) -> Result<&str> {
+/// The name of a run's dataset.
+pub fn dataset_name(settings: &Settings) -> Result<&str> {
     settings
         .dataset
         .as_deref()
@@ -85,51 +92,6 @@ pub fn is_array(dataset: &str) -> bool {
     extension.is_some_and(|extension| extension == "npy")
 }
 
-/// The dataset of a run.
-pub fn open_data(settings: &Settings, console: &mut Console) -> Result<Dataset> {
-    let name = dataset_name(settings)?;
-    let val_split = match settings.val_split {
-        ValSplit::Train => data::ValSplit::Train,
-        ValSplit::HeldOut => data::ValSplit::HeldOut,
-    };
-    let console = RefCell::new(console);
-    let opened = data::open(
-        name,
-        &OpenOptions {
-            data_dir: settings.data_dir.clone(),
-            val_split,
-            progress: Some(&|file, have, all| console.borrow_mut().transfer(file, have, all)),
-            notice: Some(&|sentence| console.borrow_mut().note(sentence)),
-            ..OpenOptions::default()
-        },
-    )?;
-    let [train, val, test] = [&opened.train, &opened.val, &opened.test].map(data::Split::len);
-    console.borrow_mut().print(&format!(
-        "{name}: {train} training, {val} validation, {test} test rows ({})",
-        opened.info.source
-    ));
-    let console = console.into_inner();
-    Ok(in_order_of_checkpoint(settings, opened, console))
-}
-
-/// The dataset with its classes in the order that the checkpoint was trained with.
-fn in_order_of_checkpoint(settings: &Settings, data: Dataset, console: &mut Console) -> Dataset {
-    // A file that cannot be read is reported where its weights are needed.
-    let load = load_path(settings).ok().flatten();
-    let file = load.and_then(|path| checkpoint::read(&path, None).ok());
-    let classes = file.as_ref().and_then(checkpoints::classes);
-    let Some(classes) = classes.filter(|classes| data.orders_otherwise(classes)) else {
-        return data;
-    };
-    console.note(&format!(
-        "the checkpoint was trained with the classes {}; those of {}, {}, are taken in its order",
-        classes.join(" "),
-        data.info.name,
-        data.info.classes.join(" ")
-    ));
-    data.with_class_order(&classes)
-}
-
 /// The graph of a run with its weights: from the checkpoint, or as PyTorch would start them. A `.mz` file brings its own
 /// graph, which must be the one that was asked for.
 pub fn open_graph(
@@ -138,7 +100,7 @@ pub fn open_graph(
     console: &mut Console,
 ) -> Result<Graph> {
     let Some(path) = &load_path(settings)? else {
-        let mut graph = build(model_name(settings)?, info)?;
+        let mut graph = build(model_name(settings)?, &sizes(info))?;
         graph.initialize(settings.seed);
         return Ok(graph);
     };
@@ -148,9 +110,29 @@ pub fn open_graph(
         check_model(settings, &graph, path)?;
         return Ok(graph);
     }
-    let mut graph = build(model_name(settings)?, info)?;
+    let model = model_name(settings)?;
+    let mut graph = build(model, &sizes(info))?;
+    if let Some(info) = info.filter(|_| !fits(&graph, &file.tensors))
+        && let Some(classes) = checkpoints::outputs(&file.tensors)
+        && let Ok(larger) = build(
+            model,
+            &ModelInfo {
+                classes: Some(classes),
+                ..sizes(Some(info))
+            },
+        )
+        && classes > info.classes.len()
+        && fits(&larger, &file.tensors)
+    {
+        graph = larger;
+    }
     checkpoints::load(&mut graph, path, &file.tensors, settings.strict, console)?;
     Ok(graph)
+}
+
+/// True when a graph can be given these weights.
+fn fits(graph: &Graph, tensors: &[NamedTensor]) -> bool {
+    models::weights::load_matching(&mut graph.clone(), tensors).is_ok()
 }
 
 /// The graph of a run that learns or scores the classes of a dataset.
@@ -192,12 +174,16 @@ fn check_model(settings: &Settings, graph: &Graph, path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn build(name: &str, info: Option<&data::Info>) -> Result<Graph> {
-    let info = info.map_or_else(ModelInfo::default, |info| ModelInfo {
+/// The sizes that a network needs for a dataset.
+fn sizes(info: Option<&data::Info>) -> ModelInfo {
+    info.map_or_else(ModelInfo::default, |info| ModelInfo {
         input: Some(info.sample_shape.clone()),
         classes: Some(info.classes.len()),
-    });
-    let graph = source::load(name, &info)?;
+    })
+}
+
+fn build(name: &str, info: &ModelInfo) -> Result<Graph> {
+    let graph = source::load(name, info)?;
     source::verify(name, &graph)?;
     Ok(graph)
 }

@@ -1,5 +1,6 @@
 //! A dataset in memory: all rows once, and three splits that are lists of row numbers.
 
+use crate::preparation::Scaling;
 use std::sync::Arc;
 
 /// Rows with labels, split for training, validation and testing.
@@ -30,6 +31,8 @@ pub struct Info {
     pub source: String,
     /// A hash of all rows, labels and splits.
     pub hash: u64,
+    /// The scaling of the values.
+    pub scaling: Scaling,
 }
 
 /// Part of a dataset. Cloning shares the rows.
@@ -62,6 +65,7 @@ impl Dataset {
             features: Vec::new(),
             source: "memory".to_owned(),
             hash: 0,
+            scaling: Scaling::None,
         };
         let all = Split::new(Arc::new(rows), (0..count).collect());
         Self {
@@ -72,17 +76,19 @@ impl Dataset {
         }
     }
 
-    /// True for the same classes in another order.
+    /// True when every class is one of these, but at another place.
     pub fn orders_otherwise(&self, classes: &[String]) -> bool {
-        let sorted = |names: &[String]| {
-            let mut names = names.to_vec();
-            names.sort_unstable();
-            names
-        };
-        self.info.classes != classes && sorted(&self.info.classes) == sorted(classes)
+        let own = &self.info.classes;
+        own != classes && own.iter().all(|name| classes.contains(name))
     }
 
-    /// The same rows with the same classes in another order; as it is where a class is not among them.
+    /// All rows, in the order of their file.
+    pub fn whole(&self) -> Split {
+        let count = self.train.rows.labels.len() as u32;
+        Split::new(Arc::clone(&self.train.rows), (0..count).collect())
+    }
+
+    /// The same rows with their classes among these, in this order; as it is where a class is not among them.
     #[must_use]
     pub fn with_class_order(self, classes: &[String]) -> Self {
         let place = |name: &String| classes.iter().position(|other| other == name);

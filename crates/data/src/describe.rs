@@ -11,6 +11,8 @@ pub struct Description {
     pub name: String,
     /// The origin of the rows.
     pub source: String,
+    /// The scaling of the values, in words.
+    pub scaling: String,
     /// The hash of rows, labels and splits, in hexadecimal.
     pub hash: String,
     /// The axes of one sample.
@@ -79,6 +81,7 @@ pub fn describe(dataset: &Dataset) -> Description {
     Description {
         name: info.name.clone(),
         source: info.source.clone(),
+        scaling: info.scaling.to_string(),
         hash: format!("{:016x}", info.hash),
         sample_shape: info.sample_shape.clone(),
         rows: Counts {
@@ -142,6 +145,7 @@ impl fmt::Display for Description {
             self.classes.len()
         )?;
         writeln!(f, "source  {}", self.source)?;
+        writeln!(f, "values  {}", self.scaling)?;
         writeln!(f, "hash    {}\n", self.hash)?;
         let width = |names: &mut dyn Iterator<Item = &String>| {
             names

@@ -24,6 +24,7 @@ mod hash;
 mod open;
 mod options;
 mod places;
+mod preparation;
 mod prepare;
 mod sets;
 
@@ -31,5 +32,6 @@ pub use catalog::{DATASETS, DatasetEntry};
 pub use dataset::{Dataset, Info, Rows, Split, SplitName};
 pub use describe::{ClassCounts, Counts, Description, Range, describe};
 pub use error::{DataError, Missing};
-pub use open::{Where, find, get, open};
+pub use open::{Where, find, get, is_file, open};
 pub use options::{OpenOptions, Progress, ValSplit};
+pub use preparation::{PREPARATION, Preparation, Scaling, Standardize, Standardizer};

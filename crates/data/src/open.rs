@@ -6,6 +6,7 @@ use crate::download;
 use crate::error::{DataError, Missing};
 use crate::options::OpenOptions;
 use crate::places;
+use crate::preparation::Scaling;
 use crate::sets::file;
 use config::{Sort, did_you_mean, is_same_name, not_here};
 use std::path::PathBuf;
@@ -56,6 +57,7 @@ impl Request<'_> {
             features,
             source,
             hash: 0,
+            scaling: Scaling::Own(self.entry.scaling),
         }
     }
 
@@ -77,6 +79,11 @@ pub fn open(name: &str, options: &OpenOptions) -> Result<Dataset, DataError> {
     }
     let entry = entry(name)?;
     open_entry(entry, options, &places::roots(options))
+}
+
+/// True for the name of a file with its label column.
+pub fn is_file(name: &str) -> bool {
+    file::parse_name(name).is_some()
 }
 
 /// Finds the place of the dataset of this name.
@@ -233,6 +240,7 @@ mod tests {
         aliases: &[],
         about: "",
         sample_shape: &[1],
+        scaling: "",
         classes: &[],
         page: "http://127.0.0.1/far",
         instead: "'jsc-sim', jets that the program makes",

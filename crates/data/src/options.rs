@@ -1,5 +1,6 @@
 //! Options for opening a dataset.
 
+use crate::preparation::Standardize;
 use std::path::PathBuf;
 
 /// Told of a file that is being fetched: its name, the bytes there are, the bytes there will be.
@@ -14,6 +15,10 @@ pub struct OpenOptions<'a> {
     pub seed: u64,
     /// The origin of the validation rows.
     pub val_split: ValSplit,
+    /// The standardising of a table of the user's; the named sets have their own.
+    pub standardize: Standardize,
+    /// True when a table of the user's is used whole, so that it may have few rows and one class.
+    pub is_whole: bool,
     /// True when the network must not be used.
     pub offline: bool,
     /// Told how far a fetch is.

@@ -112,35 +112,6 @@ fn shuffled(n: usize) -> Vec<u32> {
     order
 }
 
-/// Subtracts from every feature its mean and divides by its deviation, both over the training part (the rows held for
-/// validation included). A feature that does not vary is only shifted.
-pub(crate) fn standardize(rows: &mut Rows, parts: &[u8]) {
-    let mean = column_means(rows, parts, |_, value| value);
-    let variance = column_means(rows, parts, |column, value| (value - mean[column]).powi(2));
-    let scale: Vec<f64> = variance.iter().map(|&variance| scale(variance)).collect();
-    for row in rows.values.chunks_exact_mut(rows.width) {
-        for ((value, mean), scale) in row.iter_mut().zip(&mean).zip(&scale) {
-            *value = ((f64::from(*value) - mean) / scale) as f32;
-        }
-    }
-}
-
-fn scale(variance: f64) -> f64 {
-    if variance > 0.0 { variance.sqrt() } else { 1.0 }
-}
-
-fn column_means(rows: &Rows, parts: &[u8], term: impl Fn(usize, f64) -> f64) -> Vec<f64> {
-    let mut sums = vec![0.0; rows.width];
-    let all = rows.values.chunks_exact(rows.width).zip(parts);
-    for (row, _) in all.filter(|(_, part)| **part != TEST) {
-        for (column, (sum, &value)) in sums.iter_mut().zip(row).enumerate() {
-            *sum += term(column, f64::from(value));
-        }
-    }
-    let count = parts.iter().filter(|part| **part != TEST).count();
-    sums.iter().map(|sum| sum / count as f64).collect()
-}
-
 /// A dataset of prepared rows. The hash is worked out here.
 pub(crate) fn assemble(mut info: Info, rows: Rows, parts: &[u8], val_split: ValSplit) -> Dataset {
     let hash = hash::dataset(&rows.values, &rows.labels, parts);

@@ -51,7 +51,9 @@ pub use {
 
 pub use ::config::{Reader, Table as ConfigTable};
 pub use ::format::Format;
-pub use data::{DATASETS, Dataset, OpenOptions, Split, SplitName, open as open_dataset};
+pub use data::{
+    DATASETS, Dataset, OpenOptions, Preparation, Split, SplitName, open as open_dataset,
+};
 pub use engine::{Input, IntegerPlan, Network, Plan, PlanOptions, Score};
 pub use ir::{Graph, Node, NodeId, Op, Tensor, Verified, verify};
 pub use models::{MODELS, ModelInfo, build as build_model};

@@ -99,6 +99,7 @@ fn dataset(rows: usize) -> Dataset {
             features: Vec::new(),
             source: "the program itself".to_owned(),
             hash: 0,
+            scaling: data::Scaling::None,
         },
         val: train.head(0),
         test: train.head(0),

@@ -1,7 +1,7 @@
 //! State shared by passes: the data, the graph as it was at the start, the files that wait to be written.
 
 use crate::PassError;
-use data::{Dataset, Split, SplitName};
+use data::{Dataset, Preparation, Split, SplitName};
 use ir::{Graph, Tensor};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ pub struct Context<'a> {
     pub key: String,
     /// The rows that a network can be run on.
     pub data: Option<&'a Dataset>,
+    /// The preparation of the rows that the network was trained on, for files that hold it.
+    pub preparation: Preparation,
     /// Rows of a batch, for shapes and costs.
     pub batch_size: usize,
     /// Rows of a batch of the run, for times.
@@ -89,6 +91,7 @@ impl<'a> Context<'a> {
         Self {
             key: String::new(),
             data,
+            preparation: data.map_or_else(Preparation::default, |data| Preparation::of(&data.info)),
             batch_size: 8,
             run_batch_size: 128,
             threads: 1,

@@ -207,8 +207,8 @@ fn every_weight_format_survives_saving_and_loading() {
                 .formats
                 .insert("weight".to_owned(), format.clone());
         }
-        let bytes = passes::interface::graph_file(&graph).unwrap();
-        let read = passes::interface::read_graph_file(Path::new("graph.mz"), &bytes).unwrap();
+        let bytes = passes::interface::graph_file(&graph, &data::Preparation::default()).unwrap();
+        let (read, _) = passes::interface::read_graph_file(Path::new("graph.mz"), &bytes).unwrap();
         assert_eq!(read, graph, "{spec}");
     }
 }

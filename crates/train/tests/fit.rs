@@ -40,6 +40,7 @@ fn dataset(rows: u32) -> Dataset {
         features: Vec::new(),
         source: "the test".into(),
         hash: 0,
+        scaling: data::Scaling::None,
     };
     Dataset {
         info,

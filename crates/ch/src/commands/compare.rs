@@ -1,9 +1,9 @@
 //! `ch compare A B [DATASET]`: two networks side by side.
 
 use crate::output::{Console, Level, Output, OutputArgs, json_text};
-use crate::{checkpoints, pipeline, source};
+use crate::{checkpoints, pipeline, rows, source};
 use anyhow::{Result, bail};
-use data::{OpenOptions, Rows, Split};
+use data::{OpenOptions, Rows, Split, Standardize};
 use interop::checkpoint;
 use ir::Graph;
 use models::ModelInfo;
@@ -50,6 +50,7 @@ pub fn run(args: &Args) -> Result<Output> {
             name,
             &OpenOptions {
                 data_dir: args.data_dir.clone(),
+                standardize: standardize(&args.a)?,
                 ..OpenOptions::default()
             },
         )?),
@@ -94,6 +95,14 @@ pub fn run(args: &Args) -> Result<Output> {
         report.to_text()
     };
     Ok(text.into())
+}
+
+/// The standardising that the rows of a file need: that of the first network's training.
+fn standardize(network: &str) -> Result<Standardize> {
+    let trained = rows::preparation_of(Path::new(network))?;
+    Ok(trained
+        .standardizer
+        .map_or(Standardize::None, Standardize::By))
 }
 
 /// A network with weights: its own, or those it starts from.

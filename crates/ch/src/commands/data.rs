@@ -2,7 +2,7 @@
 
 use crate::output::{Console, Level, Output, OutputArgs, json_text};
 use anyhow::Result;
-use data::{DATASETS, OpenOptions, Where};
+use data::{DATASETS, OpenOptions, Standardize, Where};
 use report::{Column, Table};
 use serde_json::json;
 use std::cell::RefCell;
@@ -130,6 +130,8 @@ fn get(named: &Named) -> Result<String> {
 fn info(named: &Named) -> Result<String> {
     let options = OpenOptions {
         data_dir: named.common.data_dir.clone(),
+        standardize: Standardize::None,
+        is_whole: true,
         ..OpenOptions::default()
     };
     let description = data::describe(&data::open(&named.name, &options)?);

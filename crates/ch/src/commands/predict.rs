@@ -4,8 +4,10 @@ use crate::output::Output;
 use crate::output::json_text;
 use crate::output::{Console, OutputArgs};
 use crate::pipeline;
+use crate::rows::{self, Part, SPLIT_HELP};
 use crate::settings::{Action, Config, SettingArgs, Settings, hide_unused};
 use anyhow::{Context, Result, bail};
+use data::{Scaling, Standardize};
 use engine::{Input, IntegerPlan};
 use ir::Graph;
 use serde_json::json;
@@ -20,9 +22,8 @@ pub struct Args {
     /// NumPy file for the outputs, a row for each sample
     #[arg(long, value_name = "Y.npy", help_heading = "Prediction")]
     out: PathBuf,
-    /// Rows of the dataset
-    #[arg(long, value_name = "WORD", default_value = "test", value_parser = ["train", "val", "test"], help_heading = "Prediction")]
-    split: String,
+    #[arg(long, value_name = "WORD", help = SPLIT_HELP, help_heading = "Prediction")]
+    split: Option<Part>,
     /// Compute in exact integers; every operand must be fixed point
     #[arg(long, help_heading = "Prediction")]
     integer: bool,
@@ -80,20 +81,9 @@ fn samples(settings: &Settings, args: &Args, console: &mut Console) -> Result<Sa
     let name = settings.dataset.as_deref();
     let name = name.context("no dataset given; name a dataset or an array (.npy)")?;
     if pipeline::is_array(name) {
-        let array = interop::npy::read(Path::new(name))?;
-        let rows = array.shape.first().copied().unwrap_or(1).max(1);
-        return Ok(Samples {
-            width: array.values.len() / rows,
-            values: array.values,
-            info: None,
-        });
+        return array(settings, Path::new(name), console);
     }
-    let data = pipeline::open_data(settings, console)?;
-    let split = match args.split.as_str() {
-        "train" => &data.train,
-        "val" => &data.val,
-        _ => &data.test,
-    };
+    let (data, split) = rows::open_part(settings, args.split, console)?;
     let width = split.width();
     let row = |&index: &u32| &split.rows()[index as usize * width..(index as usize + 1) * width];
     let values = split.indices().iter().flat_map(row).copied().collect();
@@ -101,6 +91,37 @@ fn samples(settings: &Settings, args: &Args, console: &mut Console) -> Result<Sa
         values,
         width,
         info: Some(data.info),
+    })
+}
+
+/// The rows of an array, standardised as those that the network was trained on.
+fn array(settings: &Settings, path: &Path, console: &mut Console) -> Result<Samples> {
+    let array = interop::npy::read(path)?;
+    let rows = array.shape.first().copied().unwrap_or(1).max(1);
+    let width = array.values.len() / rows;
+    let mut values = array.values;
+    let trained = rows::preparation(settings)?;
+    let scaling = match rows::standardize(settings, &trained, false) {
+        Standardize::None => Scaling::None,
+        Standardize::Train => bail!(
+            "{} has no training part to standardise by; leave --standardize out",
+            path.display()
+        ),
+        Standardize::By(standardizer) if standardizer.width() == width => {
+            standardizer.apply(&mut values);
+            Scaling::Given(standardizer)
+        }
+        Standardize::By(standardizer) => bail!(
+            "{} has {width} values a row, but the network was trained on {}",
+            path.display(),
+            standardizer.width()
+        ),
+    };
+    console.print(&format!("{}: all {rows} rows ({scaling})", path.display()));
+    Ok(Samples {
+        values,
+        width,
+        info: None,
     })
 }
 

@@ -7,11 +7,11 @@ use super::train::fit::TrainRun;
 use super::transform::apply::{Options, TransformRun, graph_path};
 use crate::interrupt::stop_flag;
 use crate::output::{Console, Folder, Output, OutputArgs, json_text};
-use crate::pipeline;
 use crate::settings::{Action, Config, Resume, SettingArgs, Settings, Source};
+use crate::{pipeline, rows};
 use ::train::Ending;
 use anyhow::{Result, bail};
-use data::Dataset;
+use data::{Dataset, Preparation};
 use engine::Score;
 use ir::Graph;
 use passes::Program;
@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let (program, asked) = (program.transpose()?, config.search.take());
     let settings = &config.settings;
     let mut console = pipeline::begin(&config, args.output)?;
-    let data = pipeline::open_data(settings, &mut console)?;
+    let data = rows::open(settings, pipeline::starts_fresh(settings), &mut console)?;
     let graph = pipeline::open_classifier(settings, &data.info, &mut console)?;
     let mut flow = Flow {
         settings,
@@ -228,6 +228,7 @@ impl<'a> Flow<'a> {
             settings: self.settings,
             source: self.source,
             data: Some(self.data),
+            preparation: Preparation::of(&self.data.info),
             options: self.options,
         }
     }

@@ -1,11 +1,11 @@
-//! `ch test MODEL DATASET --load P`: loss and accuracy on the test rows.
+//! `ch test MODEL DATASET --load P`: loss and accuracy on the test rows of a dataset, or on all rows of a file.
 
 use crate::output::{Output, OutputArgs, json_text};
 use crate::pipeline;
+use crate::rows::{self, Part, SPLIT_HELP};
 use crate::settings::{Action, Config, SettingArgs, Settings, hide_unused};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use engine::Score;
-use ir::Graph;
 use report::{Column, Table};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -17,6 +17,8 @@ use train::accuracy;
 pub struct Args {
     #[command(flatten)]
     settings: SettingArgs,
+    #[arg(long, value_name = "WORD", help = SPLIT_HELP, help_heading = "Rows")]
+    split: Option<Part>,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -35,13 +37,10 @@ pub fn run(args: &Args) -> Result<Output> {
     if pipeline::starts_fresh(settings) {
         console.note("no --load given: these are the scores of starting weights");
     }
-    let data = pipeline::open_data(settings, &mut console)?;
-    if data.test.is_empty() {
-        bail!("dataset {} has no test rows", data.info.name);
-    }
+    let (data, rows) = rows::open_part(settings, args.split, &mut console)?;
     let graph = pipeline::open_classifier(settings, &data.info, &mut console)?;
     let mut network = pipeline::open_network(settings, graph)?;
-    let score = train::evaluate(&mut network, &data.test)?;
+    let score = train::evaluate(&mut network, &rows)?;
     let text = if args.output.json {
         json_text(&scores_json(score))?
     } else {
@@ -72,15 +71,47 @@ pub fn scores_table(score: Score) -> String {
     table.to_text()
 }
 
-/// The command that tests a network.
-pub fn test_command(settings: &Settings, graph: &Graph, load: &Path) -> String {
-    let model = settings.model.as_ref().unwrap_or(&graph.name);
-    let dataset = settings.dataset.as_deref().unwrap_or("DATASET");
-    let data_dir = settings.data_dir.as_ref();
-    let data_dir =
-        data_dir.map_or_else(String::new, |dir| format!(" --data-dir {}", dir.display()));
+/// The command that tests a network, called `name` where the settings do not name it, on the rows it has not seen.
+pub fn test_command(settings: &Settings, name: &str, load: &Path) -> String {
+    let model = quoted(settings.model.as_deref().unwrap_or(name));
+    let dataset = settings.dataset.as_deref();
+    let split = match dataset.is_some_and(data::is_file) {
+        true => " --split test",
+        false => "",
+    };
+    let dataset = dataset.map_or_else(|| "DATASET".to_owned(), quoted);
+    let path = |path: &Path| quoted(&path.display().to_string());
+    let data_dir = settings.data_dir.as_deref();
+    let data_dir = data_dir.map_or_else(String::new, |dir| format!(" --data-dir {}", path(dir)));
     format!(
-        "ch test {model} {dataset} --load {}{data_dir}",
-        load.display()
+        "ch test {model} {dataset} --load {}{split}{data_dir}",
+        path(load)
     )
+}
+
+/// A word as a shell takes it: in quotes where a character means something to shells.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_a_shell_are_quoted_where_they_must_be() {
+        for (word, expected) in [
+            ("runs/jsc.ckpt", "runs/jsc.ckpt"),
+            ("my runs/a.ckpt", "'my runs/a.ckpt'"),
+            ("it's", r"'it'\''s'"),
+            ("$HOME", "'$HOME'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
 }

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use table::{Given, Layer, Layers};
 pub use table::{SETTINGS, Settings};
 pub use value::{
-    Accelerator, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume, ValSplit,
+    Accelerator, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume, Standardize, ValSplit,
 };
 
 /// The columns of the table that a run starts with.

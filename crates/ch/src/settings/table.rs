@@ -4,8 +4,8 @@
 use super::setting::Group::{Logging, Machine, Output, Run, Training};
 use super::setting::{Setting, option, position, switch};
 use super::value::{
-    Accelerator, Epochs, Limit, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume, Task,
-    ValSplit, Value,
+    Accelerator, Epochs, Limit, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume,
+    Standardize, Task, ValSplit, Value,
 };
 use serde_json::Value as Json;
 use std::num::NonZero;
@@ -107,6 +107,7 @@ settings! {
     dataset: String, position("DATASET"), Run, "a dataset of `ch data list`, or FILE:LABEL for a CSV, TSV, NPZ or Parquet file";
     data_dir: PathBuf, option("data-dir", "FOLDER"), Run, "folder with datasets; $MASE_DATA if not given";
     val_split: ValSplit = "held-out", option("val-split", "WORD"), Run, "validate on held-out rows, or on the training rows as the original does";
+    standardize: Standardize = "auto", option("standardize", "WORD"), Run, "standardise a table by its training part, or not; auto does as the checkpoint did, and by the training part to train";
     task: Task = "classification", option("task", "WORD"), Run, "what the network learns";
     load_name: PathBuf, option("load", "FILE").alias("load-name").swept(), Run, "checkpoint to start from: .ckpt, .pt, .safetensors or .mz, or the folder of a run for its best one";
     load_type: LoadType = "auto", option("load-type", "WORD"), Run, "kind of the checkpoint; auto looks at its content";

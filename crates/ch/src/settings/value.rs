@@ -250,6 +250,15 @@ choices! {
         /// The training rows, as the original does.
         Train = "train",
     }
+    /// The standardising of a table of the user's.
+    Standardize {
+        /// As the network was trained, or by the training part where it learns now.
+        Auto = "auto",
+        /// By the mean and deviation of its training part.
+        Train = "train",
+        /// None: the values of the file.
+        None = "none",
+    }
     /// The task of a network.
     Task of Task {
         /// One class for every row.

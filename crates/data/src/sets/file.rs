@@ -1,12 +1,13 @@
 //! A user's own file with a label column: `jets.csv:class`.
 //!
 //! The rows are split like those of `jsc` (a fifth for testing, a tenth of the rest for validation, always the same
-//! rows) and every feature is standardised with the mean and deviation of the training part. Rows that occur twice
-//! are kept: in a small table, how often a row occurs is information.
+//! rows) and standardised as the options say. Rows that occur twice are kept: in a small table, how often a row occurs
+//! is information.
 
 use crate::dataset::{Dataset, Info, Rows};
 use crate::error::DataError;
 use crate::options::OpenOptions;
+use crate::preparation::{Scaling, Standardize, Standardizer};
 use crate::prepare;
 use interop::columns::Table;
 use interop::{csv, npz};
@@ -50,7 +51,18 @@ pub(crate) fn open(
 ) -> Result<Dataset, DataError> {
     let read = reader(&path.to_string_lossy()).expect("the name was parsed as that of a table");
     let (table, sample_shape) = read(path, label)?;
-    check(path, label, &table)?;
+    let refuse = |message: String| DataError::Content {
+        path: path.to_owned(),
+        message,
+    };
+    check(label, &table, options.is_whole).map_err(refuse)?;
+    let mut rows = Rows {
+        width: sample_shape.iter().product(),
+        values: table.values,
+        labels: table.labels,
+    };
+    let parts = prepare::split(rows.labels.len());
+    let scaling = scale(&mut rows, &parts, &options.standardize).map_err(refuse)?;
     let info = Info {
         name: name.to_owned(),
         sample_shape,
@@ -58,35 +70,51 @@ pub(crate) fn open(
         features: table.features,
         source: path.display().to_string(),
         hash: 0,
+        scaling,
     };
-    let mut rows = Rows {
-        width: info.sample_shape.iter().product(),
-        values: table.values,
-        labels: table.labels,
-    };
-    let parts = prepare::split(rows.labels.len());
-    prepare::standardize(&mut rows, &parts);
     Ok(prepare::assemble(info, rows, &parts, options.val_split))
 }
 
-fn check(path: &Path, label: &str, table: &Table) -> Result<(), DataError> {
-    let n_rows = table.labels.len();
-    let message = if n_rows < prepare::MIN_ROWS {
-        prepare::too_few(n_rows)
-    } else if let [only] = table.classes.as_slice() {
-        format!("column '{label}' has one class only, '{only}'; two are needed to tell apart")
-    } else if is_regression_target(&table.classes, n_rows) {
-        let n_values = table.classes.len();
-        format!(
-            "column '{label}' has {n_values} different decimals in {n_rows} rows: it is a regression target; name a column of classes"
-        )
-    } else {
-        return Ok(());
+/// Standardises the rows as is asked for.
+fn scale(rows: &mut Rows, parts: &[u8], asked: &Standardize) -> Result<Scaling, String> {
+    let scaling = match asked {
+        Standardize::None => Scaling::None,
+        Standardize::Train => Scaling::Train(Standardizer::of(rows, parts)),
+        Standardize::By(standardizer) if standardizer.width() == rows.width => {
+            Scaling::Given(standardizer.clone())
+        }
+        Standardize::By(standardizer) => {
+            return Err(format!(
+                "has {} features a row, but the network was trained on {}",
+                rows.width,
+                standardizer.width()
+            ));
+        }
     };
-    Err(DataError::Content {
-        path: path.to_owned(),
-        message,
-    })
+    if let Some(standardizer) = scaling.standardizer() {
+        standardizer.apply(&mut rows.values);
+    }
+    Ok(scaling)
+}
+
+/// Refuses a table that cannot be learnt from; one that is used whole need only have classes.
+fn check(label: &str, table: &Table, is_whole: bool) -> Result<(), String> {
+    let n_rows = table.labels.len();
+    if n_rows < prepare::MIN_ROWS && !is_whole {
+        return Err(prepare::too_few(n_rows));
+    }
+    if let ([only], false) = (table.classes.as_slice(), is_whole) {
+        return Err(format!(
+            "column '{label}' has one class only, '{only}'; two are needed to tell apart"
+        ));
+    }
+    if is_regression_target(&table.classes, n_rows) {
+        let n_values = table.classes.len();
+        return Err(format!(
+            "column '{label}' has {n_values} different decimals in {n_rows} rows: it is a regression target; name a column of classes"
+        ));
+    }
+    Ok(())
 }
 
 /// True for labels that are numbers, not all of them whole, and either many or hardly ever the same.

@@ -9,6 +9,7 @@ use crate::catalog::FileEntry;
 use crate::dataset::{Dataset, Rows};
 use crate::error::DataError;
 use crate::open::Request;
+use crate::preparation::Standardizer;
 use crate::prepare;
 use interop::columns::Table;
 use interop::hdf5::{self, Records};
@@ -66,7 +67,7 @@ pub(crate) fn prepare_table(request: &Request, table: Table) -> Result<Prepared,
         });
     }
     let parts = prepare::split(n_rows);
-    prepare::standardize(&mut rows, &parts);
+    Standardizer::of(&rows, &parts).apply(&mut rows.values);
     request.options.report(&format!(
         "{}: prepared {n_rows} rows, dropped {n_dropped} that occur twice",
         request.entry.name

@@ -41,7 +41,7 @@ of the same run wrote it. Reads: the file. Writes: the graph. Limits: files of n
             load_dir.join("graph.mz")
         };
         let bytes = read_file(context, &path)?;
-        *graph = read_graph_file(&path, &bytes)?;
+        (*graph, context.preparation) = read_graph_file(&path, &bytes)?;
         Ok(PassReport::text(format!(
             "{}: {} with {} nodes",
             path.display(),

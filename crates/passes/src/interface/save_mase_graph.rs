@@ -3,6 +3,7 @@
 use super::required_path;
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
+use data::{PREPARATION, Preparation};
 use interop::checkpoint::{self, Checkpoint, Kind as FileKind};
 use ir::Graph;
 use serde_json::{Map, Value as Json, json};
@@ -36,15 +37,16 @@ graph.mz. Limits: the file appears when all passes are done.";
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
         let Self(save_dir) = self;
         let path = save_dir.join("graph.mz");
-        let bytes = graph_file(graph)?;
+        let bytes = graph_file(graph, &context.preparation)?;
         let report = PassReport::text(format!("{}: {} bytes", path.display(), bytes.len()));
         context.write(path, bytes);
         Ok(report)
     }
 }
 
-/// The bytes of a `.mz` file that holds a graph with its weights and statistics.
-pub fn graph_file(graph: &Graph) -> Result<Vec<u8>, PassError> {
+/// The bytes of a `.mz` file that holds a graph with its weights and statistics, and the preparation of the rows it was trained
+/// on.
+pub fn graph_file(graph: &Graph, preparation: &Preparation) -> Result<Vec<u8>, PassError> {
     let statistics: Map<String, Json> = graph
         .nodes()
         .iter()
@@ -56,7 +58,7 @@ pub fn graph_file(graph: &Graph) -> Result<Vec<u8>, PassError> {
         tensors: models::weights::tensors_of(graph),
         training: None,
         graph: Some(graph.to_string()),
-        metadata: json!({ "statistics": statistics }),
+        metadata: json!({ "statistics": statistics, PREPARATION: preparation }),
     };
     checkpoint::encode(&checkpoint).map_err(|problem| PassError::Refused(problem.to_string()))
 }
@@ -80,11 +82,13 @@ pub fn graph_hash(graph: &Graph) -> u64 {
     hash
 }
 
-/// The graph of a `.mz` file, from its bytes.
-pub fn read_graph_file(path: &Path, bytes: &[u8]) -> Result<Graph, PassError> {
+/// The graph of a `.mz` file, from its bytes, and the preparation of the rows it was trained on.
+pub fn read_graph_file(path: &Path, bytes: &[u8]) -> Result<(Graph, Preparation), PassError> {
+    let refused = |why: String| PassError::Refused(format!("{}: {why}", path.display()));
     let file = checkpoint::decode(bytes, Some(FileKind::Mz))
-        .map_err(|problem| PassError::Refused(format!("{}: {problem}", path.display())))?;
-    graph_of(path, &file)
+        .map_err(|problem| refused(problem.to_string()))?;
+    let preparation = Preparation::of_checkpoint(&file).map_err(refused)?;
+    Ok((graph_of(path, &file)?, preparation))
 }
 
 /// The graph that a `.mz` file holds, with its weights and statistics.

@@ -52,6 +52,7 @@ fn dataset_of(values: Vec<f32>, width: usize) -> Dataset {
             features: Vec::new(),
             source: "a test".to_owned(),
             hash: 0,
+            scaling: data::Scaling::None,
         },
         val: train.head(3),
         test: train.head(0),

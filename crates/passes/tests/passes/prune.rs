@@ -179,8 +179,8 @@ fn masks_survive_a_file() {
     let text = rule("weight", 0.5, "global", "elementwise", "l1-norm")
         + &rule("activation", 0.25, "local", "elementwise", "l1-norm");
     run(&mut graph, Some(&data), 0, &text);
-    let bytes = interface::graph_file(&graph).unwrap();
-    let read = interface::read_graph_file(Path::new("graph.mz"), &bytes).unwrap();
+    let bytes = interface::graph_file(&graph, &data::Preparation::default()).unwrap();
+    let (read, _) = interface::read_graph_file(Path::new("graph.mz"), &bytes).unwrap();
     assert_eq!(read, graph);
     assert!(read.masks().count() >= 8);
 }

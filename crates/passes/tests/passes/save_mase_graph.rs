@@ -10,8 +10,8 @@ fn formats_masks_and_statistics_come_back() {
     let passes = "[prune.weight]\nsparsity = 0.5\n[quantize.linear.config]\nname = \"integer\"\nweight_width = 8\n\
                   [add_natural_sparsity]\n";
     run(&mut graph, &jets(), 0, passes);
-    let bytes = graph_file(&graph).unwrap();
-    let read = read_graph_file(Path::new("graph.mz"), &bytes).unwrap();
+    let bytes = graph_file(&graph, &data::Preparation::default()).unwrap();
+    let (read, _) = read_graph_file(Path::new("graph.mz"), &bytes).unwrap();
     assert_eq!(read, graph);
     assert_eq!(graph_hash(&read), graph_hash(&graph));
 }

@@ -6,8 +6,8 @@ pub mod trials;
 
 use crate::interrupt::stop_flag;
 use crate::output::{Folder, Output, OutputArgs, json_text};
-use crate::pipeline;
 use crate::settings::{Action, Config, Resume, SettingArgs, hide_unused};
+use crate::{pipeline, rows};
 use anyhow::{Result, bail};
 use std::path::Path;
 use trials::{JOURNAL, Options, SearchRun};
@@ -41,8 +41,10 @@ pub fn run(args: &Args) -> Result<Output> {
     let asked = args.options.apply(asked, &config.source)?;
     let mut console = pipeline::begin(&config, args.output)?;
     let settings = &mut config.settings;
-    let data = pipeline::open_data(settings, &mut console)?;
-    if pipeline::starts_fresh(settings) && asked.training.is_none() {
+    let is_fresh = pipeline::starts_fresh(settings);
+    let learns = is_fresh && asked.training.is_some();
+    let data = rows::open(settings, learns, &mut console)?;
+    if is_fresh && !learns {
         console
             .note("no --load given: the network has starting weights, so accuracies say nothing");
     }

@@ -8,7 +8,7 @@ use crate::output::number::count;
 use crate::pipeline;
 use crate::settings::{Settings, Source};
 use anyhow::{Context, Result, anyhow};
-use data::Dataset;
+use data::{Dataset, Preparation};
 use ir::Graph;
 use search::config::SearchConfig;
 use search::results::Report;
@@ -144,7 +144,7 @@ impl SearchRun<'_> {
         if report.search.config.training.is_some() {
             console.print("training the best trials again, to write their weights");
         }
-        let files = report.files(&title)?;
+        let files = report.files(&title, &Preparation::of(&self.data.info))?;
         for (name, bytes) in &files {
             write_file(&folder.join(name), bytes, console)?;
         }

@@ -5,7 +5,7 @@ use crate::output::{Console, calendar, json_text};
 use crate::pipeline;
 use crate::settings::Settings;
 use anyhow::{Context, Result};
-use data::Dataset;
+use data::{Dataset, Preparation};
 use engine::Network;
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -32,8 +32,8 @@ impl TrainRun<'_> {
     ) -> Result<(Outcome, Json)> {
         let mut network = pipeline::open_network(self.settings, graph)?;
         let mut fit = pipeline::fit_config(self.settings, self.folder)?;
-        let classes = json!(self.data.info.classes);
-        fit.hyper_parameters.insert("classes".to_owned(), classes);
+        let preparation = Preparation::of(&self.data.info);
+        fit.hyper_parameters.extend(preparation.to_map());
         let started = calendar::now();
         self.write(&self.facts(&network, &started), console)?;
         let mut progress = Progress::new(console);

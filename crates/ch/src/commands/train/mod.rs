@@ -4,14 +4,15 @@ pub mod fit;
 mod progress;
 mod sweep;
 
+use crate::commands::test::test_command;
 use crate::interrupt::stop_flag;
 use crate::output::folder::write_file;
 use crate::output::number::count;
 use crate::output::{Console, Folder, Output, OutputArgs, json_text};
-use crate::pipeline;
 use crate::settings::{Action, Config, Resume, SettingArgs, Settings};
+use crate::{pipeline, rows};
 use anyhow::{Context, Result};
-use data::Dataset;
+use data::{Dataset, Preparation};
 use fit::TrainRun;
 use ir::Graph;
 use serde_json::Value as Json;
@@ -54,7 +55,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let earlier = earlier.transpose()?;
     let settings = &config.settings;
     let mut console = pipeline::begin(&config, args.output)?;
-    let data = pipeline::open_data(settings, &mut console)?;
+    let data = rows::open(settings, true, &mut console)?;
     note_short_batch(settings, &data, &mut console);
     let graph = pipeline::open_classifier(settings, &data.info, &mut console)?;
     let folder = match earlier {
@@ -68,7 +69,8 @@ pub fn run(args: &Args) -> Result<Output> {
     };
     let stop = stop_flag()?;
     let (outcome, facts) = training.fit(graph.clone(), &stop, &mut console)?;
-    let tested = save_graph(graph, &outcome, &mut console)?;
+    let preparation = Preparation::of(&data.info);
+    let tested = save_graph(graph, &preparation, &outcome, &mut console)?;
     let text = if args.output.json {
         json_text(&facts)?
     } else {
@@ -82,7 +84,12 @@ pub fn run(args: &Args) -> Result<Output> {
 
 /// The file to test: the best checkpoint, or, when the graph has formats or masks of its own, a file beside it that holds
 /// the graph too.
-fn save_graph(mut graph: Graph, outcome: &Outcome, console: &mut Console) -> Result<PathBuf> {
+fn save_graph(
+    mut graph: Graph,
+    preparation: &Preparation,
+    outcome: &Outcome,
+    console: &mut Console,
+) -> Result<PathBuf> {
     let is_plain = |node: &ir::Node| node.formats.is_empty() && node.masks.is_empty();
     if graph.nodes().iter().all(is_plain) || !outcome.best.exists() {
         return Ok(outcome.best.clone());
@@ -90,7 +97,11 @@ fn save_graph(mut graph: Graph, outcome: &Outcome, console: &mut Console) -> Res
     let weights = interop::checkpoint::read(&outcome.best, None)?;
     models::weights::load_into(&mut graph, &weights.tensors)?;
     let path = outcome.best.with_extension("mz");
-    write_file(&path, &passes::interface::graph_file(&graph)?, console)?;
+    write_file(
+        &path,
+        &passes::interface::graph_file(&graph, preparation)?,
+        console,
+    )?;
     Ok(path)
 }
 
@@ -145,12 +156,7 @@ fn describe(
         None => "no epoch was completed, so there is no best.ckpt".to_owned(),
     };
     let next = match outcome.ending {
-        Ending::Done => format!(
-            "test it: ch test {} {} --load {}\n",
-            settings.model.as_deref().unwrap_or_default(),
-            settings.dataset.as_deref().unwrap_or_default(),
-            tested.display()
-        ),
+        Ending::Done => format!("test it: {}\n", test_command(settings, "MODEL", tested)),
         _ => String::new(),
     };
     format!("{head}\n{best}\n{next}")

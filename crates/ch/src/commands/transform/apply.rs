@@ -7,7 +7,7 @@ use crate::pipeline;
 use crate::settings::{Settings, Source};
 use anyhow::{Result, anyhow, bail};
 use config::did_you_mean;
-use data::Dataset;
+use data::{Dataset, Preparation};
 use ir::Graph;
 use passes::{Context, OutputFile, Program, RunError, StepReport};
 use serde_json::{Value as Json, json};
@@ -60,6 +60,8 @@ pub struct TransformRun<'a> {
     pub source: &'a Source,
     /// Rows to run the network on.
     pub data: Option<&'a Dataset>,
+    /// The preparation of the rows that the network was trained on.
+    pub preparation: Preparation,
     /// The options on the command line.
     pub options: &'a Options,
 }
@@ -72,6 +74,8 @@ pub struct Outcome {
     pub steps: Vec<StepReport>,
     /// The error of the pass after those, if one failed.
     pub failure: Option<anyhow::Error>,
+    /// The preparation of the rows that the graph was trained on.
+    preparation: Preparation,
     files: Vec<OutputFile>,
     started: String,
 }
@@ -82,6 +86,7 @@ impl TransformRun<'_> {
         let started = calendar::now();
         let mut graph = graph;
         let mut context = Context::new(&graph, self.data);
+        context.preparation = self.preparation.clone();
         context.seed = self.settings.seed;
         context.run_batch_size = self.settings.batch_size.get();
         context.threads = pipeline::threads(self.settings);
@@ -95,6 +100,7 @@ impl TransformRun<'_> {
             graph,
             steps,
             failure: ended.err().map(|error| describe(self.source, error)),
+            preparation: context.preparation,
             files: context.files,
             started,
         }
@@ -146,7 +152,7 @@ impl TransformRun<'_> {
         if outcome.failure.is_some() {
             return Ok(());
         }
-        let graph = passes::interface::graph_file(&outcome.graph)?;
+        let graph = passes::interface::graph_file(&outcome.graph, &outcome.preparation)?;
         write_file(&graph_path(software), &graph, console)?;
         let facts = json!({
             "config": self.settings.effective(),
@@ -229,7 +235,7 @@ impl Outcome {
         format!(
             "wrote {}\nuse it: {}\n",
             folder.software().join("transform").display(),
-            test_command(settings, &self.graph, &graph)
+            test_command(settings, &self.graph.name, &graph)
         )
     }
 }

@@ -3,10 +3,11 @@
 pub mod apply;
 
 use crate::output::{Folder, Output, OutputArgs, json_text};
-use crate::pipeline;
 use crate::settings::{Action, Config, SettingArgs, hide_unused};
+use crate::{pipeline, rows};
 use anyhow::{Error, Result, anyhow, bail};
 use apply::{Options, TransformRun};
+use data::Preparation;
 
 /// Arguments of `ch transform`.
 #[derive(clap::Args)]
@@ -36,7 +37,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let mut console = pipeline::begin(&config, args.output)?;
     let settings = &mut config.settings;
     let data = match settings.dataset {
-        Some(_) => Some(pipeline::open_data(settings, &mut console)?),
+        Some(_) => Some(rows::open(settings, false, &mut console)?),
         None => None,
     };
     if pipeline::starts_fresh(settings) {
@@ -47,10 +48,15 @@ pub fn run(args: &Args) -> Result<Output> {
         None => pipeline::open_graph(settings, None, &mut console)?,
     };
     settings.model.get_or_insert_with(|| graph.name.clone());
+    let preparation = match &data {
+        Some(data) => Preparation::of(&data.info),
+        None => rows::preparation(settings)?,
+    };
     let run = TransformRun {
         settings,
         source: &config.source,
         data: data.as_ref(),
+        preparation,
         options: &args.options,
     };
     let mut outcome = run.apply(&program, graph, &mut console);

@@ -12,6 +12,6 @@ graph "mlp" {
 ----
 # the graph is as it was
 
-saved/graph.mz: 1046 bytes
+saved/graph.mz: 1126 bytes
 
-file saved/graph.mz: 1046 bytes
+file saved/graph.mz: 1126 bytes

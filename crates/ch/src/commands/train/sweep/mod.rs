@@ -7,8 +7,8 @@ use super::note_short_batch;
 use crate::interrupt::stop_flag;
 use crate::output::number::count;
 use crate::output::{Console, Folder, Level, Output, OutputArgs, json_text};
-use crate::pipeline;
 use crate::settings::{Config, SETTINGS, Setting, Settings};
+use crate::{pipeline, rows};
 use anyhow::{Context, Result, bail};
 use config::did_you_mean;
 use data::Dataset;
@@ -49,7 +49,7 @@ pub fn run(config: &Config, sweeps: &[String], output: OutputArgs) -> Result<Out
         .map(|point| config.settings.with(&pairs(&axes, point)))
         .collect::<Result<Vec<Settings>>>()?;
     let mut console = pipeline::begin(config, output)?;
-    let data = pipeline::open_data(&config.settings, &mut console)?;
+    let data = rows::open(&config.settings, true, &mut console)?;
     for settings in &runs {
         note_short_batch(settings, &data, &mut console);
         pipeline::open_classifier(settings, &data.info, &mut console)?;

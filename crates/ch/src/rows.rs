@@ -1,0 +1,200 @@
+//! The rows of a run: opened, prepared as the network was trained, and described in one line.
+
+use crate::output::Console;
+use crate::settings::{self, Settings};
+use crate::{checkpoints, pipeline};
+use anyhow::{Context, Result, bail};
+use data::{Dataset, OpenOptions, Preparation, Split, SplitName, Standardize};
+use std::cell::RefCell;
+use std::path::Path;
+
+/// Whole numbers above this are not taken for the places of classes.
+const MAX_PLACE: usize = 10_000;
+
+/// The help of the option that names a part.
+pub const SPLIT_HELP: &str =
+    "Rows to run on; the test rows of a named dataset, all rows of a file if not given";
+
+/// The part of the rows that a network is run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Part {
+    /// The rows to train on.
+    Train,
+    /// The rows to choose by.
+    Val,
+    /// The rows to report on.
+    Test,
+    /// All rows.
+    All,
+}
+
+impl Part {
+    /// The rows of the part.
+    fn rows(self, data: &Dataset) -> Split {
+        let name = match self {
+            Self::Train => SplitName::Train,
+            Self::Val => SplitName::Val,
+            Self::Test => SplitName::Test,
+            Self::All => return data.whole(),
+        };
+        data.split(name).clone()
+    }
+
+    /// The part in a sentence about `count` of `all` rows.
+    fn describe(self, count: usize, all: usize) -> String {
+        let name = match self {
+            Self::Train => SplitName::Train,
+            Self::Val => SplitName::Val,
+            Self::Test => SplitName::Test,
+            Self::All => return format!("all {all} rows"),
+        };
+        format!("{count} {} rows of {all}", name.long_name())
+    }
+}
+
+/// The dataset of a run that learns from it, or uses all its splits.
+pub fn open(settings: &Settings, learns: bool, console: &mut Console) -> Result<Dataset> {
+    let data = open_prepared(settings, learns, false, console)?;
+    let [train, val, test] = [&data.train, &data.val, &data.test].map(Split::len);
+    describe(
+        &data,
+        &format!("{train} training, {val} validation, {test} test rows"),
+        console,
+    );
+    Ok(data)
+}
+
+/// The part of a dataset that a trained network is run on: the one asked for, else the test rows of a named set and the
+/// whole of a file.
+pub fn open_part(
+    settings: &Settings,
+    asked: Option<Part>,
+    console: &mut Console,
+) -> Result<(Dataset, Split)> {
+    let is_file = settings.dataset.as_deref().is_some_and(data::is_file);
+    let part = asked.unwrap_or(if is_file { Part::All } else { Part::Test });
+    let data = open_prepared(settings, false, part == Part::All, console)?;
+    let rows = part.rows(&data);
+    describe(
+        &data,
+        &part.describe(rows.len(), data.whole().len()),
+        console,
+    );
+    if rows.is_empty() {
+        bail!(
+            "dataset {} has no such rows; name another --split",
+            data.info.name
+        );
+    }
+    let trained_on = preparation(settings)?.dataset;
+    if part == Part::All && trained_on.as_deref() == settings.dataset.as_deref() {
+        console.note(
+            "the network was trained on rows of this dataset; --split test takes those it has not seen",
+        );
+    }
+    Ok((data, rows))
+}
+
+fn describe(data: &Dataset, rows: &str, console: &mut Console) {
+    let info = &data.info;
+    console.print(&format!(
+        "{}: {rows} ({}; {})",
+        info.name, info.source, info.scaling
+    ));
+}
+
+/// Opens the dataset, standardised and with its classes in the order of the network.
+fn open_prepared(
+    settings: &Settings,
+    learns: bool,
+    is_whole: bool,
+    console: &mut Console,
+) -> Result<Dataset> {
+    let name = pipeline::dataset_name(settings)?;
+    let preparation = preparation(settings)?;
+    let val_split = match settings.val_split {
+        settings::ValSplit::Train => data::ValSplit::Train,
+        settings::ValSplit::HeldOut => data::ValSplit::HeldOut,
+    };
+    let console = RefCell::new(console);
+    let opened = data::open(
+        name,
+        &OpenOptions {
+            data_dir: settings.data_dir.clone(),
+            val_split,
+            standardize: standardize(settings, &preparation, learns),
+            is_whole,
+            progress: Some(&|file, have, all| console.borrow_mut().transfer(file, have, all)),
+            notice: Some(&|sentence| console.borrow_mut().note(sentence)),
+            ..OpenOptions::default()
+        },
+    )?;
+    let console = console.into_inner();
+    if learns {
+        return Ok(in_order(opened, preparation.classes, console));
+    }
+    let classes = preparation.classes.or_else(|| places(&opened));
+    Ok(in_order(opened, classes, console))
+}
+
+/// The standardising of a table: as asked for, else as the network was trained, else by the rows it learns from.
+pub fn standardize(settings: &Settings, trained: &Preparation, learns: bool) -> Standardize {
+    match (settings.standardize, &trained.standardizer) {
+        (settings::Standardize::None, _) => Standardize::None,
+        (settings::Standardize::Train, _) => Standardize::Train,
+        (settings::Standardize::Auto, Some(standardizer)) => Standardize::By(standardizer.clone()),
+        (settings::Standardize::Auto, None) if learns => Standardize::Train,
+        (settings::Standardize::Auto, None) => Standardize::None,
+    }
+}
+
+/// The preparation of the rows that the network of a run was trained on; empty where nothing is known of it.
+pub fn preparation(settings: &Settings) -> Result<Preparation> {
+    match pipeline::weights_path(settings)? {
+        Some(path) => preparation_of(&path),
+        None => Ok(Preparation::default()),
+    }
+}
+
+/// The preparation that a file of weights holds.
+pub fn preparation_of(path: &Path) -> Result<Preparation> {
+    // A file that cannot be read is reported where its weights are needed.
+    let Ok(file) = interop::checkpoint::read(path, None) else {
+        return Ok(Preparation::default());
+    };
+    let mut preparation = Preparation::of_checkpoint(&file)
+        .map_err(anyhow::Error::msg)
+        .with_context(|| path.display().to_string())?;
+    preparation.classes = preparation
+        .classes
+        .or_else(|| checkpoints::classes_of_dataset(preparation.dataset.as_deref()));
+    Ok(preparation)
+}
+
+/// The dataset with its classes in the order that the network was trained with.
+fn in_order(data: Dataset, classes: Option<Vec<String>>, console: &mut Console) -> Dataset {
+    let Some(classes) = classes.filter(|classes| data.orders_otherwise(classes)) else {
+        return data;
+    };
+    let is_prefix = classes.starts_with(&data.info.classes);
+    if !is_prefix {
+        console.note(&format!(
+            "the checkpoint was trained with the classes {}; those of {}, {}, are taken in its order",
+            classes.join(" "),
+            data.info.name,
+            data.info.classes.join(" ")
+        ));
+    }
+    data.with_class_order(&classes)
+}
+
+/// The classes of labels that are whole numbers, which are places among a network's outputs: those that do not occur
+/// included.
+fn places(data: &Dataset) -> Option<Vec<String>> {
+    let numbers = data.info.classes.iter().map(|name| name.parse().ok());
+    let numbers: Option<Vec<usize>> = numbers.collect();
+    let last = *numbers?.iter().max()?;
+    let is_named_set = matches!(data.info.scaling, data::Scaling::Own(_));
+    (!is_named_set && last <= MAX_PLACE)
+        .then(|| (0..=last).map(|place| place.to_string()).collect())
+}
