@@ -140,11 +140,10 @@ fn open_prepared(
 /// The standardising of a table: as asked for, else as the network was trained, else by the rows it learns from.
 pub fn standardize(settings: &Settings, trained: &Preparation, learns: bool) -> Standardize {
     match (settings.standardize, &trained.standardizer) {
-        (settings::Standardize::None, _) => Standardize::None,
-        (settings::Standardize::Train, _) => Standardize::Train,
         (settings::Standardize::Auto, Some(standardizer)) => Standardize::By(standardizer.clone()),
+        (settings::Standardize::Train, _) => Standardize::Train,
         (settings::Standardize::Auto, None) if learns => Standardize::Train,
-        (settings::Standardize::Auto, None) => Standardize::None,
+        (settings::Standardize::Auto | settings::Standardize::None, _) => Standardize::None,
     }
 }
 

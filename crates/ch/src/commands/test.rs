@@ -75,9 +75,10 @@ pub fn scores_table(score: Score) -> String {
 pub fn test_command(settings: &Settings, name: &str, load: &Path) -> String {
     let model = quoted(settings.model.as_deref().unwrap_or(name));
     let dataset = settings.dataset.as_deref();
-    let split = match dataset.is_some_and(data::is_file) {
-        true => " --split test",
-        false => "",
+    let split = if dataset.is_some_and(data::is_file) {
+        " --split test"
+    } else {
+        ""
     };
     let dataset = dataset.map_or_else(|| "DATASET".to_owned(), quoted);
     let path = |path: &Path| quoted(&path.display().to_string());
