@@ -20,6 +20,7 @@
 
 mod batches;
 mod checkpoint;
+mod classification;
 mod error;
 mod evaluate;
 mod event;
@@ -31,6 +32,7 @@ mod steps;
 pub mod tensorboard;
 
 pub use checkpoint::{load_weights, weights_of};
+pub use classification::{ClassScores, Classification};
 pub use error::TrainError;
 pub use evaluate::{accuracy, evaluate, predict};
 pub use event::{Event, Stage};
