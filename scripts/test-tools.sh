@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets what some tests hold the program against and cannot bring along: PostgreSQL, Chromium, a Python with Optuna and
+# Gets what some tests hold the program against and cannot bring along: PostgreSQL, Chromium, a Python with Optuna, scikit-learn and
 # TensorBoard (in .tools/python), and cargo-deny. What cannot be had is named, and what needs it says that it is skipped.
 #
 #   scripts/test-tools.sh
@@ -17,7 +17,7 @@ debian() {
 
 python() {
     [ -x .tools/python/bin/python ] || python3 -m venv .tools/python || return 1
-    timeout 900 .tools/python/bin/pip install --quiet optuna optuna-dashboard psycopg2-binary tensorboard >/dev/null 2>&1 ||
+    timeout 900 .tools/python/bin/pip install --quiet optuna optuna-dashboard psycopg2-binary scikit-learn tensorboard >/dev/null 2>&1 ||
         { rm -rf .tools/python && return 1; }
 }
 
@@ -39,5 +39,5 @@ tool() {
 
 tool PostgreSQL 'ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null' debian postgresql
 tool Chromium 'command -v chromium chromium-browser google-chrome >/dev/null' debian chromium
-tool Python '.tools/python/bin/python -c "import optuna, psycopg2, tensorboard" 2>/dev/null' python
+tool Python '.tools/python/bin/python -c "import optuna, psycopg2, sklearn, tensorboard" 2>/dev/null' python
 tool cargo-deny 'command -v cargo-deny >/dev/null' deny

@@ -270,6 +270,36 @@ fn a_sweep_prints_one_table_and_writes_csv_markdown_and_a_chart() {
     assert!(error.contains("did you mean 'learning_rate'"), "{error}");
 }
 
+/// The mean of a column of all runs, and the deviation of a sample.
+fn spread(rows: &[Json], key: &str) -> String {
+    let values: Vec<f64> = rows.iter().map(|row| row[key].as_f64().unwrap()).collect();
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let deviation = (squares / (values.len() - 1) as f64).sqrt();
+    format!("{mean:.4} ± {deviation:.4}")
+}
+
+#[test]
+fn a_sweep_over_seeds_gives_mean_and_deviation() {
+    let workspace = Workspace::new("seeds");
+    let line = "train jsc-tiny jsc-sim --max-epochs 1 --max-steps 50 --sweep seed=0..3 --sweep learning_rate=0.1,1e-3";
+    let rows = workspace.json(line);
+    let rows = rows.as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    let text = String::from_utf8(workspace.run(&format!("{line} --quiet")).stdout).unwrap();
+    for rate in ["0.1", "1e-3"] {
+        let own: Vec<Json> = rows
+            .iter()
+            .filter(|row| row["learning_rate"] == rate)
+            .cloned()
+            .collect();
+        assert_eq!(own.len(), 4);
+        for key in ["val_loss_epoch", "test_acc_epoch"] {
+            assert!(text.contains(&spread(&own, key)), "{rate} {key}: {text}");
+        }
+    }
+}
+
 /// Wrong commands, each with what its one sentence must say.
 const MISTAKES: &[(&str, &str)] = &[
     (

@@ -12,6 +12,6 @@ mod chart;
 mod column;
 mod table;
 
-pub use chart::{Chart, Mark, Series};
+pub use chart::{Chart, Heatmap, Mark, Scale, Series};
 pub use column::{Align, Column};
 pub use table::Table;

@@ -1,5 +1,4 @@
 //! Scores of classes as scikit-learn gives them. Needs a Python that has it, named by `$BENCH_PYTHON`.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use random::Random;
 use serde_json::{Value as Json, json};

@@ -86,4 +86,5 @@ pub const COLUMNS: &[&[Column]] = &[
     crate::settings::COLUMNS,
     test::COLUMNS,
     train::SWEEP_COLUMNS,
+    train::SUMMARY_COLUMNS,
 ];

@@ -228,7 +228,6 @@ impl Report<'_> {
             title: format!("{} of {} trials on the front", front.len(), trials.len()),
             x_label: names[1].clone(),
             y_label: names[0].clone(),
-            log_x: false,
             series: vec![
                 series(
                     "trials",
@@ -237,6 +236,7 @@ impl Report<'_> {
                 ),
                 series("front", mark, front),
             ],
+            ..Chart::default()
         }
     }
 
@@ -265,11 +265,11 @@ impl Report<'_> {
             title: format!("{name} of {} trials", self.results.history.trials().len()),
             x_label: "trial".to_owned(),
             y_label: name.to_owned(),
-            log_x: false,
             series: vec![
                 series("trials", Mark::Dots, all),
                 series("best so far", Mark::Steps, best),
             ],
+            ..Chart::default()
         }
     }
 }
@@ -279,6 +279,7 @@ fn series(name: &str, mark: Mark, points: Vec<(f64, f64)>) -> Series {
         name: name.to_owned(),
         mark,
         points,
+        ..Series::default()
     }
 }
 

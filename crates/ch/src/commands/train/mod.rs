@@ -17,7 +17,7 @@ use fit::TrainRun;
 use ir::Graph;
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
-pub use sweep::COLUMNS as SWEEP_COLUMNS;
+pub use sweep::{COLUMNS as SWEEP_COLUMNS, SUMMARY_COLUMNS};
 use train::{Ending, Outcome};
 
 /// Arguments of `ch train`.

@@ -1,6 +1,8 @@
 //! `ch train … --sweep KEY=A,B`: a training for every combination, one table and one chart.
 
+mod chart;
 mod results;
+mod summary;
 
 use super::fit::TrainRun;
 use super::note_short_batch;
@@ -12,16 +14,22 @@ use crate::{pipeline, rows};
 use anyhow::{Context, Result, bail};
 use config::did_you_mean;
 use data::Dataset;
-pub use results::COLUMNS;
 use results::Results;
+pub use results::{COLUMNS, SUMMARY_COLUMNS};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 use train::{Ending, accuracy};
 
 /// Combinations; more is a slip of the keyboard.
 const MAX_RUNS: usize = 1000;
+
+/// The key of the setting whose values are repetitions of one experiment.
+const SEED: &str = "seed";
+/// The time between two looks at the progress of all runs.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// A setting with its values.
 struct Axis {
@@ -99,7 +107,7 @@ fn parse(text: &str) -> Result<Axis> {
     };
     let mut values: Vec<String> = values
         .split(',')
-        .map(|value| value.trim().to_owned())
+        .flat_map(|value| spelled_out(value.trim()))
         .collect();
     if values.iter().any(String::is_empty) {
         bail!("--sweep {text}: a value is empty");
@@ -110,6 +118,20 @@ fn parse(text: &str) -> Result<Axis> {
         setting: setting(key.trim())?,
         values,
     })
+}
+
+/// The values that a word stands for: `0..7` for 0 to 7, any other for itself.
+fn spelled_out(word: &str) -> Vec<String> {
+    let ends = word.split_once("..");
+    let ends = ends.and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    match ends {
+        // One more than the limit is enough to be refused.
+        Some((first, last)) if first <= last => {
+            let numbers = (first..=last).take(MAX_RUNS + 1);
+            numbers.map(|number: u64| number.to_string()).collect()
+        }
+        _ => vec![word.to_owned()],
+    }
 }
 
 /// A setting by its key or option, if runs on the same data can differ in it.
@@ -190,13 +212,35 @@ fn train_all(
         }
     };
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = workers.min(runs.len());
     std::thread::scope(|scope| {
-        for _ in 0..workers.min(runs.len()) {
-            scope.spawn(work);
+        let running: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let start = Instant::now();
+        while running.iter().any(|worker| !worker.is_finished()) {
+            let begun = next.load(Ordering::Relaxed).min(runs.len());
+            if let Ok(mut console) = console.lock() {
+                console.progress(|| progress(begun, workers, runs.len(), start.elapsed()));
+            }
+            std::thread::sleep(LOOK);
         }
     });
     let results = results.into_iter().filter_map(|row| row.into_inner().ok());
     results.flatten().collect()
+}
+
+/// The progress line of a sweep of which `begun` runs are done or under way.
+fn progress(begun: usize, workers: usize, all: usize, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    let done = begun.saturating_sub(workers);
+    let left = if done == 0 {
+        String::new()
+    } else {
+        format!(
+            ", {:.0} s left",
+            seconds / done as f64 * (all - done) as f64
+        )
+    };
+    format!("{begun} of {all} runs begun, {seconds:.0} s{left}")
 }
 
 fn train_one(

@@ -1,10 +1,12 @@
 //! The results of a sweep: one table for people, CSV, Markdown and JSON, and one chart.
 
-use super::{Axis, Row};
+use super::chart::chart;
+use super::summary::{Spread, Summary};
+use super::{Axis, Row, SEED};
 use crate::commands::train::fit::ending;
 use crate::output::Console;
 use anyhow::{Context, Result};
-use report::{Chart, Column, Series, Table};
+use report::{Column, Table};
 use serde_json::{Map, Value as Json, json};
 use std::path::Path;
 
@@ -30,6 +32,12 @@ pub const COLUMNS: &[Column] = &[
     Column::numbers("Seconds", "how long the training took"),
     Column::words("Ending", "done, stopped by Ctrl-C, or diverged"),
 ];
+
+/// The column of a table of means, right of those that are means.
+pub const SUMMARY_COLUMNS: &[Column] = &[Column::numbers(
+    "Runs",
+    "runs that differ in their seed alone",
+)];
 
 /// Every run of a sweep.
 pub struct Results<'a> {
@@ -64,40 +72,106 @@ fn decimals(value: Option<f64>) -> String {
 }
 
 impl Results<'_> {
-    /// The table, the best run, and where the files are.
+    /// The table, the best run, and where the files are. Runs that differ in their seed alone are one line.
     pub fn text(&self, n_planned: usize, folder: &Path) -> String {
-        let axis = |axis: &Axis| Column::numbers(axis.setting.key, axis.setting.about);
-        let columns: Vec<Column> = self.axes.iter().map(axis).chain(COLUMNS.to_vec()).collect();
-        let mut table = Table::with_columns(&columns);
-        table.rows = self.rows.iter().map(Row::cells).collect();
+        let table = if self.has_seeds() {
+            self.summary_table()
+        } else {
+            self.run_table()
+        };
         let stopped = if self.rows.len() < n_planned {
             format!("\nstopped: {} of {n_planned} runs\n", self.rows.len())
         } else {
             String::new()
         };
+        let every_run = if self.has_seeds() {
+            "every run: "
+        } else {
+            "table and chart: "
+        };
         format!(
-            "\n{}{stopped}\n{}table and chart: {}/sweep.{{csv,md,svg}}\n",
+            "\n{}{stopped}\n{}{every_run}{}/sweep.{{csv,md,svg}}\n",
             table.to_text(),
             self.best(),
             folder.display()
         )
     }
 
+    /// True when several seeds were tried.
+    fn has_seeds(&self) -> bool {
+        let is_seeds = |axis: &Axis| axis.setting.key == SEED && axis.values.len() > 1;
+        self.axes.iter().any(is_seeds)
+    }
+
+    fn columns<'a>(&self, measured: impl IntoIterator<Item = &'a Column>) -> Vec<Column> {
+        let is_shown = |axis: &&Axis| !self.has_seeds() || axis.setting.key != SEED;
+        let axes = self.axes.iter().filter(is_shown);
+        let axis = |axis: &Axis| Column::numbers(axis.setting.key, axis.setting.about);
+        axes.map(axis)
+            .chain(measured.into_iter().copied())
+            .collect()
+    }
+
+    fn run_table(&self) -> Table {
+        let mut table = Table::with_columns(&self.columns(COLUMNS));
+        table.rows = self.rows.iter().map(Row::cells).collect();
+        table
+    }
+
+    /// Mean and deviation over the seeds.
+    fn summary_table(&self) -> Table {
+        let measured = COLUMNS.iter().take(4).chain(SUMMARY_COLUMNS);
+        let mut table = Table::with_columns(&self.columns(measured));
+        for summary in self.summaries() {
+            let values = self.axes.iter().zip(&summary.values);
+            let values = values.filter(|(axis, _)| axis.setting.key != SEED);
+            let shown = |spread: Option<Spread>| {
+                spread.map_or_else(|| "–".to_owned(), |spread| spread.to_string())
+            };
+            let Summary {
+                runs,
+                train_loss,
+                val_loss,
+                test_loss,
+                test_acc,
+                ..
+            } = summary;
+            let measured = [train_loss, val_loss, test_loss, test_acc].map(shown);
+            let measured = measured.into_iter().chain([runs.to_string()]);
+            table.push(values.map(|(_, value)| value.clone()).chain(measured));
+        }
+        table
+    }
+
+    /// The combination with the lowest validation loss, over all its seeds.
     fn best(&self) -> String {
-        let finished = self.rows.iter().enumerate();
-        let losses = finished.filter_map(|(i, row)| Some((i, row, row.val_loss?)));
-        let Some((i, row, loss)) = losses.min_by(|a, b| a.2.total_cmp(&b.2)) else {
+        let losses = self
+            .summaries()
+            .into_iter()
+            .filter_map(|summary| Some((summary.val_loss?, summary)));
+        let Some((loss, summary)) = losses.min_by(|a, b| a.0.mean.total_cmp(&b.0.mean)) else {
             return String::new();
         };
-        let pairs = self.axes.iter().zip(&row.values);
+        let pairs = self.axes.iter().zip(&summary.values);
+        let pairs = pairs.filter(|(axis, _)| !self.has_seeds() || axis.setting.key != SEED);
         let names: Vec<String> = pairs
             .map(|(axis, value)| format!("{} {value}", axis.setting.key))
             .collect();
-        format!(
-            "best: {}: val_loss_epoch {loss:.4}, in run_{}\n",
-            names.join(", "),
-            i + 1
-        )
+        let run = self
+            .rows
+            .iter()
+            .position(|row| row.values == summary.values);
+        let place = if self.has_seeds() {
+            format!("over {} seeds", summary.runs)
+        } else {
+            format!("in run_{}", run.unwrap_or_default() + 1)
+        };
+        let names = if names.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", names.join(", "))
+        };
+        format!("best: {names}val_loss_epoch {loss}, {place}\n")
     }
 
     /// A row for every run, for tools.
@@ -129,7 +203,7 @@ impl Results<'_> {
         for (name, text) in [
             ("sweep.csv", table.to_csv()),
             ("sweep.md", table.to_markdown()),
-            ("sweep.svg", self.chart().to_svg()),
+            ("sweep.svg", chart(self).to_svg()),
         ] {
             let path = folder.join(name);
             interop::write_file(&path, text.as_bytes())
@@ -137,61 +211,5 @@ impl Results<'_> {
             console.debug(&format!("wrote {}", path.display()));
         }
         Ok(())
-    }
-
-    /// Validation loss over the first setting whose values are numbers, a line for every combination of the others.
-    fn chart(&self) -> Chart {
-        let numbers = |axis: &Axis| -> Option<Vec<f64>> {
-            axis.values.iter().map(|value| value.parse().ok()).collect()
-        };
-        let x = self.axes.iter().position(|axis| numbers(axis).is_some());
-        let x = x.unwrap_or(0);
-        let values = numbers(&self.axes[x]).unwrap_or_default();
-        let largest = values.iter().copied().fold(f64::MIN, f64::max);
-        let smallest = values.iter().copied().fold(f64::MAX, f64::min);
-        Chart {
-            title: "Validation loss".to_owned(),
-            x_label: self.axes[x].setting.key.to_owned(),
-            y_label: "val_loss_epoch".to_owned(),
-            log_x: smallest > 0.0 && largest / smallest > 20.0,
-            series: self.series(x),
-        }
-    }
-
-    fn series(&self, x: usize) -> Vec<Series> {
-        let mut all: Vec<Series> = Vec::new();
-        for row in self.rows {
-            // Words stand side by side, in the order they were given.
-            let place = self.axes[x].values.iter().position(|v| *v == row.values[x]);
-            let at = row.values[x].parse();
-            let at = at.unwrap_or(place.unwrap_or_default() as f64);
-            let point = (at, row.val_loss.unwrap_or(f64::NAN));
-            let name = self.series_name(x, row);
-            match all.iter_mut().find(|series| series.name == name) {
-                Some(series) => series.points.push(point),
-                None => all.push(Series {
-                    name,
-                    points: vec![point],
-                    ..Series::default()
-                }),
-            }
-        }
-        for series in &mut all {
-            series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        }
-        all
-    }
-
-    fn series_name(&self, x: usize, row: &Row) -> String {
-        let others = self.axes.iter().zip(&row.values).enumerate();
-        let names: Vec<String> = others
-            .filter(|(i, _)| *i != x)
-            .map(|(_, (axis, value))| format!("{} {value}", axis.setting.key))
-            .collect();
-        if names.is_empty() {
-            "val_loss_epoch".to_owned()
-        } else {
-            names.join(", ")
-        }
     }
 }

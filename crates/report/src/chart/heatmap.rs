@@ -1,0 +1,129 @@
+//! A square of counts: rows of one class that were taken for another.
+
+use super::svg::Svg;
+
+/// Counts by two lists of names, the share of each row as its shade.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heatmap {
+    /// Above the square.
+    pub title: String,
+    /// Beside the rows.
+    pub row_label: String,
+    /// Under the columns.
+    pub column_label: String,
+    /// The names of rows and columns.
+    pub names: Vec<String>,
+    /// The counts, by row and column.
+    pub counts: Vec<Vec<u64>>,
+}
+
+/// The side of the square, and the space around it.
+const SIDE: f64 = 400.0;
+const LEFT: f64 = 120.0;
+const TOP: f64 = 50.0;
+/// More names than this are not written out.
+const MAX_NAMES: usize = 25;
+/// Characters of a name beside the square.
+const MAX_NAME: usize = 12;
+
+impl Heatmap {
+    /// The square as a whole SVG document.
+    pub fn to_svg(&self) -> String {
+        let mut svg = Svg::new(LEFT + SIDE + 40.0, TOP + SIDE + 70.0);
+        let center = TOP + SIDE / 2.0;
+        let middle = LEFT + SIDE / 2.0;
+        svg.text(middle, 26.0, "middle", &self.title, " font-size=\"15\"");
+        svg.text(middle, TOP + SIDE + 52.0, "middle", &self.column_label, "");
+        let turned = format!(" transform=\"rotate(-90 18 {center})\"");
+        svg.text(18.0, center, "middle", &self.row_label, &turned);
+        let cell = SIDE / self.names.len().max(1) as f64;
+        for (row, counts) in self.counts.iter().enumerate() {
+            let total: u64 = counts.iter().sum();
+            for (column, &count) in counts.iter().enumerate() {
+                let (x, y) = (LEFT + cell * column as f64, TOP + cell * row as f64);
+                let share = count as f64 / total.max(1) as f64;
+                svg.square([x, y, cell, cell], &shade(share));
+                self.number(&mut svg, [x, y, cell], count, share);
+            }
+        }
+        self.write_names(&mut svg, cell);
+        svg.finish()
+    }
+
+    /// The count, and its share of the row under it, where both can be read.
+    fn number(&self, svg: &mut Svg, [x, y, cell]: [f64; 3], count: u64, share: f64) {
+        if self.names.len() > MAX_NAMES {
+            return;
+        }
+        let color = if share > 0.5 { " fill=\"white\"" } else { "" };
+        let middle = x + cell / 2.0;
+        if cell < 40.0 {
+            let size = format!(" font-size=\"{:.0}\"{color}", (cell / 3.5).max(5.0));
+            svg.text(
+                middle,
+                y + cell / 2.0 + 3.0,
+                "middle",
+                &count.to_string(),
+                &size,
+            );
+            return;
+        }
+        let center = y + cell / 2.0;
+        svg.text(middle, center - 1.0, "middle", &count.to_string(), color);
+        let percent = format!("{:.1} %", 100.0 * share);
+        let small = format!(" font-size=\"10\"{color}");
+        svg.text(middle, center + 13.0, "middle", &percent, &small);
+    }
+
+    fn write_names(&self, svg: &mut Svg, cell: f64) {
+        if self.names.len() > MAX_NAMES {
+            return;
+        }
+        for (place, name) in self.names.iter().enumerate() {
+            let at = (place as f64 + 0.5) * cell;
+            let short: String = name.chars().take(MAX_NAME).collect();
+            svg.text(LEFT - 8.0, TOP + at + 4.0, "end", &short, "");
+            let (x, y) = (LEFT + at, TOP + SIDE + 18.0);
+            let fits = short.chars().count() as f64 * 7.0 < cell;
+            let turned = format!(" transform=\"rotate(-35 {x:.1} {y:.1})\"");
+            let (anchor, more) = if fits {
+                ("middle", "")
+            } else {
+                ("end", turned.as_str())
+            };
+            svg.text(x, y, anchor, &short, more);
+        }
+    }
+}
+
+/// White for nothing, blue for all.
+fn shade(share: f64) -> String {
+    let mix = |to: f64| (255.0 + (to - 255.0) * share.sqrt()).round() as u8;
+    format!("#{:02x}{:02x}{:02x}", mix(0.0), mix(84.0), mix(150.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_count_is_written_and_shaded_by_its_share() {
+        let svg = Heatmap {
+            title: "jets".into(),
+            row_label: "class".into(),
+            column_label: "taken for".into(),
+            names: vec!["g".into(), "q".into()],
+            counts: vec![vec![3, 1], vec![0, 0]],
+        }
+        .to_svg();
+        for expected in [
+            ">3<",
+            ">75.0 %<",
+            ">25.0 %<",
+            ">taken for<",
+            "fill=\"#ffffff\"",
+        ] {
+            assert!(svg.contains(expected), "{expected}: {svg}");
+        }
+    }
+}
