@@ -157,7 +157,6 @@ pub static MISSING: &[Missing] = &[
     missing(Sort::Model, "efficientnet*", ZOO),
     missing(Sort::Model, "repvgg*", ZOO),
     missing(Sort::Model, "vgg*", ZOO),
-    missing(Sort::Model, "lfc*", ZOO),
     missing(Sort::Model, "cnv*", ZOO),
     // datasets
     missing(Sort::Dataset, "wikitext*", TEXT_DATA),

@@ -145,6 +145,11 @@ fn parameters_are_named_as_in_pytorch() {
         Case { model: "toy", names: &["seq_blocks.0.weight", "seq_blocks.4.bias"] },
         Case { model: "toy_convnet", names: &["block_1.0.weight", "block_3.0.weight", "linear.bias"] },
         Case { model: "lenet5", names: &["conv1.weight", "conv2.bias", "fc1.weight", "fc3.bias"] },
+        Case { model: "lfc", names: &["seq_blocks.0.weight", "seq_blocks.7.running_mean", "seq_blocks.8.bias", "seq_blocks.9.running_var"] },
+        Case { model: "cnv", names: &["seq_blocks.0.bias", "seq_blocks.3.running_var", "seq_blocks.5.weight", "seq_blocks.12.weight", "seq_blocks_1.0.weight", "seq_blocks_1.5.bias"] },
+        Case { model: "vgg_tiny", names: &["features.0.weight", "features.2.bias", "features.5.weight", "classifier.0.weight", "classifier.2.bias"] },
+        Case { model: "repvgg_A0", names: &["stage0.rbr_dense.conv.weight", "stage0.rbr_1x1.bn.running_var", "stage1.1.rbr_identity.weight", "stage3.13.rbr_1x1.conv.weight", "stage4.0.rbr_dense.bn.bias", "linear.bias"] },
+        Case { model: "mobilenetv3_small", names: &["features.0.0.weight", "features.1.block.0.0.weight", "features.1.block.1.fc1.bias", "features.1.block.2.1.running_var", "features.4.block.2.fc2.weight", "features.11.block.3.0.weight", "features.12.1.weight", "classifier.0.weight", "classifier.3.bias"] },
         Case { model: "vgg7", names: &["feature_layers.0.weight", "feature_layers.17.weight", "feature_layers.18.running_var", "classifier.2.weight", "last_layer.bias"] },
         Case { model: "resnet18", names: &["conv1.weight", "bn1.running_mean", "layer1.0.conv1.weight", "layer2.0.downsample.0.weight", "layer4.1.bn2.bias", "fc.bias"] },
         Case { model: "mobilenetv2", names: &["features.0.0.weight", "features.1.conv.0.0.weight", "features.1.conv.2.running_var", "features.2.conv.1.0.weight", "features.17.conv.3.bias", "features.18.1.weight", "classifier.1.weight"] },
@@ -164,13 +169,16 @@ fn parameters_are_named_as_in_pytorch() {
     }
 }
 
-/// Strides and paddings show in the multiply-accumulates of one image; torchvision publishes 1.814 and 0.301 billion.
+/// Strides and paddings show in the multiply-accumulates of one image; torchvision publishes 1.814,
+/// 0.301 and 0.057 billion.
 #[test]
 fn products_are_as_many_as_published() {
     let cases = [
         ("lenet5", 416_520),
         ("resnet18", 1_814_073_344),
         ("mobilenetv2", 300_774_272),
+        ("mobilenetv3_small", 56_510_400),
+        ("repvgg_A0", 1_512_581_120),
     ];
     for (model, expected) in cases {
         let graph = graph(model);
@@ -180,6 +188,39 @@ fn products_are_as_many_as_published() {
             .map(|(id, _)| verified.cost(id, 1).unwrap().macs)
             .sum();
         assert_eq!(macs, expected, "{model}");
+    }
+}
+
+/// Layers whose sizes follow from others, as `state_dict()` shows them.
+#[test]
+fn parameters_have_pytorch_s_shapes() {
+    struct Case {
+        model: &'static str,
+        count: usize,
+        shapes: &'static [(&'static str, &'static [usize])],
+    }
+    #[rustfmt::skip]
+    let cases = [
+        Case { model: "vgg_tiny", count: 10, shapes: &[("features.0.weight", &[10, 3, 3, 3]), ("features.5.weight", &[8, 10, 3, 3]), ("classifier.0.weight", &[32, 512])] },
+        Case { model: "lfc", count: 30, shapes: &[("seq_blocks.0.weight", &[256, 784]), ("seq_blocks.6.weight", &[256, 256]), ("seq_blocks.8.weight", &[10, 256]), ("seq_blocks.9.weight", &[10])] },
+        Case { model: "cnv", count: 54, shapes: &[("seq_blocks.0.weight", &[64, 3, 3, 3]), ("seq_blocks.7.weight", &[128, 128, 3, 3]), ("seq_blocks_1.0.weight", &[512, 256]), ("seq_blocks_1.4.weight", &[10, 512])] },
+        Case { model: "repvgg_A0", count: 290, shapes: &[("stage0.rbr_1x1.conv.weight", &[48, 3, 1, 1]), ("stage1.0.rbr_dense.conv.weight", &[48, 48, 3, 3]), ("stage3.0.rbr_dense.conv.weight", &[192, 96, 3, 3]), ("stage3.1.rbr_identity.weight", &[192]), ("stage4.0.rbr_1x1.bn.weight", &[1280]), ("linear.weight", &[1000, 1280])] },
+        Case { model: "mobilenetv3_small", count: 210, shapes: &[("features.0.0.weight", &[16, 3, 3, 3]), ("features.1.block.0.0.weight", &[16, 1, 3, 3]), ("features.1.block.1.fc1.weight", &[8, 16, 1, 1]), ("features.4.block.2.fc1.weight", &[24, 96, 1, 1]), ("features.8.block.2.fc2.weight", &[144, 40, 1, 1]), ("features.9.block.1.0.weight", &[288, 1, 5, 5]), ("features.12.0.weight", &[576, 96, 1, 1]), ("classifier.0.weight", &[1024, 576])] },
+    ];
+    for case in cases {
+        let Case {
+            model,
+            count,
+            shapes,
+        } = case;
+        let mut graph = graph(model);
+        graph.initialize(0);
+        assert_eq!(graph.parameters().count(), count, "{model}");
+        for (name, shape) in shapes {
+            let found = graph.parameters().find(|(known, _)| known == name);
+            let (_, tensor) = found.unwrap_or_else(|| panic!("{model} has no {name}"));
+            assert_eq!(tensor.shape(), *shape, "{model}: {name}");
+        }
     }
 }
 
@@ -258,6 +299,11 @@ fn other_samples_give_fitting_layers() {
         ("toy", vec![3, 8, 8]),
         ("lenet5", vec![3, 32, 32]),
         ("vgg7", vec![1, 16, 24]),
+        ("vgg_tiny", vec![1, 28, 28]),
+        ("lfc", vec![3, 8, 8]),
+        ("cnv", vec![1, 36, 40]),
+        ("repvgg_A0", vec![1, 32, 32]),
+        ("mobilenetv3_small", vec![1, 32, 32]),
         ("resnet18", vec![1, 32, 32]),
         ("transformer", vec![16]),
     ] {

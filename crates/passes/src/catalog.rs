@@ -74,6 +74,13 @@ pub static PASSES: &[PassEntry] = &[
         .with_aliases(&["insert_lora_adapter_transform_pass"]),
     PassEntry::transform::<transform::FuseLoraWeights>()
         .with_aliases(&["fuse_lora_weights_transform_pass"]),
+    PassEntry::transform::<transform::RedefineChannels>().with_aliases(&[
+        "redefine_channels_transform_pass",
+        "redefine_linear_transform_pass",
+        "redefine_linear",
+        "redefine_transform_pass",
+        "channel_modifier",
+    ]),
     // files
     PassEntry::interface::<interface::SaveMaseGraph>().with_aliases(&[
         "save_mase_graph_interface_pass",

@@ -3,7 +3,10 @@
 mod bert;
 mod jsc;
 mod lenet;
+mod lutnet;
 mod mobilenet;
+mod mobilenet_v3;
+mod repvgg;
 mod resnet;
 mod toy;
 mod transformer;
@@ -152,6 +155,36 @@ pub static MODELS: &[ModelEntry] = &[
         build: lenet::lenet5,
     },
     ModelEntry {
+        name: "lfc",
+        aliases: &[],
+        about: "images: LUTNet's perceptron with four hidden layers of 256, for binary formats",
+        input: IMAGE,
+        input_shape: &[1, 28, 28],
+        classes: Classes::Any(10),
+        parameters: 402_974,
+        build: lutnet::lfc,
+    },
+    ModelEntry {
+        name: "cnv",
+        aliases: &[],
+        about: "images: LUTNet's six convolutions and three linear layers, for binary formats",
+        input: IMAGE,
+        input_shape: &[3, 32, 32],
+        classes: Classes::Any(10),
+        parameters: 1_548_638,
+        build: lutnet::cnv,
+    },
+    ModelEntry {
+        name: "vgg_tiny",
+        aliases: &["vgg7_tiny"],
+        about: "images: three narrow convolutions, two linear layers",
+        input: IMAGE,
+        input_shape: &[3, 32, 32],
+        classes: Classes::Any(10),
+        parameters: 18_664,
+        build: vgg::tiny,
+    },
+    ModelEntry {
         name: "vgg7",
         aliases: &["vgg"],
         about: "images: VGG-7 for 32×32",
@@ -160,6 +193,16 @@ pub static MODELS: &[ModelEntry] = &[
         classes: Classes::Any(10),
         parameters: 14_029_450,
         build: vgg::vgg7,
+    },
+    ModelEntry {
+        name: "repvgg_A0",
+        aliases: &["repvgg"],
+        about: "images: RepVGG-A0 as it is trained",
+        input: IMAGE,
+        input_shape: &[3, 224, 224],
+        classes: Classes::Any(1000),
+        parameters: 9_108_968,
+        build: repvgg::a0,
     },
     ModelEntry {
         name: "resnet18",
@@ -180,6 +223,16 @@ pub static MODELS: &[ModelEntry] = &[
         classes: Classes::Any(1000),
         parameters: 3_504_872,
         build: mobilenet::v2,
+    },
+    ModelEntry {
+        name: "mobilenetv3_small",
+        aliases: &["mobilenet-v3-small", "mobilenetv3"],
+        about: "images: MobileNetV3-Small as in torchvision",
+        input: IMAGE,
+        input_shape: &[3, 224, 224],
+        classes: Classes::Any(1000),
+        parameters: 2_542_856,
+        build: mobilenet_v3::small,
     },
     // text
     ModelEntry {

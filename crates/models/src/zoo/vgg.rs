@@ -1,4 +1,5 @@
-//! VGG-7 for images of 32×32 (Simonyan and Zisserman, 2014, in the size used for ternary networks).
+//! VGG-7 for images of 32×32 (Simonyan and Zisserman, 2014, in the size used for ternary networks), and the original's
+//! tiny one.
 
 use crate::Sizes;
 use crate::layers::{batch_norm2d, conv3, linear, max_pool2d, relu, view};
@@ -26,6 +27,24 @@ pub fn vgg7(sizes: &Sizes) -> Graph {
         linear(1024, 1024), relu(),
     ]);
     net.module("last_layer", linear(1024, sizes.classes));
+    net.finish()
+}
+
+/// Three narrow convolutions without BatchNorm, then two linear layers.
+pub fn tiny(sizes: &Sizes) -> Graph {
+    let mut net = Network::on_samples("vgg_tiny", &sizes.input);
+    #[rustfmt::skip]
+    net.sequential("features", [
+        conv3::<2>(sizes.input[0], 10).into(), relu(),
+        conv3::<2>(10, 10).into(), relu(), max_pool2d(),
+        conv3::<2>(10, 8).into(), relu(), max_pool2d(),
+    ]);
+    let features = 8 * (sizes.input[1] / 4) * (sizes.input[2] / 4);
+    net.then(view(&[Some(features)]));
+    net.sequential(
+        "classifier",
+        [linear(features, 32), relu(), linear(32, sizes.classes)],
+    );
     net.finish()
 }
 

@@ -2,6 +2,7 @@
 
 pub mod prune;
 pub mod quantize;
+pub mod redefine_channels;
 
 mod calibrate;
 mod correct_bias;
@@ -21,4 +22,5 @@ pub use gptq::Gptq;
 pub use insert_lora_adapter::InsertLoraAdapter;
 pub use prune::Prune;
 pub use quantize::Quantize;
+pub use redefine_channels::RedefineChannels;
 pub use remove_prune_wrappers::RemovePruneWrappers;

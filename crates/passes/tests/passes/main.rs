@@ -23,6 +23,7 @@ mod load_node_meta_param;
 mod profile_statistics;
 mod prune;
 mod quantize;
+mod redefine_channels;
 mod remove_prune_wrappers;
 mod report_graph;
 mod runtime_analysis;
