@@ -63,7 +63,7 @@ impl Rules<()> {
 impl<T> Rules<T> {
     /// Reads `by`, `default.config` and every `KEY.config`.
     pub fn read<'a>(reader: &mut Reader<'a>, value: impl FnMut(&mut Reader<'a>) -> T) -> Self {
-        let by = reader.choice("by", By::WORDS).unwrap_or_default();
+        let by = By::read(reader).unwrap_or_default();
         Self::read_by(by, reader, value)
     }
 

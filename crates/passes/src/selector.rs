@@ -1,6 +1,6 @@
 //! Selection of nodes by operator, by name or by a pattern of names.
 
-use config::{Key, Problem};
+use config::{Key, Problem, Reader, Value, is_same_name};
 use ir::Node;
 use regex_lite::Regex;
 
@@ -18,11 +18,34 @@ pub enum By {
 
 impl By {
     /// The words of configs.
-    pub const WORDS: &'static [(&'static str, Self)] = &[
+    const WORDS: &'static [(&'static str, Self)] = &[
         ("type", Self::Type),
         ("name", Self::Name),
         ("regex_name", Self::RegexName),
     ];
+
+    /// Words of forks of the original; they are taken as one of [`Self::WORDS`], with a note.
+    const FORKED: &'static [(&'static str, &'static str)] = &[("type_revised", "type")];
+
+    /// Reads the key `by`, if it is there.
+    pub fn read(reader: &mut Reader) -> Option<Self> {
+        let forked = match reader.peek("by") {
+            Some(Value::Text(given)) => Self::FORKED
+                .iter()
+                .find(|(word, _)| is_same_name(word, given)),
+            _ => None,
+        };
+        let Some((word, meant)) = forked else {
+            return reader.choice("by", Self::WORDS);
+        };
+        reader.item("by");
+        let table = reader.name().to_owned();
+        reader.note(format!(
+            "by = \"{word}\" in [{table}] is taken as \"{meant}\""
+        ));
+        let mut words = Self::WORDS.iter();
+        words.find(|(known, _)| known == meant).map(|(_, by)| *by)
+    }
 }
 
 /// A condition on nodes.

@@ -126,9 +126,10 @@ fn read_space(reader: &mut Reader) -> Rules<Choices> {
         };
     }
     reader.choice("name", SPACES);
+    reader.ignore(&["zc", "nas_zero_cost", "config"]);
     let by = reader.table("setup", |setup| {
         setup.ignore(&["model", "dataset", "task", "score_mod", "model_parallel"]);
-        setup.choice("by", By::WORDS)
+        By::read(setup)
     });
     let by = by.flatten().unwrap_or(By::Name);
     let rules = reader.table("seed", |seed| Rules::read_by(by, seed, Choices::read));

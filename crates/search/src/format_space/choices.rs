@@ -4,7 +4,7 @@
 
 use config::{Item, Key, Reader, Span, Value};
 use format::{FieldValue, Format, FormatEntry};
-use passes::transform::quantize::{Operand, field_value, is_na, is_of_original};
+use passes::transform::quantize::{Operand, field_value, is_flag, is_na, is_of_original};
 use std::collections::BTreeSet;
 
 /// The choices that a config gives for some nodes: every key with a list.
@@ -36,12 +36,34 @@ pub struct Choice {
     pub span: Span,
 }
 
+/// Keys of other search spaces of the original, which may stand beside formats.
+const OF_OTHER_SPACES: &[&str] = &[
+    // channels
+    "channel_multiplier",
+    "input_multiplier",
+    "output_multiplier",
+    "input_channel_multiplier",
+    "output_channel_multiplier",
+    "name_redefine",
+    "parent",
+    "parent_block_name",
+    "prev_link",
+    "in_features",
+    "out_features",
+    // TensorRT, fusion, hardware
+    "precision",
+    "calibrators",
+    "percentile",
+    "fusion_strategy",
+    "implementation",
+];
+
 impl Choices {
     /// Reads `KEY = [choice, …]`, where a single value is a list of one, and tables of such keys for one format.
     pub fn read(reader: &mut Reader) -> Self {
         let mut keys = Vec::new();
         for (key, item) in reader.rest() {
-            if is_of_original(&key.name) {
+            if is_of_original(&key.name) || OF_OTHER_SPACES.contains(&key.name.as_str()) {
                 reader.note_without_effect(&[&key.name], "");
             } else if matches!(item.value, Value::Table(_)) {
                 let own = reader.inner(&key.name, item, |table| read_table(table, key));
@@ -50,6 +72,14 @@ impl Choices {
                 keys.extend(read_key(reader, key, item, None));
             }
         }
+        keys.retain(|own: &KeyChoices| {
+            let is_drawn = own.is_stochastic();
+            if is_drawn {
+                let reason = ": the same value always gets the same code";
+                reader.note_without_effect(&[&own.key.name], reason);
+            }
+            !is_drawn
+        });
         if keys.iter().all(|own| !own.is("name")) {
             reader.missing(
                 "name",
@@ -57,6 +87,23 @@ impl Choices {
             );
         }
         Self { keys }
+    }
+
+    /// The choices without those at some places, of every key that keeps another; nothing when a place is that of none.
+    pub(super) fn without(&self, places: &[Span]) -> Option<Self> {
+        let is_kept = |choice: &Choice| !places.contains(&choice.span);
+        let mut choices = self.clone();
+        for own in &mut choices.keys {
+            let has_others = own.choices.iter().any(is_kept);
+            if has_others && !is_name(&own.key.name) {
+                let is_number = |choice: &Choice| {
+                    matches!(choice.value, FieldValue::Int(_) | FieldValue::List(_))
+                };
+                own.choices
+                    .retain(|choice| is_kept(choice) || !is_number(choice));
+            }
+        }
+        (choices != *self).then_some(choices)
     }
 
     /// The choices of a key that holds for all formats.
@@ -152,6 +199,14 @@ impl KeyChoices {
         })
     }
 
+    /// True for a key that wants codes to be drawn.
+    fn is_stochastic(&self) -> bool {
+        let is_field =
+            operand_field(&self.key.name).is_some_and(|(_, field)| field == "stochastic");
+        let mut choices = self.choices.iter();
+        is_field && choices.any(|choice| choice.value == FieldValue::Bool(true))
+    }
+
     /// True for the key of that name that holds for all formats.
     pub(super) fn is(&self, name: &str) -> bool {
         self.format.is_none() && self.key.name == name
@@ -202,6 +257,7 @@ fn read_choices(reader: &mut Reader, key: &Key, item: &Item) -> Vec<Choice> {
         reader.problem(item.span.clone(), format!("{name}: there are no choices"));
     }
     let mut choices: Vec<Choice> = Vec::new();
+    let mut repeated: Vec<FieldValue> = Vec::new();
     for item in items {
         let Some(value) = field_value(item) else {
             let message = format!(
@@ -210,23 +266,37 @@ fn read_choices(reader: &mut Reader, key: &Key, item: &Item) -> Vec<Choice> {
             reader.problem(item.span.clone(), message);
             continue;
         };
+        // As in Python, every number but 0 is true.
+        let value = match value {
+            FieldValue::Int(number) if is_flag(name) => FieldValue::Bool(number != 0),
+            value => value,
+        };
         if choices.iter().any(|choice| choice.value == value) {
-            reader.note(format!(
-                "{name} in [{}]: choice {value} is there twice and counts once",
-                reader.name()
-            ));
+            if !repeated.contains(&value) {
+                repeated.push(value);
+            }
             continue;
         }
         let span = item.span.clone();
         choices.push(Choice { value, span });
     }
+    for value in repeated {
+        let table = reader.name().to_owned();
+        reader.note(format!(
+            "{name} in [{table}]: choice {value} is there twice and counts once"
+        ));
+    }
     choices
 }
 
-/// `block_size = [1, 16]` is one choice, `[[1, 16], [1, 32]]` are two.
+/// The axes of an operand at most.
+const MAX_AXES: usize = 4;
+
+/// `block_size = [1, 16]` is one choice, `[[1, 16], [1, 32]]` are two, and so are more numbers than there are axes.
 fn is_block_size(key: &str, items: &[Item]) -> bool {
     let is_whole = |item: &Item| matches!(item.value, Value::Int(_));
-    key.ends_with("block_size") && !items.is_empty() && items.iter().all(is_whole)
+    let is_block = (1..=MAX_AXES).contains(&items.len()) && items.iter().all(is_whole);
+    key.ends_with("block_size") && is_block
 }
 
 /// True when a key names a format: `name`, or that of an operand.

@@ -12,7 +12,7 @@ mod possible;
 
 pub use choices::{Choice, Choices, KeyChoices};
 
-use config::Problem;
+use config::{Problem, Span};
 use format::{FieldValue, Format};
 use ir::{Graph, Node, NodeId, Op, field_json, verify};
 use maker::{Maker, OperandRows};
@@ -73,7 +73,7 @@ impl FormatSpace {
         let checked = rules_used.iter();
         problems.extend(checked.flat_map(|used| check::problems(&used.rule.value, &used.tried)));
         if !problems.is_empty() {
-            return Err(FormatSpaceError::Config(problems));
+            return Self::without(graph, rules, problems);
         }
         let verified = verify(graph).map_err(PassError::from)?;
         let mut maker = Maker::default();
@@ -105,6 +105,35 @@ impl FormatSpace {
             nodes,
             notes,
         })
+    }
+
+    /// The space without choices that are part of no format, where each of their keys has others.
+    fn without(
+        graph: &Graph,
+        rules: &Rules<Choices>,
+        problems: Vec<Problem>,
+    ) -> Result<Self, FormatSpaceError> {
+        let places: Vec<Span> = problems
+            .iter()
+            .map(|problem| problem.span.clone())
+            .collect();
+        let mut left = rules.clone();
+        let mut left_out = 0;
+        let count =
+            |choices: &Choices| -> usize { choices.keys.iter().map(|own| own.choices.len()).sum() };
+        for rule in left.rules.iter_mut().chain(&mut left.default) {
+            if let Some(choices) = rule.value.without(&places) {
+                left_out += count(&rule.value) - count(&choices);
+                rule.value = choices;
+            }
+        }
+        if left_out < problems.len() {
+            return Err(FormatSpaceError::Config(problems));
+        }
+        let mut space = Self::new(graph, &left)?;
+        let note = |problem: &Problem| format!("{}; this choice is left out", problem.message);
+        space.notes.splice(0..0, problems.iter().map(note));
+        Ok(space)
     }
 
     /// The choices of a point for a node.

@@ -71,7 +71,7 @@ Limits: a value that does not have the rows of the batch outermost is refused.";
 
     fn read(reader: &mut Reader) -> Self {
         reader.ignore(IGNORED);
-        let by = reader.choice("by", By::WORDS).unwrap_or_default();
+        let by = By::read(reader).unwrap_or_default();
         let weights = Targets::read(reader, by, "target_weight_nodes", "weight_statistics");
         let activations = Targets::read(
             reader,

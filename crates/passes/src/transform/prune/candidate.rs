@@ -1,6 +1,6 @@
 //! Tensors that can be pruned, and what is known of their elements.
 
-use super::rule::{Granularity, PruneRule, Sparsity};
+use super::rule::{Granularity, Method, PruneRule, Sparsity};
 use crate::PassError;
 use crate::observe::observe;
 use config::did_you_mean;
@@ -53,7 +53,8 @@ pub struct Candidate {
     pub units: Units,
     shape: Vec<usize>,
     mask: Option<Tensor>,
-    /// The magnitude of every element, summed over samples.
+    method: Method,
+    /// The magnitude of every element, or its square, summed over samples.
     elements: Vec<f64>,
     samples: usize,
 }
@@ -129,8 +130,8 @@ impl Candidate {
             Side::Weight => {
                 let weight = node.params.get(port);
                 let weight = weight.ok_or_else(|| PassError::node(node, "has no weight yet"))?;
-                let magnitude = |v: &f32| f64::from(*v).abs();
-                weight.values().iter().map(magnitude).collect()
+                let values = weight.values().iter();
+                values.map(|v| magnitude(*v, rule.method)).collect()
             }
         };
         Ok(Self {
@@ -144,12 +145,18 @@ impl Candidate {
             },
             mask: node.masks.get(port).cloned(),
             shape,
+            method: rule.method,
             elements,
             samples: usize::from(side == Side::Weight),
         })
     }
 
-    /// The mean magnitude of every unit's elements, as numbers of the same order.
+    /// Outputs of a weight.
+    pub fn outputs(&self) -> usize {
+        self.shape.first().copied().unwrap_or(1).max(1)
+    }
+
+    /// The mean magnitude of every unit's elements, or the mean square, as numbers of the same order.
     pub fn magnitudes(&self) -> Vec<u64> {
         let mut sums = vec![0.0; self.units.count];
         for (element, magnitude) in self.elements.iter().enumerate() {
@@ -187,7 +194,17 @@ impl Candidate {
     }
 }
 
-/// Looks at the inputs over rows: the magnitude of an element is the mean of |x|.
+/// The number that an element adds to the rank of its unit.
+fn magnitude(value: f32, method: Method) -> f64 {
+    let value = f64::from(value).abs();
+    if method == Method::L2Norm {
+        value * value
+    } else {
+        value
+    }
+}
+
+/// Looks at the inputs over rows: the magnitude of an element is the mean of |x|, or of x².
 pub fn measure(
     candidates: &mut [Candidate],
     graph: &Graph,
@@ -201,12 +218,15 @@ pub fn measure(
     let ports: Vec<Port> = candidates.iter().map(port).collect();
     observe(graph, &ports, rows, threads, |index, _, values| {
         let Candidate {
-            elements, samples, ..
+            elements,
+            samples,
+            method,
+            ..
         } = &mut candidates[index];
         for sample in values.chunks_exact(elements.len()) {
             *samples += 1;
             for (sum, value) in elements.iter_mut().zip(sample) {
-                *sum += f64::from(*value).abs();
+                *sum += magnitude(*value, *method);
             }
         }
     })
@@ -233,6 +253,7 @@ fn shape(verified: &Verified, id: NodeId, side: Side) -> Option<Vec<usize>> {
 fn share(rule: &PruneRule, node: &Node) -> Option<f64> {
     match &rule.sparsity {
         Sparsity::All(share) => Some(*share),
+        Sparsity::FanIn(_) => Some(0.0),
         Sparsity::PerNode(nodes) => {
             let named = nodes.iter().find(|(key, _)| names(&key.name, node));
             named.map(|(_, share)| *share)

@@ -1,6 +1,7 @@
 //! Prunes weights and activations: masks them, so that they are zero and stay so.
 
 mod candidate;
+mod read;
 mod rule;
 mod select;
 
@@ -31,8 +32,9 @@ them). Layers with a weight of two axes or more are pruned: linear, convolutions
 Exactly round(sparsity·n) of n elements are masked, ties to even as in PyTorch: of each tensor (scope local), or of all
 together (scope global). With granularity channel whole output channels of a weight, or whole channels of an input, take the
 place of elements. Chosen are those with the least magnitude (l1-norm): of a weight |w|, of an input the mean of |x| over
-num_samples rows, of a channel the mean over its elements; or any (random, from the seed). Equal ones go in order of position.
-What is masked already counts as pruned and stays so.
+num_samples rows, of a channel the mean over its elements; or with the least square (l2-norm), which orders channels otherwise;
+or any (random, from the seed). Equal ones go in order of position. What is masked already counts as pruned and stays so. With
+fan_in each output of a weight keeps that many inputs, chosen in the same order, whatever share that is.
 
 Differs from MASE: the sparsity is exact, and masks are saved with the model.
 
@@ -41,7 +43,7 @@ Example:
   sparsity = 0.5                    # or a table: sparsity = { seq_blocks_2 = 0.8 }
   scope = \"local\"                   # or \"global\"
   granularity = \"elementwise\"       # or \"channel\"
-  method = \"l1-norm\"                # or \"random\"
+  method = \"l1-norm\"                # or \"l2-norm\", or \"random\"
   [passes.prune.activation]
   sparsity = 0.1
 
@@ -55,15 +57,21 @@ After:
   # fc.weight_mask = 0 0 1 1
   # fc.data_in_0_mask = 1 1
 
-Config: weight and activation, each with sparsity (at least 0, below 1), scope, granularity, method; num_samples, default 64,
-and split for the magnitudes of activations. Reads: the graph; rows of the dataset for activations by l1-norm.
+Config: weight and activation, each with sparsity (at least 0, below 1), scope, granularity, method; weight with fan_in instead
+of sparsity; num_samples, default 64, and split for the magnitudes of activations. Names of older files are understood: scope
+tensor or layer (local) and global-naive (global), method level-pruner or channel-pruner with a criterion, a target or a
+config_list with the sparsity. Reads: the graph; rows of the dataset for activations by their norm.
 Writes: masks and zeros.
 Limits: a port whose format has no zero (bipolar binary) cannot be masked. The channels of a linear's input are its last axis.";
 
     fn read(reader: &mut Reader) -> Self {
         let pass = Self {
-            weight: reader.table("weight", PruneRule::read).flatten(),
-            activation: reader.table("activation", PruneRule::read).flatten(),
+            weight: reader
+                .table("weight", |r| read::rule(r, Side::Weight))
+                .flatten(),
+            activation: reader
+                .table("activation", |r| read::rule(r, Side::Activation))
+                .flatten(),
             sample: Sample::read(reader, 64),
         };
         if reader
@@ -87,7 +95,7 @@ Limits: a port whose format has no zero (bipolar binary) cannot be masked. The c
         for (side, rule) in sides {
             if let Some(rule) = rule {
                 let mut candidates = Candidate::find(graph, side, rule)?;
-                if rule.method == Method::L1Norm && side == Side::Activation {
+                if rule.method != Method::Random && side == Side::Activation {
                     let rows = self.sample.rows(context)?;
                     candidate::measure(&mut candidates, graph, &rows, context.threads)?;
                 }

@@ -8,6 +8,22 @@ pub struct Group {
     pub pruned: Vec<bool>,
 }
 
+impl Group {
+    /// All units but `kept` of every `inputs` in a row, the least first.
+    pub fn all_but(&self, kept: usize, inputs: usize) -> Vec<bool> {
+        let share = 1.0 - kept.min(inputs) as f64 / inputs as f64;
+        let rows = self.order.chunks(inputs).zip(self.pruned.chunks(inputs));
+        let chosen = rows.flat_map(|(order, pruned)| {
+            let row = Self {
+                order: order.to_vec(),
+                pruned: pruned.to_vec(),
+            };
+            smallest(&[row], share)
+        });
+        chosen.flatten().collect()
+    }
+}
+
 /// A share of the units of all groups together, the least first; true for each that is chosen. What is pruned already is
 /// always chosen.
 pub fn smallest(groups: &[Group], share: f64) -> Vec<Vec<bool>> {

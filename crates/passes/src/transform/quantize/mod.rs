@@ -4,7 +4,7 @@ mod node_rule;
 
 pub use node_rule::{
     Entry, NodeRule, Operand, OperandFormat, RuleProblem, Slot, field_value, formats, idle_keys,
-    is_field, is_na, is_of_original, ports,
+    is_field, is_flag, is_na, is_of_original, ports,
 };
 
 use crate::analysis::summary;

@@ -240,6 +240,19 @@ pub fn is_field(field: &str) -> bool {
     fields.any(|known| known.name == field) || FIELDS_OF_ORIGINAL.contains(&field)
 }
 
+/// True for a key that is true or false: a flag of the node, or a field that is one in a format.
+pub fn is_flag(key: &str) -> bool {
+    let is_flag_field = |field: &str| {
+        let mut fields = Format::TABLE.iter().flat_map(|entry| entry.fields);
+        fields.any(|known| known.name == field && matches!(known.default, Some("true" | "false")))
+    };
+    match Slot::parse(key) {
+        Some(Slot::Bypass | Slot::Floor) => true,
+        Some(Slot::Field(_, field)) => is_flag_field(&field),
+        Some(Slot::Name) | None => false,
+    }
+}
+
 /// The entries that a format is made without, each with the reason for a note, in their order. Files of the original give
 /// one list of keys to formats of every kind.
 fn set_aside(entries: &[Entry]) -> Vec<(usize, Option<String>)> {
