@@ -140,6 +140,18 @@ pub fn classes(file: &Checkpoint) -> Option<Vec<String>> {
     Some(names(entry.classes))
 }
 
+/// The sizes that a network was trained with, as far as they are recorded.
+pub fn recorded_sizes(file: &Checkpoint) -> ModelInfo {
+    let hyper_parameters = file.training.as_ref().map(|t| &t.hyper_parameters);
+    let shape = hyper_parameters.and_then(|recorded| recorded.get("sample_shape"));
+    let size = |size: &Json| size.as_u64().map(|size| size as usize);
+    let shape = shape.and_then(Json::as_array);
+    ModelInfo {
+        input: shape.and_then(|shape| shape.iter().map(size).collect()),
+        classes: classes(file).map(|classes| classes.len()),
+    }
+}
+
 /// The model in the sizes that the weights fit, with them, and the number of tensors that are left out.
 fn fitted(entry: &ModelEntry, file: &Checkpoint) -> Option<(usize, Graph)> {
     for info in sizes(entry, file) {
@@ -173,7 +185,7 @@ fn sizes(entry: &ModelEntry, file: &Checkpoint) -> Vec<ModelInfo> {
         input: (entry.input_shape.len() == 1).then(|| vec![first.shape[1]]),
         classes: Some(last.shape[0]),
     });
-    let own = [ModelInfo::default()];
+    let own = [recorded_sizes(file), ModelInfo::default()];
     known.chain(own).chain(shown).collect()
 }
 

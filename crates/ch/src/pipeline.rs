@@ -4,7 +4,7 @@ use crate::output::{Console, OutputArgs};
 use crate::settings::{Action, Config, LoadType, Optimizer, ReportTo, Settings, ValSplit};
 use crate::{checkpoints, classes, source};
 use anyhow::{Context, Result, bail};
-use data::{DATASETS, Dataset, OpenOptions};
+use data::{DATASETS, Dataset, NetworkInput, OpenOptions};
 use engine::{Network, OptimizerKind};
 use interop::checkpoint::{self, Kind};
 use ir::Graph;
@@ -79,15 +79,30 @@ fn dataset_name(settings: &Settings) -> Result<&str> {
         .context("no dataset given; name one of `ch data list`, for example jsc-sim")
 }
 
-/// True when a dataset is an array of samples without labels.
+/// True when a dataset is a file of arrays without labels.
 pub fn is_array(dataset: &str) -> bool {
     let extension = Path::new(dataset).extension();
-    extension.is_some_and(|extension| extension == "npy")
+    extension.is_some_and(|extension| extension == "npy" || extension == "npz")
+}
+
+/// The inputs that the network of a run takes. Their names and types do not depend on the dataset, their shapes may.
+pub fn network_inputs(settings: &Settings) -> Result<Vec<NetworkInput>> {
+    let load = load_path(settings)?.filter(|path| is_graph_file(path));
+    let graph = match &load {
+        Some(path) => passes::interface::graph_of(path, &checkpoint::read(path, None)?)?,
+        None => source::load(model_name(settings)?, &ModelInfo::default())?,
+    };
+    let mut inputs = NetworkInput::of(&source::verify(&graph.name, &graph)?);
+    for input in &mut inputs {
+        input.default = models::default_input(&graph.name, &input.name);
+    }
+    Ok(inputs)
 }
 
 /// The dataset of a run.
 pub fn open_data(settings: &Settings, console: &mut Console) -> Result<Dataset> {
     let name = dataset_name(settings)?;
+    let inputs = network_inputs(settings)?;
     let val_split = match settings.val_split {
         ValSplit::Train => data::ValSplit::Train,
         ValSplit::HeldOut => data::ValSplit::HeldOut,
@@ -99,6 +114,7 @@ pub fn open_data(settings: &Settings, console: &mut Console) -> Result<Dataset> 
             data_dir: settings.data_dir.clone(),
             val_split,
             progress: Some(&|file, have, all| console.borrow_mut().transfer(file, have, all)),
+            inputs: &inputs,
             notice: Some(&|sentence| console.borrow_mut().note(sentence)),
             ..OpenOptions::default()
         },
@@ -138,7 +154,7 @@ pub fn open_graph(
     console: &mut Console,
 ) -> Result<Graph> {
     let Some(path) = &load_path(settings)? else {
-        let mut graph = build(model_name(settings)?, info)?;
+        let mut graph = build(model_name(settings)?, &model_info(info, None))?;
         graph.initialize(settings.seed);
         return Ok(graph);
     };
@@ -148,7 +164,7 @@ pub fn open_graph(
         check_model(settings, &graph, path)?;
         return Ok(graph);
     }
-    let mut graph = build(model_name(settings)?, info)?;
+    let mut graph = build(model_name(settings)?, &model_info(info, Some(&file)))?;
     checkpoints::load(&mut graph, path, &file.tensors, settings.strict, console)?;
     Ok(graph)
 }
@@ -156,12 +172,13 @@ pub fn open_graph(
 /// The graph of a run that learns or scores the classes of a dataset.
 pub fn open_classifier(
     settings: &Settings,
-    info: &data::Info,
+    data: &Dataset,
     console: &mut Console,
 ) -> Result<Graph> {
-    let graph = open_graph(settings, Some(info), console)?;
+    let graph = open_graph(settings, Some(&data.info), console)?;
+    data.check_inputs(&ir::verify(&graph)?)?;
     let name = settings.model.as_ref().unwrap_or(&graph.name);
-    classes::check(name, &graph, info, console)?;
+    classes::check(name, &graph, &data.info, console)?;
     Ok(graph)
 }
 
@@ -192,12 +209,20 @@ fn check_model(settings: &Settings, graph: &Graph, path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn build(name: &str, info: Option<&data::Info>) -> Result<Graph> {
-    let info = info.map_or_else(ModelInfo::default, |info| ModelInfo {
-        input: Some(info.sample_shape.clone()),
-        classes: Some(info.classes.len()),
-    });
-    let graph = source::load(name, &info)?;
+/// The sizes of the dataset; those that it leaves open as the checkpoint records them.
+fn model_info(info: Option<&data::Info>, file: Option<&checkpoint::Checkpoint>) -> ModelInfo {
+    let recorded = file.map_or_else(ModelInfo::default, checkpoints::recorded_sizes);
+    let classes = info.map_or(0, |info| info.classes.len());
+    ModelInfo {
+        input: info
+            .map(|info| info.sample_shape.clone())
+            .or(recorded.input),
+        classes: Some(classes).filter(|&n| n > 0).or(recorded.classes),
+    }
+}
+
+fn build(name: &str, info: &ModelInfo) -> Result<Graph> {
+    let graph = source::load(name, info)?;
     source::verify(name, &graph)?;
     Ok(graph)
 }
@@ -205,11 +230,10 @@ fn build(name: &str, info: Option<&data::Info>) -> Result<Graph> {
 /// Values of one row that a network takes.
 pub fn input_width(graph: &Graph) -> Result<usize> {
     let verified = ir::verify(graph)?;
-    let [input] = verified.placeholders()[..] else {
+    if verified.placeholders().len() != 1 {
         bail!("{} has more than one input", graph.name)
-    };
-    let shape = &verified.ty(input.into()).shape;
-    Ok(shape.bind(1).unwrap_or_default().iter().product())
+    }
+    Ok(verified.input_width())
 }
 
 /// The network of a run.

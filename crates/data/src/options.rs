@@ -1,5 +1,6 @@
 //! Options for opening a dataset.
 
+use crate::arrays::NetworkInput;
 use std::path::PathBuf;
 
 /// Told of a file that is being fetched: its name, the bytes there are, the bytes there will be.
@@ -18,6 +19,8 @@ pub struct OpenOptions<'a> {
     pub offline: bool,
     /// Told how far a fetch is.
     pub progress: Option<&'a Progress<'a>>,
+    /// The inputs of the network that the rows are for; none when it is not known.
+    pub inputs: &'a [NetworkInput],
     /// Receives notices that are no errors, such as a cache that is made anew.
     pub notice: Option<&'a dyn Fn(&str)>,
 }

@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let settings = &config.settings;
     let mut console = pipeline::begin(&config, args.output)?;
     let data = pipeline::open_data(settings, &mut console)?;
-    let graph = pipeline::open_classifier(settings, &data.info, &mut console)?;
+    let graph = pipeline::open_classifier(settings, &data, &mut console)?;
     let mut flow = Flow {
         settings,
         source: &config.source,

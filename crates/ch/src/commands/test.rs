@@ -39,7 +39,7 @@ pub fn run(args: &Args) -> Result<Output> {
     if data.test.is_empty() {
         bail!("dataset {} has no test rows", data.info.name);
     }
-    let graph = pipeline::open_classifier(settings, &data.info, &mut console)?;
+    let graph = pipeline::open_classifier(settings, &data, &mut console)?;
     let mut network = pipeline::open_network(settings, graph)?;
     let score = train::evaluate(&mut network, &data.test)?;
     let text = if args.output.json {

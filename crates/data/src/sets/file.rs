@@ -48,9 +48,8 @@ pub(crate) fn open(
     label: &str,
     options: &OpenOptions,
 ) -> Result<Dataset, DataError> {
-    let read = reader(&path.to_string_lossy()).expect("the name was parsed as that of a table");
     let (table, sample_shape) = read(path, label)?;
-    check(path, label, &table)?;
+    check(path, label, &table.classes, table.labels.len())?;
     let info = Info {
         name: name.to_owned(),
         sample_shape,
@@ -69,14 +68,25 @@ pub(crate) fn open(
     Ok(prepare::assemble(info, rows, &parts, options.val_split))
 }
 
-fn check(path: &Path, label: &str, table: &Table) -> Result<(), DataError> {
-    let n_rows = table.labels.len();
+/// Reads the table of a file, and the axes of one row.
+pub(super) fn read(path: &Path, label: &str) -> Result<(Table, Vec<usize>), DataError> {
+    let read = reader(&path.to_string_lossy()).expect("the name was parsed as that of a table");
+    read(path, label)
+}
+
+/// Refuses labels that are too few, all the same, or measurements.
+pub(super) fn check(
+    path: &Path,
+    label: &str,
+    classes: &[String],
+    n_rows: usize,
+) -> Result<(), DataError> {
     let message = if n_rows < prepare::MIN_ROWS {
         prepare::too_few(n_rows)
-    } else if let [only] = table.classes.as_slice() {
+    } else if let [only] = classes {
         format!("column '{label}' has one class only, '{only}'; two are needed to tell apart")
-    } else if is_regression_target(&table.classes, n_rows) {
-        let n_values = table.classes.len();
+    } else if is_regression_target(classes, n_rows) {
+        let n_values = classes.len();
         format!(
             "column '{label}' has {n_values} different decimals in {n_rows} rows: it is a regression target; name a column of classes"
         )
