@@ -89,7 +89,11 @@ pub fn is_array(dataset: &str) -> bool {
 pub fn network_inputs(settings: &Settings) -> Result<Vec<NetworkInput>> {
     let load = load_path(settings)?.filter(|path| is_graph_file(path));
     let graph = match &load {
-        Some(path) => passes::interface::graph_of(path, &checkpoint::read(path, None)?)?,
+        Some(path) => {
+            let graph = passes::interface::graph_of(path, &checkpoint::read(path, None)?)?;
+            check_model(settings, &graph, path)?;
+            graph
+        }
         None => source::load(model_name(settings)?, &ModelInfo::default())?,
     };
     let mut inputs = NetworkInput::of(&source::verify(&graph.name, &graph)?);

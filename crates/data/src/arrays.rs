@@ -144,8 +144,11 @@ impl Dataset {
                 ));
             }
             let bound = network.index_bound(id)?;
-            out_of_range(array, bound)
-                .map(|problem| format!("{problem}, but {name} knows {bound}, from 0 on"))
+            let problem = out_of_range(array, bound)?;
+            let last = bound - 1;
+            Some(format!(
+                "{problem}; the vocabulary of {name} has {bound} entries, 0 to {last}"
+            ))
         })
     }
 }
@@ -158,7 +161,7 @@ fn out_of_range(array: &InputArray, bound: usize) -> Option<String> {
     let is_outside = |&value: &i64| usize::try_from(value).map_or(true, |value| value >= bound);
     let at = values.iter().position(is_outside)?;
     Some(format!(
-        "array '{}', row {}: {} is not the number of a word",
+        "array '{}', row {}: {} is out of range",
         array.name,
         at / array.width() + 1,
         values[at]

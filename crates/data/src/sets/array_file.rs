@@ -154,7 +154,11 @@ fn select(
     }
     let is_wanted = |name: &String| options.inputs.iter().any(|input| input.name == *name);
     if let Some((name, _)) = found.iter().find(|(name, _)| !is_wanted(name)) {
-        return Err(mismatch(&format!("array '{name}' feeds no input")));
+        let labels = match labels {
+            Some(_) => String::new(),
+            None => format!(" (labels are named as in {}:{name})", path.display()),
+        };
+        return Err(mismatch(&format!("array '{name}' feeds no input{labels}")));
     }
     let mut rest = found;
     let mut selected: Vec<InputArray> = Vec::new();
