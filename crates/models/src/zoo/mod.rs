@@ -185,7 +185,7 @@ pub static MODELS: &[ModelEntry] = &[
     ModelEntry {
         name: "bert-tiny",
         aliases: &["bert"],
-        about: "text: BERT with 2 layers of width 128, hidden states and pooled output, or classes",
+        about: "text: BERT with 2 layers of width 128, hidden states and pooled output",
         input: "i64[N, length], words by their number, with token types and the mask of attention",
         input_shape: &[128],
         classes: Classes::Optional,
@@ -195,7 +195,7 @@ pub static MODELS: &[ModelEntry] = &[
     ModelEntry {
         name: "transformer",
         aliases: &[],
-        about: "text: causal transformer with 2 blocks of width 64, next words or classes",
+        about: "text: causal transformer with 2 blocks of width 64",
         input: TOKENS,
         input_shape: &[64],
         classes: Classes::Optional,
