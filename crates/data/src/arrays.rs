@@ -125,13 +125,8 @@ impl Dataset {
             let ty = network.ty(id.into());
             let shape = ty.shape.bind(1).map(|sizes| sizes[1..].to_vec());
             let is_same_type = (ty.dtype == DType::I64) == (array.elements().dtype() == DType::I64);
-            // Floats may be laid out otherwise, as the rows of a table may.
-            let fits = shape.as_ref().is_some_and(|shape| match wanted.as_slice() {
-                [only] if only.dtype != DType::I64 => {
-                    shape.iter().product::<usize>() == array.width()
-                }
-                _ => *shape == array.shape,
-            });
+            // The floats of a single input may be laid out otherwise, as the rows of a table may.
+            let fits = is_table(&wanted) || shape.as_ref() == Some(&array.shape);
             if !is_same_type || !fits {
                 return Some(format!(
                     "array '{}' has {}{:?} for each row, but {name} takes {}{:?} for {}",
