@@ -3,11 +3,12 @@
 use crate::output::Console;
 use crate::source;
 use anyhow::{Context, Result, bail};
-use data::DATASETS;
+use data::{DATASETS, DatasetEntry, Preparation};
 use interop::checkpoint::{self, Checkpoint, NamedTensor};
 use ir::Graph;
 use models::weights::{load_into, load_matching};
 use models::{MODELS, ModelEntry, ModelInfo};
+use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
 /// Endings of files of weights, without the graph.
@@ -126,10 +127,29 @@ pub fn recorded<'a>(file: &'a Checkpoint, key: &str) -> Option<&'a str> {
     training.hyper_parameters.get(key)?.as_str()
 }
 
-/// The classes of a named dataset, in its order.
-pub fn classes_of_dataset(dataset: Option<&str>) -> Option<Vec<String>> {
-    let entry = DATASETS.iter().find(|entry| Some(entry.name) == dataset)?;
-    Some(entry.classes.iter().map(ToString::to_string).collect())
+/// The preparation of the rows that the network of a checkpoint was trained on; the classes of a named dataset are known.
+pub fn preparation(file: &Checkpoint) -> Result<Preparation> {
+    let mut preparation = Preparation::of_checkpoint(file).map_err(anyhow::Error::msg)?;
+    if preparation.classes.is_none() {
+        let is_own = |entry: &&DatasetEntry| Some(entry.name) == preparation.dataset.as_deref();
+        let entry = DATASETS.iter().find(is_own);
+        preparation.classes =
+            entry.map(|entry| entry.classes.iter().map(ToString::to_string).collect());
+    }
+    Ok(preparation)
+}
+
+/// The sizes that a network was trained with, as far as they are recorded.
+pub fn recorded_sizes(file: &Checkpoint) -> ModelInfo {
+    let hyper_parameters = file.training.as_ref().map(|t| &t.hyper_parameters);
+    let shape = hyper_parameters.and_then(|recorded| recorded.get("sample_shape"));
+    let size = |size: &Json| size.as_u64().map(|size| size as usize);
+    let shape = shape.and_then(Json::as_array);
+    let classes = preparation(file).ok().and_then(|found| found.classes);
+    ModelInfo {
+        input: shape.and_then(|shape| shape.iter().map(size).collect()),
+        classes: classes.map(|classes| classes.len()),
+    }
 }
 
 /// The model in the sizes that the weights fit, with them, and the number of tensors that are left out.
@@ -152,7 +172,7 @@ fn fitted(entry: &ModelEntry, file: &Checkpoint) -> Option<(usize, Graph)> {
 /// datasets, and those that the first and the last matrix show.
 fn sizes(entry: &ModelEntry, file: &Checkpoint) -> Vec<ModelInfo> {
     let dataset = recorded(file, "dataset");
-    let is_recorded = |entry: &&data::DatasetEntry| Some(entry.name) == dataset;
+    let is_recorded = |entry: &&DatasetEntry| Some(entry.name) == dataset;
     let known = DATASETS.iter().filter(is_recorded).chain(DATASETS);
     let known = known.map(|entry| ModelInfo {
         input: Some(entry.sample_shape.to_vec()),
@@ -163,7 +183,7 @@ fn sizes(entry: &ModelEntry, file: &Checkpoint) -> Vec<ModelInfo> {
         input: (entry.input_shape.len() == 1).then(|| vec![first.shape[1]]),
         classes: outputs(&file.tensors),
     });
-    let own = [ModelInfo::default()];
+    let own = [recorded_sizes(file), ModelInfo::default()];
     known.chain(own).chain(shown).collect()
 }
 

@@ -4,7 +4,7 @@ use crate::output::{Console, OutputArgs};
 use crate::settings::{Action, Config, LoadType, Optimizer, ReportTo, Settings};
 use crate::{checkpoints, classes, source};
 use anyhow::{Context, Result, bail};
-use data::{DATASETS, OpenOptions};
+use data::{DATASETS, Dataset, NetworkInput, OpenOptions};
 use engine::{Network, OptimizerKind};
 use interop::checkpoint::{self, Kind, NamedTensor};
 use ir::Graph;
@@ -86,10 +86,28 @@ pub fn dataset_name(settings: &Settings) -> Result<&str> {
         .context("no dataset given; name one of `ch data list`, for example jsc-sim")
 }
 
-/// True when a dataset is an array of samples without labels.
+/// True when a dataset is a file of arrays without labels.
 pub fn is_array(dataset: &str) -> bool {
     let extension = Path::new(dataset).extension();
-    extension.is_some_and(|extension| extension == "npy")
+    extension.is_some_and(|extension| extension == "npy" || extension == "npz")
+}
+
+/// The inputs that the network of a run takes. Their names and types do not depend on the dataset, their shapes may.
+pub fn network_inputs(settings: &Settings) -> Result<Vec<NetworkInput>> {
+    let load = load_path(settings)?.filter(|path| is_graph_file(path));
+    let graph = match &load {
+        Some(path) => {
+            let graph = passes::interface::graph_of(path, &checkpoint::read(path, None)?)?;
+            check_model(settings, &graph, path)?;
+            graph
+        }
+        None => source::load(model_name(settings)?, &ModelInfo::default())?,
+    };
+    let mut inputs = NetworkInput::of(&source::verify(&graph.name, &graph)?);
+    for input in &mut inputs {
+        input.default = models::default_input(&graph.name, &input.name);
+    }
+    Ok(inputs)
 }
 
 /// The graph of a run with its weights: from the checkpoint, or as PyTorch would start them. A `.mz` file brings its own
@@ -100,7 +118,7 @@ pub fn open_graph(
     console: &mut Console,
 ) -> Result<Graph> {
     let Some(path) = &load_path(settings)? else {
-        let mut graph = build(model_name(settings)?, &sizes(info))?;
+        let mut graph = build(model_name(settings)?, &model_info(info, None))?;
         graph.initialize(settings.seed);
         return Ok(graph);
     };
@@ -111,14 +129,14 @@ pub fn open_graph(
         return Ok(graph);
     }
     let model = model_name(settings)?;
-    let mut graph = build(model, &sizes(info))?;
+    let mut graph = build(model, &model_info(info, Some(&file)))?;
     if let Some(info) = info.filter(|_| !fits(&graph, &file.tensors))
         && let Some(classes) = checkpoints::outputs(&file.tensors)
         && let Ok(larger) = build(
             model,
             &ModelInfo {
                 classes: Some(classes),
-                ..sizes(Some(info))
+                ..model_info(Some(info), Some(&file))
             },
         )
         && classes > info.classes.len()
@@ -138,12 +156,13 @@ fn fits(graph: &Graph, tensors: &[NamedTensor]) -> bool {
 /// The graph of a run that learns or scores the classes of a dataset.
 pub fn open_classifier(
     settings: &Settings,
-    info: &data::Info,
+    data: &Dataset,
     console: &mut Console,
 ) -> Result<Graph> {
-    let graph = open_graph(settings, Some(info), console)?;
+    let graph = open_graph(settings, Some(&data.info), console)?;
+    data.check_inputs(&ir::verify(&graph)?)?;
     let name = settings.model.as_ref().unwrap_or(&graph.name);
-    classes::check(name, &graph, info, console)?;
+    classes::check(name, &graph, &data.info, console)?;
     Ok(graph)
 }
 
@@ -174,12 +193,16 @@ fn check_model(settings: &Settings, graph: &Graph, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The sizes that a network needs for a dataset.
-fn sizes(info: Option<&data::Info>) -> ModelInfo {
-    info.map_or_else(ModelInfo::default, |info| ModelInfo {
-        input: Some(info.sample_shape.clone()),
-        classes: Some(info.classes.len()),
-    })
+/// The sizes of the dataset; those that it leaves open as the checkpoint records them.
+fn model_info(info: Option<&data::Info>, file: Option<&checkpoint::Checkpoint>) -> ModelInfo {
+    let recorded = file.map_or_else(ModelInfo::default, checkpoints::recorded_sizes);
+    let classes = info.map_or(0, |info| info.classes.len());
+    ModelInfo {
+        input: info
+            .map(|info| info.sample_shape.clone())
+            .or(recorded.input),
+        classes: Some(classes).filter(|&n| n > 0).or(recorded.classes),
+    }
 }
 
 fn build(name: &str, info: &ModelInfo) -> Result<Graph> {
@@ -191,11 +214,10 @@ fn build(name: &str, info: &ModelInfo) -> Result<Graph> {
 /// Values of one row that a network takes.
 pub fn input_width(graph: &Graph) -> Result<usize> {
     let verified = ir::verify(graph)?;
-    let [input] = verified.placeholders()[..] else {
+    if verified.placeholders().len() != 1 {
         bail!("{} has more than one input", graph.name)
-    };
-    let shape = &verified.ty(input.into()).shape;
-    Ok(shape.bind(1).unwrap_or_default().iter().product())
+    }
+    Ok(verified.input_width())
 }
 
 /// The network of a run.

@@ -95,6 +95,30 @@ pub fn open_part(
     Ok((data, rows))
 }
 
+/// All rows of a file of arrays without labels, prepared as the network was trained.
+pub fn open_arrays(settings: &Settings, path: &Path, console: &mut Console) -> Result<Dataset> {
+    let inputs = pipeline::network_inputs(settings)?;
+    let standardize = standardize(settings, &preparation(settings)?, false);
+    if standardize == Standardize::Train {
+        bail!(
+            "{} has no training part to standardise by; leave --standardize out",
+            path.display()
+        );
+    }
+    let console = RefCell::new(console);
+    let options = OpenOptions {
+        inputs: &inputs,
+        standardize,
+        notice: Some(&|sentence| console.borrow_mut().note(sentence)),
+        ..OpenOptions::default()
+    };
+    let data = data::open_unlabeled(path, &options)?;
+    let (rows, scaling) = (data.train.len(), &data.info.scaling);
+    let line = format!("{}: all {rows} rows ({scaling})", path.display());
+    console.borrow_mut().print(&line);
+    Ok(data)
+}
+
 fn describe(data: &Dataset, rows: &str, console: &mut Console) {
     let info = &data.info;
     console.print(&format!(
@@ -112,6 +136,7 @@ fn open_prepared(
 ) -> Result<Dataset> {
     let name = pipeline::dataset_name(settings)?;
     let preparation = preparation(settings)?;
+    let inputs = pipeline::network_inputs(settings)?;
     let val_split = match settings.val_split {
         settings::ValSplit::Train => data::ValSplit::Train,
         settings::ValSplit::HeldOut => data::ValSplit::HeldOut,
@@ -124,6 +149,7 @@ fn open_prepared(
             val_split,
             standardize: standardize(settings, &preparation, learns),
             is_whole,
+            inputs: &inputs,
             progress: Some(&|file, have, all| console.borrow_mut().transfer(file, have, all)),
             notice: Some(&|sentence| console.borrow_mut().note(sentence)),
             ..OpenOptions::default()
@@ -161,13 +187,7 @@ pub fn preparation_of(path: &Path) -> Result<Preparation> {
     let Ok(file) = interop::checkpoint::read(path, None) else {
         return Ok(Preparation::default());
     };
-    let mut preparation = Preparation::of_checkpoint(&file)
-        .map_err(anyhow::Error::msg)
-        .with_context(|| path.display().to_string())?;
-    preparation.classes = preparation
-        .classes
-        .or_else(|| checkpoints::classes_of_dataset(preparation.dataset.as_deref()));
-    Ok(preparation)
+    checkpoints::preparation(&file).with_context(|| path.display().to_string())
 }
 
 /// The dataset with its classes in the order that the network was trained with.

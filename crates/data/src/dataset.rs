@@ -1,5 +1,6 @@
 //! A dataset in memory: all rows once, and three splits that are lists of row numbers.
 
+use crate::arrays::{Arrays, InputArray};
 use crate::preparation::Scaling;
 use std::sync::Arc;
 
@@ -38,8 +39,43 @@ pub struct Info {
 /// Part of a dataset. Cloning shares the rows.
 #[derive(Clone, Debug)]
 pub struct Split {
-    rows: Arc<Rows>,
+    source: Source,
     indices: Arc<[u32]>,
+}
+
+/// All rows of a dataset.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// One block of floats.
+    Table(Arc<Rows>),
+    /// An array for each input of a network.
+    Arrays(Arc<Arrays>),
+}
+
+impl Source {
+    fn labels(&self) -> &[u32] {
+        match self {
+            Self::Table(rows) => &rows.labels,
+            Self::Arrays(arrays) => &arrays.labels,
+        }
+    }
+
+    /// The same rows with other labels.
+    fn map_labels(self, map: impl Fn(u32) -> u32) -> Self {
+        let change = |labels: &mut [u32]| labels.iter_mut().for_each(|label| *label = map(*label));
+        match self {
+            Self::Table(rows) => {
+                let mut rows = Arc::unwrap_or_clone(rows);
+                change(&mut rows.labels);
+                Self::Table(Arc::new(rows))
+            }
+            Self::Arrays(arrays) => {
+                let mut arrays = Arc::unwrap_or_clone(arrays);
+                change(&mut arrays.labels);
+                Self::Arrays(Arc::new(arrays))
+            }
+        }
+    }
 }
 
 /// All rows of a dataset, row-major, with a label each.
@@ -84,8 +120,11 @@ impl Dataset {
 
     /// All rows, in the order of their file.
     pub fn whole(&self) -> Split {
-        let count = self.train.rows.labels.len() as u32;
-        Split::new(Arc::clone(&self.train.rows), (0..count).collect())
+        let count = self.train.source.labels().len() as u32;
+        Split {
+            source: self.train.source.clone(),
+            indices: (0..count).collect(),
+        }
     }
 
     /// The same rows with their classes among these, in this order; as it is where a class is not among them.
@@ -100,16 +139,12 @@ impl Dataset {
             val,
             test,
         } = self;
-        let [train, val, test] = [train, val, test].map(|split| (split.rows, split.indices));
+        let [train, val, test] = [train, val, test].map(|split| (split.source, split.indices));
         drop((val.0, test.0));
-        let mut rows = Arc::unwrap_or_clone(train.0);
-        for label in &mut rows.labels {
-            *label = places[*label as usize] as u32;
-        }
+        let source = train.0.map_labels(|label| places[label as usize] as u32);
         info.classes = classes.to_vec();
-        let rows = Arc::new(rows);
         let [train, val, test] = [train.1, val.1, test.1].map(|indices| Split {
-            rows: Arc::clone(&rows),
+            source: source.clone(),
             indices,
         });
         Self {
@@ -186,8 +221,17 @@ impl SplitName {
 impl Split {
     /// The rows with these numbers.
     pub fn new(rows: Arc<Rows>, indices: Vec<u32>) -> Self {
+        Self::of_source(Source::Table(rows), indices)
+    }
+
+    /// The rows of arrays with these numbers.
+    pub fn of_arrays(arrays: Arc<Arrays>, indices: Vec<u32>) -> Self {
+        Self::of_source(Source::Arrays(arrays), indices)
+    }
+
+    pub(crate) fn of_source(source: Source, indices: Vec<u32>) -> Self {
         Self {
-            rows,
+            source,
             indices: indices.into(),
         }
     }
@@ -195,10 +239,19 @@ impl Split {
     /// The first rows of this split, at most `count`.
     #[must_use]
     pub fn head(&self, count: usize) -> Self {
-        let indices = self.indices[..count.min(self.len())].into();
+        self.with_indices(&self.indices[..count.min(self.len())])
+    }
+
+    /// The rows of this split behind the first `count`.
+    #[must_use]
+    pub fn tail(&self, count: usize) -> Self {
+        self.with_indices(&self.indices[count.min(self.len())..])
+    }
+
+    fn with_indices(&self, indices: &[u32]) -> Self {
         Self {
-            rows: Arc::clone(&self.rows),
-            indices,
+            source: self.source.clone(),
+            indices: indices.into(),
         }
     }
 
@@ -212,14 +265,37 @@ impl Split {
         self.indices.is_empty()
     }
 
-    /// All rows of the dataset, of which [`Split::indices`] are this split's.
+    /// All rows of a table, of which [`Split::indices`] are this split's. [`Split::elements`] has those of any dataset.
+    ///
+    /// # Panics
+    /// If the dataset has named arrays instead of a table.
     pub fn rows(&self) -> &[f32] {
-        &self.rows.values
+        &self.floats().values
+    }
+
+    fn floats(&self) -> &Rows {
+        self.table().expect("the dataset is a table of floats")
+    }
+
+    /// The table that the dataset is, if it is one.
+    pub(crate) fn table(&self) -> Option<&Rows> {
+        match &self.source {
+            Source::Table(rows) => Some(rows),
+            Source::Arrays(_) => None,
+        }
+    }
+
+    /// The named arrays of the dataset, if it is no table.
+    pub fn arrays(&self) -> Option<&[InputArray]> {
+        match &self.source {
+            Source::Table(_) => None,
+            Source::Arrays(arrays) => Some(&arrays.inputs),
+        }
     }
 
     /// The label of every row of the dataset.
     pub fn labels(&self) -> &[u32] {
-        &self.rows.labels
+        self.source.labels()
     }
 
     /// The labels of rows, given by their numbers.
@@ -229,9 +305,12 @@ impl Split {
             .collect()
     }
 
-    /// Features of one row.
+    /// Values of one row, over all inputs.
     pub fn width(&self) -> usize {
-        self.rows.width
+        match &self.source {
+            Source::Table(rows) => rows.width,
+            Source::Arrays(arrays) => arrays.inputs.iter().map(InputArray::width).sum(),
+        }
     }
 
     /// The numbers of this split's rows.
@@ -239,17 +318,18 @@ impl Split {
         &self.indices
     }
 
-    /// Copies the rows at these positions of the split, and their labels, in place of what `x` and `y` held.
+    /// Copies the rows of a table at these positions of the split, and their labels, in place of what `x` and `y` held.
     ///
     /// # Panics
-    /// If a position is not below [`Split::len`].
+    /// If a position is not below [`Split::len`], or the dataset has named arrays instead of a table.
     pub fn gather(&self, positions: &[u32], x: &mut Vec<f32>, y: &mut Vec<u32>) {
+        let rows = self.floats();
         x.clear();
         y.clear();
         for &position in positions {
             let row = self.indices[position as usize] as usize;
-            x.extend_from_slice(&self.rows.values[row * self.rows.width..][..self.rows.width]);
-            y.push(self.rows.labels[row]);
+            x.extend_from_slice(&rows.values[row * rows.width..][..rows.width]);
+            y.push(rows.labels[row]);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The description of a dataset that `ch data info` prints.
 
+use crate::arrays::InputArray;
 use crate::dataset::{Dataset, Split};
+use interop::npy::Values;
 use serde::Serialize;
 use std::fmt;
 
@@ -103,6 +105,12 @@ fn count(split: &Split, n_classes: usize) -> Vec<usize> {
 }
 
 fn ranges(split: &Split, names: &[String]) -> Vec<Range> {
+    if let Some(arrays) = split.arrays() {
+        return arrays
+            .iter()
+            .map(|array| array_range(split, array))
+            .collect();
+    }
     if names.is_empty() {
         return vec![range("all pixels", || rows(split).flatten().copied())];
     }
@@ -110,6 +118,18 @@ fn ranges(split: &Split, names: &[String]) -> Vec<Range> {
     named
         .map(|(column, name)| range(name, || rows(split).map(move |row| row[column])))
         .collect()
+}
+
+fn array_range(split: &Split, array: &InputArray) -> Range {
+    let width = array.width();
+    let places = || {
+        let rows = split.indices().iter();
+        rows.flat_map(move |&row| row as usize * width..(row as usize + 1) * width)
+    };
+    match &array.values {
+        Values::F32(values) => range(&array.name, || places().map(|at| values[at])),
+        Values::I64(values) => range(&array.name, || places().map(|at| values[at] as f32)),
+    }
 }
 
 fn rows(split: &Split) -> impl Iterator<Item = &[f32]> {

@@ -33,6 +33,14 @@ pub enum DataError {
         /// The problem.
         message: String,
     },
+    /// Rows that the inputs of a network cannot be fed with.
+    #[error("{dataset}: {message}")]
+    Inputs {
+        /// The dataset.
+        dataset: String,
+        /// The problem.
+        message: String,
+    },
     /// A file cannot be fetched.
     #[error("{url}: {message}")]
     Download {

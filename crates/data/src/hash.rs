@@ -1,6 +1,9 @@
 //! A fast hash of rows, labels and splits: to compare datasets by one number and to notice damaged caches.
 //! It protects against accidents, not against forgers.
 
+use crate::arrays::Arrays;
+use interop::npy::Values;
+
 const PRIME: u64 = 0x9e37_79b1_85eb_ca87;
 
 /// The hash of a dataset: all bits of all rows, the labels, and which row is in which part.
@@ -9,6 +12,20 @@ pub(crate) fn dataset(values: &[f32], labels: &[u32], parts: &[u8]) -> u64 {
         u64::from(value.to_bits())
     });
     let labels = words(values, labels, |&label| u64::from(label));
+    words(labels, parts, |&part| u64::from(part))
+}
+
+/// The hash of named arrays: names, shapes and all elements, the labels, and which row is in which part.
+pub(crate) fn arrays(arrays: &Arrays, parts: &[u8]) -> u64 {
+    let inputs = arrays.inputs.iter().fold(0, |hash, input| {
+        let name = words(hash, input.name.as_bytes(), |&byte| u64::from(byte));
+        let shape = words(name, &input.shape, |&size| size as u64);
+        match &input.values {
+            Values::F32(values) => words(shape, values, |value| u64::from(value.to_bits())),
+            Values::I64(values) => words(shape, values, |&value| value as u64),
+        }
+    });
+    let labels = words(inputs, &arrays.labels, |&label| u64::from(label));
     words(labels, parts, |&part| u64::from(part))
 }
 

@@ -2,7 +2,8 @@
 //!
 //! [`open`] takes a name from [`DATASETS`] or a file with its label column (`jets.csv:class`) and gives a [`Dataset`]:
 //! all rows in one block of f32 and three [`Split`]s, which are lists of row numbers. Every split is a function of the
-//! rows alone, not of the seed of a run, so that accuracies of different runs can be compared.
+//! rows alone, not of the seed of a run, so that accuracies of different runs can be compared. For a network that takes
+//! integers or several inputs ([`OpenOptions::inputs`]) the rows are [`Arrays`] instead, an array for each input.
 //!
 //! ```
 //! let data = data::open("toy_tiny", &data::OpenOptions::default())?;
@@ -14,6 +15,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod arrays;
 mod cache;
 mod catalog;
 mod dataset;
@@ -28,10 +30,13 @@ mod preparation;
 mod prepare;
 mod sets;
 
+pub use arrays::{Arrays, InputArray, NetworkInput, is_table};
 pub use catalog::{DATASETS, DatasetEntry};
 pub use dataset::{Dataset, Info, Rows, Split, SplitName};
 pub use describe::{ClassCounts, Counts, Description, Range, describe};
 pub use error::{DataError, Missing};
+pub use interop::npy::Values;
 pub use open::{Where, find, get, is_file, open};
 pub use options::{OpenOptions, Progress, ValSplit};
 pub use preparation::{PREPARATION, Preparation, Scaling, Standardize, Standardizer};
+pub use sets::array_file::open_unlabeled;

@@ -1,5 +1,6 @@
 //! From a name to a dataset.
 
+use crate::arrays;
 use crate::catalog::{DATASETS, DatasetEntry, FileEntry};
 use crate::dataset::{Dataset, Info};
 use crate::download;
@@ -7,7 +8,7 @@ use crate::error::{DataError, Missing};
 use crate::options::OpenOptions;
 use crate::places;
 use crate::preparation::Scaling;
-use crate::sets::file;
+use crate::sets::{array_file, file};
 use config::{Sort, did_you_mean, is_same_name, not_here};
 use std::path::PathBuf;
 
@@ -75,7 +76,12 @@ impl Request<'_> {
 /// Opens the dataset of this name, or the file of this name with its label column: `jets.csv:class`.
 pub fn open(name: &str, options: &OpenOptions) -> Result<Dataset, DataError> {
     if let Some((path, label)) = file::parse_name(name) {
-        return file::open(name, &path, label, options);
+        let open = if arrays::is_table(options.inputs) {
+            file::open
+        } else {
+            array_file::open
+        };
+        return open(name, &path, label, options);
     }
     let entry = entry(name)?;
     open_entry(entry, options, &places::roots(options))

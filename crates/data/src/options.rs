@@ -1,5 +1,6 @@
 //! Options for opening a dataset.
 
+use crate::arrays::NetworkInput;
 use crate::preparation::Standardize;
 use std::path::PathBuf;
 
@@ -23,6 +24,8 @@ pub struct OpenOptions<'a> {
     pub offline: bool,
     /// Told how far a fetch is.
     pub progress: Option<&'a Progress<'a>>,
+    /// The inputs of the network that the rows are for; none when it is not known.
+    pub inputs: &'a [NetworkInput],
     /// Receives notices that are no errors, such as a cache that is made anew.
     pub notice: Option<&'a dyn Fn(&str)>,
 }

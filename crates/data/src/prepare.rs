@@ -1,6 +1,6 @@
 //! From raw rows to a dataset: duplicates dropped, split, standardised.
 
-use crate::dataset::{Dataset, Info, Rows, Split};
+use crate::dataset::{Dataset, Info, Rows, Source, Split};
 use crate::hash;
 use crate::options::ValSplit;
 use random::Random;
@@ -114,8 +114,17 @@ fn shuffled(n: usize) -> Vec<u32> {
 
 /// A dataset of prepared rows. The hash is worked out here.
 pub(crate) fn assemble(mut info: Info, rows: Rows, parts: &[u8], val_split: ValSplit) -> Dataset {
-    let hash = hash::dataset(&rows.values, &rows.labels, parts);
-    let rows = Arc::new(rows);
+    info.hash = hash::dataset(&rows.values, &rows.labels, parts);
+    divide(info, &Source::Table(Arc::new(rows)), parts, val_split)
+}
+
+/// A dataset of rows whose hash is known.
+pub(crate) fn divide(
+    mut info: Info,
+    source: &Source,
+    parts: &[u8],
+    val_split: ValSplit,
+) -> Dataset {
     let numbered = |wanted: &[u8]| -> Vec<u32> {
         let of_part = (0_u32..)
             .zip(parts)
@@ -126,11 +135,12 @@ pub(crate) fn assemble(mut info: Info, rows: Rows, parts: &[u8], val_split: ValS
         ValSplit::HeldOut => (&[TRAIN], &[VAL]),
         ValSplit::Train => (&[TRAIN, VAL], &[TRAIN, VAL]),
     };
-    info.hash = hash::mix(hash, val_split as u64);
+    info.hash = hash::mix(info.hash, val_split as u64);
+    let split = |parts| Split::of_source(source.clone(), numbered(parts));
     Dataset {
         info,
-        train: Split::new(rows.clone(), numbered(train)),
-        val: Split::new(rows.clone(), numbered(val)),
-        test: Split::new(rows.clone(), numbered(&[TEST])),
+        train: split(train),
+        val: split(val),
+        test: split(&[TEST]),
     }
 }

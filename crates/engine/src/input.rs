@@ -2,7 +2,7 @@
 
 use crate::EngineError;
 use crate::options::PlanOptions;
-use ir::{DType, NodeId, Op, Verified};
+use ir::{DType, Elements, NodeId, Verified};
 
 /// The values of one placeholder for a whole batch, in row-major order.
 #[derive(Clone, Copy, Debug)]
@@ -18,13 +18,32 @@ pub enum Input<'a> {
         /// The rows of this batch.
         indices: &'a [u32],
     },
+    /// Rows of a larger array of indices, picked by number.
+    GatherI64 {
+        /// All rows there are.
+        values: &'a [i64],
+        /// The rows of this batch.
+        indices: &'a [u32],
+    },
+}
+
+/// The inputs of a batch: the rows with these numbers, out of an array for each placeholder.
+pub fn gather<'a>(
+    arrays: impl IntoIterator<Item = Elements<'a>>,
+    indices: &'a [u32],
+) -> Vec<Input<'a>> {
+    let input = |elements| match elements {
+        Elements::F32(values) => Input::Gather { values, indices },
+        Elements::I64(values) => Input::GatherI64 { values, indices },
+    };
+    arrays.into_iter().map(input).collect()
 }
 
 impl Input<'_> {
     fn dtype_name(&self) -> &'static str {
         match self {
             Self::F32(_) | Self::Gather { .. } => "f32",
-            Self::I64(_) => "i64",
+            Self::I64(_) | Self::GatherI64 { .. } => "i64",
         }
     }
 
@@ -42,6 +61,14 @@ impl Input<'_> {
                 for (to, &index) in target.chunks_exact_mut(width.max(1)).zip(&indices[first..]) {
                     let start = index as usize * width;
                     to.copy_from_slice(&values[start..start + width]);
+                }
+            }
+            Self::GatherI64 { values, indices } => {
+                for (to, &index) in target.chunks_exact_mut(width.max(1)).zip(&indices[first..]) {
+                    let row = &values[index as usize * width..][..width];
+                    for (to, &from) in to.iter_mut().zip(row) {
+                        *to = from as f32;
+                    }
                 }
             }
         }
@@ -76,7 +103,7 @@ pub(crate) fn input_infos(
             .ok_or_else(too_large)?
             .iter()
             .product();
-        let index_bound = index_bound(verified, id);
+        let index_bound = verified.index_bound(id);
         Ok(InputInfo {
             dtype: ty.dtype,
             len,
@@ -85,25 +112,6 @@ pub(crate) fn input_infos(
         })
     };
     verified.placeholders().into_iter().map(info).collect()
-}
-
-/// The smallest embedding that a placeholder's values reach, directly or through shape helpers.
-fn index_bound(verified: &Verified, source: NodeId) -> Option<usize> {
-    let graph = verified.graph();
-    let mut carries = vec![false; graph.nodes().len()];
-    let mut bound = None;
-    carries[source.index()] = verified.ty(source.into()).dtype == DType::I64;
-    for (id, node) in graph.iter() {
-        if !node.inputs.iter().any(|value| carries[value.node.index()]) {
-            continue;
-        }
-        if let Op::Embedding(op) = &node.op {
-            bound = Some(bound.map_or(op.num_embeddings, |b: usize| b.min(op.num_embeddings)));
-        } else {
-            carries[id.index()] = true;
-        }
-    }
-    bound
 }
 
 impl InputInfo {
@@ -130,7 +138,14 @@ impl InputInfo {
             (DType::I64, Input::I64(values)) => self.check_indices(values),
             (DType::F32 | DType::Bool, Input::F32(_)) => Ok(()),
             (DType::F32 | DType::Bool, Input::Gather { values, indices }) => {
-                self.check_gather(values, indices, rows)
+                self.check_gather(values.len(), indices, rows)
+            }
+            (DType::I64, Input::GatherI64 { values, indices }) => {
+                self.check_gather(values.len(), indices, rows)?;
+                let width = self.width(rows);
+                indices.iter().try_for_each(|&index| {
+                    self.check_indices(&values[index as usize * width..][..width])
+                })
             }
             _ => Err(EngineError::InputType {
                 name: name(),
@@ -156,7 +171,7 @@ impl InputInfo {
 
     fn check_gather(
         &self,
-        values: &[f32],
+        n_values: usize,
         indices: &[u32],
         rows: usize,
     ) -> Result<(), EngineError> {
@@ -171,7 +186,7 @@ impl InputInfo {
                 got,
             });
         }
-        let bound = values.len() / width.max(1);
+        let bound = n_values / width.max(1);
         match indices.iter().find(|&&index| index as usize >= bound) {
             Some(&index) => Err(EngineError::IndexOutOfRange {
                 name: name(),

@@ -30,7 +30,7 @@ mod state;
 mod step;
 
 pub use error::EngineError;
-pub use input::Input;
+pub use input::{Input, gather};
 pub use integer::{IntegerError, IntegerPlan, NodeReport, Storage};
 pub use kernels::threads::Pool;
 pub use network::{Network, NetworkError};

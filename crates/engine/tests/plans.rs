@@ -6,7 +6,7 @@ use engine::{
     EngineError, Gradients, Input, Network, Optimizer, OptimizerKind, PlanOptions, Pool, Port,
     State, compile,
 };
-use ir::{Graph, verify};
+use ir::{Elements, Graph, verify};
 use random::Random;
 
 /// Convolutions, norms, dropout and a residual: enough work for several shards.
@@ -444,4 +444,36 @@ fn a_plan_that_keeps_its_inputs_runs_again_to_the_same_bits() {
         kept.forward_again(&mut state, &pool).unwrap();
         assert_eq!(kept.output(0), plain.output(0));
     }
+}
+
+#[test]
+fn indices_can_be_gathered_from_all_rows() {
+    let text = r#"graph "words" {
+  ids: i64[N, 2] = placeholder
+  mask: f32[N, 2] = placeholder
+  words = embedding(ids) { target = "words", num_embeddings = 9, embedding_dim = 1 }
+  flat = view(words) { shape = [N, 2] }
+  sum = add(flat, mask)
+  return sum
+}"#;
+    let mut network = Network::new(graph(text), 1).unwrap();
+    let ids: Vec<i64> = vec![0, 1, 2, 3, 4, 9, 6, 7];
+    let mask = normals(8, "mask");
+    let run = |network: &mut Network, rows: &[u32]| {
+        let arrays = [Elements::I64(&ids), Elements::F32(&mask)];
+        let options = PlanOptions::eval(rows.len());
+        let plan = network.run(options, &engine::gather(arrays, rows))?;
+        Ok::<_, EngineError>(plan.output(0))
+    };
+    let picked = [
+        Input::I64(&[6, 7, 0, 1]),
+        Input::F32(&[mask[6], mask[7], mask[0], mask[1]]),
+    ];
+    let plan = network.run(PlanOptions::eval(2), &picked).unwrap();
+    let copied = plan.output(0);
+    assert_eq!(run(&mut network, &[3, 0]).unwrap(), copied);
+    let error = run(&mut network, &[3, 2]).unwrap_err();
+    assert_eq!(error.to_string(), "input ids: index 9 is not in 0..9");
+    let error = run(&mut network, &[3, 4]).unwrap_err();
+    assert_eq!(error.to_string(), "input ids: index 4 is not in 0..4");
 }

@@ -1,8 +1,8 @@
-//! NumPy's `.npz` archives of arrays, and the table that two of them make.
+//! NumPy's `.npz` archives: all arrays by name, or the table that two of them make.
 
-use crate::archive::Archive;
+use crate::archive::{self, Archive};
 use crate::columns::{Labels, Table, TableError, TableProblem, column};
-use crate::npy::{self, Array, Texts};
+use crate::npy::{self, Array, Numbers, Texts, Values};
 use std::io::Read;
 use std::path::Path;
 
@@ -22,29 +22,11 @@ pub fn read(path: &Path, label: &str) -> Result<(Table, Vec<usize>), TableError>
 
 /// The table in the bytes of an archive, and the axes of one row.
 pub fn parse(bytes: &[u8], label: &str) -> Result<(Table, Vec<usize>), TableProblem> {
-    let not_npz = |message: String| TableProblem::Kind {
-        kind: "an .npz archive",
-        message,
-    };
-    let mut archive = Archive::open(bytes).map_err(|problem| not_npz(problem.to_string()))?;
-    let mut names: Vec<String> = archive
-        .names()
-        .filter_map(|name| Some(name.strip_suffix(ENDING)?.to_owned()))
-        .collect();
-    names.sort_unstable();
-    column(&names, label)?;
-    let mut content = |name: &str| -> Result<Vec<u8>, TableProblem> {
-        let bytes = archive.read(&format!("{name}{ENDING}"));
-        bytes.map_err(|problem| wrong(name, &problem))
-    };
-    let label_bytes = content(label)?;
-    let texts = npy::decode_texts(&label_bytes).map_err(|problem| wrong(label, &problem))?;
+    let mut content = Content::open(bytes)?;
+    let (classes, labels) = content.labels(label)?;
+    let names = content.names.clone();
     let mut array = |name: &str| -> Result<Array, TableProblem> {
-        npy::decode(&content(name)?).map_err(|problem| wrong(name, &problem))
-    };
-    let (classes, labels) = match texts {
-        Some(texts) => text_labels(label, &texts)?,
-        None => labels(label, &array(label)?)?,
+        npy::decode(&content.read(name)?).map_err(|problem| wrong(name, &problem))
     };
     let (name, features) = features(&names, label, labels.len(), &mut array)?;
     let sample_shape = features.shape[1..].to_vec();
@@ -59,6 +41,113 @@ pub fn parse(bytes: &[u8], label: &str) -> Result<(Table, Vec<usize>), TableProb
         labels,
     };
     Ok((table, sample_shape))
+}
+
+/// Arrays of numbers by name, whose integers are integers, and the labels of their rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Arrays {
+    /// Every array but the labels, by name in alphabetic order.
+    pub arrays: Vec<(String, Numbers)>,
+    /// The classes, ordered as those of a [`Table`].
+    pub classes: Vec<String>,
+    /// The class of every row; empty when no labels were asked for.
+    pub labels: Vec<u32>,
+}
+
+/// Reads every array of numbers; `label` has the labels where there are some.
+pub fn read_arrays(path: &Path, label: Option<&str>) -> Result<Arrays, TableError> {
+    let bytes = read_bytes(path).map_err(|problem| problem.of(path))?;
+    parse_arrays(&bytes, label).map_err(|problem| problem.of(path))
+}
+
+/// The arrays of numbers in the bytes of an archive.
+pub fn parse_arrays(bytes: &[u8], label: Option<&str>) -> Result<Arrays, TableProblem> {
+    let mut content = Content::open(bytes)?;
+    let (classes, labels) = match label {
+        Some(label) => content.labels(label)?,
+        None => Default::default(),
+    };
+    let mut arrays = Vec::new();
+    for name in content.names.clone() {
+        if Some(name.as_str()) == label {
+            continue;
+        }
+        let array = npy::decode_numbers(&content.read(&name)?);
+        let array = array.map_err(|problem| wrong(&name, &problem))?;
+        if let Values::F32(values) = &array.values {
+            let width = array.shape.iter().skip(1).product::<usize>().max(1);
+            check_finite(&name, values, width)?;
+        }
+        arrays.push((name, array));
+    }
+    Ok(Arrays {
+        arrays,
+        classes,
+        labels,
+    })
+}
+
+/// The bytes of an archive of these arrays.
+///
+/// # Errors
+/// When two arrays have the same name.
+///
+/// # Panics
+/// If an array has not as many values as its shape has elements.
+pub fn encode(arrays: &[(String, Numbers)]) -> Result<Vec<u8>, TableProblem> {
+    let files: Vec<(String, Vec<u8>)> = arrays
+        .iter()
+        .map(|(name, array)| (format!("{name}{ENDING}"), npy::encode_numbers(array)))
+        .collect();
+    let entries = files
+        .iter()
+        .map(|(name, bytes)| (name.clone(), bytes.as_slice()));
+    archive::pack(entries).map_err(|problem| not_npz(problem.to_string()))
+}
+
+fn not_npz(message: String) -> TableProblem {
+    TableProblem::Kind {
+        kind: "an .npz archive",
+        message,
+    }
+}
+
+/// An archive and the names of its arrays.
+struct Content<'a> {
+    archive: Archive<'a>,
+    names: Vec<String>,
+}
+
+impl<'a> Content<'a> {
+    fn open(bytes: &'a [u8]) -> Result<Self, TableProblem> {
+        let archive = Archive::open(bytes).map_err(|problem| not_npz(problem.to_string()))?;
+        let mut names: Vec<String> = archive
+            .names()
+            .filter_map(|name| Some(name.strip_suffix(ENDING)?.to_owned()))
+            .collect();
+        names.sort_unstable();
+        Ok(Self { archive, names })
+    }
+
+    /// The bytes of an array.
+    fn read(&mut self, name: &str) -> Result<Vec<u8>, TableProblem> {
+        let bytes = self.archive.read(&format!("{name}{ENDING}"));
+        bytes.map_err(|problem| wrong(name, &problem))
+    }
+
+    /// The classes and the class of every row, from the array of this name.
+    fn labels(&mut self, name: &str) -> Result<(Vec<String>, Vec<u32>), TableProblem> {
+        column(&self.names, name)?;
+        let bytes = self.read(name)?;
+        let texts = npy::decode_texts(&bytes).map_err(|problem| wrong(name, &problem))?;
+        match texts {
+            Some(texts) => text_labels(name, &texts),
+            None => {
+                let array = npy::decode(&bytes).map_err(|problem| wrong(name, &problem))?;
+                labels(name, &array)
+            }
+        }
+    }
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, TableProblem> {

@@ -72,7 +72,7 @@ pub use operator::{
 };
 pub use ops::{AttributeError, Op, OpEntry};
 pub use result_format::{OperandRanges, result_format};
-pub use shape::{DType, Dim, Shape, ShapeError, Type};
+pub use shape::{DType, Dim, Elements, Shape, ShapeError, Type};
 pub use tensor::Tensor;
 pub use text::{TextError, TextErrors};
 pub use torch_repr::{TorchModule, torch_class, torch_repr};

@@ -37,6 +37,38 @@ impl DType {
     }
 }
 
+/// Borrowed elements of an array, in row-major order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Elements<'a> {
+    /// Floats.
+    F32(&'a [f32]),
+    /// Integers.
+    I64(&'a [i64]),
+}
+
+impl Elements<'_> {
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        match self {
+            Self::F32(_) => DType::F32,
+            Self::I64(_) => DType::I64,
+        }
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F32(values) => values.len(),
+            Self::I64(values) => values.len(),
+        }
+    }
+
+    /// True when there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(Self::TABLE[*self as usize].1)

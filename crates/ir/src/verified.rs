@@ -1,6 +1,6 @@
 //! A graph that obeys every rule, with the types of all its values.
 
-use crate::{BitOpRule, Cost, Graph, NodeId, Op, Operator, Type, Value, density};
+use crate::{BitOpRule, Cost, DType, Graph, NodeId, Op, Operator, Type, Value, density};
 
 /// The result of [`crate::verify`]: a borrowed graph and the type of every result. The engine and the hardware
 /// generator take only this.
@@ -52,6 +52,32 @@ impl<'g> Verified<'g> {
             .filter(|(_, node)| matches!(node.op, Op::Placeholder(_)))
             .map(|(id, _)| id)
             .collect()
+    }
+
+    /// Values of one row, over all inputs.
+    pub fn input_width(&self) -> usize {
+        let inputs = self.placeholders().into_iter();
+        let sizes = inputs.filter_map(|input| self.ty(input.into()).shape.bind(1));
+        sizes.map(|sizes| sizes.iter().product::<usize>()).sum()
+    }
+
+    /// The exclusive upper bound of a placeholder's values: the rows of the smallest embedding that they index, directly
+    /// or through shape helpers. `None` for a placeholder that indexes no embedding.
+    pub fn index_bound(&self, placeholder: NodeId) -> Option<usize> {
+        let mut carries = vec![false; self.graph.nodes().len()];
+        let mut bound = None;
+        carries[placeholder.index()] = self.ty(placeholder.into()).dtype == DType::I64;
+        for (id, node) in self.graph.iter() {
+            if !node.inputs.iter().any(|value| carries[value.node.index()]) {
+                continue;
+            }
+            if let Op::Embedding(op) = &node.op {
+                bound = Some(bound.map_or(op.num_embeddings, |b: usize| b.min(op.num_embeddings)));
+            } else {
+                carries[id.index()] = true;
+            }
+        }
+        bound
     }
 
     /// The cost of a node for a batch of this size; `None` when the batch is larger than memory could hold.

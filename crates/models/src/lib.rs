@@ -30,7 +30,7 @@ mod network;
 mod zoo;
 
 pub use error::ModelError;
-pub use zoo::{Classes, MODELS, ModelEntry, build, find};
+pub use zoo::{Classes, MODELS, ModelEntry, build, default_input, find};
 
 /// The sizes that a dataset prescribes; those that it leaves open are the model's defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::{Context, PassError};
 use config::Reader;
 use data::{Split, SplitName};
-use engine::{Input, Network, PlanOptions, Port};
+use engine::{Network, PlanOptions, Port, gather};
 use ir::{Graph, Verified, verify};
 
 /// The text of a report without rows to run the network on.
@@ -97,23 +97,16 @@ impl<'a> Observer<'a> {
             observe: self.ports.clone(),
             ..PlanOptions::eval(indices.len())
         };
-        let input = Input::Gather {
-            values: self.rows.rows(),
-            indices,
-        };
-        let run = self.network.run(options, &[input])?;
+        let inputs = gather(self.rows.elements(), indices);
+        let run = self.network.run(options, &inputs)?;
         run.for_each_observed(read);
         Ok(())
     }
 }
 
-/// Checks that rows have as many values as a network of one input takes.
+/// Checks that rows have as many values as the inputs of a network take.
 pub(crate) fn check_width(verified: &Verified, rows: &Split) -> Result<(), PassError> {
-    let [input] = verified.placeholders()[..] else {
-        return Ok(());
-    };
-    let sizes = verified.ty(input.into()).shape.bind(1);
-    let expected = sizes.map_or(0, |sizes| sizes.iter().product());
+    let expected = verified.input_width();
     if expected == rows.width() {
         return Ok(());
     }

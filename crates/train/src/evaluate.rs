@@ -2,7 +2,7 @@
 
 use crate::TrainError;
 use data::Split;
-use engine::{Input, Network, PlanOptions, Score};
+use engine::{Network, PlanOptions, Score, gather};
 
 /// Rows at a time: enough to keep the processor busy, few enough to stay in its caches.
 const ROWS: usize = 1024;
@@ -27,11 +27,8 @@ pub fn evaluate(network: &mut Network, split: &Split) -> Result<Score, TrainErro
     for indices in split.indices().chunks(ROWS) {
         labels.clear();
         labels.extend(indices.iter().map(|&row| split.labels()[row as usize]));
-        let input = Input::Gather {
-            values: split.rows(),
-            indices,
-        };
-        let score = network.evaluate(&[input], &labels, indices.len())?;
+        let inputs = gather(split.elements(), indices);
+        let score = network.evaluate(&inputs, &labels, indices.len())?;
         total.loss += score.loss * score.count as f64;
         total.correct += score.correct;
         total.count += score.count;
@@ -40,14 +37,12 @@ pub fn evaluate(network: &mut Network, split: &Split) -> Result<Score, TrainErro
     Ok(total)
 }
 
-/// The outputs for rows of `width` values, in evaluation mode.
-pub fn predict(network: &mut Network, rows: &[f32], width: usize) -> Result<Vec<f32>, TrainError> {
+/// The first result for every row of a split, in evaluation mode.
+pub fn predict(network: &mut Network, split: &Split) -> Result<Vec<f32>, TrainError> {
     let mut outputs = Vec::new();
-    for rows in rows.chunks(ROWS * width.max(1)) {
-        let plan = network.run(
-            PlanOptions::eval(rows.len() / width.max(1)),
-            &[Input::F32(rows)],
-        )?;
+    for indices in split.indices().chunks(ROWS) {
+        let options = PlanOptions::eval(indices.len());
+        let plan = network.run(options, &gather(split.elements(), indices))?;
         plan.for_each_output(0, |part| outputs.extend_from_slice(part));
     }
     Ok(outputs)

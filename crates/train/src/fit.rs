@@ -6,9 +6,8 @@ use crate::metrics::{Line, Metrics};
 use crate::tensorboard::EventFile;
 use crate::{Cosine, Event, Stage, TrainError, accuracy, evaluate};
 use data::Dataset;
-use engine::{Input, Network, Optimizer, OptimizerKind, Score};
+use engine::{Network, Optimizer, OptimizerKind, Score, gather};
 use interop::checkpoint::Checkpoint;
-use ir::Op;
 use serde_json::{Map, Value as Json};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -170,14 +169,11 @@ fn learn(
     optimizer: &mut Optimizer,
 ) -> Result<Score, TrainError> {
     let (indices, labels) = batches.get(batch);
-    let input = [Input::Gather {
-        values: data.train.rows(),
-        indices,
-    }];
+    let inputs = gather(data.train.elements(), indices);
     if config.accumulate == 1 {
-        return Ok(network.train_step(&input, labels, indices.len(), optimizer)?);
+        return Ok(network.train_step(&inputs, labels, indices.len(), optimizer)?);
     }
-    let score = network.accumulate(&input, labels, indices.len())?;
+    let score = network.accumulate(&inputs, labels, indices.len())?;
     let of_update = batch % config.accumulate + 1;
     if of_update == config.accumulate || batch + 1 == batches.count() {
         network.update(optimizer, of_update);
@@ -196,15 +192,9 @@ fn check(network: &Network, data: &Dataset) -> Result<(), TrainError> {
     if data.val.is_empty() {
         return Err(empty("validation"));
     }
-    let input = network
-        .graph()
-        .nodes()
-        .iter()
-        .find_map(|node| match &node.op {
-            Op::Placeholder(op) => op.shape.bind(1),
-            _ => None,
-        });
-    let expected: usize = input.unwrap_or_default().iter().product();
+    let graph = network.graph();
+    let verified = ir::verify(graph).map_err(engine::NetworkError::from)?;
+    let expected = verified.input_width();
     if expected != data.train.width() {
         return Err(TrainError::Width {
             dataset: data.info.name.clone(),

@@ -3,7 +3,7 @@
 use crate::batches::{Batches, Order, needs_two_rows};
 use crate::{StepSchedule, TrainError};
 use data::Split;
-use engine::{EngineError, Input, Network, Optimizer, OptimizerKind};
+use engine::{EngineError, Input, Network, Optimizer, OptimizerKind, gather};
 use ir::Graph;
 use random::Random;
 
@@ -72,15 +72,15 @@ pub fn train_steps(
     for step in 0..training.steps {
         optimizer.learning_rate = training.learning_rate * training.schedule.factor(step);
         if count == 1 {
-            source.next(|input, labels| {
-                let step = network.train_step(&[input], labels, labels.len(), &mut optimizer);
+            source.next(|inputs, labels| {
+                let step = network.train_step(inputs, labels, labels.len(), &mut optimizer);
                 step.map(drop)
             })?;
             continue;
         }
         for _ in 0..count {
-            source.next(|input, labels| {
-                let pass = network.accumulate(&[input], labels, labels.len());
+            source.next(|inputs, labels| {
+                let pass = network.accumulate(inputs, labels, labels.len());
                 pass.map(drop)
             })?;
         }
@@ -143,7 +143,7 @@ impl<'a> Source<'a> {
     /// Calls `learn` with the next batch.
     fn next(
         &mut self,
-        learn: impl FnOnce(Input, &[u32]) -> Result<(), EngineError>,
+        learn: impl FnOnce(&[Input], &[u32]) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         if let Next::Epochs { batches, epoch, at } = &self.next
             && *at == batches.count()
@@ -151,10 +151,8 @@ impl<'a> Source<'a> {
             self.begin_epoch(epoch + 1);
         }
         let rows = self.rows;
-        let learn = |indices: &[u32], labels: &[u32]| {
-            let values = rows.rows();
-            learn(Input::Gather { values, indices }, labels)
-        };
+        let learn =
+            |indices: &[u32], labels: &[u32]| learn(&gather(rows.elements(), indices), labels);
         match &mut self.next {
             Next::Drawn(number) => {
                 let stream = Random::new(self.seed, "trial batches").at(*number);

@@ -2,8 +2,10 @@
 //! PyTorch come out to the row.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use data::{Rows, Split};
 use engine::Network;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use train::{load_weights, predict};
 
 /// jsc-tiny without its last relu, which makes the logits of a badly trained network all zero: the accuracies were
@@ -31,10 +33,16 @@ fn jets() -> Option<(Vec<f32>, Vec<u32>)> {
 
 #[test]
 fn accuracies_of_the_labs_checkpoints_are_those_of_pytorch() {
-    let Some((x, labels)) = jets() else {
+    let Some((values, labels)) = jets() else {
         eprintln!("skipped: no shared reference files");
         return;
     };
+    let all = Rows {
+        values,
+        labels: labels.clone(),
+        width: 16,
+    };
+    let rows = Split::new(Arc::new(all), (0..labels.len() as u32).collect());
     let expected = [
         (
             "liubingqi7_jsc-tiny_classification_jsc_2024-01-26__best",
@@ -76,7 +84,7 @@ fn accuracies_of_the_labs_checkpoints_are_those_of_pytorch() {
         graph.initialize(0);
         let mut network = Network::new(graph, 1).unwrap();
         load_weights(&mut network, &checkpoint.tensors).unwrap();
-        let logits = predict(&mut network, &x, 16).unwrap();
+        let logits = predict(&mut network, &rows).unwrap();
         // The labs' classes are g q w z t.
         let order = [0, 1, 3, 4, 2];
         let right = logits.chunks(5).zip(&labels).filter(|(row, label)| {

@@ -1,4 +1,4 @@
-//! `ch predict MODEL DATASET|ARRAY.npy --out Y.npy`: runs a network and writes its outputs.
+//! `ch predict MODEL DATASET|ARRAYS --out Y.npy`: runs a network and writes its outputs.
 
 use crate::output::Output;
 use crate::output::json_text;
@@ -7,9 +7,9 @@ use crate::pipeline;
 use crate::rows::{self, Part, SPLIT_HELP};
 use crate::settings::{Action, Config, SettingArgs, Settings, hide_unused};
 use anyhow::{Context, Result, bail};
-use data::{Scaling, Standardize};
-use engine::{Input, IntegerPlan};
-use ir::Graph;
+use data::{Dataset, Info, Split};
+use engine::IntegerPlan;
+use ir::Verified;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -31,13 +31,6 @@ pub struct Args {
     output: OutputArgs,
 }
 
-/// Rows of samples in memory, with the shape of one.
-struct Samples {
-    values: Vec<f32>,
-    width: usize,
-    info: Option<data::Info>,
-}
-
 /// Rows at a time in integers.
 const ROWS: usize = 256;
 
@@ -49,104 +42,87 @@ pub fn run(args: &Args) -> Result<Output> {
     if pipeline::starts_fresh(settings) {
         console.note("no --load given: these are the outputs of starting weights");
     }
-    let samples = samples(settings, args, &mut console)?;
-    let graph = pipeline::open_graph(settings, samples.info.as_ref(), &mut console)?;
-    let rows = samples.values.len() / samples.width.max(1);
-    if rows == 0 {
+    let (data, rows, info) = open(settings, args, &mut console)?;
+    let graph = pipeline::open_graph(settings, info.as_ref(), &mut console)?;
+    if rows.is_empty() {
         bail!("there are no rows to run");
     }
-    check_width(&graph, samples.width)?;
+    let verified = ir::verify(&graph)?;
+    data.check_inputs(&verified)?;
+    let (got, expected) = (rows.width(), verified.input_width());
+    if got != expected {
+        bail!("rows have {got} values, but the network takes {expected}");
+    }
+    let shape = result_shape(&verified, rows.len(), &mut console);
     let outputs = if args.integer {
-        integers(&graph, &samples)?
+        integers(&verified, &rows)?
     } else {
-        let mut network = pipeline::open_network(settings, graph)?;
-        train::predict(&mut network, &samples.values, samples.width)?
+        let mut network = pipeline::open_network(settings, graph.clone())?;
+        train::predict(&mut network, &rows)?
     };
-    interop::npy::write(&args.out, &[rows, outputs.len() / rows], &outputs)?;
+    interop::npy::write(&args.out, &shape, &outputs)?;
+    let (rows, width) = (rows.len(), outputs.len() / rows.len());
     let text = if args.output.json {
         json_text(
-            &json!({ "rows": rows, "width": outputs.len() / rows, "out": args.out, "integer": args.integer }),
+            &json!({ "rows": rows, "width": width, "out": args.out, "integer": args.integer }),
         )?
     } else {
-        format!(
-            "wrote {rows} × {} outputs to {}\n",
-            outputs.len() / rows,
-            args.out.display()
-        )
+        format!("wrote {rows} × {width} outputs to {}\n", args.out.display())
     };
     Ok(text.into())
 }
 
-fn samples(settings: &Settings, args: &Args, console: &mut Console) -> Result<Samples> {
+/// The dataset, its rows to run on, and the description that the model is built for.
+fn open(
+    settings: &Settings,
+    args: &Args,
+    console: &mut Console,
+) -> Result<(Dataset, Split, Option<Info>)> {
     let name = settings.dataset.as_deref();
-    let name = name.context("no dataset given; name a dataset or an array (.npy)")?;
-    if pipeline::is_array(name) {
-        return array(settings, Path::new(name), console);
+    let name = name.context("no dataset given; name a dataset or a file of arrays (.npy, .npz)")?;
+    if !pipeline::is_array(name) {
+        let (data, rows) = rows::open_part(settings, args.split, console)?;
+        let info = data.info.clone();
+        return Ok((data, rows, Some(info)));
     }
-    let (data, split) = rows::open_part(settings, args.split, console)?;
-    let width = split.width();
-    let row = |&index: &u32| &split.rows()[index as usize * width..(index as usize + 1) * width];
-    let values = split.indices().iter().flat_map(row).copied().collect();
-    Ok(Samples {
-        values,
-        width,
-        info: Some(data.info),
-    })
+    let data = rows::open_arrays(settings, Path::new(name), console)?;
+    // Floats may be laid out in any shape, so that they say nothing of the model's.
+    let is_table = data::is_table(&pipeline::network_inputs(settings)?);
+    let info = (!is_table).then(|| data.info.clone());
+    let rows = data.whole();
+    Ok((data, rows, info))
 }
 
-/// The rows of an array, standardised as those that the network was trained on.
-fn array(settings: &Settings, path: &Path, console: &mut Console) -> Result<Samples> {
-    let array = interop::npy::read(path)?;
-    let rows = array.shape.first().copied().unwrap_or(1).max(1);
-    let width = array.values.len() / rows;
-    let mut values = array.values;
-    let trained = rows::preparation(settings)?;
-    let scaling = match rows::standardize(settings, &trained, false) {
-        Standardize::None => Scaling::None,
-        Standardize::Train => bail!(
-            "{} has no training part to standardise by; leave --standardize out",
-            path.display()
-        ),
-        Standardize::By(standardizer) if standardizer.width() == width => {
-            standardizer.apply(&mut values);
-            Scaling::Given(standardizer)
-        }
-        Standardize::By(standardizer) => bail!(
-            "{} has {width} values a row, but the network was trained on {}",
-            path.display(),
-            standardizer.width()
-        ),
-    };
-    console.print(&format!("{}: all {rows} rows ({scaling})", path.display()));
-    Ok(Samples {
-        values,
-        width,
-        info: None,
-    })
-}
-
-fn check_width(graph: &Graph, got: usize) -> Result<()> {
-    let expected = pipeline::input_width(graph)?;
-    if expected != got {
-        bail!("rows have {got} values, but the network takes {expected}");
+/// The axes of the first result for so many rows; a note when there are others.
+fn result_shape(verified: &Verified, rows: usize, console: &mut Console) -> Vec<usize> {
+    let results = verified.output_values();
+    if let [first, _, ..] = results {
+        console.note(&format!(
+            "{} returns {} results; the first, {}, is written",
+            verified.graph().name,
+            results.len(),
+            verified.graph().node(first.node).name
+        ));
     }
-    Ok(())
+    let first = results
+        .first()
+        .and_then(|first| verified.ty(*first).shape.bind(rows));
+    first.unwrap_or_default()
 }
 
-fn integers(graph: &Graph, samples: &Samples) -> Result<Vec<f32>> {
-    let verified = ir::verify(graph)?;
-    let state = engine::State::new(&verified)?;
+fn integers(verified: &Verified, split: &Split) -> Result<Vec<f32>> {
+    let state = engine::State::new(verified)?;
     let mut outputs = Vec::new();
     let mut plan: Option<(usize, IntegerPlan)> = None;
-    for values in samples.values.chunks(ROWS * samples.width) {
-        let rows = values.len() / samples.width;
+    for indices in split.indices().chunks(ROWS) {
+        let rows = indices.len();
         if plan.as_ref().is_none_or(|(planned, _)| *planned != rows) {
-            let compiled = IntegerPlan::compile(&verified, &state, rows)
+            let compiled = IntegerPlan::compile(verified, &state, rows)
                 .context("the network cannot run in integers")?;
             plan = Some((rows, compiled));
         }
         if let Some((_, plan)) = &mut plan {
-            plan.run(&[Input::F32(values)])?;
+            plan.run(&engine::gather(split.elements(), indices))?;
             outputs.extend(plan.output(0));
         }
     }

@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let settings = &config.settings;
     let mut console = pipeline::begin(&config, args.output)?;
     let data = rows::open(settings, pipeline::starts_fresh(settings), &mut console)?;
-    let graph = pipeline::open_classifier(settings, &data.info, &mut console)?;
+    let graph = pipeline::open_classifier(settings, &data, &mut console)?;
     let mut flow = Flow {
         settings,
         source: &config.source,

@@ -38,7 +38,7 @@ pub fn run(args: &Args) -> Result<Output> {
         console.note("no --load given: these are the scores of starting weights");
     }
     let (data, rows) = rows::open_part(settings, args.split, &mut console)?;
-    let graph = pipeline::open_classifier(settings, &data.info, &mut console)?;
+    let graph = pipeline::open_classifier(settings, &data, &mut console)?;
     let mut network = pipeline::open_network(settings, graph)?;
     let score = train::evaluate(&mut network, &rows)?;
     let text = if args.output.json {

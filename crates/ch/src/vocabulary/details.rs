@@ -74,7 +74,7 @@ pub fn model(entry: &ModelEntry) -> String {
     let classes = match entry.classes {
         Classes::Any(default) => format!("any number, {default} by default"),
         Classes::Only(only) => only.to_string(),
-        Classes::None => "none".to_owned(),
+        Classes::Optional => "any number, none by default".to_owned(),
     };
     let mut lines = vec![
         format!("input       {}", entry.input),

@@ -49,13 +49,12 @@ pub(crate) fn open(
     label: &str,
     options: &OpenOptions,
 ) -> Result<Dataset, DataError> {
-    let read = reader(&path.to_string_lossy()).expect("the name was parsed as that of a table");
     let (table, sample_shape) = read(path, label)?;
     let refuse = |message: String| DataError::Content {
         path: path.to_owned(),
         message,
     };
-    check(label, &table, options.is_whole).map_err(refuse)?;
+    check(label, &table.classes, table.labels.len(), options.is_whole).map_err(refuse)?;
     let mut rows = Rows {
         width: sample_shape.iter().product(),
         values: table.values,
@@ -97,24 +96,35 @@ fn scale(rows: &mut Rows, parts: &[u8], asked: &Standardize) -> Result<Scaling, 
     Ok(scaling)
 }
 
-/// Refuses a table that cannot be learnt from; one that is used whole need only have classes.
-fn check(label: &str, table: &Table, is_whole: bool) -> Result<(), String> {
-    let n_rows = table.labels.len();
+/// Refuses labels that cannot be learnt from: too few, all the same, or measurements. Rows that are used whole need only
+/// have classes.
+pub(super) fn check(
+    label: &str,
+    classes: &[String],
+    n_rows: usize,
+    is_whole: bool,
+) -> Result<(), String> {
     if n_rows < prepare::MIN_ROWS && !is_whole {
         return Err(prepare::too_few(n_rows));
     }
-    if let ([only], false) = (table.classes.as_slice(), is_whole) {
+    if let ([only], false) = (classes, is_whole) {
         return Err(format!(
             "column '{label}' has one class only, '{only}'; two are needed to tell apart"
         ));
     }
-    if is_regression_target(&table.classes, n_rows) {
-        let n_values = table.classes.len();
+    if is_regression_target(classes, n_rows) {
+        let n_values = classes.len();
         return Err(format!(
             "column '{label}' has {n_values} different decimals in {n_rows} rows: it is a regression target; name a column of classes"
         ));
     }
     Ok(())
+}
+
+/// Reads the table of a file, and the axes of one row.
+pub(super) fn read(path: &Path, label: &str) -> Result<(Table, Vec<usize>), DataError> {
+    let read = reader(&path.to_string_lossy()).expect("the name was parsed as that of a table");
+    read(path, label)
 }
 
 /// True for labels that are numbers, not all of them whole, and either many or hardly ever the same.

@@ -1,5 +1,6 @@
 //! One file for each kind of dataset.
 
+pub(crate) mod array_file;
 pub(crate) mod cifar10;
 pub(crate) mod file;
 pub(crate) mod idx_images;

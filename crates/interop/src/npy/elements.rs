@@ -55,6 +55,26 @@ impl DType {
         self.size
     }
 
+    /// True for floats.
+    pub fn is_float(self) -> bool {
+        matches!(self.kind, Kind::Float)
+    }
+
+    /// Every element of an integer or truth type.
+    pub fn integers(self, data: &[u8]) -> Result<Vec<i64>, Problem> {
+        let elements = data.chunks_exact(self.size).enumerate();
+        elements
+            .map(|(index, bytes)| match self.kind {
+                Kind::Signed => Ok(self.signed(bytes)),
+                Kind::Bool => Ok(i64::from(bytes[0] != 0)),
+                Kind::Unsigned | Kind::Float => {
+                    let value = self.word(bytes);
+                    i64::try_from(value).map_err(|_| Problem::Integer { index, value })
+                }
+            })
+            .collect()
+    }
+
     /// Every element as f32.
     pub fn values(self, data: &[u8]) -> Result<Vec<f32>, Problem> {
         let elements = data.chunks_exact(self.size);
@@ -111,7 +131,7 @@ fn exact(elements: impl Iterator<Item = i128>) -> Result<Vec<f32>, Problem> {
 }
 
 /// The elements of an array whose first axis is the fastest, with the last one fastest.
-pub fn to_c_order(values: &[f32], shape: &[usize]) -> Vec<f32> {
+pub fn to_c_order<T: Copy>(values: &[T], shape: &[usize]) -> Vec<T> {
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = 1;
     for size in shape {

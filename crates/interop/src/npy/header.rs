@@ -46,12 +46,12 @@ pub fn parse(bytes: &[u8]) -> Result<(Header, &[u8]), Problem> {
     Ok((header, data))
 }
 
-/// The magic, the version and the header of a float32 array in C order.
-pub fn print(shape: &[usize]) -> Vec<u8> {
+/// The magic, the version and the header of an array in C order.
+pub fn print(descr: &str, shape: &[usize]) -> Vec<u8> {
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     let sizes = sizes.join(", ") + comma;
-    let mut text = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({sizes}), }}");
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
     let unpadded = MAGIC.len() + 4 + text.len() + 1;
     text.push_str(&" ".repeat(unpadded.next_multiple_of(ALIGNMENT) - unpadded));
     text.push('\n');

@@ -1,4 +1,5 @@
-//! NumPy's `.npy` arrays, read as f32 and written as little-endian float32 in C order.
+//! NumPy's `.npy` arrays, read as f32 or as the integers they are, and written as little-endian float32 or
+//! int64 in C order.
 //!
 //! The reader is our own because a general one evaluates the header as a Python expression, to any depth and size;
 //! the header of an array is a dictionary with three known keys and needs no more than `header.rs` reads.
@@ -27,6 +28,24 @@ pub struct Array {
     pub shape: Vec<usize>,
     /// The elements, the last axis fastest.
     pub values: Vec<f32>,
+}
+
+/// An array of numbers in C order: floats, or integers as they are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Numbers {
+    /// The axes; empty for a single number.
+    pub shape: Vec<usize>,
+    /// The elements, the last axis fastest.
+    pub values: Values,
+}
+
+/// Elements of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Floats.
+    F32(Vec<f32>),
+    /// Integers and truth values.
+    I64(Vec<i64>),
 }
 
 /// A file that cannot be read or written as an array.
@@ -79,11 +98,28 @@ pub enum Problem {
         /// Its value.
         value: String,
     },
+    /// An element has no i64 value.
+    #[error("element {index} is {value}, which int64 cannot hold")]
+    Integer {
+        /// Its place in the file.
+        index: usize,
+        /// Its value.
+        value: u64,
+    },
 }
 
 /// Reads an array.
 pub fn read(path: &Path) -> Result<Array, NpyError> {
     let array = read_bytes(path).and_then(|bytes| decode(&bytes));
+    array.map_err(|problem| NpyError {
+        path: path.to_owned(),
+        problem,
+    })
+}
+
+/// Reads an array whose integers stay integers.
+pub fn read_numbers(path: &Path) -> Result<Numbers, NpyError> {
+    let array = read_bytes(path).and_then(|bytes| decode_numbers(&bytes));
     array.map_err(|problem| NpyError {
         path: path.to_owned(),
         problem,
@@ -136,6 +172,30 @@ pub fn decode_texts(bytes: &[u8]) -> Result<Option<Texts>, Problem> {
 
 /// The array that the bytes of a file are.
 pub fn decode(bytes: &[u8]) -> Result<Array, Problem> {
+    let (header, dtype, data) = checked(bytes)?;
+    let values = header.in_c_order(dtype.values(data)?);
+    Ok(Array {
+        shape: header.shape,
+        values,
+    })
+}
+
+/// The array that the bytes of a file are; integers stay integers.
+pub fn decode_numbers(bytes: &[u8]) -> Result<Numbers, Problem> {
+    let (header, dtype, data) = checked(bytes)?;
+    let values = if dtype.is_float() {
+        Values::F32(header.in_c_order(dtype.values(data)?))
+    } else {
+        Values::I64(header.in_c_order(dtype.integers(data)?))
+    };
+    Ok(Numbers {
+        shape: header.shape,
+        values,
+    })
+}
+
+/// The header, the type and the bytes of the elements, of which there are as many as the shape needs.
+fn checked(bytes: &[u8]) -> Result<(header::Header, elements::DType, &[u8]), Problem> {
     let (header, data) = header::parse(bytes)?;
     let dtype = elements::DType::parse(&header.descr)?;
     let n_elements = header
@@ -151,16 +211,17 @@ pub fn decode(bytes: &[u8]) -> Result<Array, Problem> {
             got: data.len(),
         });
     }
-    let values = dtype.values(data)?;
-    let values = if header.fortran_order {
-        elements::to_c_order(&values, &header.shape)
-    } else {
-        values
-    };
-    Ok(Array {
-        shape: header.shape,
-        values,
-    })
+    Ok((header, dtype, data))
+}
+
+impl header::Header {
+    fn in_c_order<T: Copy>(&self, values: Vec<T>) -> Vec<T> {
+        if self.fortran_order {
+            elements::to_c_order(&values, &self.shape)
+        } else {
+            values
+        }
+    }
 }
 
 /// The bytes of a file that holds this array.
@@ -170,7 +231,23 @@ pub fn decode(bytes: &[u8]) -> Result<Array, Problem> {
 pub fn encode(shape: &[usize], values: &[f32]) -> Vec<u8> {
     let n_elements: usize = shape.iter().product();
     assert_eq!(n_elements, values.len(), "shape {shape:?}");
-    let mut bytes = header::print(shape);
+    let mut bytes = header::print("<f4", shape);
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    bytes
+}
+
+/// The bytes of a file that holds this array as float32 or int64.
+///
+/// # Panics
+/// If there are not as many values as the shape has elements.
+pub fn encode_numbers(array: &Numbers) -> Vec<u8> {
+    let values = match &array.values {
+        Values::F32(values) => return encode(&array.shape, values),
+        Values::I64(values) => values,
+    };
+    let n_elements: usize = array.shape.iter().product();
+    assert_eq!(n_elements, values.len(), "shape {:?}", array.shape);
+    let mut bytes = header::print("<i8", &array.shape);
     bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
     bytes
 }

@@ -1,6 +1,7 @@
 //! BERT (Devlin et al., 2018) in its smallest published size, with the names of Hugging Face's `BertModel`.
 //!
-//! Every position attends to every other: there is no attention mask, so all sequences have the length of the input.
+//! A position attends to those whose `attention_mask` is 1; where it is 0, the smallest float is added to the score. With a
+//! number of classes the network is `BertForSequenceClassification`, a layer on the pooled output.
 //! Attention is written with two matrix products, a scale and a softmax, so that each product can have formats.
 //! Starting values are PyTorch's defaults for each layer, but for the positions, which start with deviation 0.02.
 
@@ -26,12 +27,18 @@ const POSITIONS: usize = 512;
 const TOKEN_TYPES: usize = 2;
 const EPS: f64 = 1e-12;
 
-/// Two layers of width 128 with two heads. Returns the hidden states of all positions and the pooled first one.
+/// Two layers of width 128 with two heads. Returns the hidden states of all positions and the pooled first one, or the
+/// classes.
 pub fn tiny(sizes: &Sizes) -> Graph {
+    let length = sizes.input[0];
     let mut net = Network::on_input("bert-tiny", "input_ids", DType::I64, &sizes.input);
-    embeddings(&mut net, sizes.input[0]);
+    let ids = net.at();
+    let types = net.input("token_type_ids", DType::I64, &[length]);
+    net.input("attention_mask", DType::F32, &[length]);
+    let mask = additive_mask(&mut net, length);
+    embeddings(&mut net, ids, types, length);
     for layer in 0..LAYERS {
-        encoder_layer(&mut net, &format!("encoder.layer.{layer}"), sizes.input[0]);
+        encoder_layer(&mut net, &format!("encoder.layer.{layer}"), mask, length);
     }
     let hidden = net.at();
     net.then(Getitem {
@@ -39,12 +46,24 @@ pub fn tiny(sizes: &Sizes) -> Graph {
     });
     net.module("pooler.dense", linear(HIDDEN, HIDDEN));
     let pooled = net.module("pooler.activation", Tanh {});
-    net.returning(&[hidden, pooled])
+    if sizes.classes == 0 {
+        return net.returning(&[hidden, pooled]);
+    }
+    net.module("dropout", dropout());
+    net.module("classifier", linear(HIDDEN, sizes.classes));
+    net.finish()
 }
 
-fn embeddings(net: &mut Network, length: usize) {
-    let ids = net.at();
-    let types = net.input("token_type_ids", DType::I64, &[length]);
+/// 0 where the mask is 1, and the smallest float where it is 0, for all heads and positions.
+fn additive_mask(net: &mut Network, length: usize) -> Value {
+    net.then(view(&[Some(1), Some(1), Some(length)]));
+    net.then(Add { scalar: Some(-1.0) });
+    net.then(Mul {
+        scalar: Some(f64::from(f32::MAX)),
+    })
+}
+
+fn embeddings(net: &mut Network, ids: Value, types: Value, length: usize) {
     let table = |num_embeddings| Embedding {
         num_embeddings,
         embedding_dim: HIDDEN,
@@ -69,9 +88,9 @@ fn embeddings(net: &mut Network, length: usize) {
     net.module("embeddings.dropout", dropout());
 }
 
-fn encoder_layer(net: &mut Network, prefix: &str, length: usize) {
+fn encoder_layer(net: &mut Network, prefix: &str, mask: Value, length: usize) {
     let x = net.at();
-    self_attention(net, &format!("{prefix}.attention.self"), length);
+    self_attention(net, &format!("{prefix}.attention.self"), mask, length);
     let y = residual(net, &format!("{prefix}.attention.output"), HIDDEN, x);
     net.from(y);
     net.module(
@@ -93,7 +112,7 @@ fn residual(net: &mut Network, prefix: &str, width: usize, x: Value) -> Value {
     net.module(&format!("{prefix}.LayerNorm"), layer_norm(HIDDEN, EPS))
 }
 
-fn self_attention(net: &mut Network, prefix: &str, length: usize) {
+fn self_attention(net: &mut Network, prefix: &str, mask: Value, length: usize) {
     let x = net.at();
     let [query, key, value] = ["query", "key", "value"].map(|name| {
         net.from(x)
@@ -103,9 +122,10 @@ fn self_attention(net: &mut Network, prefix: &str, length: usize) {
     let key = net.call(Transpose { dim0: -1, dim1: -2 }, &[key]);
     net.call(Matmul {}, &[query, key]);
     let depth = (HIDDEN / HEADS) as f64;
-    net.then(Mul {
+    let scores = net.then(Mul {
         scalar: Some(1.0 / depth.sqrt()),
     });
+    net.call(add(), &[scores, mask]);
     net.then(Softmax { dim: -1 });
     let weights = net.module(&format!("{prefix}.dropout"), dropout());
     net.call(Matmul {}, &[weights, value]);

@@ -42,8 +42,8 @@ pub enum Classes {
     Any(usize),
     /// This number only.
     Only(usize),
-    /// The model returns something other than classes.
-    None,
+    /// Any number, for the sample as a whole; when nothing is said, the model returns something other than them.
+    Optional,
 }
 
 const JETS: &str = "f32[N, features], 16 features of a jet";
@@ -239,9 +239,9 @@ pub static MODELS: &[ModelEntry] = &[
         name: "bert-tiny",
         aliases: &["bert"],
         about: "text: BERT with 2 layers of width 128, hidden states and pooled output",
-        input: "two i64[N, length], words and token types by their numbers",
+        input: "i64[N, length], words by their number, with token types and the mask of attention",
         input_shape: &[128],
-        classes: Classes::None,
+        classes: Classes::Optional,
         parameters: 4_385_920,
         build: bert::tiny,
     },
@@ -251,11 +251,25 @@ pub static MODELS: &[ModelEntry] = &[
         about: "text: causal transformer with 2 blocks of width 64",
         input: TOKENS,
         input_shape: &[64],
-        classes: Classes::Any(64),
+        classes: Classes::Optional,
         parameters: 112_448,
         build: transformer::transformer,
     },
 ];
+
+/// Inputs that a caller may leave out, as in PyTorch, and their value then.
+const OPTIONAL_INPUTS: &[(&str, &str, i64)] = &[
+    ("bert-tiny", "token_type_ids", 0),
+    ("bert-tiny", "attention_mask", 1),
+];
+
+/// The value of an input of a model where nobody gives it; none for an input that must be given.
+pub fn default_input(model: &str, input: &str) -> Option<i64> {
+    let mut known = OPTIONAL_INPUTS.iter();
+    known
+        .find(|(of, name, _)| *of == model && *name == input)
+        .map(|(.., value)| *value)
+}
 
 /// The model of this name or alias; upper and lower case, `-` and `_` are the same.
 pub fn find(name: &str) -> Result<&'static ModelEntry, ModelError> {
@@ -299,12 +313,11 @@ impl ModelEntry {
     fn class_count(&self, asked: Option<usize>) -> Result<usize, ModelError> {
         let rule = match (self.classes, asked) {
             (Classes::Any(default) | Classes::Only(default), None) => return Ok(default),
-            (Classes::None, None) => return Ok(0),
-            (Classes::Any(_), Some(n @ 1..)) => return Ok(n),
+            (Classes::Optional, None) => return Ok(0),
+            (Classes::Any(_) | Classes::Optional, Some(n @ 1..)) => return Ok(n),
             (Classes::Only(only), Some(n)) if n == only => return Ok(n),
-            (Classes::Any(_), Some(_)) => "needs at least one class".to_owned(),
+            (Classes::Any(_) | Classes::Optional, Some(_)) => "needs at least one class".to_owned(),
             (Classes::Only(only), Some(_)) => format!("has {only} classes"),
-            (Classes::None, Some(_)) => "does not return classes".to_owned(),
         };
         Err(ModelError::Classes {
             model: self.name,

@@ -8,6 +8,7 @@ use ir::ops::arithmetic::Add;
 use ir::ops::attention::ScaledDotProductAttention;
 use ir::ops::cat::Chunk;
 use ir::ops::embedding::Embedding;
+use ir::ops::getitem::Getitem;
 use ir::{DType, Graph, Op, Value};
 
 const VOCABULARY: usize = 64;
@@ -16,7 +17,8 @@ const HEADS: usize = 4;
 const BLOCKS: usize = 2;
 const EPS: f64 = 1e-5;
 
-/// Two blocks of width 64 with four heads; the classes are the words that may come next at each position.
+/// Two blocks of width 64 with four heads. Returns the word that may come next at each position or, for a number of
+/// classes, the class of the whole sequence, which the last position answers: it is the one that sees all others.
 pub fn transformer(sizes: &Sizes) -> Graph {
     let length = sizes.input[0];
     let mut net = Network::on_input("transformer", "tokens", DType::I64, &sizes.input);
@@ -38,7 +40,15 @@ pub fn transformer(sizes: &Sizes) -> Graph {
         net.call(add(), &[x, net.at()]);
     }
     net.module("ln", layer_norm(WIDTH, EPS));
-    net.module("head", linear(WIDTH, sizes.classes));
+    let outputs = if sizes.classes > 0 {
+        net.then(Getitem {
+            index: ":, -1".to_owned(),
+        });
+        sizes.classes
+    } else {
+        VOCABULARY
+    };
+    net.module("head", linear(WIDTH, outputs));
     net.finish()
 }
 

@@ -4,13 +4,12 @@
 use crate::observe::Sample;
 use crate::{Context, PassError, Replaced, observe};
 use config::{Key, Problem, Reader, did_you_mean};
-use data::{Rows, Split};
+use data::Split;
 use engine::Port;
 use format::Format;
 use ir::ops::dropout::Identity;
 use ir::ops::placeholder::Output;
 use ir::{Graph, Node, NodeId, Tensor, Value};
-use std::sync::Arc;
 
 /// The nodes to work on, and the rows to look at.
 pub(super) struct Sampling {
@@ -46,17 +45,7 @@ impl Sampling {
         let all = both.rows(context)?;
         let held_out = all.len() / (CHOOSING_PER_HELD_OUT + 1);
         let count = all.len() - held_out;
-        let positions: Vec<u32> = (count as u32..all.len() as u32).collect();
-        let (mut values, mut labels) = (Vec::new(), Vec::new());
-        all.gather(&positions, &mut values, &mut labels);
-        let width = all.width();
-        let rows = Rows {
-            values,
-            labels,
-            width,
-        };
-        let last = Split::new(Arc::new(rows), (0..held_out as u32).collect());
-        Ok((all.head(count), last))
+        Ok((all.head(count), all.tail(count)))
     }
 
     /// The nodes to work on, in order: those of the list, or all that the pass takes. A name that no node has, or one of

@@ -15,7 +15,7 @@ use crate::objectives::{Measurement, Scores};
 use activations::{Activations, LiveValues};
 pub use costs::Costs;
 use data::Split;
-use engine::{Input, Plan, PlanOptions, Pool, Port, State, compile};
+use engine::{Input, Plan, PlanOptions, Pool, Port, State, compile, gather};
 use format::Format;
 use ir::{Graph, NodeId, Shape, Verified, verify};
 use lru_cache::LruCache;
@@ -282,11 +282,8 @@ impl Evaluator {
         loop {
             let key = self.planned(at, names[at], variants, indices.len())?;
             let compiled = self.plans.get_mut(&key).expect("it was planned");
-            let rows = Input::Gather {
-                values: self.task.rows.rows(),
-                indices,
-            };
-            compiled.run(live.as_ref(), rows, &self.pool)?;
+            let rows = gather(self.task.rows.elements(), indices);
+            compiled.run(live.as_ref(), &rows, &self.pool)?;
             let plan = &mut compiled.plan;
             if at == last {
                 let score = plan.cross_entropy(&self.labels[block], &self.pool)?;
@@ -377,12 +374,12 @@ impl Compiled {
     fn run(
         &mut self,
         live: Option<&LiveValues>,
-        rows: Input,
+        rows: &[Input],
         pool: &Pool,
     ) -> Result<(), PassError> {
         let Some(live) = live else {
             self.holds = None;
-            return Ok(self.plan.forward(&mut self.state, &[rows], pool)?);
+            return Ok(self.plan.forward(&mut self.state, rows, pool)?);
         };
         if self
             .holds

@@ -32,6 +32,7 @@ pub(super) fn cut(verified: &Verified, searched: &[NodeId]) -> Vec<Segment> {
         let place = id.index();
         let crossing = crossing(graph, place);
         let is_open = begins_layer(&graph.node(*id).op)
+            && !graph.nodes()[place..].iter().any(is_placeholder)
             && crossing.iter().all(|&value| can_cross(verified, value));
         if is_open && places.last() != Some(&place) {
             places.push(place);
@@ -78,6 +79,11 @@ fn crossing(graph: &Graph, place: usize) -> Vec<Value> {
     values.sort_unstable();
     values.dedup();
     values
+}
+
+/// The rows of a dataset are fed to the first segment.
+fn is_placeholder(node: &Node) -> bool {
+    matches!(node.op, Op::Placeholder(_))
 }
 
 fn is_stored(graph: &Graph, id: NodeId) -> bool {

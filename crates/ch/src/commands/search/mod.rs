@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> Result<Output> {
         console
             .note("no --load given: the network has starting weights, so accuracies say nothing");
     }
-    let graph = pipeline::open_classifier(settings, &data.info, &mut console)?;
+    let graph = pipeline::open_classifier(settings, &data, &mut console)?;
     settings.model.get_or_insert_with(|| graph.name.clone());
     let run = SearchRun {
         settings,

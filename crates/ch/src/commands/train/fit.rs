@@ -34,6 +34,11 @@ impl TrainRun<'_> {
         let mut fit = pipeline::fit_config(self.settings, self.folder)?;
         let preparation = Preparation::of(&self.data.info);
         fit.hyper_parameters.extend(preparation.to_map());
+        if self.data.train.arrays().is_some() {
+            let shape = json!(self.data.info.sample_shape);
+            fit.hyper_parameters
+                .insert("sample_shape".to_owned(), shape);
+        }
         let started = calendar::now();
         self.write(&self.facts(&network, &started), console)?;
         let mut progress = Progress::new(console);

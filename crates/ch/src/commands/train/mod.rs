@@ -57,7 +57,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let mut console = pipeline::begin(&config, args.output)?;
     let data = rows::open(settings, true, &mut console)?;
     note_short_batch(settings, &data, &mut console);
-    let graph = pipeline::open_classifier(settings, &data.info, &mut console)?;
+    let graph = pipeline::open_classifier(settings, &data, &mut console)?;
     let folder = match earlier {
         Some(folder) => folder,
         None => Folder::create(settings)?,

@@ -8,7 +8,7 @@ use crate::observe::check_width;
 use crate::statistics::{Profile, Statistic, StatisticError};
 use crate::{Context, PassError};
 use data::Split;
-use engine::{EngineError, Input, Plan, PlanOptions, Pool, Port, State, compile};
+use engine::{EngineError, Plan, PlanOptions, Pool, Port, State, compile, gather};
 use ir::{NodeId, Shape, Value, Verified};
 
 /// Values of a batch, over all nodes: what stays in the second cache of a core.
@@ -113,7 +113,7 @@ impl<'a> Watched<'a> {
             let pieces: Vec<&[u32]> = rows_of_all.chunks(piece).collect();
             pool.for_each(&mut workers[..pieces.len()], |k, worker| {
                 let takes_constants = is_first && k == 0;
-                worker.result = self.run(worker, rows.rows(), pieces[k], takes_constants);
+                worker.result = self.run(worker, rows, pieces[k], takes_constants);
             });
             is_first = false;
             for worker in &mut workers {
@@ -137,12 +137,12 @@ impl<'a> Watched<'a> {
     fn run(
         &self,
         worker: &mut Worker,
-        values: &[f32],
-        rows: &[u32],
+        rows: &Split,
+        numbers: &[u32],
         takes_constants: bool,
     ) -> Result<(), EngineError> {
         let (alone, mut takes_constants) = (Pool::new(1), takes_constants);
-        for indices in rows.chunks(self.batch) {
+        for indices in numbers.chunks(self.batch) {
             let fitting = worker.plan.take();
             let fitting = fitting.filter(|plan| plan.options().rows == indices.len());
             let plan = match fitting {
@@ -150,11 +150,7 @@ impl<'a> Watched<'a> {
                 None => self.compile(indices.len())?,
             };
             let plan = worker.plan.insert(plan);
-            plan.forward(
-                &mut worker.state,
-                &[Input::Gather { values, indices }],
-                &alone,
-            )?;
+            plan.forward(&mut worker.state, &gather(rows.elements(), indices), &alone)?;
             plan.for_each_observed(|index, _, values| {
                 if !self.is_constant[index] || takes_constants {
                     worker.profiles[index].add(values);

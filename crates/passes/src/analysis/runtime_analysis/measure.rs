@@ -3,7 +3,7 @@
 use super::scores::Scores;
 use crate::PassError;
 use data::Split;
-use engine::{Input, Network, PlanOptions};
+use engine::{Input, Network, PlanOptions, gather};
 use ir::{DType, Graph, Verified};
 use random::Random;
 use std::time::Instant;
@@ -77,25 +77,22 @@ pub(super) fn on_rows(
     let batches = rows.indices().chunks_exact(size);
     let last = batches.remainder();
     let batches: Vec<&[u32]> = batches.collect();
-    let input = |indices| Input::Gather {
-        values: rows.rows(),
-        indices,
-    };
+    let inputs = |indices| gather(rows.elements(), indices);
     let mut network = Network::new(graph.clone(), schedule.threads)?;
     for k in 0..schedule.num_warmup_batches {
         let batch = batches[k % batches.len()];
-        network.run(PlanOptions::eval(size), &[input(batch)])?;
+        network.run(PlanOptions::eval(size), &inputs(batch))?;
     }
     let mut measurement = Measurement::new(&network, size);
     for k in 0..schedule.num_batches {
         let batch = batches[k % batches.len()];
-        let outputs = measurement.time(&mut network, &[input(batch)])?;
+        let outputs = measurement.time(&mut network, &inputs(batch))?;
         if let Some(scores) = scores.as_deref_mut().filter(|_| k < batches.len()) {
             scores.add(&outputs.output(0), &rows.labels_of(batch));
         }
     }
     if let Some(scores) = scores.filter(|_| !last.is_empty()) {
-        let outputs = network.run(PlanOptions::eval(last.len()), &[input(last)])?;
+        let outputs = network.run(PlanOptions::eval(last.len()), &inputs(last))?;
         scores.add(&outputs.output(0), &rows.labels_of(last));
     }
     Ok(measurement)

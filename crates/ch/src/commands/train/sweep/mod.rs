@@ -60,7 +60,7 @@ pub fn run(config: &Config, sweeps: &[String], output: OutputArgs) -> Result<Out
     let data = rows::open(&config.settings, true, &mut console)?;
     for settings in &runs {
         note_short_batch(settings, &data, &mut console);
-        pipeline::open_classifier(settings, &data.info, &mut console)?;
+        pipeline::open_classifier(settings, &data, &mut console)?;
     }
     let folder = Folder::create(&config.settings)?;
     let n_runs = count(points.len() as u64, "run");
