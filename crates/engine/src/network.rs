@@ -157,10 +157,22 @@ impl Network {
         labels: &[u32],
         rows: usize,
     ) -> Result<Score, EngineError> {
+        let (score, _) = self.evaluate_plan(inputs, labels, rows)?;
+        Ok(score)
+    }
+
+    /// The same, with the plan to read results from.
+    pub fn evaluate_plan(
+        &mut self,
+        inputs: &[Input],
+        labels: &[u32],
+        rows: usize,
+    ) -> Result<(Score, &Plan), EngineError> {
         let at = self.plan(PlanOptions::eval(rows))?;
         let plan = &mut self.plans[at];
         plan.forward(&mut self.state, inputs, &self.pool)?;
-        plan.cross_entropy(labels, &self.pool)
+        let score = plan.cross_entropy(labels, &self.pool)?;
+        Ok((score, plan))
     }
 
     /// Runs a batch with any options and gives the plan to read results from.

@@ -2,7 +2,7 @@
 
 use crate::TrainError;
 use data::Split;
-use engine::{Network, PlanOptions, Score, gather};
+use engine::{Network, Plan, PlanOptions, Score, gather};
 
 /// Rows at a time: enough to keep the processor busy, few enough to stay in its caches.
 const ROWS: usize = 1024;
@@ -18,6 +18,29 @@ pub fn accuracy(score: &Score) -> f64 {
 /// # Errors
 /// When the rows do not fit the network.
 pub fn evaluate(network: &mut Network, split: &Split) -> Result<Score, TrainError> {
+    evaluate_blocks(network, split, |_| {})
+}
+
+/// The same, with the first result for every row.
+///
+/// # Errors
+/// When the rows do not fit the network.
+pub fn evaluate_outputs(
+    network: &mut Network,
+    split: &Split,
+) -> Result<(Score, Vec<f32>), TrainError> {
+    let mut outputs = Vec::new();
+    let score = evaluate_blocks(network, split, |plan| {
+        plan.for_each_output(0, |part| outputs.extend_from_slice(part));
+    })?;
+    Ok((score, outputs))
+}
+
+fn evaluate_blocks(
+    network: &mut Network,
+    split: &Split,
+    mut visit: impl FnMut(&Plan),
+) -> Result<Score, TrainError> {
     let mut total = Score {
         loss: 0.0,
         correct: 0,
@@ -28,7 +51,8 @@ pub fn evaluate(network: &mut Network, split: &Split) -> Result<Score, TrainErro
         labels.clear();
         labels.extend(indices.iter().map(|&row| split.labels()[row as usize]));
         let inputs = gather(split.elements(), indices);
-        let score = network.evaluate(&inputs, &labels, indices.len())?;
+        let (score, plan) = network.evaluate_plan(&inputs, &labels, indices.len())?;
+        visit(plan);
         total.loss += score.loss * score.count as f64;
         total.correct += score.correct;
         total.count += score.count;

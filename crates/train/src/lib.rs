@@ -34,7 +34,7 @@ pub mod tensorboard;
 pub use checkpoint::{load_weights, weights_of};
 pub use classification::{ClassScores, Classification};
 pub use error::TrainError;
-pub use evaluate::{accuracy, evaluate, predict};
+pub use evaluate::{accuracy, evaluate, evaluate_outputs, predict};
 pub use event::{Event, Stage};
 pub use fit::{Ending, FitConfig, Outcome, fit};
 pub use hash::weights_hash;

@@ -85,6 +85,7 @@ pub const COLUMNS: &[&[Column]] = &[
     data::COLUMNS,
     crate::settings::COLUMNS,
     test::COLUMNS,
+    test::classes::COLUMNS,
     train::SWEEP_COLUMNS,
     train::SUMMARY_COLUMNS,
 ];

@@ -1,14 +1,19 @@
-//! `ch test MODEL DATASET --load P`: loss and accuracy on the test rows of a dataset, or on all rows of a file.
+//! `ch test MODEL DATASET --load P`: loss, accuracy and the scores of classes on the test rows of a dataset, or on all rows
+//! of a file.
 
+pub mod classes;
+
+use crate::output::folder::write_file;
 use crate::output::{Output, OutputArgs, json_text};
 use crate::pipeline;
 use crate::rows::{self, Part, SPLIT_HELP};
 use crate::settings::{Action, Config, SettingArgs, Settings, hide_unused};
-use anyhow::Result;
+use anyhow::{Result, bail};
+use classes::ClassReport;
 use engine::Score;
 use report::{Column, Table};
 use serde_json::{Value as Json, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use train::accuracy;
 
 /// Arguments of `ch test`.
@@ -19,6 +24,9 @@ pub struct Args {
     settings: SettingArgs,
     #[arg(long, value_name = "WORD", help = SPLIT_HELP, help_heading = "Rows")]
     split: Option<Part>,
+    /// Folder for classes, confusion matrix and ROC curves, as CSV and SVG
+    #[arg(long, value_name = "FOLDER", help_heading = "Result")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -40,12 +48,39 @@ pub fn run(args: &Args) -> Result<Output> {
     let (data, rows) = rows::open_part(settings, args.split, &mut console)?;
     let graph = pipeline::open_classifier(settings, &data, &mut console)?;
     let mut network = pipeline::open_network(settings, graph)?;
-    let score = train::evaluate(&mut network, &rows)?;
-    let text = if args.output.json {
-        json_text(&scores_json(score))?
+    let (score, outputs) = train::evaluate_outputs(&mut network, &rows)?;
+    let report = ClassReport::new(&data.info, &rows, &outputs);
+    if let Some(report) = &report {
+        let note = report.note(&ir::verify(network.graph())?);
+        note.iter().for_each(|note| console.note(note));
+    }
+    let mut text = if args.output.json {
+        let mut scores = scores_json(score);
+        if let (Some(report), Json::Object(scores)) = (&report, &mut scores) {
+            scores.extend(report.json());
+        }
+        json_text(&scores)?
     } else {
-        scores_table(score)
+        let classes = report.as_ref().map(ClassReport::text);
+        scores_table(score) + &classes.unwrap_or_default()
     };
+    if let Some(folder) = &args.out {
+        let Some(report) = &report else {
+            bail!(
+                "the network does not return one number for each class, so that there is nothing to write to {}",
+                folder.display()
+            );
+        };
+        for (name, content) in report.files() {
+            write_file(&folder.join(name), content.as_bytes(), &mut console)?;
+        }
+        if !args.output.json {
+            text += &format!(
+                "\nwrote classes, confusion and roc to {}\n",
+                folder.display()
+            );
+        }
+    }
     Ok(text.into())
 }
 
