@@ -141,8 +141,8 @@ fn asked(
             (None, Some((other, known))) => {
                 let (other, joined) = (&graph.node(other).name, group.joined_by.join(", "));
                 let message = format!(
-                    "channel_multiplier {multiplier} differs from {known} of {other}, whose channels {joined} joins with \
-                     these; give both the same"
+                    "channel_multiplier {multiplier} differs from {known} of {other}, but their channels are joined by {joined}; \
+                     give both the same"
                 );
                 return Err(PassError::node(node, message));
             }
@@ -169,7 +169,7 @@ fn followers(
     (!is_silent).then(|| {
         let (first, joined) = (&graph.node(first).name, group.joined_by.join(", "));
         format!(
-            "the channels of {first} and {} change together: {joined} joins them",
+            "the channels of {first} and {} change together, joined by {joined}",
             others.join(", ")
         )
     })
