@@ -3,13 +3,12 @@
 use crate::clock::{Spent, time};
 use crate::peer::Peer;
 use crate::table::{print, times};
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use config::Table;
 use data::{Rows, Split};
 use random::Random;
 use search::config::SearchConfig;
-use search::evaluate::{Evaluator, Task};
-use search::{FormatSpace, Search};
+use search::{Search, SearchSpace};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use study::{History, SamplerContext, build_sampler};
@@ -48,7 +47,7 @@ pub fn run() -> Result<()> {
 /// Scores points that a sampler draws, one after the other; nothing is remembered of a point's score.
 fn line(peer: &mut Peer, name: &str, rows: usize, trials: usize) -> Result<Vec<String>> {
     let search = search(name, rows, "random", trials as u64)?;
-    let space = &search.task.formats.space;
+    let space = search.space.study_space();
     let context = SamplerContext {
         space: Arc::clone(space),
         objectives: 2,
@@ -61,7 +60,7 @@ fn line(peer: &mut Peer, name: &str, rows: usize, trials: usize) -> Result<Vec<S
         .map_or(u64::MAX, |size| size.min(u128::from(u64::MAX)) as u64);
     let (mut own, mut other) = (Spent::FOREVER, Spent::FOREVER);
     for _ in 0..TURNS {
-        let mut evaluator = Evaluator::new(search.task.clone(), 1)?;
+        let mut evaluator = search.evaluator()?.context("formats are searched")?;
         let mut failed = None;
         let spent = time(|| {
             for number in 0..trials as u64 {
@@ -114,7 +113,7 @@ fn proposing() -> Result<Vec<Vec<String>>> {
         let mut best = Spent::FOREVER;
         for _ in 0..TURNS {
             let context = SamplerContext {
-                space: Arc::clone(&search.task.formats.space),
+                space: Arc::clone(search.space.study_space()),
                 objectives: 2,
                 seed: search.seed,
             };
@@ -142,15 +141,11 @@ fn search(name: &str, rows: usize, sampler: &str, trials: u64) -> Result<Search>
     );
     let table = Table::parse(&text).map_err(|problem| anyhow!("{problem:?}"))?;
     let config = SearchConfig::read(&table).map_err(|problems| anyhow!("{problems:?}"))?;
-    let formats = FormatSpace::new(&graph, &config.rules)?;
     Ok(Search {
+        space: SearchSpace::new(&graph, &config.space)?,
+        network: Arc::new(graph),
+        rows: random_rows(rows),
         config,
-        task: Task {
-            graph: Arc::new(graph),
-            formats: Arc::new(formats),
-            rows: random_rows(rows),
-            compare_to: 32.0,
-        },
         train_rows: None,
         seed: 0,
         threads: 1,

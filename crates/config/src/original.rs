@@ -95,7 +95,6 @@ pub static MISSING: &[Missing] = &[
     missing(Sort::SearchSpace, "*zerocost*", ZERO_COST),
     missing(Sort::SearchSpace, "*nas*", "architectures are not searched, formats are"),
     missing(Sort::SearchSpace, "*tensorrt*", TENSORRT),
-    missing(Sort::SearchSpace, "*channel*", "numbers of channels are not searched, formats are"),
     missing(Sort::SearchSpace, "*prune*", "sparsities are not searched, formats are"),
     missing(Sort::SearchSpace, "*ann2snn*", "there are no spiking networks here"),
     missing(Sort::SearchSpace, "*hardware*", HARDWARE),

@@ -30,7 +30,7 @@
 //! | training, by epochs or by some steps; scores | [`fit`], [`FitConfig`], [`train_steps`], [`evaluate`], [`accuracy`] |
 //! | passes, by name with their config, or one of your own | [`Program`], [`Pass`], [`PASSES`], [`PassContext`] |
 //! | running, in floats and in exact integers | [`Network`], [`Plan`], [`IntegerPlan`] |
-//! | search over formats | [`Search`], [`SearchConfig`], [`FormatSpace`], [`OBJECTIVES`] |
+//! | search over formats and channels | [`Search`], [`SearchConfig`], [`SearchSpace`], [`FormatSpace`], [`OBJECTIVES`] |
 //! | search over anything | [`Study`], [`Space`], [`Parameter`], [`SAMPLERS`], [`storage`](study::storage) |
 //! | tables and charts | [`Table`], [`Chart`] |
 //!
@@ -61,7 +61,7 @@ pub use passes::interface::{graph_file, read_graph_file};
 pub use passes::{Context as PassContext, PASSES, Pass, PassError, PassReport, Program};
 pub use report::{Chart, Table};
 pub use search::config::SearchConfig;
-pub use search::{FormatSpace, OBJECTIVES, Search};
+pub use search::{FormatSpace, OBJECTIVES, Search, SearchSpace};
 pub use study::{
     Direction, Distribution, History, Outcome, Parameter, Point, SAMPLERS, Space, Study, Trial,
 };

@@ -25,7 +25,7 @@ impl Search {
             let scaled = Json::Object(self.config.goals.scaled(&scores));
             attributes.insert("scaled_metrics".to_owned(), scaled);
         }
-        let sampled = self.task.formats.sampled_config(&trial.point);
+        let sampled = self.space.sampled_config(&trial.point);
         attributes.insert("sampled_config".to_owned(), Json::Object(sampled));
         attributes
     }

@@ -3,11 +3,13 @@
 use crate::format_space::Choices;
 use crate::goals::{Budget, Goal, Goals, Side};
 use crate::objectives::{OBJECTIVES, Objective, Source};
+use crate::space::SpaceRules;
 use crate::trial_training::TrialTraining;
 use config::{
     Item, Key, Problem, Reader, Sort, Table, Value, did_you_mean, is_same_name, not_here,
 };
 use data::SplitName;
+use passes::transform::redefine_channels::Redefinition;
 use passes::{By, Rules};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -17,8 +19,8 @@ use study::{Direction, SAMPLERS, SamplerConfig, SamplerEntry, find_sampler};
 /// Everything that a search follows from besides the network and its rows.
 #[derive(Clone, Debug)]
 pub struct SearchConfig {
-    /// The choices of formats, by node.
-    pub rules: Rules<Choices>,
+    /// The choices, by node.
+    pub space: SpaceRules,
     /// The sampler with its settings.
     pub sampler: SamplerChoice,
     /// Trials at most.
@@ -76,11 +78,14 @@ impl SamplerChoice {
     }
 }
 
-/// Names of search spaces that files of the original may have; all mean this one.
+/// Names of the space of formats that files of the original may have.
 const SPACES: &[(&str, ())] = &[
     ("graph/quantize/mixed_precision_ptq", ()),
     ("graph/quantize/mixed_precision", ()),
 ];
+
+/// The space of channels was everybody's own in the fourth lab; its names have this word in common.
+const CHANNELS: &str = "channel";
 
 const DIRECTIONS: &[(&str, Direction)] = &[
     ("maximize", Direction::Maximize),
@@ -95,16 +100,12 @@ impl SearchConfig {
         let span = first.map_or(0..0, |(key, _)| key.span.clone());
         let mut reader = Reader::new(table, span).named("search");
         reader.ignore(&["nas", "sw_runner", "hw_runner"]);
-        let rules = reader.table("search_space", read_space);
-        if rules.is_none() {
+        let space = reader.table("search_space", read_space);
+        if space.is_none() {
             reader.missing("[search.search_space]", "say what may be chosen");
         }
-        let rules = rules.unwrap_or(Rules {
-            by: By::Name,
-            rules: Vec::new(),
-            default: None,
-        });
-        let config = reader.table("strategy", |strategy| read_strategy(strategy, rules));
+        let space = space.unwrap_or(SpaceRules::Formats(no_rules(By::Name)));
+        let config = reader.table("strategy", |strategy| read_strategy(strategy, space));
         if config.is_none() {
             reader.missing("[search.strategy]", "say how to search and for what");
         }
@@ -117,33 +118,54 @@ impl SearchConfig {
     }
 }
 
-fn read_space(reader: &mut Reader) -> Rules<Choices> {
+fn read_space(reader: &mut Reader) -> SpaceRules {
     if is_not_here(reader, "name", Sort::SearchSpace) {
-        return Rules {
-            by: By::Name,
-            rules: Vec::new(),
-            default: None,
-        };
+        return SpaceRules::Formats(no_rules(By::Name));
     }
-    reader.choice("name", SPACES);
+    let is_channels = match reader.peek("name") {
+        Some(Value::Text(name)) => is_channel_space(name),
+        _ => false,
+    };
+    if is_channels {
+        reader.text("name");
+    } else {
+        reader.choice("name", SPACES);
+    }
     reader.ignore(&["zc", "nas_zero_cost", "config"]);
     let by = reader.table("setup", |setup| {
         setup.ignore(&["model", "dataset", "task", "score_mod", "model_parallel"]);
         By::read(setup)
     });
     let by = by.flatten().unwrap_or(By::Name);
-    let rules = reader.table("seed", |seed| Rules::read_by(by, seed, Choices::read));
+    if is_channels {
+        SpaceRules::Channels(read_seed(reader, by, Redefinition::read))
+    } else {
+        SpaceRules::Formats(read_seed(reader, by, Choices::read))
+    }
+}
+
+fn is_channel_space(name: &str) -> bool {
+    config::plain_name(name).contains(CHANNELS)
+}
+
+/// The rules of `[search.search_space.seed]`.
+fn read_seed<T>(reader: &mut Reader, by: By, value: fn(&mut Reader) -> T) -> Rules<T> {
+    let rules = reader.table("seed", |seed| Rules::read_by(by, seed, value));
     rules.unwrap_or_else(|| {
         reader.missing(
             "[search.search_space.seed]",
             "give choices such as [search.search_space.seed.linear.config]",
         );
-        Rules {
-            by,
-            rules: Vec::new(),
-            default: None,
-        }
+        no_rules(by)
     })
+}
+
+fn no_rules<T>(by: By) -> Rules<T> {
+    Rules {
+        by,
+        rules: Vec::new(),
+        default: None,
+    }
 }
 
 /// Reports a name of the original that is not here; what else stands in its table is then no matter.
@@ -155,7 +177,9 @@ fn is_not_here(reader: &mut Reader, key: &'static str, sort: Sort) -> bool {
         return false;
     };
     let is_here = match sort {
-        Sort::SearchSpace => SPACES.iter().any(|(known, ())| is_same_name(known, name)),
+        Sort::SearchSpace => {
+            is_channel_space(name) || SPACES.iter().any(|(known, ())| is_same_name(known, name))
+        }
         _ => find_sampler(name).is_ok(),
     };
     let message = not_here(sort, name).filter(|_| !is_here);
@@ -205,7 +229,7 @@ const OF_SETUP: &[&str] = &[
     "weight_upper_limit",
 ];
 
-fn read_strategy(reader: &mut Reader, rules: Rules<Choices>) -> SearchConfig {
+fn read_strategy(reader: &mut Reader, space: SpaceRules) -> SearchConfig {
     let is_missing = is_not_here(reader, "name", Sort::Strategy);
     let named = (!is_missing)
         .then(|| sampler_named(reader, "name"))
@@ -244,7 +268,7 @@ fn read_strategy(reader: &mut Reader, rules: Rules<Choices>) -> SearchConfig {
     let given = reader.item("sampler_config").cloned();
     let settings = reader.table("sampler_config", sampler.read);
     SearchConfig {
-        rules,
+        space,
         sampler: SamplerChoice {
             name: sampler.name,
             settings: settings.unwrap_or_else(sampler.defaults),

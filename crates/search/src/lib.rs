@@ -1,8 +1,8 @@
-//! Search over number formats: spaces of formats, goals, fast trials, workers, results.
+//! Search over number formats and numbers of channels: spaces, goals, fast trials, workers, results.
 //!
-//! A [`FormatSpace`] turns the choices of a config file into a space of the crate `study`, an
-//! [`Evaluator`](evaluate::Evaluator) scores a point of it on rows of a dataset, and a [`Search`] runs the trials of a
-//! study on threads. [`results::Report`] shows what came of it.
+//! A [`SearchSpace`] turns the choices of a config file into a space of the crate `study`, an
+//! [`Evaluator`](evaluate::Evaluator) scores formats on rows of a dataset, and a [`Search`] runs the trials of a study on
+//! threads. [`results::Report`] shows what came of it.
 //!
 //! ```
 //! use search::config::SearchConfig;
@@ -38,6 +38,7 @@
 #![forbid(unsafe_code)]
 
 mod attributes;
+mod channel_space;
 pub mod config;
 pub mod evaluate;
 mod format_space;
@@ -47,12 +48,15 @@ mod objectives;
 mod prepare;
 pub mod results;
 mod search;
+mod space;
 mod trial_training;
 mod workers;
 
-pub use format_space::{Choice, Choices, FormatSpace, FormatSpaceError, KeyChoices, SearchedNode};
+pub use channel_space::ChannelSpace;
+pub use format_space::{Choice, Choices, FormatSpace, KeyChoices, SearchedNode};
 pub use goals::{Budget, Goal, Goals, Side};
 pub use objectives::{Measurement, OBJECTIVES, Objective, ObjectiveEntry, Scores, Source};
 pub use prepare::{PrepareError, Setup};
 pub use search::{Ending, Results, RunError, Search, TrialError};
+pub use space::{SearchSpace, SpaceError, SpaceRules};
 pub use trial_training::TrialTraining;

@@ -1,8 +1,7 @@
 //! From a config, a network and a dataset to a search that is ready to run.
 
 use crate::config::SearchConfig;
-use crate::evaluate::Task;
-use crate::{FormatSpace, FormatSpaceError, Search};
+use crate::{Search, SearchSpace, SpaceError};
 use data::Dataset;
 use ir::Graph;
 use std::sync::Arc;
@@ -25,7 +24,7 @@ pub struct Setup<'a> {
 pub enum PrepareError {
     /// The space does not fit the network.
     #[error(transparent)]
-    Space(#[from] FormatSpaceError),
+    Space(#[from] SpaceError),
     /// There is nothing to score trials on.
     #[error("dataset {dataset} has no {split} rows to score trials on")]
     NoRows {
@@ -42,7 +41,7 @@ pub enum PrepareError {
 impl Search {
     /// Sets up a search; whatever is wrong with it is found out here, before anything is written.
     pub fn prepare(config: SearchConfig, setup: Setup) -> Result<Self, PrepareError> {
-        let formats = FormatSpace::new(&setup.graph, &config.rules)?;
+        let space = SearchSpace::new(&setup.graph, &config.space)?;
         let split = setup.data.split(config.split);
         if split.is_empty() {
             return Err(PrepareError::NoRows {
@@ -52,12 +51,9 @@ impl Search {
         }
         let search = Self {
             train_rows: config.training.map(|_| setup.data.train.clone()),
-            task: Task {
-                graph: Arc::new(setup.graph),
-                formats: Arc::new(formats),
-                rows: split.head(config.num_samples.unwrap_or(split.len())),
-                compare_to: config.compare_to,
-            },
+            network: Arc::new(setup.graph),
+            space,
+            rows: split.head(config.num_samples.unwrap_or(split.len())),
             seed: setup.seed,
             threads: threads(setup.threads, config.n_jobs),
             config,
@@ -70,8 +66,14 @@ impl Search {
     pub fn notes(&self, data: &Dataset) -> Vec<String> {
         let wanted = self.config.num_samples;
         let shortfall = wanted.and_then(|n| data.shortfall(self.config.split, n));
-        let notes = self.task.formats.notes.iter().cloned();
-        notes.chain(shortfall).collect()
+        let is_at_random =
+            matches!(self.space, SearchSpace::Channels(_)) && self.config.training.is_none();
+        let untrained = is_at_random.then(|| {
+            "trials are not trained, so that their new weights answer at random; set eval_mode = false in [search.strategy]"
+                .to_owned()
+        });
+        let notes = self.space.notes().iter().cloned();
+        notes.chain(untrained).chain(shortfall).collect()
     }
 }
 

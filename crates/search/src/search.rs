@@ -1,7 +1,8 @@
 //! A search, ready to run, and what came of it.
 
 use crate::config::SearchConfig;
-use crate::evaluate::Task;
+use crate::evaluate::{Evaluator, Task};
+use crate::space::SearchSpace;
 use crate::workers;
 use data::Split;
 use engine::Network;
@@ -18,8 +19,12 @@ use train::{TrainError, train_steps};
 pub struct Search {
     /// Everything the file asks for.
     pub config: SearchConfig,
-    /// The network and the rows that trials are scored on.
-    pub task: Task,
+    /// The network with its weights.
+    pub network: Arc<Graph>,
+    /// The choices that are searched.
+    pub space: SearchSpace,
+    /// The rows that trials are scored on.
+    pub rows: Split,
     /// The rows that trials are trained on, if they are trained.
     pub train_rows: Option<Split>,
     /// Seed of every random choice.
@@ -88,7 +93,7 @@ impl Search {
     /// A study of the space, with nothing tried yet.
     pub fn study(&self) -> Result<Study, StudyError> {
         let directions = self.config.goals.directions();
-        let space = Arc::clone(&self.task.formats.space);
+        let space = Arc::clone(self.space.study_space());
         let context = SamplerContext {
             space: Arc::clone(&space),
             objectives: directions.len(),
@@ -105,25 +110,47 @@ impl Search {
     /// Samplers that look back learn from what bad trials score, so they see them through unless told otherwise.
     pub(crate) fn stops_early(&self, study: &Study) -> bool {
         let is_wanted = self.config.early_stop.unwrap_or(!study.looks_back());
-        self.config.training.is_none() && is_wanted
+        let is_fast =
+            matches!(self.space, SearchSpace::Formats(_)) && self.config.training.is_none();
+        is_fast && is_wanted
     }
 
-    /// The network of a point with the formats it chooses and, if trials are trained, the weights that its trial had.
+    /// The network of a point and, if trials are trained, the weights that its trial had.
     pub fn graph(&self, point: &Point) -> Result<Graph, TrialError> {
         match self.config.training {
-            None => Ok(self.task.formats.graph(&self.task.graph, point)?),
+            None => Ok(self.untrained(point)?),
             Some(_) => Ok(self.trained(point)?.to_graph()),
         }
     }
 
-    /// The network of a point, trained as its trial is.
+    /// The network of a point, trained as its trial is, if trials are trained.
     pub(crate) fn trained(&self, point: &Point) -> Result<Network, TrialError> {
-        let graph = self.task.formats.graph(&self.task.graph, point)?;
-        let (Some(rows), Some(training)) = (&self.train_rows, self.config.training) else {
-            return Err(PassError::NoData.into());
+        let graph = self.untrained(point)?;
+        let Some(training) = self.config.training else {
+            return Ok(Network::new(graph, 1).map_err(PassError::from)?);
         };
+        let rows = self.train_rows.as_ref().ok_or(PassError::NoData)?;
         let training = training.on_rows(rows.len(), self.seed);
         Ok(train_steps(graph, rows, training)?)
+    }
+
+    /// The network of a point before any training.
+    pub(crate) fn untrained(&self, point: &Point) -> Result<Graph, PassError> {
+        self.space.graph(&self.network, point, self.seed)
+    }
+
+    /// A scorer of formats for one thread; none where every point is a network of its own.
+    pub fn evaluator(&self) -> Result<Option<Evaluator>, PassError> {
+        let SearchSpace::Formats(formats) = &self.space else {
+            return Ok(None);
+        };
+        let task = Task {
+            graph: Arc::clone(&self.network),
+            formats: Arc::clone(formats),
+            rows: self.rows.clone(),
+            compare_to: self.config.compare_to,
+        };
+        Evaluator::new(task, self.threads).map(Some)
     }
 
     /// Runs all trials. `on_trial` is called for every trial in the order of the numbers.

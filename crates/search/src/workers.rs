@@ -5,7 +5,7 @@
 //! after a kill.
 
 use crate::attributes::stored_metrics;
-use crate::evaluate::{Evaluation, Evaluator};
+use crate::evaluate::{Costs, Evaluation, Evaluator};
 use crate::objectives::{Measurement, Scores};
 use crate::search::{Ending, Results, RunError, Search, TrialError};
 use std::collections::BTreeSet;
@@ -149,7 +149,7 @@ impl<'a> WorkerPool<'a> {
 
     /// One worker: trials until there are no more.
     fn work(&self) {
-        let mut evaluator = match Evaluator::new(self.search.task.clone(), self.search.threads) {
+        let mut evaluator = match self.search.evaluator() {
             Ok(evaluator) => evaluator,
             Err(error) => return self.fail(error.into()),
         };
@@ -258,10 +258,13 @@ impl<'a> WorkerPool<'a> {
         }
     }
 
-    fn evaluate(&self, evaluator: &mut Evaluator, job: Job, started: SystemTime) -> Trial {
-        let scored = match self.search.config.training {
-            None => self.score(evaluator, &job),
-            Some(_) => self.train(evaluator, &job.point).map(Evaluation::Complete),
+    fn evaluate(&self, evaluator: &mut Option<Evaluator>, job: Job, started: SystemTime) -> Trial {
+        let scored = match (evaluator, self.search.config.training) {
+            (Some(evaluator), None) => self.score(evaluator, &job),
+            (evaluator, _) => {
+                let scores = self.measure(evaluator.as_mut(), &job.point);
+                scores.map(Evaluation::Complete)
+            }
         };
         let search = self.search;
         let (outcome, scores) = match scored {
@@ -311,15 +314,23 @@ impl<'a> WorkerPool<'a> {
         Ok(evaluation)
     }
 
-    fn train(&self, evaluator: &mut Evaluator, point: &Point) -> Result<Scores, TrialError> {
+    /// Makes the network of a point, trains it if trials are trained, and scores it.
+    fn measure(
+        &self,
+        evaluator: Option<&mut Evaluator>,
+        point: &Point,
+    ) -> Result<Scores, TrialError> {
         let search = self.search;
-        let costs = evaluator.costs(point)?;
-        let score = evaluate(&mut search.trained(point)?, &search.task.rows)?;
+        let costs = match evaluator {
+            Some(evaluator) => evaluator.costs(point)?,
+            None => Costs::of_graph(&search.untrained(point)?)?,
+        };
+        let score = evaluate(&mut search.trained(point)?, &search.rows)?;
         Ok(Scores::new(&Measurement {
             accuracy: accuracy(&score),
             loss: score.loss,
             costs,
-            compare_to: search.task.compare_to,
+            compare_to: search.config.compare_to,
         }))
     }
 

@@ -5,7 +5,7 @@
 use config::{Problem, Reader, Table};
 use ir::Graph;
 use passes::Rules;
-use search::{Choices, FormatSpace, FormatSpaceError};
+use search::{Choices, FormatSpace, SpaceError};
 
 fn network(model: &str) -> Graph {
     let info = models::ModelInfo::default();
@@ -35,7 +35,7 @@ fn space(model: &str, text: &str) -> Result<FormatSpace, Vec<String>> {
         return Err(shown(problems));
     }
     FormatSpace::new(&network(model), &rules).map_err(|error| match error {
-        FormatSpaceError::Config(problems) => shown(problems),
+        SpaceError::Config(problems) => shown(problems),
         other => vec![other.to_string()],
     })
 }

@@ -80,7 +80,7 @@ fn the_page_holds_every_trial() {
                 config[node]["config"][parameter["key"].as_str().unwrap()] = value;
             }
         }
-        let expected = Json::Object(search.task.formats.sampled_config(&record.point));
+        let expected = Json::Object(search.space.sampled_config(&record.point));
         assert_eq!(config, expected, "trial {trial}");
         let note = choice(&data["notes"], trial);
         assert_eq!(note, record.note.clone().map(Json::String));
@@ -264,11 +264,7 @@ fn check_table(dom: &str, report: &Report) {
 /// Of every node of a trial its keys and values, as they are written.
 fn configs(search: &Search, record: &Trial) -> Vec<(String, Vec<(String, String)>)> {
     let written = |value: &Json| value.as_str().map_or(value.to_string(), str::to_owned);
-    let nodes = search
-        .task
-        .formats
-        .sampled_config(&record.point)
-        .into_iter();
+    let nodes = search.space.sampled_config(&record.point).into_iter();
     let keys = |config: &Json| {
         let keys = config["config"].as_object().unwrap().iter();
         keys.map(|(key, value)| (key.clone(), written(value)))

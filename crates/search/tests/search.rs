@@ -86,7 +86,7 @@ fn info(search: &Search) -> StudyInfo {
         directions: search.config.goals.directions(),
         metric_names: search.config.goals.names(),
         facts: Map::new(),
-        space: Arc::clone(&search.task.formats.space),
+        space: Arc::clone(search.space.study_space()),
     }
 }
 
@@ -227,10 +227,10 @@ fn trains_again(keys: &str) {
     let search = search(&strategy("accuracy = {}", &more), network(), 600);
     for trial in run(&search, None).history.trials() {
         let graph = search.graph(&trial.point).unwrap();
-        let untrained = search.task.formats.graph(&search.task.graph, &trial.point);
+        let untrained = search.space.graph(&search.network, &trial.point, 0);
         assert_ne!(graph, untrained.unwrap());
         let mut network = Network::new(graph, 1).unwrap();
-        let rows = &search.task.rows;
+        let rows = &search.rows;
         let input = Input::Gather {
             values: rows.rows(),
             indices: rows.indices(),
@@ -386,13 +386,13 @@ fn a_foreign_trial_that_makes_no_format_has_failed() {
                 weight_width = [2, 4, 8]\nweight_exponent_width = [1, 3, 4]\n\
                 [strategy]\nname = \"tpe\"\n[strategy.setup]\nn_trials = 8\n[strategy.metrics]\naccuracy.scale = 1.0\n";
     let search = search(text, network(), 100);
-    let parameters = search.task.formats.space.parameters().iter();
+    let parameters = search.space.study_space().parameters().iter();
     let chosen = parameters.map(|parameter| {
         let is_width = parameter.name.ends_with("/weight_width");
         (parameter.name.clone(), json!(if is_width { 2 } else { 4 }))
     });
     let named: Map<String, Json> = chosen.collect();
-    let point = search.task.formats.space.point(&named).unwrap();
+    let point = search.space.study_space().point(&named).unwrap();
     let foreign = Trial::new(0, point, Outcome::complete(vec![0.99]));
     let results = run(
         &search,

@@ -4,6 +4,7 @@
 mod fixtures;
 
 use fixtures::{network, run, search, strategy};
+use search::SearchSpace;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -224,7 +225,7 @@ fn a_node_with_many_combinations_is_seen_everywhere() {
     .replace("bias_width = [4, 8]", &format!("bias_width = {widths:?}"));
     let search = search(&text, network(), 200);
     let results = run(&search, None);
-    let space = search.task.formats.space.clone();
+    let space = search.space.study_space().clone();
     let trials: Vec<Map<String, Value>> = results
         .history
         .trials()
@@ -256,14 +257,11 @@ fn a_node_with_many_combinations_is_seen_everywhere() {
             own.all(|(_, width)| *width == 2)
         })
     };
-    assert!(
-        search
-            .task
-            .formats
-            .nodes
-            .iter()
-            .all(|node| cheapest(&node.name))
-    );
+    let SearchSpace::Formats(formats) = &search.space else {
+        panic!("formats are searched");
+    };
+    let mut nodes = formats.nodes.iter();
+    assert!(nodes.all(|node| cheapest(&node.name)));
 }
 
 #[test]
@@ -276,7 +274,7 @@ fn a_float_is_wider_than_any_integer() {
     let Next::Trial { point, .. } = study.ask() else {
         panic!("the first trial needs nothing");
     };
-    let named = search.task.formats.space.named(&point);
+    let named = search.space.study_space().named(&point);
     assert!(named.values().all(|value| *value == "NA"), "{named:?}");
 }
 

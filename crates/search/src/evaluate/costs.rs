@@ -1,6 +1,7 @@
 //! Costs of a graph by node: a trial adds up what its nodes cost.
 
-use ir::{Graph, NodeId, Op, ParamRole, Verified};
+use ir::{Graph, NodeId, Op, ParamRole, Verified, verify};
+use passes::PassError;
 use passes::cost::{NodeCost, node_cost, port_sizes};
 
 /// The contribution of some nodes to the costs of a graph.
@@ -28,6 +29,11 @@ impl Costs {
         self.node += other.node;
         self.weight_bits += other.weight_bits;
         self.weights += other.weights;
+    }
+
+    /// The costs of all nodes of a graph.
+    pub(crate) fn of_graph(graph: &Graph) -> Result<Self, PassError> {
+        Ok(Self::of_others(graph, &verify(graph)?, &[]))
     }
 
     /// The sum over all nodes but some.

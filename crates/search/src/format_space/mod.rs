@@ -12,6 +12,7 @@ mod possible;
 
 pub use choices::{Choice, Choices, KeyChoices};
 
+use crate::space::SpaceError;
 use config::{Problem, Span};
 use format::{FieldValue, Format};
 use ir::{Graph, Node, NodeId, Op, field_json, verify};
@@ -23,7 +24,7 @@ use possible::TriedOperand;
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use study::{Coordinate, Point, Space, StudyError};
+use study::{Coordinate, Point, Space};
 
 /// A space, and what its points mean for the nodes of a graph.
 #[derive(Clone, Debug)]
@@ -66,7 +67,7 @@ pub type NodeChoice = Vec<Option<usize>>;
 
 impl FormatSpace {
     /// The space of the nodes of a graph that the rules choose.
-    pub fn new(graph: &Graph, rules: &Rules<Choices>) -> Result<Self, FormatSpaceError> {
+    pub fn new(graph: &Graph, rules: &Rules<Choices>) -> Result<Self, SpaceError> {
         let chosen = chosen(graph, rules);
         let mut rules_used = rules_used(&chosen);
         let mut problems = unknown(graph, rules);
@@ -96,7 +97,7 @@ impl FormatSpace {
             ties,
         } = maker;
         if nodes.is_empty() {
-            return Err(FormatSpaceError::Nothing);
+            return Err(SpaceError::Nothing("formats"));
         }
         let mut notes: Vec<String> = rules_used.iter().flat_map(RuleUsed::notes).collect();
         notes.extend(rules.unused_notes(graph));
@@ -112,7 +113,7 @@ impl FormatSpace {
         graph: &Graph,
         rules: &Rules<Choices>,
         problems: Vec<Problem>,
-    ) -> Result<Self, FormatSpaceError> {
+    ) -> Result<Self, SpaceError> {
         let places: Vec<Span> = problems
             .iter()
             .map(|problem| problem.span.clone())
@@ -128,7 +129,7 @@ impl FormatSpace {
             }
         }
         if left_out < problems.len() {
-            return Err(FormatSpaceError::Config(problems));
+            return Err(SpaceError::Config(problems));
         }
         let mut space = Self::new(graph, &left)?;
         let note = |problem: &Problem| format!("{}; this choice is left out", problem.message);
@@ -233,25 +234,6 @@ impl FormatSpace {
         }
         lines.join("\n") + "\n"
     }
-}
-
-/// A space that cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum FormatSpaceError {
-    /// Keys of the config do not fit the graph.
-    #[error("{}", .0.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("\n"))]
-    Config(Vec<Problem>),
-    /// No node has anything to choose.
-    #[error(
-        "there is nothing to search: no rule of the search space gives a node of the graph a choice of formats"
-    )]
-    Nothing,
-    /// The parameters make no sense.
-    #[error(transparent)]
-    Space(#[from] StudyError),
-    /// The graph makes no sense.
-    #[error(transparent)]
-    Graph(#[from] PassError),
 }
 
 /// The nodes whose formats are searched, each with its rule.

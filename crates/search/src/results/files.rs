@@ -25,7 +25,7 @@ impl Report<'_> {
         for trial in self.best_spread(MAX_GRAPHS) {
             let graph = self.search.graph(&trial.point)?;
             let name = format!("best/trial_{}", trial.number);
-            let config = self.search.task.formats.to_toml(&trial.point);
+            let config = self.search.space.to_toml(&trial.point);
             files.push((format!("{name}.toml"), config.into_bytes()));
             files.push((format!("{name}.mz"), graph_file(&graph, preparation)?));
         }

@@ -21,7 +21,7 @@ pub fn importances(search: &Search, results: &Results) -> Vec<(String, Vec<(Stri
     }
     let names = search.config.goals.names();
     let per_objective = |(objective, name): (usize, String)| {
-        let parameters = search.task.formats.space.parameters().iter().enumerate();
+        let parameters = search.space.study_space().parameters().iter().enumerate();
         let mut shares: Vec<(String, f64)> = parameters
             .map(|(index, parameter)| (parameter.name.clone(), share(results, objective, index)))
             .collect();

@@ -103,7 +103,7 @@ impl Report<'_> {
             "hardware_metrics": part(Source::Hardware),
             "scaled_metrics": scores.as_ref().map(|scores| self.search.config.goals.scaled(scores)),
             "violation": trial.outcome.violation,
-            "sampled_config": self.search.task.formats.sampled_config(&trial.point),
+            "sampled_config": self.search.space.sampled_config(&trial.point),
             "state": trial.outcome.state.name(),
             "note": trial.note,
             "time_begin": unix(trial.started),
@@ -114,7 +114,7 @@ impl Report<'_> {
 
     /// `trials.csv`: numbers, metrics and choices in columns.
     pub fn table(&self) -> Table {
-        let space = &self.search.task.formats.space;
+        let space = &self.search.space.study_space();
         let parameters = space.parameters();
         let names = ["number", "state"]
             .into_iter()

@@ -1,4 +1,4 @@
-//! `ch search --config FILE`: searches over number formats.
+//! `ch search --config FILE`: searches over number formats or numbers of channels.
 
 mod outcome;
 mod progress;

@@ -32,7 +32,7 @@ impl Outcome {
         // Of a front, the best in the first objective.
         if let Some(best) = report.best_spread(MAX_GRAPHS).first() {
             let graph = folder.join(format!("best/trial_{}.mz", best.number));
-            let command = test_command(settings, &report.search.task.graph.name, &graph);
+            let command = test_command(settings, &report.search.network.name, &graph);
             lines.push(format!("use it: {command}"));
         }
         let Results {

@@ -12,7 +12,7 @@ use data::{Dataset, Preparation};
 use ir::Graph;
 use search::config::SearchConfig;
 use search::results::Report;
-use search::{FormatSpaceError, PrepareError, Search, Setup};
+use search::{PrepareError, Search, Setup, SpaceError};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use study::StudyError;
@@ -71,7 +71,7 @@ impl SearchRun<'_> {
         for note in search.notes(self.data) {
             console.note(&note);
         }
-        let size = search.task.formats.space.size();
+        let size = search.space.study_space().size();
         console.print(&format!(
             "searching {} with {} over {}, {} rows, {}",
             search.config.goals.names().join(", "),
@@ -82,7 +82,7 @@ impl SearchRun<'_> {
                 Some(u128::MAX) => "more than 10^38 configurations".to_owned(),
                 Some(n) => format!("{n} configuration{}", if n == 1 { "" } else { "s" }),
             },
-            search.task.rows.len(),
+            search.rows.len(),
             count(search.threads as u64, "thread"),
         ));
         let storage = match storage {
@@ -125,7 +125,7 @@ impl SearchRun<'_> {
             threads: threads.map(|_| pipeline::threads(self.settings)),
         };
         Search::prepare(asked, setup).map_err(|error| match error {
-            PrepareError::Space(FormatSpaceError::Config(problems)) => {
+            PrepareError::Space(SpaceError::Config(problems)) => {
                 anyhow!("{}", self.source.describe(&problems))
             }
             PrepareError::Study(error @ StudyError::Unsuitable { .. }) => {
@@ -139,7 +139,7 @@ impl SearchRun<'_> {
         let folder = folder.join("search_ckpts");
         let title = format!(
             "Search of {} on {}",
-            report.search.task.graph.name, self.data.info.name
+            report.search.network.name, self.data.info.name
         );
         if report.search.config.training.is_some() {
             console.print("training the best trials again, to write their weights");

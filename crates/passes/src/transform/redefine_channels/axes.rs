@@ -2,7 +2,7 @@
 
 use super::unknowns::{Unknown, Unknowns};
 use ir::ops::conv::Conv;
-use ir::{Node, NodeId, Op, Shape, Value, Verified};
+use ir::{Node, NodeId, Op, Shape, Type, Value, Verified};
 use std::collections::BTreeMap;
 
 /// One unknown for each axis of a value.
@@ -70,27 +70,6 @@ impl ChannelAxes {
             Op::Linear(_) => vec![self.linear(id, &inputs)],
             Op::Conv1d(op) => vec![self.conv(id, &inputs, op)],
             Op::Conv2d(op) => vec![self.conv(id, &inputs, op)],
-            // element by element, or channel by channel
-            Op::BatchNorm1d(_)
-            | Op::BatchNorm2d(_)
-            | Op::LayerNorm(_)
-            | Op::Relu(_)
-            | Op::Relu6(_)
-            | Op::Hardtanh(_)
-            | Op::Hardswish(_)
-            | Op::Hardsigmoid(_)
-            | Op::Sigmoid(_)
-            | Op::Tanh(_)
-            | Op::Gelu(_)
-            | Op::Silu(_)
-            | Op::Elu(_)
-            | Op::Selu(_)
-            | Op::Softplus(_)
-            | Op::Softsign(_)
-            | Op::Softmax(_)
-            | Op::LogSoftmax(_)
-            | Op::Dropout(_)
-            | Op::Identity(_) => inputs.axes,
             Op::MaxPool1d(_)
             | Op::MaxPool2d(_)
             | Op::AvgPool1d(_)
@@ -116,7 +95,22 @@ impl ChannelAxes {
             }
             Op::Chunk(op) => vec![self.chunk(op, inputs); verified.outputs(id).len()],
             Op::Getitem(op) => vec![self.getitem(op, &inputs)],
+            _ => self.others(&inputs, verified.outputs(id)),
         }
+    }
+
+    /// Norms and activations keep the shape and so the axes. Of other operators nothing is known: what they read stays.
+    fn others(&mut self, inputs: &Inputs, results: &[Type]) -> Vec<Axes> {
+        let keeps_shape = |ty: &Type| inputs.shapes.len() == 1 && ty.shape == inputs.shapes[0];
+        if results.iter().all(keeps_shape) {
+            return vec![inputs.axes[0].clone(); results.len()];
+        }
+        for &axis in inputs.axes.iter().flatten() {
+            self.unknowns
+                .fix(axis, || format!("{} reads them", inputs.node.name));
+        }
+        let unchanged = |ty: &Type| vec![None; ty.shape.rank()];
+        results.iter().map(unchanged).collect()
     }
 
     fn new_layer(&mut self, id: NodeId) -> usize {

@@ -108,12 +108,18 @@ struct Asked {
     notes: Vec<String>,
 }
 
+/// The layers of a group that rules multiply, all by the same.
+struct Request {
+    layers: Vec<NodeId>,
+    multiplier: f64,
+}
+
 fn asked(
     graph: &Graph,
     groups: &ChannelGroups,
     rules: &Rules<Redefinition>,
 ) -> Result<Asked, PassError> {
-    let mut first: Vec<Option<(NodeId, f64)>> = vec![None; groups.groups.len()];
+    let mut requests: Vec<Option<Request>> = groups.groups.iter().map(|_| None).collect();
     let mut notes = Vec::new();
     for (id, node) in graph.iter() {
         let rule = rules.find(node).filter(|rule| rule.value.multiplies());
@@ -130,48 +136,47 @@ fn asked(
             continue;
         };
         let group = &groups.groups[index];
-        match (&group.fixed, first[index]) {
+        match (&group.fixed, &mut requests[index]) {
             (Some(_), _) if multiplier == 1.0 => {}
             (Some(reason), _) if is_own => {
                 return Err(PassError::node(node, cannot(multiplier, reason)));
             }
             (Some(reason), _) => notes.push(stays(node, reason)),
-            (None, None) => first[index] = Some((id, multiplier)),
-            (None, Some((_, known))) if known == multiplier => {}
-            (None, Some((other, known))) => {
-                let (other, joined) = (&graph.node(other).name, group.joined_by.join(", "));
+            (None, request @ None) => {
+                let layers = vec![id];
+                *request = Some(Request { layers, multiplier });
+            }
+            (None, Some(known)) if known.multiplier == multiplier => known.layers.push(id),
+            (None, Some(known)) => {
+                let other = &graph.node(known.layers[0]).name;
+                let (known, joined) = (known.multiplier, group.joined_by.join(", "));
                 let message = format!(
-                    "channel_multiplier {multiplier} differs from {known} of {other}, whose channels {joined} joins with \
-                     these; give both the same"
+                    "channel_multiplier {multiplier} differs from {known} of {other}, but their channels are joined by {joined}; \
+                     give both the same"
                 );
                 return Err(PassError::node(node, message));
             }
         }
     }
-    let groups = groups.groups.iter().zip(&first);
-    notes.extend(groups.filter_map(|(group, first)| followers(graph, group, (*first)?)));
-    let multipliers = first.iter().map(|asked| asked.map_or(1.0, |(_, m)| m));
+    let each = groups.groups.iter().zip(&requests);
+    notes.extend(each.filter_map(|(group, request)| followers(graph, group, request.as_ref()?)));
+    let multiplier = |request: &Option<Request>| request.as_ref().map_or(1.0, |r| r.multiplier);
     Ok(Asked {
-        multipliers: multipliers.collect(),
+        multipliers: requests.iter().map(multiplier).collect(),
         notes,
     })
 }
 
-/// The note on layers that change with the one that was asked to.
-fn followers(
-    graph: &Graph,
-    group: &ChannelGroup,
-    (first, multiplier): (NodeId, f64),
-) -> Option<String> {
-    let others = group.layers.iter().filter(|&&layer| layer != first);
+/// The note on layers that change with those that were asked to.
+fn followers(graph: &Graph, group: &ChannelGroup, request: &Request) -> Option<String> {
+    let others = group.layers.iter();
+    let others = others.filter(|layer| !request.layers.contains(layer));
     let others: Vec<&str> = others.map(|&id| graph.node(id).name.as_str()).collect();
-    let is_silent = others.is_empty() || multiplier == 1.0;
+    let is_silent = others.is_empty() || request.multiplier == 1.0;
     (!is_silent).then(|| {
-        let (first, joined) = (&graph.node(first).name, group.joined_by.join(", "));
-        format!(
-            "the channels of {first} and {} change together: {joined} joins them",
-            others.join(", ")
-        )
+        let first = &graph.node(request.layers[0]).name;
+        let (others, joined) = (others.join(", "), group.joined_by.join(", "));
+        format!("the channels of {first} and {others} change together, joined by {joined}")
     })
 }
 

@@ -43,5 +43,5 @@ bn1        batch_norm2d  4 → 8     4 → 8
 depthwise  conv2d        4 → 8     4 → 8
 fc         linear        64 → 128  2
 
-note: the channels of conv1 and depthwise change together: depthwise joins them
+note: the channels of conv1 and depthwise change together, joined by depthwise
 note: 8 of 8 parameters belong to layers of other sizes and start anew; train the network again

@@ -34,5 +34,5 @@ conv1      conv2d    2       4 → 12
 conv2      conv2d    4 → 12  4 → 12
 fc         linear    4 → 12  2
 
-note: the channels of conv1 and conv2 change together: add joins them
+note: the channels of conv1 and conv2 change together, joined by add
 note: 4 of 4 parameters belong to layers of other sizes and start anew; train the network again

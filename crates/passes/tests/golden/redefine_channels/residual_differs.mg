@@ -14,4 +14,4 @@ graph "residual" {
   return fc
 }
 ----
-redefine_channels: conv2 (conv2d): channel_multiplier 3 differs from 2 of conv1, whose channels add joins with these; give both the same
+redefine_channels: conv2 (conv2d): channel_multiplier 3 differs from 2 of conv1, but their channels are joined by add; give both the same

@@ -16,8 +16,8 @@ pub fn data(report: &Report) -> Json {
     json!({
         "sampler": search.config.sampler.name,
         "seed": search.seed,
-        "rows": search.task.rows.len(),
-        "configurations": search.task.formats.space.size().map(|size| size as f64),
+        "rows": search.rows.len(),
+        "configurations": search.space.study_space().size().map(|size| size as f64),
         "numbers": trials.iter().map(|trial| trial.number).collect::<Vec<_>>(),
         "states": trials.iter().map(state).collect::<String>(),
         "best": report.best().into_iter().filter_map(place).collect::<Vec<_>>(),
@@ -119,7 +119,7 @@ fn parameters(report: &Report) -> Vec<Json> {
     let mut places = BTreeMap::new();
     let mut columns: Vec<(String, String, Vec<Option<Json>>)> = Vec::new();
     for (row, trial) in trials.iter().enumerate() {
-        for (node, key, value) in entries(report.search.task.formats.sampled_config(&trial.point)) {
+        for (node, key, value) in entries(report.search.space.sampled_config(&trial.point)) {
             let place = *places
                 .entry((node.clone(), key.clone()))
                 .or_insert(columns.len());
