@@ -2,6 +2,7 @@
 
 use crate::PassError;
 use data::{Dataset, Split, SplitName};
+use interop::checkpoint::Training;
 use ir::{Graph, Tensor};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ pub struct Context<'a> {
     pub explain: bool,
     /// The graph before the first pass.
     pub original: Graph,
+    /// The record of the training that made the weights; it goes into every graph file.
+    pub training: Option<Training>,
     /// The decision of the last quantisation for each node, by name.
     pub decisions: BTreeMap<String, Decision>,
     /// Parameters that a pass replaced by values chosen for their formats, by dotted name.
@@ -95,6 +98,7 @@ impl<'a> Context<'a> {
             seed: 0,
             explain: false,
             original: graph.clone(),
+            training: None,
             decisions: BTreeMap::new(),
             replaced: BTreeMap::new(),
             files: Vec::new(),

@@ -3,8 +3,8 @@
 use crate::output::Output;
 use crate::output::json_text;
 use crate::output::{Console, OutputArgs};
-use crate::pipeline;
 use crate::settings::{Action, Config, SettingArgs, Settings, hide_unused};
+use crate::{classes, pipeline};
 use anyhow::{Context, Result, bail};
 use engine::{Input, IntegerPlan};
 use ir::Graph;
@@ -50,6 +50,10 @@ pub fn run(args: &Args) -> Result<Output> {
     }
     let samples = samples(settings, args, &mut console)?;
     let graph = pipeline::open_graph(settings, samples.info.as_ref(), &mut console)?;
+    if let Some(info) = &samples.info {
+        let name = settings.model.as_ref().unwrap_or(&graph.name);
+        classes::check_count(name, &graph, info, &mut console)?;
+    }
     let rows = samples.values.len() / samples.width.max(1);
     if rows == 0 {
         bail!("there are no rows to run");

@@ -8,11 +8,12 @@ use super::transform::apply::{Options, TransformRun, graph_path};
 use crate::interrupt::stop_flag;
 use crate::output::{Console, Folder, Output, OutputArgs, json_text};
 use crate::pipeline;
-use crate::settings::{Action, Config, Resume, SettingArgs, Settings, Source};
+use crate::settings::{Action, Config, LoadType, Resume, SettingArgs, Settings, Source};
 use ::train::Ending;
 use anyhow::{Result, bail};
 use data::Dataset;
 use engine::Score;
+use interop::checkpoint::Training;
 use ir::Graph;
 use passes::Program;
 use passes::compare::Compare;
@@ -24,8 +25,8 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub struct Args {
     /// TOML file with settings, and tables [passes.…] and [search.…] for what is to be done after training
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "config")]
+    file: Option<PathBuf>,
     #[command(flatten)]
     settings: SettingArgs,
     #[command(flatten)]
@@ -40,8 +41,10 @@ const COMPARED: usize = 512;
 /// Runs everything the file asks for.
 pub fn run(args: &Args) -> Result<Output> {
     let mut given = args.settings.clone();
-    if let Some(other) = given.config.replace(args.file.clone()) {
-        let (file, other) = (args.file.display(), other.display());
+    if let Some(file) = &args.file
+        && let Some(other) = given.config.replace(file.clone())
+    {
+        let (file, other) = (file.display(), other.display());
         bail!("two files given, {file} and {other}; name one");
     }
     let pipeline = args.options.pipeline.as_deref();
@@ -59,6 +62,7 @@ pub fn run(args: &Args) -> Result<Output> {
         data: &data,
         options: &args.options,
         console: &mut console,
+        training: pipeline::training_record(settings),
         facts: json!({}),
         results: String::new(),
         passed: true,
@@ -94,6 +98,8 @@ struct Flow<'a> {
     data: &'a Dataset,
     options: &'a Options,
     console: &'a mut Console,
+    /// The record of the training that made the weights.
+    training: Option<Training>,
     /// For programs.
     facts: Json,
     /// For people who asked for results alone.
@@ -169,7 +175,8 @@ impl<'a> Flow<'a> {
         self.console
             .print(&format!("best.ckpt: {}\n", outcome.best.display()));
         let mut best = self.settings.clone();
-        best.load_name = Some(outcome.best);
+        (best.load_name, best.load_type) = (Some(outcome.best), LoadType::Auto);
+        self.training = pipeline::training_record(&best);
         let graph = pipeline::open_graph(&best, Some(&self.data.info), self.console)?;
         Ok(Some(graph))
     }
@@ -229,6 +236,7 @@ impl<'a> Flow<'a> {
             source: self.source,
             data: Some(self.data),
             options: self.options,
+            training: self.training.clone(),
         }
     }
 
@@ -237,6 +245,7 @@ impl<'a> Flow<'a> {
             settings: self.settings,
             source: self.source,
             data: self.data,
+            training: self.training.clone(),
         }
     }
 

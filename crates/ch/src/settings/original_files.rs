@@ -30,6 +30,7 @@ const SECTIONS: &[Section] = &[
             "load_type = \"pl\"",
             "load_type = \"mz\"",
             "load_type = \"pt\"",
+            "load_type = \"hf\"",
             "training_optimizer = \"AdamW\"",
             "training_optimizer = \"sgd\"",
             "num_workers = 16",
@@ -301,10 +302,6 @@ const NOT_HERE: &[(&str, &str)] = &[
         "instance-segmentation is a task of the original",
     ),
     (
-        "load_type = \"hf\"",
-        "hf is a kind of checkpoint of the original",
-    ),
-    (
         "[passes.quantize.linear.config]\nname = \"binary_residual\"\nweight_width = 1",
         "binary_residual is a number format of the original",
     ),
@@ -330,6 +327,7 @@ fn problems(text: &str) -> Vec<String> {
     let scope = Scope {
         action: Action::Run,
         pipeline: None,
+        typed: &[],
     };
     match parse(text, scope) {
         Ok(_) => Vec::new(),

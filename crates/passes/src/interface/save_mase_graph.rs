@@ -3,7 +3,7 @@
 use super::required_path;
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
-use interop::checkpoint::{self, Checkpoint, Kind as FileKind};
+use interop::checkpoint::{self, Checkpoint, Kind as FileKind, Training};
 use ir::Graph;
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ graph.mz. Limits: the file appears when all passes are done.";
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
         let Self(save_dir) = self;
         let path = save_dir.join("graph.mz");
-        let bytes = graph_file(graph)?;
+        let bytes = graph_file_with(graph, context.training.as_ref())?;
         let report = PassReport::text(format!("{}: {} bytes", path.display(), bytes.len()));
         context.write(path, bytes);
         Ok(report)
@@ -45,6 +45,11 @@ graph.mz. Limits: the file appears when all passes are done.";
 
 /// The bytes of a `.mz` file that holds a graph with its weights and statistics.
 pub fn graph_file(graph: &Graph) -> Result<Vec<u8>, PassError> {
+    graph_file_with(graph, None)
+}
+
+/// The same with the record of the training that made the weights; the state of its optimiser is left out.
+pub fn graph_file_with(graph: &Graph, training: Option<&Training>) -> Result<Vec<u8>, PassError> {
     let statistics: Map<String, Json> = graph
         .nodes()
         .iter()
@@ -54,7 +59,12 @@ pub fn graph_file(graph: &Graph) -> Result<Vec<u8>, PassError> {
     let checkpoint = Checkpoint {
         kind: FileKind::Mz,
         tensors: models::weights::tensors_of(graph),
-        training: None,
+        training: training.map(|training| Training {
+            epoch: training.epoch,
+            global_step: training.global_step,
+            hyper_parameters: training.hyper_parameters.clone(),
+            ..Training::default()
+        }),
         graph: Some(graph.to_string()),
         metadata: json!({ "statistics": statistics }),
     };

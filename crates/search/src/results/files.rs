@@ -2,7 +2,7 @@
 
 use super::{Report, page};
 use crate::TrialError;
-use passes::interface::graph_file;
+use passes::interface::{Training, graph_file_with};
 use serde_json::Value as Json;
 
 /// Graphs that are written; a front can have hundreds of points.
@@ -10,7 +10,12 @@ pub const MAX_GRAPHS: usize = 20;
 
 impl Report<'_> {
     /// All files: trials as JSON and CSV, a chart, a page, the best as configs and graphs; `best.json` comes last.
-    pub fn files(&self, title: &str) -> Result<Vec<(String, Vec<u8>)>, TrialError> {
+    /// The graphs keep the record of the training that made their weights.
+    pub fn files(
+        &self,
+        title: &str,
+        training: Option<&Training>,
+    ) -> Result<Vec<(String, Vec<u8>)>, TrialError> {
         let mut files: Vec<(String, Vec<u8>)> = vec![
             ("log.json".to_owned(), json_bytes(&self.log())),
             ("trials.csv".to_owned(), self.table().to_csv().into_bytes()),
@@ -22,7 +27,7 @@ impl Report<'_> {
             let name = format!("best/trial_{}", trial.number);
             let config = self.search.task.formats.to_toml(&trial.point);
             files.push((format!("{name}.toml"), config.into_bytes()));
-            files.push((format!("{name}.mz"), graph_file(&graph)?));
+            files.push((format!("{name}.mz"), graph_file_with(&graph, training)?));
         }
         files.push(("best.json".to_owned(), json_bytes(&self.best_json())));
         Ok(files)

@@ -52,6 +52,7 @@ pub fn run(args: &Args) -> Result<Output> {
         settings,
         source: &config.source,
         data: &data,
+        training: pipeline::training_record(settings),
     };
     let search = run.prepare(asked, graph)?;
     // A wrong address is found out before anything is written.

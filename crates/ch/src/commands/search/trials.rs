@@ -9,6 +9,7 @@ use crate::pipeline;
 use crate::settings::{Settings, Source};
 use anyhow::{Context, Result, anyhow};
 use data::Dataset;
+use interop::checkpoint::Training;
 use ir::Graph;
 use search::config::SearchConfig;
 use search::results::Report;
@@ -56,6 +57,8 @@ pub struct SearchRun<'a> {
     pub source: &'a Source,
     /// Rows to score on.
     pub data: &'a Dataset,
+    /// The record of the training that made the weights.
+    pub training: Option<Training>,
 }
 
 impl SearchRun<'_> {
@@ -144,7 +147,7 @@ impl SearchRun<'_> {
         if report.search.config.training.is_some() {
             console.print("training the best trials again, to write their weights");
         }
-        let files = report.files(&title)?;
+        let files = report.files(&title, self.training.as_ref())?;
         for (name, bytes) in &files {
             write_file(&folder.join(name), bytes, console)?;
         }

@@ -90,7 +90,8 @@ fn save_graph(mut graph: Graph, outcome: &Outcome, console: &mut Console) -> Res
     let weights = interop::checkpoint::read(&outcome.best, None)?;
     models::weights::load_into(&mut graph, &weights.tensors)?;
     let path = outcome.best.with_extension("mz");
-    write_file(&path, &passes::interface::graph_file(&graph)?, console)?;
+    let bytes = passes::interface::graph_file_with(&graph, weights.training.as_ref())?;
+    write_file(&path, &bytes, console)?;
     Ok(path)
 }
 

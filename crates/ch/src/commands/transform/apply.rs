@@ -8,6 +8,7 @@ use crate::settings::{Settings, Source};
 use anyhow::{Result, anyhow, bail};
 use config::did_you_mean;
 use data::Dataset;
+use interop::checkpoint::Training;
 use ir::Graph;
 use passes::{Context, OutputFile, Program, RunError, StepReport};
 use serde_json::{Value as Json, json};
@@ -62,6 +63,8 @@ pub struct TransformRun<'a> {
     pub data: Option<&'a Dataset>,
     /// The options on the command line.
     pub options: &'a Options,
+    /// The record of the training that made the weights.
+    pub training: Option<Training>,
 }
 
 /// The result of the passes.
@@ -86,6 +89,7 @@ impl TransformRun<'_> {
         context.run_batch_size = self.settings.batch_size.get();
         context.threads = pipeline::threads(self.settings);
         context.explain = self.options.explain;
+        context.training.clone_from(&self.training);
         let mut steps = Vec::new();
         let ended = program.run(&mut graph, &mut context, |step, graph, context| {
             self.report_step(step, graph, context, console);
@@ -146,7 +150,7 @@ impl TransformRun<'_> {
         if outcome.failure.is_some() {
             return Ok(());
         }
-        let graph = passes::interface::graph_file(&outcome.graph)?;
+        let graph = passes::interface::graph_file_with(&outcome.graph, self.training.as_ref())?;
         write_file(&graph_path(software), &graph, console)?;
         let facts = json!({
             "config": self.settings.effective(),

@@ -52,6 +52,7 @@ pub fn run(args: &Args) -> Result<Output> {
         source: &config.source,
         data: data.as_ref(),
         options: &args.options,
+        training: pipeline::training_record(settings),
     };
     let mut outcome = run.apply(&program, graph, &mut console);
     let is_worth_writing = outcome.failure.is_none() || !outcome.steps.is_empty();
