@@ -164,9 +164,8 @@ pub fn parse(text: &str, scope: Scope) -> Result<Content, Problems> {
         .zip(order)
         .map(|(passes, order)| in_order(&mut reader, passes, &order));
     // `[passes]` without a pass asks for none.
-    let passes = ordered
-        .as_ref()
-        .or(passes.filter(|passes| !passes.0.is_empty()));
+    let passes = ordered.as_ref().or(passes);
+    let passes = passes.filter(|passes| !passes.0.is_empty());
     content.notes = reader.take_notes();
     report_unknown_keys(&mut reader);
     let mut found = reader.finish();
