@@ -18,14 +18,23 @@ const BEST: &[&str] = &[
     "software/training_ckpts/best.mz",
     "software/training_ckpts/best.ckpt",
 ];
+/// The weights in a folder of Hugging Face's.
+const HUGGING_FACE: &[&str] = &["model.safetensors", "pytorch_model.bin"];
+
+/// True for a checkpoint, or the folder of a run, that brings its graph.
+pub fn brings_graph(path: &Path) -> bool {
+    let path = resolve(path).unwrap_or_else(|_| path.to_owned());
+    path.extension().is_some_and(|extension| extension == "mz")
+}
 
 /// The checkpoint itself, or the best one of the run in a folder.
 pub fn resolve(path: &Path) -> Result<PathBuf> {
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
-    let best = BEST.iter().map(|best| path.join(best));
-    best.into_iter()
+    let files = BEST.iter().chain(HUGGING_FACE);
+    files
+        .map(|file| path.join(file))
         .find(|best| best.is_file())
         .with_context(|| {
             format!(

@@ -8,11 +8,25 @@ use ir::{Graph, Op, Verified};
 /// Classes named in a message before the rest is counted.
 const MAX_NAMED: usize = 12;
 
-/// Refuses a network, called `name`, that returns fewer values than there are classes. Notes values that no class has, and a
-/// softmax before the loss, which has its own.
+/// Checks the number of values as [`check_count`] does, and notes a softmax before the loss, which has its own.
 pub fn check(name: &str, graph: &Graph, info: &Info, console: &mut Console) -> Result<()> {
+    check_count(name, graph, info, console)?;
     let verified = ir::verify(graph)?;
-    let Some((outputs, last)) = returned(&verified) else {
+    if let Some((_, last)) = returned(&verified)
+        && matches!(graph.node(last).op, Op::Softmax(_))
+    {
+        let node = &graph.node(last).name;
+        console.note(&format!(
+            "{name} ends in a softmax, {node}, and the loss, cross-entropy, applies another: leave {node} out of the network"
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses a network, called `name`, that returns fewer values than there are classes, and notes values that no class has.
+pub fn check_count(name: &str, graph: &Graph, info: &Info, console: &mut Console) -> Result<()> {
+    let verified = ir::verify(graph)?;
+    let Some((outputs, _)) = returned(&verified) else {
         return Ok(());
     };
     let classes = info.classes.len();
@@ -29,12 +43,6 @@ pub fn check(name: &str, graph: &Graph, info: &Info, console: &mut Console) -> R
         console.note(&format!(
             "{name} returns {outputs} values but {dataset} has {classes} classes ({}): the last {more} belong to none",
             names(info)
-        ));
-    }
-    if matches!(graph.node(last).op, Op::Softmax(_)) {
-        let node = &graph.node(last).name;
-        console.note(&format!(
-            "{name} ends in a softmax, {node}, and the loss, cross-entropy, applies another: leave {node} out of the network"
         ));
     }
     Ok(())

@@ -122,10 +122,12 @@ pub fn open_graph(
         graph.initialize(settings.seed);
         return Ok(graph);
     };
-    let file = checkpoint::read(path, checkpoint_kind(settings.load_type))?;
+    let file = checkpoint::read(path, checkpoint_kind(settings.demanded_load_type()))?;
+    note_other_kind(settings, path, file.kind, console);
     if file.graph.is_some() {
         let graph = passes::interface::graph_of(path, &file)?;
         check_model(settings, &graph, path)?;
+        note_other_model(settings, &graph, path, console);
         return Ok(graph);
     }
     let model = model_name(settings)?;
@@ -168,7 +170,7 @@ pub fn open_classifier(
 
 fn checkpoint_kind(load_type: LoadType) -> Option<Kind> {
     match load_type {
-        LoadType::Auto => None,
+        LoadType::Auto | LoadType::Hf => None,
         LoadType::Pt => Some(Kind::StateDict),
         LoadType::Pl => Some(Kind::Lightning),
         LoadType::Mz => Some(Kind::Mz),
@@ -176,21 +178,52 @@ fn checkpoint_kind(load_type: LoadType) -> Option<Kind> {
     }
 }
 
+/// Notes a checkpoint of another kind than a file names.
+fn note_other_kind(settings: &Settings, path: &Path, kind: Kind, console: &mut Console) {
+    let named = checkpoint_kind(settings.load_type);
+    if named.is_some_and(|named| named != kind) {
+        console.note(&format!(
+            "load_type = \"{}\" in the file, but {} is {kind}, and is read as that",
+            settings.load_type.word(),
+            path.display()
+        ));
+    }
+}
+
+/// Refuses the graph of another model than the command line asks for.
 fn check_model(settings: &Settings, graph: &Graph, path: &Path) -> Result<()> {
-    // A network of the user's own is in no table: its name is the one in the file.
-    let is_other = |model: &&str| !source::is_path(model) && *model != graph.name;
-    let Some(model) = settings.model.as_deref().filter(is_other) else {
+    let other = other_model(settings, graph).filter(|_| settings.is_model_typed());
+    let Some(model) = other else {
         return Ok(());
     };
-    let asked = models::find(model)?.name;
-    if asked != graph.name {
-        bail!(
-            "{} holds the graph of {}, not of {asked}; leave the model out, or name that one",
+    bail!(
+        "{} holds the graph of {}, not of {}; leave the model out, or name that one",
+        path.display(),
+        graph.name,
+        models::find(model)?.name
+    );
+}
+
+/// Notes the graph of another model than a file names.
+fn note_other_model(settings: &Settings, graph: &Graph, path: &Path, console: &mut Console) {
+    let other = other_model(settings, graph).filter(|_| !settings.is_model_typed());
+    if let Some(model) = other {
+        console.note(&format!(
+            "model = \"{model}\" in the file, but {} brings the graph of {}, which is used",
             path.display(),
             graph.name
-        );
+        ));
     }
-    Ok(())
+}
+
+/// The model that was asked for, where a graph is that of another.
+fn other_model<'a>(settings: &'a Settings, graph: &Graph) -> Option<&'a str> {
+    let model = settings.model.as_deref()?;
+    // A network of the user's own is in no table: its name is the one in the file.
+    let is_same = source::is_path(model)
+        || model == graph.name
+        || models::find(model).is_ok_and(|entry| entry.name == graph.name);
+    (!is_same).then_some(model)
 }
 
 /// The sizes of the dataset; those that it leaves open as the checkpoint records them.

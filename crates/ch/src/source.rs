@@ -30,7 +30,12 @@ pub fn load(model: &str, info: &ModelInfo) -> Result<Graph> {
 /// True when a model is named by a path.
 pub fn is_path(model: &str) -> bool {
     let path = Path::new(model);
-    has_extension(path, "mg") || has_extension(path, "mz") || model.contains(['/', '\\'])
+    is_graph_file(path) || model.contains(['/', '\\'])
+}
+
+/// True for a path of the text form, or of a graph with its weights.
+pub fn is_graph_file(path: &Path) -> bool {
+    has_extension(path, "mg") || has_extension(path, "mz")
 }
 
 fn has_extension(path: &Path, wanted: &str) -> bool {

@@ -165,12 +165,13 @@ fn outputs_are_held_against_the_classes_before_the_first_step() {
         fs::write(path, network(name, outputs, end)).unwrap();
     }
     let expected = "error: three.mg returns 3 values but jsc-sim has 5 classes (g q t w z): set out_features = 5 in the last layer\n";
-    for command in ["train", "test"] {
+    for command in ["train", "test", "predict --out y.npy"] {
         let line = format!("{command} three.mg jsc-sim --quiet");
         assert_eq!(error(&folder, &line), expected);
     }
     assert!(!folder.join("mase_output").exists(), "nothing is written");
-    done(&folder, "predict three.mg jsc-sim --out y.npy --quiet");
+    let soft = done(&folder, "predict soft.mg jsc-sim --out y.npy");
+    assert!(!soft.stderr.contains("softmax"), "a prediction has no loss");
     for (name, note) in [
         (
             "eight",
@@ -216,6 +217,37 @@ fn classes_are_taken_in_the_order_of_the_checkpoint() {
     let facts =
         |printed: &Printed| -> serde_json::Value { serde_json::from_str(&printed.stdout).unwrap() };
     assert_eq!(facts(&plain)["correct"], facts(&other)["correct"]);
+}
+
+/// A graph that is trained further after quantising is written with its classes, and its folder brings the model.
+#[test]
+fn a_graph_file_remembers_its_classes_and_stands_for_its_folder() {
+    let folder = trained("graph_classes");
+    let config = "[passes.quantize.linear.config]\nname = \"integer\"\nweight_width = 8\ndata_in_width = 8\n";
+    fs::write(folder.join("q.toml"), config).unwrap();
+    let line = format!("transform jsc-tiny --config q.toml --load {BEST} --project q --quiet");
+    done(&folder, &line);
+    let graph = "mase_output/q/software/transform/transformed_ckpt/graph.mz";
+    done(
+        &folder,
+        &format!("train --load {graph} jsc-sim --max-steps 2 --project again --quiet"),
+    );
+    let best = "mase_output/again/software/training_ckpts/best.mz";
+    for file in [graph, best] {
+        let file = checkpoint::read(&folder.join(file), None).unwrap();
+        let training = file.training.unwrap();
+        let classes = &training.hyper_parameters["classes"];
+        assert_eq!(*classes, serde_json::json!(["g", "q", "t", "w", "z"]));
+        assert_eq!(training.optimizer, None);
+    }
+    let by_folder = done(&folder, "test jsc-sim --load mase_output/again --json");
+    let by_file = done(&folder, &format!("test jsc-sim --load {best} --json"));
+    let correct = |printed: &Printed| -> serde_json::Value {
+        let facts: serde_json::Value = serde_json::from_str(&printed.stdout).unwrap();
+        facts["correct"].clone()
+    };
+    assert!(correct(&by_file).is_number(), "{}", by_file.stdout);
+    assert_eq!(correct(&by_folder), correct(&by_file));
 }
 
 #[test]

@@ -23,8 +23,6 @@ pub enum Sort {
     Task,
     /// A number format.
     Format,
-    /// A kind of checkpoint.
-    Checkpoint,
 }
 
 impl Sort {
@@ -39,7 +37,6 @@ impl Sort {
             Self::Dataset => "a dataset",
             Self::Task => "a task",
             Self::Format => "a number format",
-            Self::Checkpoint => "a kind of checkpoint",
         }
     }
 }
@@ -177,8 +174,6 @@ pub static MISSING: &[Missing] = &[
     missing(Sort::Format, "binaryresidual", "use binary or ternary"),
     missing(Sort::Format, "lutnet", LOOKUP),
     missing(Sort::Format, "logicnets", LOOKUP),
-    // checkpoints
-    missing(Sort::Checkpoint, "hf", "point load_name to the model.safetensors of the Hugging Face folder"),
 ];
 
 /// `tensorrt is a pass of the original that is not here: …` for a name of the table.

@@ -16,6 +16,9 @@ pub enum DataError {
         /// The nearest names there are, or how a file is named.
         hint: String,
     },
+    /// A dataset of the original, with the reason why it is not here.
+    #[error("{0}")]
+    NotHere(String),
     /// The files are not there, and cannot be fetched.
     #[error(transparent)]
     Missing(Box<Missing>),

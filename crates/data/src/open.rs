@@ -135,9 +135,10 @@ pub(crate) fn entry(name: &str) -> Result<&'static DatasetEntry, DataError> {
     DATASETS.iter().find(has_name).ok_or_else(|| {
         let names = DATASETS.iter().map(|entry| entry.name);
         let hint = did_you_mean(name, names);
-        let hint = if let Some(reason) = not_here(Sort::Dataset, name) {
-            format!("; {reason}")
-        } else if hint.is_empty() {
+        if let Some(reason) = not_here(Sort::Dataset, name) {
+            return DataError::NotHere(reason);
+        }
+        let hint = if hint.is_empty() {
             "; a file is opened by FILE:LABEL, as in jets.csv:class".to_owned()
         } else {
             hint

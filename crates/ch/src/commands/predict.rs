@@ -3,9 +3,9 @@
 use crate::output::Output;
 use crate::output::json_text;
 use crate::output::{Console, OutputArgs};
-use crate::pipeline;
 use crate::rows::{self, Part, SPLIT_HELP};
 use crate::settings::{Action, Config, SettingArgs, Settings, hide_unused};
+use crate::{classes, pipeline};
 use anyhow::{Context, Result, bail};
 use data::{Dataset, Info, Split};
 use engine::IntegerPlan;
@@ -44,6 +44,10 @@ pub fn run(args: &Args) -> Result<Output> {
     }
     let (data, rows, info) = open(settings, args, &mut console)?;
     let graph = pipeline::open_graph(settings, info.as_ref(), &mut console)?;
+    if let Some(info) = info.as_ref().filter(|info| !info.classes.is_empty()) {
+        let name = settings.model.as_ref().unwrap_or(&graph.name);
+        classes::check_count(name, &graph, info, &mut console)?;
+    }
     if rows.is_empty() {
         bail!("there are no rows to run");
     }

@@ -7,7 +7,7 @@ use super::train::fit::TrainRun;
 use super::transform::apply::{Options, TransformRun, graph_path};
 use crate::interrupt::stop_flag;
 use crate::output::{Console, Folder, Output, OutputArgs, json_text};
-use crate::settings::{Action, Config, Resume, SettingArgs, Settings, Source};
+use crate::settings::{Action, Config, LoadType, Resume, SettingArgs, Settings, Source};
 use crate::{pipeline, rows};
 use ::train::Ending;
 use anyhow::{Result, bail};
@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub struct Args {
     /// TOML file with settings, and tables [passes.…] and [search.…] for what is to be done after training
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "config")]
+    file: Option<PathBuf>,
     #[command(flatten)]
     settings: SettingArgs,
     #[command(flatten)]
@@ -40,8 +40,10 @@ const COMPARED: usize = 512;
 /// Runs everything the file asks for.
 pub fn run(args: &Args) -> Result<Output> {
     let mut given = args.settings.clone();
-    if let Some(other) = given.config.replace(args.file.clone()) {
-        let (file, other) = (args.file.display(), other.display());
+    if let Some(file) = &args.file
+        && let Some(other) = given.config.replace(file.clone())
+    {
+        let (file, other) = (file.display(), other.display());
         bail!("two files given, {file} and {other}; name one");
     }
     let pipeline = args.options.pipeline.as_deref();
@@ -169,7 +171,7 @@ impl<'a> Flow<'a> {
         self.console
             .print(&format!("best.ckpt: {}\n", outcome.best.display()));
         let mut best = self.settings.clone();
-        best.load_name = Some(outcome.best);
+        (best.load_name, best.load_type) = (Some(outcome.best), LoadType::Auto);
         let graph = pipeline::open_graph(&best, Some(&self.data.info), self.console)?;
         Ok(Some(graph))
     }

@@ -1,8 +1,9 @@
 //! A config file: settings, and the tables `[passes]` and `[search]`. Every problem is reported at once, each with its
 //! line and column.
 
-use super::Action;
+use super::setting::Setting;
 use super::table::{Layer, SETTINGS};
+use super::{Action, names};
 use anyhow::{Context, Result, anyhow, bail};
 use config::{Item, Key, Problem, Reader, Table, Value, describe, did_you_mean};
 use passes::Program;
@@ -71,6 +72,21 @@ pub struct Scope<'a> {
     pub action: Action,
     /// The pipeline to run, whichever the file names.
     pub pipeline: Option<&'a str>,
+    /// The settings of the command line, which win over the file's.
+    pub typed: &'a [(&'static Setting, String)],
+}
+
+impl Scope<'_> {
+    /// The text that the command line gives for a key.
+    pub fn typed(&self, key: &str) -> Option<&str> {
+        let mut typed = self.typed.iter();
+        typed.find_map(|(setting, text)| (setting.key == key).then_some(text.as_str()))
+    }
+
+    /// True when the command line gives a key.
+    pub fn is_typed(&self, key: &str) -> bool {
+        self.typed(key).is_some()
+    }
 }
 
 /// The problems of a file and of the pipeline on the command line.
@@ -135,16 +151,21 @@ pub fn parse(text: &str, scope: Scope) -> Result<Content, Problems> {
     let is_whole = problems.is_empty();
     let mut reader = Reader::new(&table, 0..0);
     let mut content = Content {
-        settings: read_settings(&mut reader, text, action),
+        settings: read_settings(&mut reader, text, scope),
         without_effect: without_effect(&table, action),
         ..Content::default()
     };
+    if is_whole {
+        names::check(&mut reader, &content.settings, scope);
+    }
     let [passes, search] = SECTIONS.map(|name| read_section(&mut reader, name));
     let order = read_transform(&mut reader);
     let ordered = passes
         .zip(order)
         .map(|(passes, order)| in_order(&mut reader, passes, &order));
+    // `[passes]` without a pass asks for none.
     let passes = ordered.as_ref().or(passes);
+    let passes = passes.filter(|passes| !passes.0.is_empty());
     content.notes = reader.take_notes();
     report_unknown_keys(&mut reader);
     let mut found = reader.finish();
@@ -173,7 +194,7 @@ pub fn parse(text: &str, scope: Scope) -> Result<Content, Problems> {
 }
 
 /// The settings; a value that the action has no use for is not looked at further than that it is there.
-fn read_settings(reader: &mut Reader, text: &str, action: Action) -> Layer {
+fn read_settings(reader: &mut Reader, text: &str, scope: Scope) -> Layer {
     let mut layer = Layer::default();
     for setting in SETTINGS {
         let Some(item) = reader.item(setting.key) else {
@@ -184,12 +205,20 @@ fn read_settings(reader: &mut Reader, text: &str, action: Action) -> Layer {
             None => Err(format!("{} is not a single value", item.value)),
         };
         if let Err(problem) = result
-            && action.uses(setting.group)
+            && scope.action.uses(setting.group)
+            && !scope.is_typed(setting.key)
+            && !is_idle(setting, &layer, scope)
         {
             reader.problem(item.span.clone(), format!("{}: {problem}", setting.key));
         }
     }
     layer
+}
+
+/// True for the epochs of a run that trains nothing, because it starts from a checkpoint.
+fn is_idle(setting: &Setting, layer: &Layer, scope: Scope) -> bool {
+    let is_run = scope.action == Action::Run;
+    setting.key == "max_epochs" && is_run && names::load_path(layer, scope).is_some()
 }
 
 /// A single value as it is written in the file; numbers without underscores.
@@ -293,8 +322,11 @@ mod tests {
     use super::*;
 
     fn scope(action: Action) -> Scope<'static> {
-        let pipeline = None;
-        Scope { action, pipeline }
+        Scope {
+            action,
+            pipeline: None,
+            typed: &[],
+        }
     }
 
     fn problems(text: &str, action: Action) -> Vec<Problem> {

@@ -5,10 +5,12 @@
 
 mod arguments;
 mod file;
+mod names;
 mod setting;
 mod table;
 mod value;
 
+use crate::checkpoints;
 use crate::output::{Console, Level};
 use anyhow::{Result, bail};
 pub use arguments::{SettingArgs, hide_unused};
@@ -101,7 +103,11 @@ impl Config {
         action: Action,
         pipeline: Option<&str>,
     ) -> Result<Self> {
-        let scope = Scope { action, pipeline };
+        let scope = Scope {
+            action,
+            pipeline,
+            typed: &args.typed,
+        };
         let (source, content) = match &args.config {
             Some(path) => file::read(path, scope)?,
             None => file::read_source(Source::default(), scope)?,
@@ -157,7 +163,7 @@ fn set_all(layer: &mut Layer, texts: &[(&'static Setting, String)]) -> Result<()
 /// `ch test jsc-sim --load graph.mz`: the file brings the model, so that a lone name is the dataset's.
 fn move_lone_dataset(layers: &mut Layers) {
     let load = layers.get(|layer| &layer.load_name);
-    let brings_graph = load.is_some_and(|path| path.extension().is_some_and(|e| e == "mz"));
+    let brings_graph = load.is_some_and(|path| checkpoints::brings_graph(&path));
     let has_dataset = layers.get(|layer| &layer.dataset).is_some();
     if !brings_graph || has_dataset {
         return;
@@ -236,6 +242,17 @@ impl Settings {
     /// The number of threads, if the file or the command line gives one.
     pub fn given_workers(&self) -> Option<usize> {
         self.layers.get(|layer| &layer.num_workers)
+    }
+
+    /// True when the command line names the model.
+    pub fn is_model_typed(&self) -> bool {
+        self.layers.command_line.model.is_some()
+    }
+
+    /// The kind of checkpoint that the command line demands; a file's is a note where it is another.
+    pub fn demanded_load_type(&self) -> LoadType {
+        let typed = self.layers.command_line.load_type.as_ref();
+        typed.map_or(LoadType::Auto, |given| given.value)
     }
 
     /// The amount of printing.

@@ -1,8 +1,8 @@
 //! Keys and values of files that were written for the original, by table: a file with any of them is accepted, or what it
 //! asks for is named as something of the original that is not here.
 
-use super::Action;
 use super::file::{Scope, parse};
+use super::{Action, SETTINGS, Setting};
 
 /// A table: the text before the key, which ends with the table's header, and its keys with values.
 struct Section {
@@ -30,6 +30,7 @@ const SECTIONS: &[Section] = &[
             "load_type = \"pl\"",
             "load_type = \"mz\"",
             "load_type = \"pt\"",
+            "load_type = \"hf\"",
             "training_optimizer = \"AdamW\"",
             "training_optimizer = \"sgd\"",
             "num_workers = 16",
@@ -49,6 +50,8 @@ const SECTIONS: &[Section] = &[
             "[strategy]\nname = \"ea\"\n[strategy.setup]\nmodel_parallel = false",
             "[transform]\nstyle = \"graph\"",
             "[transform]\nstyle = \"module\"",
+            "passes = {}",
+            "task = \"cls\"\nload_type = \"hf\"",
         ],
     },
     Section {
@@ -297,12 +300,24 @@ const NOT_HERE: &[(&str, &str)] = &[
     ),
     ("task = \"lm\"", "lm is a task of the original"),
     (
-        "task = \"instance-segmentation\"",
-        "instance-segmentation is a task of the original",
+        "model = \"jsc-custom\"",
+        "model: jsc-custom is a model of the original that is not here: its class was the user's",
     ),
     (
-        "load_type = \"hf\"",
-        "hf is a kind of checkpoint of the original",
+        "model = \"facebook/opt-125m\"",
+        "model: facebook/opt-125m is a model of the original",
+    ),
+    (
+        "dataset = \"wikitext2\"",
+        "dataset: wikitext2 is a dataset of the original",
+    ),
+    (
+        "[passes.quantize.linear.config]\nname = \"logicnets\"\nweight_width = 1",
+        "logicnets is a number format of the original",
+    ),
+    (
+        "task = \"instance-segmentation\"",
+        "instance-segmentation is a task of the original",
     ),
     (
         "[passes.quantize.linear.config]\nname = \"binary_residual\"\nweight_width = 1",
@@ -330,6 +345,7 @@ fn problems(text: &str) -> Vec<String> {
     let scope = Scope {
         action: Action::Run,
         pipeline: None,
+        typed: &[],
     };
     match parse(text, scope) {
         Ok(_) => Vec::new(),
@@ -369,6 +385,40 @@ fn what_the_original_has_and_is_not_here_is_named_as_such() {
         let is_named = found.iter().any(|problem| problem.contains(expected));
         assert!(is_named, "{text}: {found:?}");
     }
+}
+
+#[test]
+fn a_path_that_is_not_there_is_named_with_its_key() {
+    for (text, expected) in [
+        (
+            "load_name = \"no.ckpt\"",
+            "load_name: there is no file no.ckpt",
+        ),
+        ("model = \"no.mg\"", "model: there is no file no.mg"),
+        ("dataset = \"no.csv:y\"", "dataset: there is no file no.csv"),
+    ] {
+        assert_eq!(problems(text), [expected]);
+    }
+    let typed: Vec<(&Setting, String)> = SETTINGS
+        .iter()
+        .filter(|setting| ["load_name", "task"].contains(&setting.key))
+        .map(|setting| (setting, "cls".to_owned()))
+        .collect();
+    let scope = Scope {
+        action: Action::Run,
+        pipeline: None,
+        typed: &typed,
+    };
+    let text = "load_name = \"no.ckpt\"\ntask = \"lm\"\nmax_epochs = 0\n";
+    assert!(parse(text, scope).is_ok(), "the command line wins");
+}
+
+#[test]
+fn problems_of_all_tables_are_reported_together() {
+    let text = "model = \"jsc-custom\"\n[passes.tensorrt]\n[search.search_space]\nname = \"graph/zero_cost_proxy\"\n\
+                [search.strategy]\nname = \"rl\"\n";
+    let found = problems(text);
+    assert_eq!(found.len(), 4, "{found:?}");
 }
 
 #[test]

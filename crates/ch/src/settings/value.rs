@@ -267,7 +267,7 @@ choices! {
         Cls = "cls",
     }
     /// The kind of a checkpoint.
-    LoadType of Checkpoint {
+    LoadType {
         /// The kind that its content shows.
         Auto = "auto",
         /// A state dictionary of PyTorch.
@@ -278,6 +278,8 @@ choices! {
         Mz = "mz",
         /// A file of safetensors.
         Safetensors = "safetensors",
+        /// A folder of Hugging Face's, as files of the original name it.
+        Hf = "hf",
     }
     /// An optimiser.
     Optimizer {

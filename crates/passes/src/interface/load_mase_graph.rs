@@ -1,13 +1,12 @@
 //! A graph from a file takes the place of the present one.
 
-use super::{read_file, read_graph_file, required_path};
+use super::{GivenPath, read_graph_file};
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::Graph;
-use std::path::PathBuf;
 
 /// `[passes.load_mase_graph]`: see [`Pass::DOC`].
-pub struct LoadMaseGraph(PathBuf);
+pub struct LoadMaseGraph(GivenPath);
 
 impl Pass for LoadMaseGraph {
     const NAME: &'static str = "load_mase_graph";
@@ -23,7 +22,7 @@ Config: load_dir, the folder with graph.mz, or the file itself; relative to wher
 of the same run wrote it. Reads: the file. Writes: the graph. Limits: files of newer versions are refused.";
 
     fn read(reader: &mut Reader) -> Self {
-        Self(required_path(
+        Self(GivenPath::read(
             reader,
             &["load_dir"],
             "name the folder with graph.mz",
@@ -31,7 +30,8 @@ of the same run wrote it. Reads: the file. Writes: the graph. Limits: files of n
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let Self(load_dir) = self;
+        let Self(given) = self;
+        let load_dir = &given.path;
         let is_file = load_dir
             .extension()
             .is_some_and(|extension| extension == "mz");
@@ -40,7 +40,7 @@ of the same run wrote it. Reads: the file. Writes: the graph. Limits: files of n
         } else {
             load_dir.join("graph.mz")
         };
-        let bytes = read_file(context, &path)?;
+        let bytes = given.read_file(context, &path)?;
         (*graph, context.preparation) = read_graph_file(&path, &bytes)?;
         Ok(PassReport::text(format!(
             "{}: {} with {} nodes",

@@ -1,13 +1,12 @@
 //! Formats and statistics from a file of metadata.
 
-use super::{meta_toml, read_file, required_path};
+use super::{GivenPath, meta_toml};
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::Graph;
-use std::path::PathBuf;
 
 /// `[passes.load_node_meta_param]`: see [`Pass::DOC`].
-pub struct LoadNodeMetaParam(PathBuf);
+pub struct LoadNodeMetaParam(GivenPath);
 
 impl Pass for LoadNodeMetaParam {
     const NAME: &'static str = "load_node_meta_param";
@@ -23,7 +22,7 @@ Example:
 Config: load_path. Reads: the file. Writes: formats and statistics. Limits: every node of the file must be in the graph.";
 
     fn read(reader: &mut Reader) -> Self {
-        Self(required_path(
+        Self(GivenPath::read(
             reader,
             &["load_path", "path"],
             "name the file to read",
@@ -31,8 +30,9 @@ Config: load_path. Reads: the file. Writes: formats and statistics. Limits: ever
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let Self(path) = self;
-        let bytes = read_file(context, path)?;
+        let Self(given) = self;
+        let path = &given.path;
+        let bytes = given.read_file(context, path)?;
         let text = String::from_utf8(bytes)
             .map_err(|_| PassError::Refused(format!("{} is not UTF-8 text", path.display())))?;
         let nodes = meta_toml::read(graph, &text)?;

@@ -12,25 +12,54 @@ pub use save_mase_graph::{SaveMaseGraph, graph_file, graph_hash, graph_of, read_
 pub use save_node_meta_param::SaveNodeMetaParam;
 
 use crate::{Context, PassError};
-use config::Reader;
+use config::{Problem, Reader, Span};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Reads the path that a pass cannot do without, under the first of its keys that is given.
 fn required_path(reader: &mut Reader, keys: &[&'static str], hint: &str) -> PathBuf {
-    let path = keys.iter().find_map(|key| reader.text(key));
-    if path.is_none() {
-        reader.missing(keys[0], hint);
-    }
-    path.unwrap_or_default().into()
+    GivenPath::read(reader, keys, hint).path
 }
 
-/// The bytes of a file: what an earlier pass of the same run wrote, or what is on disk.
-fn read_file(context: &Context, path: &Path) -> Result<Vec<u8>, PassError> {
-    match context.written(path) {
-        Some(bytes) => Ok(bytes.to_vec()),
-        None => std::fs::read(path).map_err(|source| PassError::Io {
-            path: path.to_owned(),
-            source,
-        }),
+/// A path with the key and the place that it comes from.
+struct GivenPath {
+    path: PathBuf,
+    key: &'static str,
+    span: Span,
+}
+
+impl GivenPath {
+    /// Reads a path that must be given under one of some keys.
+    fn read(reader: &mut Reader, keys: &[&'static str], hint: &str) -> Self {
+        let given = keys.iter().find_map(|key| {
+            let path = reader.text(key)?.into();
+            let span = reader.item(key)?.span.clone();
+            Some(Self { path, key, span })
+        });
+        given.unwrap_or_else(|| {
+            reader.missing(keys[0], hint);
+            Self {
+                path: PathBuf::new(),
+                key: keys[0],
+                span: reader.span(),
+            }
+        })
+    }
+
+    /// The bytes of a file at the path: what an earlier pass of the same run wrote, or what is on disk.
+    fn read_file(&self, context: &Context, path: &Path) -> Result<Vec<u8>, PassError> {
+        if let Some(bytes) = context.written(path) {
+            return Ok(bytes.to_vec());
+        }
+        std::fs::read(path).map_err(|source| match source.kind() {
+            ErrorKind::NotFound => PassError::Config(vec![Problem {
+                span: self.span.clone(),
+                message: format!("{}: there is no file {}", self.key, path.display()),
+            }]),
+            _ => PassError::Io {
+                path: path.to_owned(),
+                source,
+            },
+        })
     }
 }

@@ -277,7 +277,7 @@ fn what_cannot_be_is_said() {
         ),
         (
             "[prune.weight]\nsparsity = 0.5\nmethod = \"l3-norm\"\n",
-            "method: 'l3-norm' is not one of l1-norm, random, l2-norm, level-pruner, channel-pruner; did you mean 'l1-norm' or 'l2-norm'?",
+            "method: 'l3-norm' is not one of l1-norm, l2-norm, random, level-pruner, channel-pruner; did you mean 'l1-norm' or 'l2-norm'?",
         ),
         (
             "[prune.activation]\nsparsity = 0.5\n",
