@@ -119,12 +119,12 @@ fn a_table_of_whole_numbers_feeds_a_network_of_tokens() {
     let Values::I64(values) = tokens().values else {
         unreachable!()
     };
-    let mut text = "a,b,c,d,e,f,label\n".to_owned();
+    let mut lines = vec!["a,b,c,d,e,f,label".to_owned()];
     for (row, tokens) in values.chunks(LENGTH).enumerate() {
         let cells: Vec<String> = tokens.iter().map(i64::to_string).collect();
-        text += &format!("{},{}\n", cells.join(","), row % 2);
+        lines.push(format!("{},{}", cells.join(","), row % 2));
     }
-    fs::write(workspace.0.join("reviews.csv"), text).unwrap();
+    fs::write(workspace.0.join("reviews.csv"), lines.join("\n")).unwrap();
     let scores = ["reviews.csv", "reviews.npz"].map(|file| {
         let line = format!("test transformer {file}:label --seed 3");
         workspace.json(&line)
@@ -188,9 +188,10 @@ fn save_classifier(path: &Path) {
     let mut graph = models::build("bert-tiny", &info).unwrap();
     graph.initialize(1);
     let tensors = graph.parameters().map(|(name, tensor)| NamedTensor {
-        name: match name.starts_with("classifier") {
-            true => name,
-            false => format!("bert.{name}"),
+        name: if name.starts_with("classifier") {
+            name
+        } else {
+            format!("bert.{name}")
         },
         shape: tensor.shape().to_vec(),
         values: tensor.values().to_vec(),

@@ -140,13 +140,11 @@ impl<'a> Content<'a> {
         column(&self.names, name)?;
         let bytes = self.read(name)?;
         let texts = npy::decode_texts(&bytes).map_err(|problem| wrong(name, &problem))?;
-        match texts {
-            Some(texts) => text_labels(name, &texts),
-            None => {
-                let array = npy::decode(&bytes).map_err(|problem| wrong(name, &problem))?;
-                labels(name, &array)
-            }
+        if let Some(texts) = texts {
+            return text_labels(name, &texts);
         }
+        let array = npy::decode(&bytes).map_err(|problem| wrong(name, &problem))?;
+        labels(name, &array)
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn open(
         npz::read_arrays(path, Some(label))?
     } else {
         let (table, shape) = file::read(path, label)?;
-        of_table(table, shape, options.inputs).map_err(content)?
+        of_table(table, &shape, options.inputs).map_err(content)?
     };
     file::check(path, label, &found.classes, found.labels.len())?;
     let n_rows = found.labels.len();
@@ -95,11 +95,7 @@ fn info(name: &str, path: &Path, arrays: &Arrays, classes: Vec<String>) -> Info 
 }
 
 /// A table as the one array of integers that a network takes.
-fn of_table(
-    table: Table,
-    shape: Vec<usize>,
-    inputs: &[NetworkInput],
-) -> Result<npz::Arrays, String> {
+fn of_table(table: Table, shape: &[usize], inputs: &[NetworkInput]) -> Result<npz::Arrays, String> {
     let [only] = inputs else {
         return Err(format!(
             "is one table, but the network takes {}; save an .npz file with arrays of these names",
@@ -119,7 +115,7 @@ fn of_table(
     }
     let values = table.values.iter().map(|&value| value as i64).collect();
     let numbers = Numbers {
-        shape: [&[table.labels.len()], shape.as_slice()].concat(),
+        shape: [&[table.labels.len()], shape].concat(),
         values: Values::I64(values),
     };
     Ok(npz::Arrays {
