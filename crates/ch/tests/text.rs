@@ -151,6 +151,12 @@ fn a_transformer_is_quantised_profiled_and_searched() {
     let line = format!("test transformer reviews.npz:label --load {graph}");
     assert!(workspace.json(&line)["test_acc_epoch"].as_f64().unwrap() > 0.9);
 
+    let compare =
+        |rows: &str| workspace.json(&format!("compare {best} {graph} {rows} --num-samples 32"));
+    assert_ne!(compare(""), compare("reviews.npz:label"));
+    let error = workspace.error(&format!("compare {graph} jsc-tiny"));
+    assert!(error.contains("values a row"), "{error}");
+
     let search = "[search.search_space]\nname = \"graph/quantize/mixed_precision_ptq\"\n[search.search_space.setup]\nby = \"type\"\n\
          [search.search_space.seed.linear.config]\nname = [\"integer\"]\ndata_in_width = [3, 8]\ndata_in_frac_width = [\"NA\"]\n\
          weight_width = [2, 3, 8]\nweight_frac_width = [\"NA\"]\nbias_width = [8]\nbias_frac_width = [\"NA\"]\n\
