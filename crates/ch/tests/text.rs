@@ -245,6 +245,12 @@ fn bert_takes_its_arrays_by_name_and_fills_those_that_may_be_left_out() {
         &workspace.0,
     );
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+    let printed_comparison = ch(
+        &words("compare bert-tiny bert-tiny --num-samples 2"),
+        &workspace.0,
+    );
+    assert_eq!(printed_comparison.code, Some(0));
+    assert!(printed_comparison.stdout.contains("and 16364 more"));
     let note = "note: ids.npz has no array 'attention_mask': it is 1 throughout";
     assert!(printed.stderr.contains(note), "{}", printed.stderr);
 }
