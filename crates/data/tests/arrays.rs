@@ -305,6 +305,30 @@ fn arrays_without_labels_are_all_in_each_split() {
 }
 
 #[test]
+fn several_arrays_are_described_one_by_one_when_no_network_is_known() {
+    let arrays = [
+        ("ids", ids(ROWS, 2)),
+        ("mask", floats(ROWS, 3)),
+        ("label", labels(ROWS)),
+    ];
+    let set = opened(&archive("info.npz", &arrays), &[]).unwrap();
+    let ranges = data::describe(&set).features;
+    let names = [&ranges[0].name, &ranges[1].name];
+    assert_eq!(names, ["ids", "mask"]);
+    assert_eq!([ranges[0].min, ranges[0].max], [0.0, 9.0]);
+    assert!(ranges[1].max > 70.0, "{}", ranges[1].max);
+    let message = opened(
+        &archive("float_net.npz", &arrays),
+        &[input("x", DType::F32, None)],
+    );
+    assert!(
+        message
+            .unwrap_err()
+            .ends_with("archive: 2 arrays could be the features; call one of them x")
+    );
+}
+
+#[test]
 fn the_hash_follows_values_names_and_labels() {
     let of = |name: &str, array: &str, numbers: Numbers, n_rows: usize| {
         let path = archive(name, &[(array, numbers), ("label", labels(n_rows))]);

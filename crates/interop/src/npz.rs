@@ -241,11 +241,7 @@ fn features(
     if found.len() == 1 {
         return Ok(found.remove(0));
     }
-    let message = format!(
-        "{} arrays could be the features; call one of them x",
-        found.len()
-    );
-    Err(TableProblem::place("archive", message))
+    Err(TableProblem::FeatureArrays(found.len()))
 }
 
 fn check_finite(name: &str, values: &[f32], width: usize) -> Result<(), TableProblem> {

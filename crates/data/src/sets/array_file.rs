@@ -125,7 +125,7 @@ fn of_table(table: Table, shape: &[usize], inputs: &[NetworkInput]) -> Result<np
     })
 }
 
-/// The arrays that feed the inputs of a network, in their order. `labels` are the name and the number of labels.
+/// The arrays that feed the inputs of a network, in their order; all of them when it is not known. `labels` are the name and the number of labels.
 fn select(
     path: &Path,
     found: Vec<(String, Numbers)>,
@@ -144,6 +144,14 @@ fn select(
             listing(options.inputs)
         ))
     };
+    if options.inputs.is_empty() {
+        let own = |(name, numbers): (String, Numbers)| InputArray {
+            name,
+            shape: numbers.shape[1..].to_vec(),
+            values: numbers.values,
+        };
+        return Ok(found.into_iter().map(own).collect());
+    }
     if let ([only], [_]) = (options.inputs, found.as_slice()) {
         let (name, numbers) = found.into_iter().next().expect("there is one array");
         return Ok(vec![typed(&name, numbers, only).map_err(|p| mismatch(&p))?]);
