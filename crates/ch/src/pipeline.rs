@@ -103,7 +103,12 @@ pub fn network_inputs(settings: &Settings) -> Result<Vec<NetworkInput>> {
         }
         None => source::load(model_name(settings)?, &ModelInfo::default())?,
     };
-    let mut inputs = NetworkInput::of(&source::verify(&graph.name, &graph)?);
+    inputs_of(&graph)
+}
+
+/// The inputs of a network, with the values of those that may be left out.
+pub fn inputs_of(graph: &Graph) -> Result<Vec<NetworkInput>> {
+    let mut inputs = NetworkInput::of(&source::verify(&graph.name, graph)?);
     for input in &mut inputs {
         input.default = models::default_input(&graph.name, &input.name);
     }
@@ -242,15 +247,6 @@ fn build(name: &str, info: &ModelInfo) -> Result<Graph> {
     let graph = source::load(name, info)?;
     source::verify(name, &graph)?;
     Ok(graph)
-}
-
-/// Values of one row that a network takes.
-pub fn input_width(graph: &Graph) -> Result<usize> {
-    let verified = ir::verify(graph)?;
-    if verified.placeholders().len() != 1 {
-        bail!("{} has more than one input", graph.name)
-    }
-    Ok(verified.input_width())
 }
 
 /// The network of a run.

@@ -119,12 +119,12 @@ fn a_table_of_whole_numbers_feeds_a_network_of_tokens() {
     let Values::I64(values) = tokens().values else {
         unreachable!()
     };
-    let mut text = "a,b,c,d,e,f,label\n".to_owned();
+    let mut lines = vec!["a,b,c,d,e,f,label".to_owned()];
     for (row, tokens) in values.chunks(LENGTH).enumerate() {
         let cells: Vec<String> = tokens.iter().map(i64::to_string).collect();
-        text += &format!("{},{}\n", cells.join(","), row % 2);
+        lines.push(format!("{},{}", cells.join(","), row % 2));
     }
-    fs::write(workspace.0.join("reviews.csv"), text).unwrap();
+    fs::write(workspace.0.join("reviews.csv"), lines.join("\n")).unwrap();
     let scores = ["reviews.csv", "reviews.npz"].map(|file| {
         let line = format!("test transformer {file}:label --seed 3");
         workspace.json(&line)
@@ -150,6 +150,12 @@ fn a_transformer_is_quantised_profiled_and_searched() {
     let graph = "mase_output/quantised/software/transform/transformed_ckpt/graph.mz";
     let line = format!("test transformer reviews.npz:label --load {graph}");
     assert!(workspace.json(&line)["test_acc_epoch"].as_f64().unwrap() > 0.9);
+
+    let compare =
+        |rows: &str| workspace.json(&format!("compare {best} {graph} {rows} --num-samples 32"));
+    assert_ne!(compare(""), compare("reviews.npz:label"));
+    let error = workspace.error(&format!("compare {graph} jsc-tiny"));
+    assert!(error.contains("values a row"), "{error}");
 
     let search = "[search.search_space]\nname = \"graph/quantize/mixed_precision_ptq\"\n[search.search_space.setup]\nby = \"type\"\n\
          [search.search_space.seed.linear.config]\nname = [\"integer\"]\ndata_in_width = [3, 8]\ndata_in_frac_width = [\"NA\"]\n\
@@ -188,9 +194,10 @@ fn save_classifier(path: &Path) {
     let mut graph = models::build("bert-tiny", &info).unwrap();
     graph.initialize(1);
     let tensors = graph.parameters().map(|(name, tensor)| NamedTensor {
-        name: match name.starts_with("classifier") {
-            true => name,
-            false => format!("bert.{name}"),
+        name: if name.starts_with("classifier") {
+            name
+        } else {
+            format!("bert.{name}")
         },
         shape: tensor.shape().to_vec(),
         values: tensor.values().to_vec(),
@@ -238,6 +245,12 @@ fn bert_takes_its_arrays_by_name_and_fills_those_that_may_be_left_out() {
         &workspace.0,
     );
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+    let printed_comparison = ch(
+        &words("compare bert-tiny bert-tiny --num-samples 2"),
+        &workspace.0,
+    );
+    assert_eq!(printed_comparison.code, Some(0));
+    assert!(printed_comparison.stdout.contains("and 16364 more"));
     let note = "note: ids.npz has no array 'attention_mask': it is 1 throughout";
     assert!(printed.stderr.contains(note), "{}", printed.stderr);
 }

@@ -10,6 +10,7 @@ use crate::places;
 use crate::preparation::Scaling;
 use crate::sets::{array_file, file};
 use config::{Sort, did_you_mean, is_same_name, not_here};
+use interop::columns::TableProblem;
 use std::path::PathBuf;
 
 /// The place of a dataset.
@@ -76,12 +77,20 @@ impl Request<'_> {
 /// Opens the dataset of this name, or the file of this name with its label column: `jets.csv:class`.
 pub fn open(name: &str, options: &OpenOptions) -> Result<Dataset, DataError> {
     if let Some((path, label)) = file::parse_name(name) {
-        let open = if arrays::is_table(options.inputs) {
-            file::open
-        } else {
-            array_file::open
+        if !arrays::is_table(options.inputs) {
+            return array_file::open(name, &path, label, options);
+        }
+        let table = file::open(name, &path, label, options);
+        // What no single input can be fed with may still be described.
+        return match table {
+            Err(DataError::Table(error))
+                if options.inputs.is_empty()
+                    && matches!(error.problem, TableProblem::FeatureArrays(2..)) =>
+            {
+                array_file::open(name, &path, label, options)
+            }
+            table => table,
         };
-        return open(name, &path, label, options);
     }
     let entry = entry(name)?;
     open_entry(entry, options, &places::roots(options))

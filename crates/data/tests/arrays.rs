@@ -113,10 +113,12 @@ fn a_lone_array_of_any_name_and_a_table_of_whole_numbers_feed_a_lone_input() {
     let Values::I64(values) = &numbers.values else {
         unreachable!()
     };
-    let mut text = "a,b,c,label\n".to_owned();
+    let mut lines = vec!["a,b,c,label".to_owned()];
     for (row, cells) in values.chunks(3).enumerate() {
-        text += &format!("{},{},{},{}\n", cells[0], cells[1], cells[2], row % 2);
+        let [a, b, c] = cells else { unreachable!() };
+        lines.push(format!("{a},{b},{c},{}", row % 2));
     }
+    let text = lines.join("\n");
     let table = opened(&file("lone.csv", text.as_bytes()), &tokens()).unwrap();
     for set in [&lone, &table] {
         assert_eq!(
@@ -182,7 +184,7 @@ fn arrays_come_in_the_order_of_the_inputs_and_defaults_are_noted() {
 fn arrays_that_do_not_fit_are_refused_in_one_sentence() {
     let label = || ("label", labels(ROWS));
     let takes = "the network takes ids (i64), mask (f32, 1 if left out); the file has";
-    let cases: [(&str, Vec<(&str, Numbers)>, String); 6] = [
+    let cases = [
         (
             "extra",
             vec![("ids", ids(ROWS, 2)), ("other", ids(ROWS, 2)), label()],
@@ -299,6 +301,30 @@ fn arrays_without_labels_are_all_in_each_split() {
     assert!(
         message.contains("array 'y' feeds no input (labels are named as in "),
         "{message}"
+    );
+}
+
+#[test]
+fn several_arrays_are_described_one_by_one_when_no_network_is_known() {
+    let arrays = [
+        ("ids", ids(ROWS, 2)),
+        ("mask", floats(ROWS, 3)),
+        ("label", labels(ROWS)),
+    ];
+    let set = opened(&archive("info.npz", &arrays), &[]).unwrap();
+    let ranges = data::describe(&set).features;
+    let names = [&ranges[0].name, &ranges[1].name];
+    assert_eq!(names, ["ids", "mask"]);
+    assert_eq!([ranges[0].min, ranges[0].max], [0.0, 9.0]);
+    assert!(ranges[1].max > 70.0, "{}", ranges[1].max);
+    let message = opened(
+        &archive("float_net.npz", &arrays),
+        &[input("x", DType::F32, None)],
+    );
+    assert!(
+        message
+            .unwrap_err()
+            .ends_with("archive: 2 arrays could be the features; call one of them x")
     );
 }
 

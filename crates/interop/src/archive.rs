@@ -16,10 +16,14 @@ pub struct Archive<'a> {
 impl<'a> Archive<'a> {
     /// Reads the directory.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Problem> {
+        Self::with_limit(bytes, bytes.len() as u64 * 16 + (1 << 20))
+    }
+
+    /// Reads the directory of an archive of which so many bytes may be unpacked.
+    pub fn with_limit(bytes: &'a [u8], left: u64) -> Result<Self, Problem> {
         let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
             Problem::part("the zip archive is cut short or damaged", error.to_string())
         })?;
-        let left = bytes.len() as u64 * 16 + (1 << 20);
         Ok(Self { zip, left })
     }
 

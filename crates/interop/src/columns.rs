@@ -106,6 +106,9 @@ pub enum TableProblem {
         /// The problem.
         message: String,
     },
+    /// None or several arrays of an archive could be the features of a table.
+    #[error("archive: {0} arrays could be the features; call one of them x")]
+    FeatureArrays(usize),
     /// The table has no rows.
     #[error("has no rows")]
     NoRows,

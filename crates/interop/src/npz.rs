@@ -8,6 +8,8 @@ use std::path::Path;
 
 /// Larger files are refused: 4 GiB.
 pub const MAX_BYTES: u64 = 1 << 32;
+/// Bytes that any file may unpack to, 256 MiB; a larger file to more. A mask of ones packs to a thousandth.
+const MAX_PACKED: u64 = 1 << 28;
 const ENDING: &str = ".npy";
 /// The array of features, where several would do.
 const FEATURES: [&str; 2] = ["x", "X"];
@@ -120,7 +122,9 @@ struct Content<'a> {
 
 impl<'a> Content<'a> {
     fn open(bytes: &'a [u8]) -> Result<Self, TableProblem> {
-        let archive = Archive::open(bytes).map_err(|problem| not_npz(problem.to_string()))?;
+        let limit = (bytes.len() as u64 * 16).max(MAX_PACKED);
+        let archive = Archive::with_limit(bytes, limit);
+        let archive = archive.map_err(|problem| not_npz(problem.to_string()))?;
         let mut names: Vec<String> = archive
             .names()
             .filter_map(|name| Some(name.strip_suffix(ENDING)?.to_owned()))
@@ -140,13 +144,11 @@ impl<'a> Content<'a> {
         column(&self.names, name)?;
         let bytes = self.read(name)?;
         let texts = npy::decode_texts(&bytes).map_err(|problem| wrong(name, &problem))?;
-        match texts {
-            Some(texts) => text_labels(name, &texts),
-            None => {
-                let array = npy::decode(&bytes).map_err(|problem| wrong(name, &problem))?;
-                labels(name, &array)
-            }
+        if let Some(texts) = texts {
+            return text_labels(name, &texts);
         }
+        let array = npy::decode(&bytes).map_err(|problem| wrong(name, &problem))?;
+        labels(name, &array)
     }
 }
 
@@ -239,11 +241,7 @@ fn features(
     if found.len() == 1 {
         return Ok(found.remove(0));
     }
-    let message = format!(
-        "{} arrays could be the features; call one of them x",
-        found.len()
-    );
-    Err(TableProblem::place("archive", message))
+    Err(TableProblem::FeatureArrays(found.len()))
 }
 
 fn check_finite(name: &str, values: &[f32], width: usize) -> Result<(), TableProblem> {

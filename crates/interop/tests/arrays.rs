@@ -1,5 +1,4 @@
 //! Arrays whose integers stay integers, alone and in archives.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use interop::npy::{self, Numbers, Values};
 use interop::npz;

@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use config::{Reader, Table};
-use data::{Rows, Split};
-use engine::{Input, Network};
+use data::{Arrays, InputArray, Rows, Split, Values};
+use engine::{Network, gather};
 use ir::Graph;
 use passes::Rules;
 use random::Random;
@@ -61,11 +61,8 @@ fn whole(graph: &Graph, rows: &Split) -> (f64, f64) {
             .iter()
             .map(|&row| rows.labels()[row as usize])
             .collect();
-        let input = Input::Gather {
-            values: rows.rows(),
-            indices,
-        };
-        let score = network.evaluate(&[input], &labels, indices.len()).unwrap();
+        let inputs = gather(rows.elements(), indices);
+        let score = network.evaluate(&inputs, &labels, indices.len()).unwrap();
         loss += score.loss * indices.len() as f64;
         correct += score.correct;
     }
@@ -77,10 +74,13 @@ fn check(model: &str, rules: &str, width: usize, classes: u32, count: usize) {
         input: (model == "resnet18").then(|| vec![3, 32, 32]),
         classes: None,
     };
-    let mut graph = models::build(model, &info).unwrap();
+    let graph = models::build(model, &info).unwrap();
+    check_on(graph, rules, &rows(count, width, classes));
+}
+
+fn check_on(mut graph: Graph, rules: &str, rows: &Split) {
     graph.initialize(1);
     let formats = space(&graph, &format!("{SEED}{rules}"));
-    let rows = rows(count, width, classes);
     let task = Task {
         graph: Arc::new(graph.clone()),
         formats: Arc::new(formats.clone()),
@@ -91,7 +91,7 @@ fn check(model: &str, rules: &str, width: usize, classes: u32, count: usize) {
     let mut evaluator = Evaluator::new(task, 1).unwrap();
     for point in points(&formats, 12) {
         let changed = formats.graph(&graph, &point).unwrap();
-        let (loss, accuracy) = whole(&changed, &rows);
+        let (loss, accuracy) = whole(&changed, rows);
         // Met, kept, taken up.
         for _ in 0..3 {
             let evaluation = evaluator.evaluate(&point, |_| false).unwrap();
@@ -102,13 +102,15 @@ fn check(model: &str, rules: &str, width: usize, classes: u32, count: usize) {
             assert_eq!(
                 scores[Objective::Accuracy],
                 accuracy,
-                "{model} {:?}",
+                "{} {:?}",
+                graph.name,
                 formats.space.named(&point)
             );
             assert_eq!(
                 scores[Objective::Loss],
                 loss,
-                "{model} {:?}",
+                "{} {:?}",
+                graph.name,
                 formats.space.named(&point)
             );
         }
@@ -149,6 +151,64 @@ fn convolutions_and_residual_branches() {
         10,
         2,
     );
+}
+
+/// Rows of named inputs: integers below `bound`, then floats, each `length` long.
+fn arrays(count: usize, length: usize, bound: u64, inputs: &[(&str, bool)]) -> Split {
+    let array = |&(name, is_float): &(&str, bool)| {
+        let random = Random::new(5, name);
+        let numbers = (0..(count * length) as u64).map(|k| random.bits(k) % bound);
+        InputArray {
+            name: name.to_owned(),
+            shape: vec![length],
+            values: if is_float {
+                Values::F32(numbers.map(|number| (number % 2) as f32).collect())
+            } else {
+                Values::I64(numbers.map(|number| number as i64).collect())
+            },
+        }
+    };
+    let arrays = Arrays {
+        inputs: inputs.iter().map(array).collect(),
+        labels: (0..count as u32).map(|row| row % 2).collect(),
+    };
+    Split::of_arrays(Arc::new(arrays), (0..count as u32).rev().collect())
+}
+
+#[test]
+fn tokens_and_several_inputs() {
+    let info = models::ModelInfo {
+        input: Some(vec![8]),
+        classes: Some(2),
+    };
+    let linear = format!("[linear.config]\n{LINEAR}");
+    let tokens = arrays(40, 8, 64, &[("tokens", false)]);
+    let transformer = models::build("transformer", &info).unwrap();
+    check_on(transformer, &linear, &tokens);
+    let inputs = [
+        ("input_ids", false),
+        ("token_type_ids", false),
+        ("attention_mask", true),
+    ];
+    let bert = models::build("bert-tiny", &info).unwrap();
+    check_on(bert, &linear, &arrays(8, 8, 2, &inputs));
+}
+
+/// The second input stands behind a searched node, in front of which the graph must not be cut.
+#[test]
+fn an_input_that_comes_late() {
+    let text = r#"graph "late" {
+  a: f32[N, 4] = placeholder
+  l1 = linear(a) { target = "l1", in_features = 4, out_features = 4 }
+  b: f32[N, 4] = placeholder
+  sum = add(l1, b)
+  l2 = linear(sum) { target = "l2", in_features = 4, out_features = 4 }
+  l3 = linear(l2) { target = "l3", in_features = 4, out_features = 2 }
+  return l3
+}"#;
+    let rows = arrays(40, 4, 2, &[("a", true), ("b", true)]);
+    let rules = format!("[linear.config]\n{LINEAR}");
+    check_on(Graph::parse(text).unwrap(), &rules, &rows);
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use crate::output::{Console, Level, Output, OutputArgs, json_text};
 use crate::{checkpoints, pipeline, rows, source};
 use anyhow::{Result, bail};
-use data::{OpenOptions, Rows, Split, Standardize};
-use interop::checkpoint;
-use ir::Graph;
+use data::{Arrays, InputArray, NetworkInput, OpenOptions, Rows, Split, Standardize, Values};
+use interop::checkpoint::{self, Checkpoint};
+use ir::{DType, Graph, NodeId};
 use models::ModelInfo;
 use passes::compare::Compare;
 use random::Random;
@@ -21,7 +21,7 @@ pub struct Args {
     /// The second network: a model, a graph (.mg, .mz) or a checkpoint
     #[arg(value_name = "B")]
     b: String,
-    /// Rows to run both on; normal random numbers if not given
+    /// Rows to run both on; random numbers if not given
     #[arg(value_name = "DATASET")]
     dataset: Option<String>,
     /// The model of a checkpoint that holds weights alone
@@ -45,12 +45,15 @@ pub struct Args {
 
 /// Compares.
 pub fn run(args: &Args) -> Result<Output> {
+    let (definition, _) = define(args, &args.a, &ModelInfo::default())?;
+    let inputs = pipeline::inputs_of(&definition)?;
     let data = match &args.dataset {
         Some(name) => Some(data::open(
             name,
             &OpenOptions {
                 data_dir: args.data_dir.clone(),
                 standardize: standardize(&args.a)?,
+                inputs: &inputs,
                 ..OpenOptions::default()
             },
         )?),
@@ -63,17 +66,28 @@ pub fn run(args: &Args) -> Result<Output> {
             classes: Some(data.info.classes.len()),
         });
     let (a, b) = (open(args, &args.a, &info)?, open(args, &args.b, &info)?);
-    let width = pipeline::input_width(&a)?;
-    for (name, graph) in [(&args.a, &a), (&args.b, &b)] {
-        let own = pipeline::input_width(graph)?;
-        if own != width {
-            bail!("{} takes {width} values a row, {name} takes {own}", args.a);
-        }
+    let width = ir::verify(&a)?.input_width();
+    let own = ir::verify(&b)?.input_width();
+    if own != width {
+        bail!(
+            "{} takes {width} values a row, {} takes {own}",
+            args.a,
+            args.b
+        );
+    }
+    let types = |inputs: &[NetworkInput]| -> Vec<DType> {
+        inputs.iter().map(|input| input.dtype).collect()
+    };
+    if types(&inputs) != types(&pipeline::inputs_of(&b)?) {
+        bail!("{} and {} take inputs of different types", args.a, args.b);
     }
     let rows = match &data {
         Some(data) if data.test.is_empty() => bail!("dataset {} has no test rows", data.info.name),
-        Some(data) => data.test.head(args.num_samples as usize),
-        None => random_rows(args.num_samples as usize, width, args.seed),
+        Some(data) => {
+            data.check_inputs(&ir::verify(&a)?)?;
+            data.test.head(args.num_samples as usize)
+        }
+        None => random_rows(args.num_samples as usize, &a, args.seed)?,
     };
     if rows.width() != width {
         bail!(
@@ -107,13 +121,35 @@ fn standardize(network: &str) -> Result<Standardize> {
 
 /// A network with weights: its own, or those it starts from.
 fn open(args: &Args, name: &str, info: &ModelInfo) -> Result<Graph> {
+    let (mut graph, weights) = define(args, name, info)?;
+    match weights {
+        None => {}
+        Some(Weights::Start) => graph.initialize(args.seed),
+        Some(Weights::Stored(file)) => {
+            let mut console = Console::new(args.output, Level::Info);
+            let path = Path::new(name);
+            checkpoints::load(&mut graph, path, &file.tensors, false, &mut console)?;
+        }
+    }
+    Ok(graph)
+}
+
+/// The weights that a network still needs.
+enum Weights {
+    /// Those it starts from.
+    Start,
+    /// Those of a checkpoint.
+    Stored(Box<Checkpoint>),
+}
+
+/// A network, and the weights that it still needs.
+fn define(args: &Args, name: &str, info: &ModelInfo) -> Result<(Graph, Option<Weights>)> {
     let path = Path::new(name);
     let is_text = path.extension().is_some_and(|extension| extension == "mg");
     if is_text || (!path.is_file() && models::find(name).is_ok()) {
-        let mut graph = source::load(name, info)?;
+        let graph = source::load(name, info)?;
         source::verify(name, &graph)?;
-        graph.initialize(args.seed);
-        return Ok(graph);
+        return Ok((graph, Some(Weights::Start)));
     }
     if !path.is_file() {
         let why = models::find(name)
@@ -123,35 +159,71 @@ fn open(args: &Args, name: &str, info: &ModelInfo) -> Result<Graph> {
     }
     let file = checkpoint::read(path, None)?;
     if file.graph.is_some() {
-        return Ok(passes::interface::graph_of(path, &file)?);
+        return Ok((passes::interface::graph_of(path, &file)?, None));
     }
-    let recorded = file
-        .training
-        .as_ref()
-        .and_then(|training| training.hyper_parameters.get("model"));
-    let model = args
-        .model
-        .as_deref()
-        .or_else(|| recorded.and_then(serde_json::Value::as_str));
-    let Some(model) = model else {
+    let recorded = checkpoints::recorded(&file, "model");
+    let Some(model) = args.model.as_deref().or(recorded) else {
         bail!("{name} holds weights and does not say of which model; name it with --model");
     };
-    let mut graph = source::load(model, info)?;
+    let recorded = checkpoints::recorded_sizes(&file);
+    let info = ModelInfo {
+        input: info.input.clone().or(recorded.input),
+        classes: info.classes.or(recorded.classes),
+    };
+    let graph = source::load(model, &info)?;
     source::verify(model, &graph)?;
-    let mut console = Console::new(args.output, Level::Info);
-    checkpoints::load(&mut graph, path, &file.tensors, false, &mut console)?;
-    Ok(graph)
+    Ok((graph, Some(Weights::Stored(Box::new(file)))))
 }
 
-fn random_rows(count: usize, width: usize, seed: u64) -> Split {
-    let random = Random::new(seed, "compare");
-    let values = (0..count * width)
-        .map(|k| random.normal(k as u64))
-        .collect();
-    let rows = Rows {
-        values,
-        labels: vec![0; count],
-        width,
+/// Rows of random numbers: floats are normal, integers are any that the network knows.
+fn random_rows(count: usize, graph: &Graph, seed: u64) -> Result<Split> {
+    let verified = ir::verify(graph)?;
+    let takes = pipeline::inputs_of(graph)?;
+    if data::is_table(&takes) {
+        let width = verified.input_width();
+        let values = normals(Random::new(seed, "compare"), count * width);
+        let rows = Rows {
+            values,
+            labels: vec![0; count],
+            width,
+        };
+        return Ok(Split::new(Arc::new(rows), (0..count as u32).collect()));
+    }
+    let array = |(id, input): (NodeId, NetworkInput)| {
+        let sizes = verified.ty(id.into()).shape.bind(1).unwrap_or_default();
+        let shape = sizes.get(1..).unwrap_or_default().to_vec();
+        let len = count * shape.iter().product::<usize>();
+        let random = Random::new(seed, &input.name);
+        let values = match (input.dtype, input.default) {
+            (DType::I64, Some(value)) => Values::I64(vec![value; len]),
+            (DType::I64, None) => {
+                let bound = verified.index_bound(id).unwrap_or(1) as u64;
+                Values::I64(
+                    (0..len as u64)
+                        .map(|k| (random.bits(k) % bound) as i64)
+                        .collect(),
+                )
+            }
+            (_, Some(value)) => Values::F32(vec![value as f32; len]),
+            (_, None) => Values::F32(normals(random, len)),
+        };
+        InputArray {
+            name: input.name,
+            shape,
+            values,
+        }
     };
-    Split::new(Arc::new(rows), (0..count as u32).collect())
+    let placeholders = verified.placeholders().into_iter();
+    let arrays = Arrays {
+        inputs: placeholders.zip(takes).map(array).collect(),
+        labels: vec![0; count],
+    };
+    Ok(Split::of_arrays(
+        Arc::new(arrays),
+        (0..count as u32).collect(),
+    ))
+}
+
+fn normals(random: Random, count: usize) -> Vec<f32> {
+    (0..count as u64).map(|k| random.normal(k)).collect()
 }

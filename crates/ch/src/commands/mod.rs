@@ -30,7 +30,7 @@ pub enum Command {
     #[command(override_usage = "ch test [MODEL] [DATASET] [OPTIONS]")]
     Test(test::Args),
     /// Run a network over a dataset or an array and write the outputs
-    #[command(override_usage = "ch predict [MODEL] [DATASET|ARRAY.npy] --out Y.npy [OPTIONS]")]
+    #[command(override_usage = "ch predict [MODEL] [DATASET|ARRAYS] --out Y.npy [OPTIONS]")]
     Predict(predict::Args),
     /// Run the passes of a config file over a network: report, profile, quantise, prune, count, …
     #[command(

@@ -35,7 +35,7 @@ pub(crate) fn open(
         npz::read_arrays(path, Some(label))?
     } else {
         let (table, shape) = file::read(path, label)?;
-        of_table(table, shape, options.inputs).map_err(content)?
+        of_table(table, &shape, options.inputs).map_err(content)?
     };
     file::check(label, &found.classes, found.labels.len(), options.is_whole).map_err(content)?;
     let n_rows = found.labels.len();
@@ -122,11 +122,7 @@ fn info(name: &str, path: &Path, arrays: &Arrays, classes: Vec<String>) -> Info 
 }
 
 /// A table as the one array of integers that a network takes.
-fn of_table(
-    table: Table,
-    shape: Vec<usize>,
-    inputs: &[NetworkInput],
-) -> Result<npz::Arrays, String> {
+fn of_table(table: Table, shape: &[usize], inputs: &[NetworkInput]) -> Result<npz::Arrays, String> {
     let [only] = inputs else {
         return Err(format!(
             "is one table, but the network takes {}; save an .npz file with arrays of these names",
@@ -146,7 +142,7 @@ fn of_table(
     }
     let values = table.values.iter().map(|&value| value as i64).collect();
     let numbers = Numbers {
-        shape: [&[table.labels.len()], shape.as_slice()].concat(),
+        shape: [&[table.labels.len()], shape].concat(),
         values: Values::I64(values),
     };
     Ok(npz::Arrays {
@@ -156,7 +152,7 @@ fn of_table(
     })
 }
 
-/// The arrays that feed the inputs of a network, in their order. `labels` are the name and the number of labels.
+/// The arrays that feed the inputs of a network, in their order; all of them when it is not known. `labels` are the name and the number of labels.
 fn select(
     path: &Path,
     found: Vec<(String, Numbers)>,
@@ -175,6 +171,14 @@ fn select(
             listing(options.inputs)
         ))
     };
+    if options.inputs.is_empty() {
+        let own = |(name, numbers): (String, Numbers)| InputArray {
+            name,
+            shape: numbers.shape[1..].to_vec(),
+            values: numbers.values,
+        };
+        return Ok(found.into_iter().map(own).collect());
+    }
     if let ([only], [_]) = (options.inputs, found.as_slice()) {
         let (name, numbers) = found.into_iter().next().expect("there is one array");
         return Ok(vec![typed(&name, numbers, only).map_err(|p| mismatch(&p))?]);

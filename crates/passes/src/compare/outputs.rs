@@ -21,6 +21,8 @@ pub struct Outputs {
 
 /// Rows that are shown.
 const SHOWN: usize = 5;
+/// Values of a row that are shown.
+const SHOWN_VALUES: usize = 20;
 
 impl Outputs {
     /// Nothing seen yet.
@@ -80,8 +82,13 @@ impl Outputs {
     }
 }
 
+/// The first values in words, and the number of those that follow.
 fn shown(values: &[f32]) -> String {
-    let texts: Vec<String> = values.iter().map(|v| format!("{v:.4}")).collect();
+    let (first, rest) = values.split_at(values.len().min(SHOWN_VALUES));
+    let mut texts: Vec<String> = first.iter().map(|v| format!("{v:.4}")).collect();
+    if !rest.is_empty() {
+        texts.push(format!("and {} more", rest.len()));
+    }
     texts.join(" ")
 }
 

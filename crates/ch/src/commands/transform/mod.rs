@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> Result<Output> {
         console.note("no --load given: these are starting weights");
     }
     let graph = match &data {
-        Some(data) => pipeline::open_classifier(settings, &data, &mut console)?,
+        Some(data) => pipeline::open_classifier(settings, data, &mut console)?,
         None => pipeline::open_graph(settings, None, &mut console)?,
     };
     settings.model.get_or_insert_with(|| graph.name.clone());
