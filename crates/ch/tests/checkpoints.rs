@@ -235,10 +235,8 @@ fn a_graph_file_remembers_its_classes_and_stands_for_its_folder() {
     let best = "mase_output/again/software/training_ckpts/best.mz";
     for file in [graph, best] {
         let file = checkpoint::read(&folder.join(file), None).unwrap();
-        let training = file.training.unwrap();
-        let classes = &training.hyper_parameters["classes"];
-        assert_eq!(*classes, serde_json::json!(["g", "q", "t", "w", "z"]));
-        assert_eq!(training.optimizer, None);
+        let preparation = data::Preparation::of_checkpoint(&file).unwrap();
+        assert_eq!(preparation.classes.unwrap(), ["g", "q", "t", "w", "z"]);
     }
     let by_folder = done(&folder, "test jsc-sim --load mase_output/again --json");
     let by_file = done(&folder, &format!("test jsc-sim --load {best} --json"));
