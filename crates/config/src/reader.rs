@@ -11,7 +11,7 @@ pub struct Reader<'a> {
     span: Span,
     /// The name of the table, for notes; empty for the file itself.
     name: String,
-    asked: Vec<&'static str>,
+    asked: Vec<&'a str>,
     takes_any: bool,
     problems: Vec<Problem>,
     notes: Vec<String>,
@@ -210,6 +210,16 @@ impl<'a> Reader<'a> {
         self.note_without_effect(&given, "");
     }
 
+    /// Accepts all keys of a sort that changes nothing here; a note names those that are given, with the reason.
+    pub fn ignore_where(&mut self, is_ignored: impl Fn(&str) -> bool, reason: &str) {
+        let keys = self.table.0.iter().map(|(key, _)| key.name.as_str());
+        let given: Vec<&'a str> = keys
+            .filter(|key| !self.asked.contains(key) && is_ignored(key))
+            .collect();
+        self.asked.extend(&given);
+        self.note_without_effect(&given, reason);
+    }
+
     /// Notes that keys of this table have no effect; `reason` follows, as in `: trials are not trained`.
     pub fn note_without_effect(&mut self, keys: &[&str], reason: &str) {
         if keys.is_empty() {
@@ -283,7 +293,7 @@ impl<'a> Reader<'a> {
 
     /// The keys that were asked for, each once.
     fn distinct_keys(&self) -> Vec<&'static str> {
-        let mut keys: Vec<&'static str> = Vec::new();
+        let mut keys: Vec<&'a str> = Vec::new();
         for key in &self.asked {
             if !keys.contains(key) {
                 keys.push(key);

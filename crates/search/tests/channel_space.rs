@@ -55,6 +55,25 @@ fn refused(model: &str, space: &str) -> String {
     }
 }
 
+/// Files of forks that put channels into the space of formats, beside the widths of formats.
+#[test]
+fn channels_under_another_name_are_channels() {
+    let space = LAB
+        .replace("channel_size_modifier", "mixed_precision_ptq")
+        .replace("parent =", "weight_width = [4, 8]\nparent =");
+    let config = read(&file(&space, "random", 1, "loss = {}")).unwrap();
+    let notes = config.notes.join("\n");
+    assert!(
+        notes.contains("this is a search over channels, whatever its name"),
+        "{notes}"
+    );
+    assert!(notes.contains("'weight_width' in [search.search_space.seed.seq_blocks_5.config] has no effect: channels are searched here"), "{notes}");
+    let plain = read(&file(LAB, "random", 1, "loss = {}")).unwrap();
+    let graph = network();
+    let size = |space| SearchSpace::new(&graph, space).unwrap().space().size();
+    assert_eq!(size(&config.space), size(&plain.space));
+}
+
 #[test]
 fn a_point_multiplies_the_layers_that_it_names() {
     let search = lab("brute_force", 12, "accuracy = {}\nmodel_size = {}");

@@ -90,10 +90,8 @@ impl ClassReport {
             .map_or_else(String::new, |top5| format!("\ntop-5 accuracy {top5:.6}\n"));
         let mut text = format!("{top}\n{}", self.table().to_text());
         if self.names.len() <= MAX_PRINTED {
-            text += &format!(
-                "\nrows of each class (down) by the class they were taken for (across)\n\n{}",
-                self.confusion_table().to_text()
-            );
+            text += "\nrows of each class (down) by the class they were taken for (across)\n\n";
+            text += &self.confusion_table().to_text();
         } else {
             text += "\nthe confusion matrix is in the files of --out FOLDER, and in --json\n";
         }

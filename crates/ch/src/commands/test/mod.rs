@@ -52,7 +52,9 @@ pub fn run(args: &Args) -> Result<Output> {
     let report = ClassReport::new(&data.info, &rows, &outputs);
     if let Some(report) = &report {
         let note = report.note(&ir::verify(network.graph())?);
-        note.iter().for_each(|note| console.note(note));
+        if let Some(note) = note {
+            console.note(&note);
+        }
     }
     let mut text = if args.output.json {
         let mut scores = scores_json(score);
@@ -75,10 +77,8 @@ pub fn run(args: &Args) -> Result<Output> {
             write_file(&folder.join(name), content.as_bytes(), &mut console)?;
         }
         if !args.output.json {
-            text += &format!(
-                "\nwrote classes, confusion and roc to {}\n",
-                folder.display()
-            );
+            let folder = folder.display();
+            text = format!("{text}\nwrote classes, confusion and roc to {folder}\n");
         }
     }
     Ok(text.into())

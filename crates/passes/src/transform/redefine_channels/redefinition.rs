@@ -1,5 +1,6 @@
 //! `[….NODE.config]` of the fourth lab: which side of a layer changes, and by what.
 
+use crate::transform::quantize::{Slot, is_of_original};
 use config::{Item, Reader, Value};
 
 /// The side of a layer that a rule speaks of.
@@ -21,6 +22,13 @@ impl Side {
         ("input_only", Self::Inputs),
         ("NA", Self::Neither),
     ];
+
+    /// The side that a word names.
+    pub fn of_word(word: &str) -> Option<Self> {
+        let mut words = Self::WORDS.iter();
+        let found = words.find(|(known, _)| config::is_same_name(known, word));
+        found.map(|(_, side)| *side)
+    }
 }
 
 /// The choices of a rule; a pass has one of each.
@@ -59,8 +67,11 @@ impl Redefinition {
         for &key in FOLLOWING {
             reader.item(key);
         }
+        reader.ignore_where(is_of_format, ": channels are searched here");
         let mut redefinition = Self::default();
-        for item in reader.item("name").map(items).unwrap_or_default() {
+        let names = reader.item("name");
+        let names = reader.item("name_redefine").or(names);
+        for item in names.map(items).unwrap_or_default() {
             redefinition.read_name(reader, item);
         }
         let given: Vec<(&str, &Item)> = MULTIPLIERS
@@ -121,6 +132,11 @@ impl Redefinition {
             self.multipliers.push(multiplier);
         }
     }
+}
+
+/// True for a key of a number format, which files that searched formats before still have.
+fn is_of_format(key: &str) -> bool {
+    key != "name" && (Slot::parse(key).is_some() || is_of_original(key))
 }
 
 fn items(item: &Item) -> &[Item] {
