@@ -292,7 +292,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The keys that were asked for, each once.
-    fn distinct_keys(&self) -> Vec<&'static str> {
+    fn distinct_keys(&self) -> Vec<&'a str> {
         let mut keys: Vec<&'a str> = Vec::new();
         for key in &self.asked {
             if !keys.contains(key) {

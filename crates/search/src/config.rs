@@ -9,7 +9,7 @@ use config::{
     Item, Key, Problem, Reader, Sort, Table, Value, did_you_mean, is_same_name, not_here,
 };
 use data::SplitName;
-use passes::transform::redefine_channels::{Redefinition, Side};
+use passes::transform::redefine_channels::{Redefinition, names_sides};
 use passes::{By, Rules};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -146,22 +146,6 @@ fn read_space(reader: &mut Reader) -> SpaceRules {
     } else {
         SpaceRules::Formats(read_seed(reader, by, Choices::read))
     }
-}
-
-/// True when a rule somewhere in a seed names the side of a layer, as a space of channels does.
-fn names_sides(seed: &Value) -> bool {
-    let is_side = |value: &Value| match value {
-        Value::Text(word) => Side::of_word(word).is_some_and(|side| side != Side::Neither),
-        _ => false,
-    };
-    let Value::Table(table) = seed else {
-        return false;
-    };
-    table.0.iter().any(|(key, item)| match &item.value {
-        Value::List(items) if key.name == "name" => items.iter().any(|item| is_side(&item.value)),
-        value if key.name == "name" => is_side(value),
-        value => names_sides(value),
-    })
 }
 
 fn is_channel_space(name: &str) -> bool {

@@ -7,7 +7,7 @@ mod redefinition;
 mod unknowns;
 
 pub use groups::{ChannelGroup, ChannelGroups};
-pub use redefinition::{Redefinition, Side};
+pub use redefinition::{Redefinition, Side, names_sides};
 
 use crate::{By, Context, Pass, PassError, PassReport, Rules};
 use config::Reader;

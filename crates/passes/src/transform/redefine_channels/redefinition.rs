@@ -24,7 +24,7 @@ impl Side {
     ];
 
     /// The side that a word names.
-    pub fn of_word(word: &str) -> Option<Self> {
+    fn of_word(word: &str) -> Option<Self> {
         let mut words = Self::WORDS.iter();
         let found = words.find(|(known, _)| config::is_same_name(known, word));
         found.map(|(_, side)| *side)
@@ -132,6 +132,22 @@ impl Redefinition {
             self.multipliers.push(multiplier);
         }
     }
+}
+
+/// True when a rule somewhere in a table of rules names the side of a layer, as a space of channels does.
+pub fn names_sides(rules: &Value) -> bool {
+    let is_side = |value: &Value| match value {
+        Value::Text(word) => Side::of_word(word).is_some_and(|side| side != Side::Neither),
+        _ => false,
+    };
+    let Value::Table(table) = rules else {
+        return false;
+    };
+    table.0.iter().any(|(key, item)| match &item.value {
+        Value::List(items) if key.name == "name" => items.iter().any(|item| is_side(&item.value)),
+        value if key.name == "name" => is_side(value),
+        value => names_sides(value),
+    })
 }
 
 /// True for a key of a number format, which files that searched formats before still have.
