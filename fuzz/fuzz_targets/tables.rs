@@ -3,7 +3,7 @@
 
 use interop::hdf5::Records;
 use interop::columns::{Table, TableProblem};
-use interop::{arff, csv, hdf5, idx, npz, tar};
+use interop::{Budget, arff, csv, hdf5, idx, npz, tar};
 use libfuzzer_sys::fuzz_target;
 
 const RECORDS: Records = Records {
@@ -13,19 +13,23 @@ const RECORDS: Records = Records {
     classes: &["g", "q", "w", "z", "t"],
 };
 
+fn budget(bytes: &[u8]) -> Budget {
+    Budget::of_size(bytes.len() as u64)
+}
+
 // The first byte chooses the reader.
 fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = data.split_first() else { return };
     match kind % 6 {
-        0 => check(csv::parse(bytes, "y")),
-        1 => check(arff::parse(bytes, "y")),
+        0 => check(csv::parse(bytes, "y", &budget(bytes))),
+        1 => check(arff::parse(bytes, "y", &budget(bytes))),
         2 => check(npz::parse(bytes, "y").map(|(table, _)| table)),
         3 => check(hdf5::parse(bytes.to_vec(), RECORDS)),
-        4 => match idx::parse(bytes) {
+        4 => match idx::parse(bytes, &budget(bytes)) {
             Ok(array) => assert_eq!(array.shape.iter().product::<usize>(), array.values.len()),
             Err(problem) => drop(problem.to_string()),
         },
-        _ => drop(tar::visit(bytes, 1 << 20, |_, _| Ok(())).map_err(|problem| problem.to_string())),
+        _ => drop(tar::visit(bytes, 1 << 20, &budget(bytes), |_, _| Ok(())).map_err(|problem| problem.to_string())),
     }
 });
 

@@ -1,5 +1,6 @@
 //! Zip archives in memory, with a bound on what they may unpack to.
 
+use crate::Budget;
 use crate::error::Problem;
 use std::borrow::Cow;
 use std::io::{Cursor, Read, Write};
@@ -9,22 +10,17 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 /// An archive opened for reading.
 pub struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
-    /// Bytes that may still be unpacked. Archives can unpack to a thousand times their size, and entries may overlap.
-    left: u64,
+    /// Charged for what is unpacked. Archives can unpack to a thousand times their size, and entries may overlap.
+    budget: &'a Budget,
 }
 
 impl<'a> Archive<'a> {
     /// Reads the directory.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, Problem> {
-        Self::with_limit(bytes, bytes.len() as u64 * 16 + (1 << 20))
-    }
-
-    /// Reads the directory of an archive of which so many bytes may be unpacked.
-    pub fn with_limit(bytes: &'a [u8], left: u64) -> Result<Self, Problem> {
+    pub fn open(bytes: &'a [u8], budget: &'a Budget) -> Result<Self, Problem> {
         let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
             Problem::part("the zip archive is cut short or damaged", error.to_string())
         })?;
-        Ok(Self { zip, left })
+        Ok(Self { zip, budget })
     }
 
     /// True when there is an entry of this name.
@@ -43,12 +39,12 @@ impl<'a> Archive<'a> {
             .zip
             .by_name(name)
             .map_err(|error| Problem::part(name, error.to_string()))?;
-        let mut bytes = Vec::new();
-        let read = entry.by_ref().take(self.left + 1).read_to_end(&mut bytes);
+        let left = self.budget.left();
+        // Memory for the size that the directory tells, which may be wrong, and no more than is left.
+        let mut bytes = Vec::with_capacity(entry.size().min(left) as usize);
+        let read = entry.by_ref().take(left + 1).read_to_end(&mut bytes);
         read.map_err(|error| Problem::part(name, error.to_string()))?;
-        let left = self.left.checked_sub(bytes.len() as u64);
-        self.left =
-            left.ok_or_else(|| Problem::part(name, "unpacks to far more than the file holds"))?;
+        self.budget.take(bytes.len() as u64)?;
         Ok(bytes)
     }
 

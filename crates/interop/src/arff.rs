@@ -2,6 +2,7 @@
 //!
 //! Quoted cells are read when they hold no comma. Sparse rows and missing values are refused.
 
+use crate::Budget;
 use crate::columns::{Builder, Table, TableError, TableProblem, read_text};
 use std::io::{BufRead, Read};
 use std::path::Path;
@@ -11,18 +12,18 @@ pub const MAX_LINE: usize = 1 << 24;
 
 /// Reads the table whose labels stand in the attribute `label`.
 pub fn read(path: &Path, label: &str) -> Result<Table, TableError> {
-    read_text(path, |text| parse(text, label))
+    read_text(path, |text, budget| parse(text, label, budget))
 }
 
 /// The table that the text of a file is.
-pub fn parse(text: impl BufRead, label: &str) -> Result<Table, TableProblem> {
+pub fn parse(text: impl BufRead, label: &str, budget: &Budget) -> Result<Table, TableProblem> {
     let mut lines = Lines {
         text,
         line: String::new(),
         number: 0,
     };
-    let columns = attributes(&mut lines)?;
-    let mut builder = Builder::new(columns, label)?;
+    let columns = attributes(&mut lines, budget)?;
+    let mut builder = Builder::new(columns, label, budget)?;
     while let Some(line) = lines.next()? {
         if line.starts_with('{') {
             return Err(lines.wrong("sparse rows are not read"));
@@ -35,14 +36,20 @@ pub fn parse(text: impl BufRead, label: &str) -> Result<Table, TableProblem> {
     builder.finish()
 }
 
-fn attributes<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<String>, TableProblem> {
+fn attributes<R: BufRead>(
+    lines: &mut Lines<R>,
+    budget: &Budget,
+) -> Result<Vec<String>, TableProblem> {
     let mut columns = Vec::new();
     while let Some(line) = lines.next()? {
         let (keyword, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match keyword.to_lowercase().as_str() {
             "@relation" => {}
             "@attribute" => match attribute_name(rest.trim()) {
-                Some(name) => columns.push(name),
+                Some(name) => {
+                    budget.take_array(name.len() + size_of::<String>(), 2)?;
+                    columns.push(name);
+                }
                 None => return Err(lines.wrong("the attribute has no name")),
             },
             "@data" => return Ok(columns),

@@ -1,6 +1,6 @@
 //! A table of numbers with one column of labels: what the readers of CSV, ARFF, NPZ, Parquet and HDF5 give.
 
-use crate::{FileError, gzip};
+use crate::{Budget, FileError, OverBudget, gzip};
 use config::did_you_mean;
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,6 +13,8 @@ pub const MAX_CLASSES: usize = 10_000;
 const MAX_LISTED: usize = 30;
 /// More columns than this are refused.
 pub const MAX_COLUMNS: usize = 1 << 16;
+/// Bytes of a cell: four, and as many again while a list grows.
+const CELL_BYTES: usize = 8;
 /// More cells than this, 16 GiB as f32, are refused.
 pub const MAX_CELLS: u64 = 1 << 32;
 /// More rows than this cannot be numbered with 32 bits.
@@ -37,13 +39,20 @@ pub type TableError = FileError<TableProblem>;
 /// Reads a table of text, gzipped or not.
 pub(crate) fn read_text(
     path: &Path,
-    parse: impl FnOnce(&mut dyn BufRead) -> Result<Table, TableProblem>,
+    parse: impl FnOnce(&mut dyn BufRead, &Budget) -> Result<Table, TableProblem>,
 ) -> Result<Table, TableError> {
-    let file = File::open(path).map_err(|error| TableProblem::from(error).of(path))?;
-    let table = gzip::reader(file)
+    let (file, budget) = open(path).map_err(|problem| problem.of(path))?;
+    let table = gzip::reader(file, &budget)
         .map_err(TableProblem::from)
-        .and_then(|mut reader| parse(&mut reader));
+        .and_then(|mut reader| parse(&mut reader, &budget));
     table.map_err(|problem| problem.of(path))
+}
+
+/// Opens a file with the budget of its size.
+pub(crate) fn open(path: &Path) -> Result<(File, Budget), TableProblem> {
+    let file = File::open(path)?;
+    let budget = Budget::of_size(file.metadata()?.len());
+    Ok((file, budget))
 }
 
 /// A problem of a table.
@@ -52,6 +61,9 @@ pub enum TableProblem {
     /// The system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The file needs more memory than it may take.
+    #[error(transparent)]
+    Budget(#[from] OverBudget),
     /// The file is of another kind.
     #[error("is not {kind}: {message}")]
     Kind {
@@ -175,16 +187,21 @@ pub(crate) fn check_size(n_rows: u64, n_columns: usize) -> Result<(), TableProbl
 }
 
 /// Collects a table row by row, cell by cell.
-pub(crate) struct Builder {
+pub(crate) struct Builder<'a> {
+    budget: &'a Budget,
     columns: Vec<String>,
     label: usize,
     values: Vec<f32>,
     labels: Labels,
 }
 
-impl Builder {
+impl<'b> Builder<'b> {
     /// A table with these columns, of which one is the label.
-    pub fn new(columns: Vec<String>, label: &str) -> Result<Self, TableProblem> {
+    pub fn new(
+        columns: Vec<String>,
+        label: &str,
+        budget: &'b Budget,
+    ) -> Result<Self, TableProblem> {
         let position = column(&columns, label)?;
         if columns.len() == 1 {
             return Err(TableProblem::NoFeatures(label.to_owned()));
@@ -197,6 +214,7 @@ impl Builder {
             });
         }
         Ok(Self {
+            budget,
             columns,
             label: position,
             values: Vec::new(),
@@ -208,6 +226,7 @@ impl Builder {
     pub fn row<'a>(&mut self, cells: impl Iterator<Item = &'a str>) -> Result<(), TableProblem> {
         let row = self.labels.codes.len() + 1;
         check_size(row as u64, self.columns.len())?;
+        self.budget.take_array(self.columns.len(), CELL_BYTES)?;
         let mut n_cells = 0;
         for (position, cell) in cells.enumerate() {
             n_cells += 1;
@@ -221,7 +240,7 @@ impl Builder {
                 message,
             };
             if position == self.label {
-                self.labels.push(cell).map_err(wrong)?;
+                self.labels.push(cell, self.budget).map_err(wrong)?;
             } else {
                 self.values.push(number(cell).map_err(wrong)?);
             }
@@ -283,7 +302,7 @@ pub(crate) struct Labels {
 
 impl Labels {
     /// Adds the label of the next row.
-    pub fn push(&mut self, label: &str) -> Result<(), String> {
+    pub fn push(&mut self, label: &str, budget: &Budget) -> Result<(), String> {
         if let Some(&code) = self.known.get(label) {
             self.codes.push(code);
             return Ok(());
@@ -296,6 +315,9 @@ impl Labels {
                 "there are more than {MAX_CLASSES} different labels; a regression target is no column of classes"
             ));
         }
+        // The name is there three times in the end.
+        let charged = budget.take_array(label.len(), 3);
+        charged.map_err(|over| over.to_string())?;
         let code = self.names.len() as u32;
         self.known.insert(label.to_owned(), code);
         self.names.push(label.to_owned());

@@ -4,28 +4,31 @@
 //! Cells may stand in double quotes, in which separators, doubled quotes and line ends are text. Empty lines are skipped.
 //! Lines end with `\n` or `\r\n`; a byte-order mark at the start is skipped. Files may be gzipped.
 
+use crate::Budget;
 use crate::columns::{Builder, Table, TableError, TableProblem, read_text};
 use std::io::BufRead;
 use std::path::Path;
 
 /// The characters that may stand between cells; of equally many in the header the first.
 const SEPARATORS: [char; 3] = [',', ';', '\t'];
+/// Bytes of a cell of a record, with the small text in it.
+const CELL_BYTES: u64 = 48;
 /// Longer records are refused: 16 MiB.
 pub const MAX_RECORD: usize = 1 << 24;
 
 /// Reads the table whose labels stand in the column `label`.
 pub fn read(path: &Path, label: &str) -> Result<Table, TableError> {
-    read_text(path, |text| parse(text, label))
+    read_text(path, |text, budget| parse(text, label, budget))
 }
 
 /// The table that the text of a file is.
-pub fn parse(text: impl BufRead, label: &str) -> Result<Table, TableProblem> {
-    let mut records = Records::new(text);
+pub fn parse(text: impl BufRead, label: &str, budget: &Budget) -> Result<Table, TableProblem> {
+    let mut records = Records::new(text, budget);
     let Some(header) = records.next()? else {
         return Err(TableProblem::NoRows);
     };
     let columns = header.iter().map(|name| name.trim().to_owned()).collect();
-    let mut builder = Builder::new(columns, label)?;
+    let mut builder = Builder::new(columns, label, budget)?;
     while let Some(cells) = records.next()? {
         builder.row(cells.iter().map(String::as_str))?;
     }
@@ -33,8 +36,9 @@ pub fn parse(text: impl BufRead, label: &str) -> Result<Table, TableProblem> {
 }
 
 /// Splits text into records of cells. The cells are reused from record to record.
-pub(crate) struct Records<R> {
+pub(crate) struct Records<'a, R> {
     reader: R,
+    budget: &'a Budget,
     /// Found in the first record.
     separator: Option<char>,
     line: String,
@@ -43,11 +47,12 @@ pub(crate) struct Records<R> {
     n_cells: usize,
 }
 
-impl<R: BufRead> Records<R> {
+impl<'b, R: BufRead> Records<'b, R> {
     /// The records of this text.
-    pub fn new(reader: R) -> Self {
+    pub fn new(reader: R, budget: &'b Budget) -> Self {
         Self {
             reader,
+            budget,
             separator: None,
             line: String::new(),
             n_lines: 0,
@@ -69,10 +74,13 @@ impl<R: BufRead> Records<R> {
         }
         let first_line = self.n_lines;
         // A quote is open when an odd number was seen: the line end then belongs to a cell.
-        while self.line.matches('"').count() % 2 == 1 {
+        let mut is_open = has_odd_quotes(&self.line);
+        while is_open {
+            let before = self.line.len();
             if !self.read_line()? {
                 return Err(wrong(first_line, "a quoted cell has no end"));
             }
+            is_open ^= has_odd_quotes(&self.line[before..]);
         }
         let line = std::mem::take(&mut self.line);
         let separator = *self.separator.get_or_insert_with(|| separator_of(&line));
@@ -110,6 +118,11 @@ impl<R: BufRead> Records<R> {
         let mut rest = line.trim_end_matches(['\r', '\n']);
         self.n_cells = 0;
         loop {
+            if self.n_cells == self.cells.len() {
+                self.budget
+                    .take(CELL_BYTES)
+                    .map_err(|_| "the record has more cells than a table of this size may have")?;
+            }
             let cell = next_cell(&mut self.cells, self.n_cells);
             self.n_cells += 1;
             let after = if let Some(quoted) = rest.trim_start_matches(' ').strip_prefix('"') {
@@ -126,6 +139,10 @@ impl<R: BufRead> Records<R> {
             }
         }
     }
+}
+
+fn has_odd_quotes(text: &str) -> bool {
+    text.matches('"').count() % 2 == 1
 }
 
 /// The separator of which the header has most outside of quotes.

@@ -1,5 +1,6 @@
 //! Problems of a file of weights.
 
+use crate::OverBudget;
 use crate::checkpoint::{Kind, MAX_BYTES};
 use std::path::PathBuf;
 use std::{fmt, io};
@@ -23,6 +24,9 @@ pub enum Problem {
     /// The system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The file needs more memory than it may take.
+    #[error(transparent)]
+    Budget(#[from] OverBudget),
     /// The file is larger than [`MAX_BYTES`].
     #[error("has more than the {MAX_BYTES} bytes that are read")]
     TooLarge,

@@ -3,13 +3,12 @@
 //! Read a window of rows at a time, so that only the fields asked for are ever held. Fields are floats or integers of
 //! either byte order. The label is one-hot: one field for each class, of which exactly one is 1.
 
+use crate::Budget;
 use crate::columns::{MAX_ROWS, Table, TableError, TableProblem, column};
 use hdf5_pure::{Dataset, Datatype, DatatypeByteOrder, File};
 use std::ops::Range;
 use std::path::Path;
 
-/// Deflate packs no tighter than this, so a file that promises more than this many times its size is lying.
-const MAX_RATIO: u64 = 1032;
 /// Bytes of a window, unless a single chunk is larger.
 const WINDOW_BYTES: u64 = 1 << 23;
 
@@ -29,18 +28,18 @@ pub struct Records<'a> {
 /// Reads the table.
 pub fn read(path: &Path, records: Records) -> Result<Table, TableError> {
     let wrong = |problem: TableProblem| problem.of(path);
-    let n_bytes = std::fs::metadata(path)
+    let size = std::fs::metadata(path)
         .map_err(|error| wrong(error.into()))?
         .len();
     let file = File::open_streaming(path).map_err(|error| wrong(not_hdf5(&error)))?;
-    table(&file, n_bytes, records).map_err(wrong)
+    table(&file, &Budget::of_size(size), records).map_err(wrong)
 }
 
 /// The table in the bytes of a file.
 pub fn parse(bytes: Vec<u8>, records: Records) -> Result<Table, TableProblem> {
-    let n_bytes = bytes.len() as u64;
+    let budget = Budget::of_size(bytes.len() as u64);
     let file = File::from_bytes(bytes).map_err(|error| not_hdf5(&error))?;
-    table(&file, n_bytes, records)
+    table(&file, &budget, records)
 }
 
 fn not_hdf5(error: &hdf5_pure::Error) -> TableProblem {
@@ -50,7 +49,7 @@ fn not_hdf5(error: &hdf5_pure::Error) -> TableProblem {
     }
 }
 
-fn table(file: &File, n_bytes: u64, records: Records) -> Result<Table, TableProblem> {
+fn table(file: &File, budget: &Budget, records: Records) -> Result<Table, TableProblem> {
     let place = || format!("dataset '{}'", records.dataset);
     let wrong = |error: hdf5_pure::Error| TableProblem::place(place(), error.to_string());
     let dataset = file.dataset(records.dataset).map_err(wrong)?;
@@ -64,7 +63,7 @@ fn table(file: &File, n_bytes: u64, records: Records) -> Result<Table, TableProb
     };
     let layout = Layout::new(&datatype, records)?;
     let window = window_rows(&dataset, &layout).map_err(wrong)?;
-    check_size(n_rows, window, &layout, n_bytes)?;
+    check_size(n_rows, window, &layout, budget)?;
     let mut table = Table {
         features: records.features.iter().map(ToString::to_string).collect(),
         classes: records.classes.iter().map(ToString::to_string).collect(),
@@ -100,7 +99,13 @@ fn window_rows(dataset: &Dataset, layout: &Layout) -> Result<u64, hdf5_pure::Err
     Ok(chunk.saturating_mul(chunks.max(1)))
 }
 
-fn check_size(n_rows: u64, window: u64, layout: &Layout, n_bytes: u64) -> Result<(), TableProblem> {
+/// Charges the table, and a window of records twice: packed and unpacked.
+fn check_size(
+    n_rows: u64,
+    window: u64,
+    layout: &Layout,
+    budget: &Budget,
+) -> Result<(), TableProblem> {
     if n_rows == 0 {
         return Err(TableProblem::NoRows);
     }
@@ -111,13 +116,10 @@ fn check_size(n_rows: u64, window: u64, layout: &Layout, n_bytes: u64) -> Result
             limit: MAX_ROWS as u64,
         });
     }
-    let limit = n_bytes.saturating_mul(MAX_RATIO).max(WINDOW_BYTES);
-    let promised = n_rows.max(window).saturating_mul(layout.size as u64);
-    if promised > limit {
-        let message = format!("{promised} bytes of records cannot be in a file of {n_bytes} bytes");
-        return Err(TableProblem::place("header", message));
-    }
-    Ok(())
+    let of_row = (layout.features.len() + 1) as u64 * size_of::<f32>() as u64;
+    let table = n_rows.saturating_mul(of_row);
+    let windows = window.saturating_mul(layout.size as u64).saturating_mul(2);
+    Ok(budget.take(table.saturating_add(windows))?)
 }
 
 /// The offsets of the wanted fields in a record.

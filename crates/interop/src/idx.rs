@@ -1,8 +1,7 @@
 //! IDX arrays of bytes, as MNIST is published: a big-endian header, then the elements. Files may be gzipped.
 
-use crate::columns::{TableError, TableProblem};
-use crate::gzip;
-use std::fs::File;
+use crate::columns::{self, TableError, TableProblem};
+use crate::{Budget, gzip};
 use std::io::Read;
 use std::path::Path;
 
@@ -22,13 +21,13 @@ pub struct Bytes {
 
 /// Reads an array.
 pub fn read(path: &Path) -> Result<Bytes, TableError> {
-    let file = File::open(path).map_err(|error| TableProblem::from(error).of(path))?;
-    parse(file).map_err(|problem| problem.of(path))
+    let read = columns::open(path).and_then(|(file, budget)| parse(file, &budget));
+    read.map_err(|problem| problem.of(path))
 }
 
 /// The array that the content of a file is.
-pub fn parse(file: impl Read) -> Result<Bytes, TableProblem> {
-    let mut reader = gzip::reader(file)?;
+pub fn parse(file: impl Read, budget: &Budget) -> Result<Bytes, TableProblem> {
+    let mut reader = gzip::reader(file, budget)?;
     let shape = header(&mut reader)?;
     let expected = shape
         .iter()
@@ -40,6 +39,8 @@ pub fn parse(file: impl Read) -> Result<Bytes, TableProblem> {
                 format!("shape {shape:?} is more than the {MAX_BYTES} bytes that are read"),
             )
         })?;
+    // Bytes that become floats: five bytes of memory for each.
+    budget.take(expected.saturating_mul(5))?;
     // Memory is taken as bytes come, not as the header promises.
     let mut values = Vec::new();
     reader

@@ -33,6 +33,7 @@ pub mod tar;
 
 mod archive;
 mod atomic;
+mod budget;
 mod dtype;
 mod error;
 mod gzip;
@@ -40,4 +41,5 @@ mod pickle;
 mod torch;
 
 pub use atomic::write_file;
+pub use budget::{Budget, OverBudget};
 pub use error::{FileError, InteropError, Problem};

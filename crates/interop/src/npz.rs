@@ -1,5 +1,6 @@
 //! NumPy's `.npz` archives: all arrays by name, or the table that two of them make.
 
+use crate::Budget;
 use crate::archive::{self, Archive};
 use crate::columns::{Labels, Table, TableError, TableProblem, column};
 use crate::npy::{self, Array, Numbers, Texts, Values};
@@ -8,9 +9,9 @@ use std::path::Path;
 
 /// Larger files are refused: 4 GiB.
 pub const MAX_BYTES: u64 = 1 << 32;
-/// Bytes that any file may unpack to, 256 MiB; a larger file to more. A mask of ones packs to a thousandth.
-const MAX_PACKED: u64 = 1 << 28;
 const ENDING: &str = ".npy";
+/// Digits of a column's number, and what a small text takes besides.
+const DIGITS: usize = 24;
 /// The array of features, where several would do.
 const FEATURES: [&str; 2] = ["x", "X"];
 
@@ -24,16 +25,21 @@ pub fn read(path: &Path, label: &str) -> Result<(Table, Vec<usize>), TableError>
 
 /// The table in the bytes of an archive, and the axes of one row.
 pub fn parse(bytes: &[u8], label: &str) -> Result<(Table, Vec<usize>), TableProblem> {
-    let mut content = Content::open(bytes)?;
+    let budget = &Budget::of_size(bytes.len() as u64);
+    let mut content = Content::open(bytes, budget)?;
     let (classes, labels) = content.labels(label)?;
     let names = content.names.clone();
     let mut array = |name: &str| -> Result<Array, TableProblem> {
-        npy::decode(&content.read(name)?).map_err(|problem| wrong(name, &problem))
+        let bytes = content.read(name)?;
+        let array = npy::decode_within(&bytes, budget).map_err(|problem| wrong(name, &problem));
+        budget.give_back(bytes.len() as u64);
+        array
     };
     let (name, features) = features(&names, label, labels.len(), &mut array)?;
     let sample_shape = features.shape[1..].to_vec();
     let width: usize = sample_shape.iter().product();
     check_finite(&name, &features.values, width)?;
+    budget.take_array(width, size_of::<String>() + name.len() + DIGITS)?;
     let table = Table {
         features: (0..width)
             .map(|position| format!("{name}{position}"))
@@ -64,7 +70,8 @@ pub fn read_arrays(path: &Path, label: Option<&str>) -> Result<Arrays, TableErro
 
 /// The arrays of numbers in the bytes of an archive.
 pub fn parse_arrays(bytes: &[u8], label: Option<&str>) -> Result<Arrays, TableProblem> {
-    let mut content = Content::open(bytes)?;
+    let budget = &Budget::of_size(bytes.len() as u64);
+    let mut content = Content::open(bytes, budget)?;
     let (classes, labels) = match label {
         Some(label) => content.labels(label)?,
         None => Default::default(),
@@ -74,8 +81,10 @@ pub fn parse_arrays(bytes: &[u8], label: Option<&str>) -> Result<Arrays, TablePr
         if Some(name.as_str()) == label {
             continue;
         }
-        let array = npy::decode_numbers(&content.read(&name)?);
+        let bytes = content.read(&name)?;
+        let array = npy::decode_numbers_within(&bytes, budget);
         let array = array.map_err(|problem| wrong(&name, &problem))?;
+        budget.give_back(bytes.len() as u64);
         if let Values::F32(values) = &array.values {
             let width = array.shape.iter().skip(1).product::<usize>().max(1);
             check_finite(&name, values, width)?;
@@ -116,21 +125,25 @@ fn not_npz(message: String) -> TableProblem {
 
 /// An archive and the names of its arrays.
 struct Content<'a> {
+    budget: &'a Budget,
     archive: Archive<'a>,
     names: Vec<String>,
 }
 
 impl<'a> Content<'a> {
-    fn open(bytes: &'a [u8]) -> Result<Self, TableProblem> {
-        let limit = (bytes.len() as u64 * 16).max(MAX_PACKED);
-        let archive = Archive::with_limit(bytes, limit);
+    fn open(bytes: &'a [u8], budget: &'a Budget) -> Result<Self, TableProblem> {
+        let archive = Archive::open(bytes, budget);
         let archive = archive.map_err(|problem| not_npz(problem.to_string()))?;
         let mut names: Vec<String> = archive
             .names()
             .filter_map(|name| Some(name.strip_suffix(ENDING)?.to_owned()))
             .collect();
         names.sort_unstable();
-        Ok(Self { archive, names })
+        Ok(Self {
+            budget,
+            archive,
+            names,
+        })
     }
 
     /// The bytes of an array.
@@ -143,12 +156,14 @@ impl<'a> Content<'a> {
     fn labels(&mut self, name: &str) -> Result<(Vec<String>, Vec<u32>), TableProblem> {
         column(&self.names, name)?;
         let bytes = self.read(name)?;
-        let texts = npy::decode_texts(&bytes).map_err(|problem| wrong(name, &problem))?;
+        let texts =
+            npy::decode_texts(&bytes, self.budget).map_err(|problem| wrong(name, &problem))?;
         if let Some(texts) = texts {
-            return text_labels(name, &texts);
+            return text_labels(name, &texts, self.budget);
         }
-        let array = npy::decode(&bytes).map_err(|problem| wrong(name, &problem))?;
-        labels(name, &array)
+        let array =
+            npy::decode_within(&bytes, self.budget).map_err(|problem| wrong(name, &problem))?;
+        labels(name, &array, self.budget)
     }
 }
 
@@ -171,11 +186,17 @@ fn wrong(name: &str, problem: &impl ToString) -> TableProblem {
 }
 
 /// Labels that are texts; those that occur are the classes.
-fn text_labels(name: &str, texts: &Texts) -> Result<(Vec<String>, Vec<u32>), TableProblem> {
+fn text_labels(
+    name: &str,
+    texts: &Texts,
+    budget: &Budget,
+) -> Result<(Vec<String>, Vec<u32>), TableProblem> {
     check_labels(name, &texts.shape)?;
     let mut labels = Labels::default();
     for text in &texts.values {
-        labels.push(text).map_err(|message| wrong(name, &message))?;
+        labels
+            .push(text, budget)
+            .map_err(|message| wrong(name, &message))?;
     }
     Ok(labels.finish())
 }
@@ -193,7 +214,11 @@ fn check_labels(name: &str, shape: &[usize]) -> Result<(), TableProblem> {
 }
 
 /// Labels of one axis of whole numbers; the numbers that occur are the classes.
-fn labels(name: &str, array: &Array) -> Result<(Vec<String>, Vec<u32>), TableProblem> {
+fn labels(
+    name: &str,
+    array: &Array,
+    budget: &Budget,
+) -> Result<(Vec<String>, Vec<u32>), TableProblem> {
     let place = || format!("array '{name}'");
     check_labels(name, &array.shape)?;
     let mut labels = Labels::default();
@@ -202,7 +227,7 @@ fn labels(name: &str, array: &Array) -> Result<(Vec<String>, Vec<u32>), TablePro
             let message = format!("label {row} is {value}, not a whole number");
             return Err(TableProblem::place(place(), message));
         }
-        let pushed = labels.push(&value.to_string());
+        let pushed = labels.push(&value.to_string(), budget);
         pushed.map_err(|message| TableProblem::place(place(), message))?;
     }
     Ok(labels.finish())

@@ -1,6 +1,7 @@
 //! Parquet tables of plain columns: floats, integers, booleans, text for the label. Nested and missing values are
 //! refused.
 
+use crate::Budget;
 use crate::columns::{Builder, Table, TableError, TableProblem, check_size};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
@@ -20,13 +21,14 @@ pub fn parse<R: ChunkReader + 'static>(content: R, label: &str) -> Result<Table,
         kind: "a Parquet file",
         message: error.to_string(),
     };
+    let budget = Budget::of_size(content.len());
     let reader = SerializedFileReader::new(content).map_err(|error| wrong(&error))?;
     let metadata = reader.metadata().file_metadata();
     let schema = metadata.schema().get_fields();
     let columns: Vec<String> = schema.iter().map(|field| field.name().to_owned()).collect();
     let n_rows = u64::try_from(metadata.num_rows()).unwrap_or(u64::MAX);
     check_size(n_rows, columns.len())?;
-    let mut builder = Builder::new(columns, label)?;
+    let mut builder = Builder::new(columns, label, &budget)?;
     let rows = reader.get_row_iter(None).map_err(|error| wrong(&error))?;
     for (row, record) in (1..).zip(rows) {
         let record =

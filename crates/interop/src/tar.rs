@@ -1,7 +1,7 @@
 //! Files in a tar archive, which may be gzipped. Nothing is written to disk.
 
 use crate::columns::TableProblem;
-use crate::gzip;
+use crate::{Budget, gzip};
 use std::io::{self, Read};
 
 const BLOCK: usize = 512;
@@ -12,9 +12,10 @@ const MAX_ENTRIES: usize = 10_000;
 pub fn visit(
     archive: impl Read,
     max_bytes: u64,
+    budget: &Budget,
     mut visit: impl FnMut(&str, &[u8]) -> Result<(), TableProblem>,
 ) -> Result<(), TableProblem> {
-    let mut reader = gzip::reader(archive)?;
+    let mut reader = gzip::reader(archive, budget)?;
     let mut content = Vec::new();
     for _ in 0..MAX_ENTRIES {
         let mut header = [0; BLOCK];
@@ -31,6 +32,9 @@ pub fn visit(
             return Err(TableProblem::place(format!("entry '{name}'"), message));
         }
         let padded = size.next_multiple_of(BLOCK as u64);
+        if padded > content.capacity() as u64 {
+            budget.take(padded)?;
+        }
         content.clear();
         reader.by_ref().take(padded).read_to_end(&mut content)?;
         if (content.len() as u64) < size {

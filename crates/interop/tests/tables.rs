@@ -3,7 +3,7 @@
 
 use interop::columns::{Table, TableProblem};
 use interop::hdf5::Records;
-use interop::{arff, csv, hdf5, idx, npz, tar};
+use interop::{Budget, arff, csv, hdf5, idx, npz, tar};
 use std::fs;
 use std::path::Path;
 
@@ -14,18 +14,22 @@ const RECORDS: Records = Records {
     classes: &["g", "q", "w", "z", "t"],
 };
 
+fn budget(bytes: &[u8]) -> Budget {
+    Budget::of_size(bytes.len() as u64)
+}
+
 /// As the fuzz target has it: the first byte chooses the reader.
 fn read(kind: u8, bytes: &[u8]) {
     match kind % 6 {
-        0 => check(csv::parse(bytes, "y")),
-        1 => check(arff::parse(bytes, "y")),
+        0 => check(csv::parse(bytes, "y", &budget(bytes))),
+        1 => check(arff::parse(bytes, "y", &budget(bytes))),
         2 => check(npz::parse(bytes, "y").map(|(table, _)| table)),
         3 => check(hdf5::parse(bytes.to_vec(), RECORDS)),
-        4 => match idx::parse(bytes) {
+        4 => match idx::parse(bytes, &budget(bytes)) {
             Ok(array) => assert_eq!(array.shape.iter().product::<usize>(), array.values.len()),
             Err(problem) => drop(problem.to_string()),
         },
-        _ => drop(tar::visit(bytes, 1 << 20, |_, _| Ok(()))),
+        _ => drop(tar::visit(bytes, 1 << 20, &budget(bytes), |_, _| Ok(()))),
     }
 }
 
@@ -71,11 +75,15 @@ fn samples() -> Vec<(u8, Vec<u8>)> {
 #[test]
 fn the_samples_are_read() {
     assert_eq!(
-        csv::parse(&samples()[0].1[..], "y").unwrap().classes,
+        csv::parse(&samples()[0].1[..], "y", &budget(&[]))
+            .unwrap()
+            .classes,
         ["a", "b \"c\""]
     );
     assert_eq!(
-        arff::parse(&samples()[1].1[..], "y").unwrap().labels,
+        arff::parse(&samples()[1].1[..], "y", &budget(&[]))
+            .unwrap()
+            .labels,
         [0, 1]
     );
     assert_eq!(npz::parse(&samples()[2].1, "y").unwrap().0.labels.len(), 20);
@@ -85,7 +93,10 @@ fn the_samples_are_read() {
             157
         );
     }
-    assert_eq!(idx::parse(&samples()[5].1[..]).unwrap().shape, [2, 3]);
+    assert_eq!(
+        idx::parse(&samples()[5].1[..], &budget(&[])).unwrap().shape,
+        [2, 3]
+    );
 }
 
 #[test]

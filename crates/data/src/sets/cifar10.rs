@@ -5,6 +5,7 @@ use crate::dataset::{Dataset, Rows};
 use crate::error::DataError;
 use crate::open::Request;
 use crate::prepare;
+use interop::Budget;
 use interop::columns::TableProblem;
 use interop::tar;
 use std::fs::{self, File};
@@ -102,9 +103,13 @@ impl Batches {
     }
 
     fn unpack(&mut self, path: &Path) -> Result<(), TableProblem> {
-        tar::visit(File::open(path)?, MAX_BYTES, |name, bytes| {
+        let file = File::open(path)?;
+        let budget = &Budget::of_size(file.metadata()?.len());
+        tar::visit(file, MAX_BYTES, budget, |name, bytes| {
             let name = name.rsplit('/').next().unwrap_or(name);
             if is_batch(name) {
+                // Every byte becomes a float.
+                budget.take_array(bytes.len(), size_of::<f32>())?;
                 self.append(name, bytes)
             } else {
                 Ok(())

@@ -3,6 +3,7 @@
 //! Four kinds of file are read and written. What a file is follows from its content, never from its name, and
 //! nothing in it is executed: a pickle is read as data (`pickle.rs`), a tensor from its description (`torch.rs`).
 
+use crate::Budget;
 use crate::error::{InteropError, Problem};
 use crate::torch;
 use serde_json::{Map, Value as Json};
@@ -146,14 +147,15 @@ pub fn write(path: &Path, checkpoint: &Checkpoint) -> Result<(), InteropError> {
 
 /// The checkpoint that the bytes of a file are.
 pub fn decode(bytes: &[u8], kind: Option<Kind>) -> Result<Checkpoint, Problem> {
+    let budget = &Budget::of_size(bytes.len() as u64);
     let checkpoint = if mz::is_mz(bytes) {
-        mz::decode(bytes)
+        mz::decode(bytes, budget)
     } else if safetensors::is_safetensors(bytes) {
-        safetensors::decode(bytes)
+        safetensors::decode(bytes, budget)
     } else if metadata::is_metadata(bytes) {
         Err(metadata::problem())
     } else if bytes.starts_with(b"PK") || torch::starts_like_pickle(bytes) {
-        state_dict::decode(bytes)
+        state_dict::decode(bytes, budget)
     } else {
         Err(unknown(bytes))
     }?;

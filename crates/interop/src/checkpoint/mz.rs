@@ -2,6 +2,7 @@
 //! `weights.safetensors` (tensors, training and metadata).
 
 use super::{Checkpoint, Kind, safetensors};
+use crate::Budget;
 use crate::archive::{Archive, pack};
 use crate::error::Problem;
 use serde_json::{Value as Json, json};
@@ -14,12 +15,13 @@ const WEIGHTS: &str = "weights.safetensors";
 
 /// True for an archive with our own description.
 pub fn is_mz(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"PK") && Archive::open(bytes).is_ok_and(|archive| archive.has(ABOUT))
+    bytes.starts_with(b"PK")
+        && Archive::open(bytes, &Budget::of_size(0)).is_ok_and(|archive| archive.has(ABOUT))
 }
 
 /// Reads a file.
-pub fn decode(bytes: &[u8]) -> Result<Checkpoint, Problem> {
-    let mut archive = Archive::open(bytes)?;
+pub fn decode(bytes: &[u8], budget: &Budget) -> Result<Checkpoint, Problem> {
+    let mut archive = Archive::open(bytes, budget)?;
     let about: Json = serde_json::from_slice(&archive.read(ABOUT)?)
         .map_err(|error| Problem::part(ABOUT, error.to_string()))?;
     let got = about["version"]
@@ -36,7 +38,7 @@ pub fn decode(bytes: &[u8]) -> Result<Checkpoint, Problem> {
     } else {
         None
     };
-    let weights = safetensors::decode(&archive.read(WEIGHTS)?)?;
+    let weights = safetensors::decode(&archive.read(WEIGHTS)?, budget)?;
     Ok(Checkpoint {
         kind: Kind::Mz,
         graph,

@@ -95,16 +95,31 @@ fn has_shapes_of(state: &OptimizerState, parameters: &[NamedTensor]) -> bool {
 }
 
 /// The states by index, the indices in order, and the first group.
+/// Entries of the state of one parameter or of one group; no optimiser has more.
+const MAX_ENTRIES: usize = 100;
+/// Groups of parameters that are read.
+const MAX_GROUPS: usize = 10_000;
+
 type Layout<'a> = (BTreeMap<i128, View<'a>>, Vec<i128>, View<'a>);
 
 fn layout(saved: View<'_>) -> Option<Layout<'_>> {
-    let states = saved.get("state")?.entries()?;
+    let is_small = |dict: View| {
+        dict.entries()
+            .is_some_and(|entries| entries.count() <= MAX_ENTRIES)
+    };
+    let states = saved
+        .get("state")?
+        .entries()?
+        .filter(|(_, value)| is_small(*value));
     let states = states
         .filter_map(|(key, value)| Some((key.int()?, value)))
         .collect();
     let groups = saved.get("param_groups")?;
     let mut indices = Vec::new();
-    for group in groups.elements()? {
+    for group in groups.elements()?.take(MAX_GROUPS) {
+        if !is_small(group) {
+            return None;
+        }
         let of_group: Option<Vec<i128>> = group.get("params")?.elements()?.map(View::int).collect();
         indices.extend(of_group?);
     }
@@ -143,6 +158,7 @@ fn moment(
     let Some(value) = entry.get(key) else {
         return Ok(None);
     };
+    tensors.budget().take(name.len() as u64)?;
     let dense = tensors
         .read(value)
         .map_err(|problem| problem.of_tensor(name))?;

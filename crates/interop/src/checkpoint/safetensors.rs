@@ -5,10 +5,13 @@
 
 use super::counters::{Entry, with_counters};
 use super::{Checkpoint, Kind, NamedTensor, OptimizerState, Training};
+use crate::Budget;
 use crate::dtype::{DType, f32_bytes};
 use crate::error::Problem;
 use serde_json::{Map, Value as Json, json};
 
+/// Bytes that a byte of the header takes as JSON, in the worst case.
+const HEADER_RATIO: usize = 32;
 /// The format's own limit.
 const MAX_HEADER: u64 = 100_000_000;
 const METADATA: &str = "__metadata__";
@@ -23,9 +26,10 @@ pub fn is_safetensors(bytes: &[u8]) -> bool {
 }
 
 /// Reads a file.
-pub fn decode(bytes: &[u8]) -> Result<Checkpoint, Problem> {
+pub fn decode(bytes: &[u8], budget: &Budget) -> Result<Checkpoint, Problem> {
     let bad = || Problem::part("header", "is not JSON of the length announced");
     let (header, data) = split(bytes).ok_or_else(bad)?;
+    budget.take_array(header.len(), HEADER_RATIO)?;
     let header: Json = serde_json::from_slice(header)
         .map_err(|error| Problem::part("header", error.to_string()))?;
     let Json::Object(mut header) = header else {
@@ -35,7 +39,7 @@ pub fn decode(bytes: &[u8]) -> Result<Checkpoint, Problem> {
     check_metadata(&metadata)?;
     let checkpoint = Checkpoint {
         kind: Kind::Safetensors,
-        tensors: read_tensors(&header, data)?,
+        tensors: read_tensors(&header, data, budget)?,
         training: None,
         graph: None,
         metadata,
@@ -147,7 +151,11 @@ fn push(
 }
 
 /// Every tensor in the order of the elements, which must follow each other without holes.
-fn read_tensors(header: &Map<String, Json>, data: &[u8]) -> Result<Vec<NamedTensor>, Problem> {
+fn read_tensors(
+    header: &Map<String, Json>,
+    data: &[u8],
+    budget: &Budget,
+) -> Result<Vec<NamedTensor>, Problem> {
     let mut entries = Vec::new();
     for (name, entry) in header {
         let entry = Stored::read(entry)
@@ -158,6 +166,9 @@ fn read_tensors(header: &Map<String, Json>, data: &[u8]) -> Result<Vec<NamedTens
     let mut at = 0;
     let mut tensors = Vec::with_capacity(entries.len());
     for (name, entry) in entries {
+        let stored = entry.end.saturating_sub(entry.start);
+        // The smallest elements have one byte, and become four.
+        budget.take_array(stored.min(data.len()), size_of::<f32>())?;
         let values = entry
             .values(at, data)
             .map_err(|message| Problem::part(name, message))?;

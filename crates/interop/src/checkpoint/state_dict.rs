@@ -2,6 +2,7 @@
 
 use super::counters::{Entry, with_counters};
 use super::{Checkpoint, Kind, NamedTensor, lightning};
+use crate::Budget;
 use crate::error::Problem;
 use crate::pickle::{Out, View};
 use crate::torch::{Storages, Tensors, open};
@@ -24,8 +25,8 @@ pub struct Entries {
 }
 
 /// Reads a file of PyTorch.
-pub fn decode(bytes: &[u8]) -> Result<Checkpoint, Problem> {
-    let (pickle, mut tensors) = open(bytes)?;
+pub fn decode(bytes: &[u8], budget: &Budget) -> Result<Checkpoint, Problem> {
+    let (pickle, mut tensors) = open(bytes, budget)?;
     let root = pickle.root();
     let nested = KEYS
         .iter()
@@ -94,6 +95,8 @@ fn read_entries(dict: View, tensors: &mut Tensors, kind: Kind) -> Result<Entries
     let mut skipped = Vec::new();
     for (key, value) in entries {
         let Some(name) = key.text() else { continue };
+        // The name is copied to the tensor, to the places and where its prefix is stripped; it may be shared by many.
+        tensors.budget().take_array(name.len(), 4)?;
         let dense = tensors
             .read(value)
             .map_err(|problem| problem.of_tensor(name))?;

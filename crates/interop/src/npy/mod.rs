@@ -7,7 +7,7 @@
 //! Read: float32 and float64 (rounded to nearest), all integers and bool (exactly, or refused), either byte order,
 //! C and Fortran order, any rank up to [`MAX_RANK`].
 
-use crate::FileError;
+use crate::{Budget, FileError, OverBudget};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -57,6 +57,9 @@ pub enum Problem {
     /// The system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The file needs more memory than it may take.
+    #[error(transparent)]
+    Budget(#[from] OverBudget),
     /// The file is larger than [`MAX_BYTES`].
     #[error("has {0} bytes, more than the {MAX_BYTES} that are read")]
     TooLarge(u64),
@@ -147,7 +150,7 @@ pub struct Texts {
 }
 
 /// The array of texts (`<U5`, `|S5`) that the bytes of a file are; `None` for an array of numbers.
-pub fn decode_texts(bytes: &[u8]) -> Result<Option<Texts>, Problem> {
+pub(crate) fn decode_texts(bytes: &[u8], budget: &Budget) -> Result<Option<Texts>, Problem> {
     let (header, data) = header::parse(bytes)?;
     let Some(kind) = texts::Kind::parse(&header.descr) else {
         return Ok(None);
@@ -164,6 +167,9 @@ pub fn decode_texts(bytes: &[u8]) -> Result<Option<Texts>, Problem> {
             got: data.len(),
         });
     }
+    // A text, its place in the list, and what the allocator adds to a small one.
+    budget.take_array(data.len() / kind.size(), 2 * size_of::<String>())?;
+    budget.take(data.len() as u64)?;
     Ok(Some(Texts {
         values: kind.texts(data)?,
         shape: header.shape,
@@ -172,7 +178,13 @@ pub fn decode_texts(bytes: &[u8]) -> Result<Option<Texts>, Problem> {
 
 /// The array that the bytes of a file are.
 pub fn decode(bytes: &[u8]) -> Result<Array, Problem> {
+    decode_within(bytes, &Budget::of_size(bytes.len() as u64))
+}
+
+/// The same, within a budget.
+pub(crate) fn decode_within(bytes: &[u8], budget: &Budget) -> Result<Array, Problem> {
     let (header, dtype, data) = checked(bytes)?;
+    budget.take_array(data.len() / dtype.size(), 2 * size_of::<f32>())?;
     let values = header.in_c_order(dtype.values(data)?);
     Ok(Array {
         shape: header.shape,
@@ -182,7 +194,13 @@ pub fn decode(bytes: &[u8]) -> Result<Array, Problem> {
 
 /// The array that the bytes of a file are; integers stay integers.
 pub fn decode_numbers(bytes: &[u8]) -> Result<Numbers, Problem> {
+    decode_numbers_within(bytes, &Budget::of_size(bytes.len() as u64))
+}
+
+/// The same, within a budget.
+pub(crate) fn decode_numbers_within(bytes: &[u8], budget: &Budget) -> Result<Numbers, Problem> {
     let (header, dtype, data) = checked(bytes)?;
+    budget.take_array(data.len() / dtype.size(), size_of::<i64>())?;
     let values = if dtype.is_float() {
         Values::F32(header.in_c_order(dtype.values(data)?))
     } else {

@@ -2,6 +2,7 @@
 
 use super::scan::{Escapes, Scanned, Scanner, signed, unescape, unquote};
 use super::{Id, Node, Object, Pickle, PickleError, opcode as op};
+use crate::Budget;
 use std::collections::HashMap;
 
 /// Nodes of one stream; a checkpoint of a large network has some hundred thousand.
@@ -10,9 +11,10 @@ pub const MAX_NODES: usize = 1 << 23;
 pub const MAX_MARKS: usize = 10_000;
 
 /// Reads one stream; the second value is the number of bytes it takes.
-pub fn parse(bytes: &[u8]) -> Result<(Pickle, usize), PickleError> {
+pub fn parse(bytes: &[u8], budget: &Budget) -> Result<(Pickle, usize), PickleError> {
     let mut machine = Machine {
         scan: Scanner::new(bytes),
+        budget,
         nodes: Vec::new(),
         stack: Vec::new(),
         marks: Vec::new(),
@@ -33,8 +35,26 @@ pub fn parse(bytes: &[u8]) -> Result<(Pickle, usize), PickleError> {
     }
 }
 
+/// Bytes of a place in the memo.
+const MEMO_BYTES: usize = 32;
+
+impl Node {
+    /// Bytes that the value holds outside of the arena.
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Str(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Sequence(items) => size_of_val(items.as_slice()),
+            Self::Dict(pairs) => size_of_val(pairs.as_slice()),
+            Self::Object(_) => size_of::<Object>(),
+            _ => 0,
+        }
+    }
+}
+
 struct Machine<'a> {
     scan: Scanner<'a>,
+    budget: &'a Budget,
     nodes: Vec<Node>,
     stack: Vec<Id>,
     /// Heights of the stack where marks are.
@@ -139,7 +159,11 @@ impl Machine<'_> {
             &self.nodes[parts[0].0 as usize],
             &self.nodes[parts[1].0 as usize],
         ) {
-            (Node::Str(module), Node::Str(name)) => Ok(Node::Global(module.clone(), name.clone())),
+            (Node::Str(module), Node::Str(name)) => {
+                // Charged before the copy: both may be shared by many globals.
+                self.charge(module.len() + name.len())?;
+                Ok(Node::Global(module.clone(), name.clone()))
+            }
             _ => Err("a global whose name is not text".to_owned()),
         }
     }
@@ -195,6 +219,7 @@ impl Machine<'_> {
             op::APPEND => self.pop_many(1)?,
             _ => self.pop_mark()?,
         };
+        self.charge(size_of_val(items.as_slice()))?;
         let target = self.top()?;
         match &mut self.nodes[target.0 as usize] {
             Node::Sequence(list) => list.extend(items),
@@ -210,6 +235,7 @@ impl Machine<'_> {
             _ => self.pop_mark()?,
         };
         let pairs = pairs(&items)?;
+        self.charge(size_of_val(items.as_slice()))?;
         let target = self.top()?;
         match &mut self.nodes[target.0 as usize] {
             Node::Dict(dict) => dict.extend(pairs),
@@ -227,6 +253,7 @@ impl Machine<'_> {
             _ => self.memo.len() as u64,
         };
         let top = self.top()?;
+        self.charge(MEMO_BYTES)?;
         self.memo.insert(slot, top);
         Ok(())
     }
@@ -262,11 +289,17 @@ impl Machine<'_> {
     }
 
     fn add(&mut self, node: Node) -> Scanned<Id> {
+        self.charge(size_of::<Node>() + node.heap_bytes())?;
         if self.nodes.len() == MAX_NODES {
             return Err(format!("more than {MAX_NODES} values"));
         }
         self.nodes.push(node);
         Ok(Id(self.nodes.len() as u32 - 1))
+    }
+
+    fn charge(&self, bytes: usize) -> Scanned<()> {
+        let charged = self.budget.take(bytes as u64);
+        charged.map_err(|over| over.to_string())
     }
 
     fn push(&mut self, node: Node) -> Scanned<()> {

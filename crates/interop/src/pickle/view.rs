@@ -1,11 +1,14 @@
 //! Looking at a value of a pickle as what one expects it to be.
 
 use super::{Id, Node, Pickle};
+use crate::Budget;
 use serde_json::{Map, Number, Value as Json};
 use std::borrow::Cow;
 
-/// Values that one conversion to JSON may visit; shared lists in shared lists would be endless.
-const MAX_JSON_VALUES: usize = 1 << 20;
+/// Bytes of a value of JSON with its place in a list or dict; shared lists in shared lists would be endless.
+const JSON_BYTES: usize = 128;
+/// Characters of a module or name that a description shows.
+const MAX_SHOWN: usize = 80;
 /// Nesting of a conversion to JSON; what is deeper could not be read back either.
 const MAX_JSON_DEPTH: usize = 100;
 
@@ -132,7 +135,7 @@ impl<'a> View<'a> {
     pub fn describe(self) -> String {
         let callable = self.call().and_then(|(callable, _)| callable.global());
         match (self.node(), callable.or(self.global())) {
-            (_, Some((module, name))) => format!("{module}.{name}"),
+            (_, Some((module, name))) => format!("{}.{}", start(module), start(name)),
             (Node::None, _) => "None".to_owned(),
             (Node::Bool(_), _) => "a bool".to_owned(),
             (Node::Int(_) | Node::HugeInt | Node::Float(_), _) => "a number".to_owned(),
@@ -145,17 +148,19 @@ impl<'a> View<'a> {
     }
 
     /// The value as JSON; classes become their name in angle brackets. `None` when it is too large or too deep.
-    pub fn to_json(self) -> Option<Json> {
-        let mut left = MAX_JSON_VALUES;
-        self.json(&mut left, MAX_JSON_DEPTH)
+    pub fn to_json(self, budget: &Budget) -> Option<Json> {
+        self.json(budget, MAX_JSON_DEPTH)
     }
 
-    fn json(self, left: &mut usize, depth: usize) -> Option<Json> {
-        *left = left.checked_sub(1)?;
+    fn json(self, budget: &Budget, depth: usize) -> Option<Json> {
+        let text = self.text().map_or(0, str::len);
+        budget.take((JSON_BYTES + text) as u64).ok()?;
         let depth = depth.checked_sub(1)?;
         if let Some(entries) = self.entries() {
-            let entry =
-                |(key, value): (View, View)| Some((key.json_key(), value.json(left, depth)?));
+            let entry = |(key, value): (View, View)| {
+                budget.take(key.text().map_or(0, str::len) as u64).ok()?;
+                Some((key.json_key(), value.json(budget, depth)?))
+            };
             return entries
                 .map(entry)
                 .collect::<Option<Map<_, _>>>()
@@ -168,7 +173,7 @@ impl<'a> View<'a> {
             Node::Float(float) => json_float(*float),
             Node::Str(text) => Json::String(text.clone()),
             Node::Sequence(ids) => {
-                let items = ids.iter().map(|&id| self.at(id).json(left, depth));
+                let items = ids.iter().map(|&id| self.at(id).json(budget, depth));
                 Json::Array(items.collect::<Option<_>>()?)
             }
             _ => Json::String(format!("<{}>", self.describe())),
@@ -204,6 +209,12 @@ impl Pickle {
             _ => None,
         })
     }
+}
+
+/// The start of a text that may be long.
+fn start(text: &str) -> &str {
+    let end = text.char_indices().nth(MAX_SHOWN);
+    end.map_or(text, |(end, _)| &text[..end])
 }
 
 fn json_int(int: i128) -> Json {

@@ -2,6 +2,7 @@
 
 use super::Tensors;
 use super::legacy;
+use crate::Budget;
 use crate::archive::Archive;
 use crate::error::Problem;
 use crate::pickle::{Pickle, PickleError, parse};
@@ -20,22 +21,22 @@ pub enum Source<'a> {
 }
 
 /// A file of PyTorch: the description, and what turns descriptions into tensors.
-pub fn open(bytes: &[u8]) -> Result<(Pickle, Tensors<'_>), Problem> {
+pub fn open<'a>(bytes: &'a [u8], budget: &'a Budget) -> Result<(Pickle, Tensors<'a>), Problem> {
     if bytes.starts_with(b"PK") {
-        return open_zip(bytes);
+        return open_zip(bytes, budget);
     }
     if bytes.get(257..262) == Some(b"ustar") {
         let message = "the tar format of PyTorch before 0.2 is not read; load and save it with PyTorch 1.6 or later";
         return Err(Problem::part("container", message));
     }
-    let (pickle, storages) = match legacy::open(bytes)? {
+    let (pickle, storages) = match legacy::open(bytes, budget)? {
         Some(parts) => parts,
-        None => (stream("pickle", bytes)?.0, BTreeMap::new()),
+        None => (stream("pickle", bytes, budget)?.0, BTreeMap::new()),
     };
     let storages = storages
         .into_iter()
         .map(|(key, data)| (key, Cow::Borrowed(data)));
-    let tensors = Tensors::new(Source::Memory, storages.collect(), bytes.len());
+    let tensors = Tensors::new(Source::Memory, storages.collect(), budget);
     Ok((pickle, tensors))
 }
 
@@ -45,16 +46,16 @@ pub fn starts_like_pickle(bytes: &[u8]) -> bool {
 }
 
 /// One pickle stream, with its name in errors.
-pub fn stream(part: &str, bytes: &[u8]) -> Result<(Pickle, usize), Problem> {
-    parse(bytes).map_err(|PickleError { at, message }| Problem::Pickle {
+pub fn stream(part: &str, bytes: &[u8], budget: &Budget) -> Result<(Pickle, usize), Problem> {
+    parse(bytes, budget).map_err(|PickleError { at, message }| Problem::Pickle {
         part: part.to_owned(),
         at,
         message,
     })
 }
 
-fn open_zip(bytes: &[u8]) -> Result<(Pickle, Tensors<'_>), Problem> {
-    let mut archive = Archive::open(bytes)?;
+fn open_zip<'a>(bytes: &'a [u8], budget: &'a Budget) -> Result<(Pickle, Tensors<'a>), Problem> {
+    let mut archive = Archive::open(bytes, budget)?;
     let name = archive
         .names()
         .find(|name| name == "data.pkl" || name.ends_with("/data.pkl"));
@@ -74,7 +75,7 @@ fn open_zip(bytes: &[u8]) -> Result<(Pickle, Tensors<'_>), Problem> {
     if archive.has(&order) && archive.read(&order)? != b"little" {
         return Err(Problem::part(order, "only little-endian files are read"));
     }
-    let (pickle, _) = stream(&name, &archive.read(&name)?)?;
+    let (pickle, _) = stream(&name, &archive.read(&name)?, budget)?;
     let source = Source::Zip { archive, prefix };
-    Ok((pickle, Tensors::new(source, BTreeMap::new(), bytes.len())))
+    Ok((pickle, Tensors::new(source, BTreeMap::new(), budget)))
 }

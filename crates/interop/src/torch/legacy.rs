@@ -3,6 +3,7 @@
 
 use super::container::stream;
 use super::tensor::Reference;
+use crate::Budget;
 use crate::error::Problem;
 use crate::pickle::{Pickle, View};
 use std::collections::BTreeMap;
@@ -13,15 +14,16 @@ const MAGIC: i128 = 0x1950_a86a_20f9_469c_fc6c;
 type Parts<'a> = (Pickle, BTreeMap<String, &'a [u8]>);
 
 /// The object and its storages, or `None` when the file does not start with the magic number.
-pub fn open(bytes: &[u8]) -> Result<Option<Parts<'_>>, Problem> {
-    let Ok((magic, mut at)) = stream("magic number", bytes) else {
+pub fn open<'a>(bytes: &'a [u8], budget: &Budget) -> Result<Option<Parts<'a>>, Problem> {
+    // A file of another kind is only tried, and what it takes is free again.
+    let Ok((magic, mut at)) = stream("magic number", bytes, &budget.clone()) else {
         return Ok(None);
     };
     if magic.root().int() != Some(MAGIC) {
         return Ok(None);
     }
     let mut next = |part: &str| {
-        let (pickle, length) = stream(part, &bytes[at..])?;
+        let (pickle, length) = stream(part, &bytes[at..], budget)?;
         at += length;
         Ok::<_, Problem>(pickle)
     };
@@ -33,7 +35,7 @@ pub fn open(bytes: &[u8]) -> Result<Option<Parts<'_>>, Problem> {
     }
     let object = next("object")?;
     let keys = next("storage keys")?;
-    let storages = storages(&object, &keys, &bytes[at..])?;
+    let storages = storages(&object, &keys, &bytes[at..], budget)?;
     Ok(Some((object, storages)))
 }
 
@@ -41,10 +43,11 @@ fn storages<'a>(
     object: &Pickle,
     keys: &Pickle,
     mut bytes: &'a [u8],
+    budget: &Budget,
 ) -> Result<BTreeMap<String, &'a [u8]>, Problem> {
     let mut sizes = BTreeMap::new();
     for reference in object.persistents() {
-        let reference = Reference::read(reference)?;
+        let reference = Reference::read(reference, budget)?;
         sizes.insert(
             reference.key,
             reference.dtype.map_or(1, crate::dtype::DType::size),
@@ -76,6 +79,7 @@ fn storages<'a>(
             );
             return Err(Problem::part(part(), message));
         };
+        budget.take(key.len() as u64)?;
         storages.insert(key.to_owned(), data);
         bytes = rest;
     }

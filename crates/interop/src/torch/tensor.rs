@@ -2,6 +2,7 @@
 
 use super::container::Source;
 use super::{Dense, legacy};
+use crate::Budget;
 use crate::dtype::DType;
 use crate::error::Problem;
 use crate::pickle::{Node, View};
@@ -11,7 +12,9 @@ use std::collections::BTreeMap;
 /// NumPy's limit too.
 const MAX_RANK: usize = 64;
 /// Elements that may be made beyond one for each byte of the file: small views of small storages.
-const SPARE_ELEMENTS: usize = 1 << 20;
+const SPARE_ELEMENTS: u64 = 1 << 20;
+/// Bytes of a tensor besides its elements: axes, name, places in lists.
+const TENSOR_BYTES: u64 = 256;
 /// Wrappers around a tensor: a parameter of a subclass is two.
 const MAX_WRAPPERS: usize = 8;
 
@@ -19,8 +22,11 @@ const MAX_WRAPPERS: usize = 8;
 pub struct Tensors<'a> {
     source: Source<'a>,
     storages: BTreeMap<String, Cow<'a, [u8]>>,
+    /// Storages inside the pickle, by their place in it, with the key and type of each.
+    inner: BTreeMap<u32, (String, Option<DType>)>,
     /// Elements that may still be made: a view of one element can claim to have any number.
-    left: usize,
+    left: u64,
+    budget: &'a Budget,
 }
 
 /// A reference to a storage: `('storage', torch.FloatStorage, '0', 'cpu', 16)`.
@@ -40,7 +46,7 @@ struct Layout {
 
 impl Reference {
     /// The reference in a persistent id.
-    pub fn read(id: View) -> Result<Self, Problem> {
+    pub fn read(id: View, budget: &Budget) -> Result<Self, Problem> {
         let bad = || Problem::part("storage", "a reference that PyTorch does not write");
         let key = id.element(2).and_then(View::text).ok_or_else(bad)?;
         let (module, class) = id.element(1).and_then(View::global).ok_or_else(bad)?;
@@ -50,6 +56,8 @@ impl Reference {
                 "views of storages are not read",
             ));
         }
+        // A long key may be shared by many references.
+        budget.take(key.len() as u64)?;
         let dtype = DType::of_storage(class);
         if dtype.is_none() && class != "UntypedStorage" {
             return Err(Problem::part(
@@ -65,18 +73,24 @@ impl Reference {
 }
 
 impl<'a> Tensors<'a> {
-    /// Tensors of a file with `file_length` bytes.
+    /// Tensors of a file with this budget.
     pub(super) fn new(
         source: Source<'a>,
         storages: BTreeMap<String, Cow<'a, [u8]>>,
-        file_length: usize,
+        budget: &'a Budget,
     ) -> Self {
-        let left = file_length.saturating_add(SPARE_ELEMENTS);
         Self {
             source,
             storages,
-            left,
+            inner: BTreeMap::new(),
+            left: budget.size().saturating_add(SPARE_ELEMENTS),
+            budget,
         }
+    }
+
+    /// The budget of the file.
+    pub fn budget(&self) -> &'a Budget {
+        self.budget
     }
 
     /// The tensor that a value describes, or `None` when it describes something else.
@@ -129,13 +143,15 @@ impl<'a> Tensors<'a> {
         let data = &self.storages[&key];
         let numel = layout.numel(data.len() / dtype.size());
         let numel = numel.map_err(|message| Problem::part(format!("storage {key}"), message))?;
-        let left = self.left.checked_sub(numel);
+        let left = self.left.checked_sub(numel as u64);
         self.left = left.ok_or_else(|| {
             Problem::part(
                 format!("storage {key}"),
                 "its views have far more elements than the file",
             )
         })?;
+        self.budget.take(TENSOR_BYTES)?;
+        self.budget.take_array(numel, size_of::<f32>())?;
         let values = layout.gather(data, dtype, numel);
         Ok(Dense {
             shape: layout.shape,
@@ -146,7 +162,7 @@ impl<'a> Tensors<'a> {
     /// Makes sure that a storage is in memory; its key and the type of its elements.
     fn storage(&mut self, value: View) -> Result<(String, Option<DType>), Problem> {
         if let Some(id) = value.persistent() {
-            let reference = Reference::read(id)?;
+            let reference = Reference::read(id, self.budget)?;
             self.load(&reference.key)?;
             return Ok((reference.key, reference.dtype));
         }
@@ -155,9 +171,18 @@ impl<'a> Tensors<'a> {
             (callable.global() == Some(("torch.storage", "_load_from_bytes"))).then_some(bytes)
         });
         let not_read = || format!("is {}, which is not read", value.describe());
-        let inner = inner.and_then(|inner| Some((inner, inner.bytes()?)));
-        let (inner, bytes) = inner.ok_or_else(|| Problem::part("storage", not_read()))?;
-        self.inner_storage(inner, &bytes)
+        let inner = inner.ok_or_else(|| Problem::part("storage", not_read()))?;
+        if let Some(known) = self.inner.get(&inner.place()) {
+            return Ok(known.clone());
+        }
+        let bytes = inner
+            .bytes()
+            .ok_or_else(|| Problem::part("storage", not_read()))?;
+        // The bytes, and the copy that is made of them.
+        self.budget.take_array(bytes.len(), 2)?;
+        let found = self.inner_storage(inner, &bytes)?;
+        self.inner.insert(inner.place(), found.clone());
+        Ok(found)
     }
 
     fn load(&mut self, key: &str) -> Result<(), Problem> {
@@ -182,14 +207,12 @@ impl<'a> Tensors<'a> {
         bytes: &[u8],
     ) -> Result<(String, Option<DType>), Problem> {
         let bad = || Problem::part("storage", "bytes that PyTorch does not write");
-        let (pickle, mut storages) = legacy::open(bytes)?.ok_or_else(bad)?;
-        let reference = Reference::read(pickle.root().persistent().ok_or_else(bad)?)?;
+        let (pickle, mut storages) = legacy::open(bytes, self.budget)?.ok_or_else(bad)?;
+        let reference = Reference::read(pickle.root().persistent().ok_or_else(bad)?, self.budget)?;
         let data = storages.remove(&reference.key).ok_or_else(bad)?;
         // Keys of different inner files may be equal; the place in the pickle is not.
         let key = format!("{} of value {}", reference.key, value.place());
-        if !self.storages.contains_key(&key) {
-            self.storages.insert(key.clone(), Cow::Owned(data.to_vec()));
-        }
+        self.storages.insert(key.clone(), Cow::Owned(data.to_vec()));
         Ok((key, reference.dtype))
     }
 }

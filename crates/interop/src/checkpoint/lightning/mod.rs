@@ -2,6 +2,7 @@
 
 use super::state_dict::{Entries, PREFIX, skipped_metadata, state_dict};
 use super::{Checkpoint, Kind, OptimizerState, Training, optimizer};
+use crate::Budget;
 use crate::error::Problem;
 use crate::pickle::{Out, View};
 use crate::torch::{Storages, Tensors};
@@ -26,9 +27,10 @@ pub fn decode(root: View, tensors: &mut Tensors, entries: Entries) -> Result<Che
     let ours = root.get(OURS);
     let our_optimizer = ours.and_then(|ours| ours.get("optimizer"));
     let optimizer = optimizer::decode(root, our_optimizer, &entries.tensors, tensors)?;
+    let settings = hyper_parameters(root, tensors.budget());
     let metadata = match ours {
-        Some(ours) => our_json(ours, "metadata")?,
-        None => foreign_metadata(root, &entries, optimizer.as_ref()),
+        Some(ours) => our_json(ours, "metadata", tensors.budget())?,
+        None => foreign_metadata(root, &entries, optimizer.as_ref(), settings.is_none()),
     };
     Ok(Checkpoint {
         kind: Kind::Lightning,
@@ -36,8 +38,10 @@ pub fn decode(root: View, tensors: &mut Tensors, entries: Entries) -> Result<Che
             epoch: count(root, "epoch"),
             global_step: count(root, "global_step"),
             optimizer,
-            hyper_parameters: hyper_parameters(root),
-            resume: ours.map_or(Ok(Json::Null), |ours| our_json(ours, "resume"))?,
+            hyper_parameters: settings.unwrap_or_default(),
+            resume: ours.map_or(Ok(Json::Null), |ours| {
+                our_json(ours, "resume", tensors.budget())
+            })?,
         }),
         tensors: entries.tensors,
         graph: ours.and_then(|ours| Some(ours.get("graph")?.text()?.to_owned())),
@@ -93,8 +97,9 @@ fn our_facts(checkpoint: &Checkpoint, training: &Training) -> Out {
     ])
 }
 
-fn our_json(ours: View, key: &str) -> Result<Json, Problem> {
-    let json = ours.get(key).map_or(Some(Json::Null), View::to_json);
+fn our_json(ours: View, key: &str, budget: &Budget) -> Result<Json, Problem> {
+    let value = ours.get(key);
+    let json = value.map_or(Some(Json::Null), |value| value.to_json(budget));
     json.ok_or_else(|| Problem::part(format!("{OURS}.{key}"), "is nested too deep or too large"))
 }
 
@@ -105,14 +110,22 @@ fn count(root: View, key: &str) -> u64 {
         .unwrap_or(0)
 }
 
-fn hyper_parameters(root: View) -> Map<String, Json> {
-    match root.get("hyper_parameters").and_then(View::to_json) {
-        Some(Json::Object(map)) => map,
-        _ => Map::new(),
+fn hyper_parameters(root: View, budget: &Budget) -> Option<Map<String, Json>> {
+    match root.get("hyper_parameters") {
+        Some(settings) => match settings.to_json(budget)? {
+            Json::Object(map) => Some(map),
+            _ => Some(Map::new()),
+        },
+        None => Some(Map::new()),
     }
 }
 
-fn foreign_metadata(root: View, entries: &Entries, optimizer: Option<&OptimizerState>) -> Json {
+fn foreign_metadata(
+    root: View,
+    entries: &Entries,
+    optimizer: Option<&OptimizerState>,
+    settings_too_large: bool,
+) -> Json {
     let mut facts = match skipped_metadata(&entries.skipped) {
         Json::Object(map) => map,
         _ => Map::new(),
@@ -120,8 +133,7 @@ fn foreign_metadata(root: View, entries: &Entries, optimizer: Option<&OptimizerS
     if let Some(version) = root.get(VERSION_KEY).and_then(View::text) {
         facts.insert(VERSION_KEY.to_owned(), json!(version));
     }
-    let settings = root.get("hyper_parameters");
-    if settings.is_some_and(|settings| settings.to_json().is_none()) {
+    if settings_too_large {
         let word = json!("are nested too deep or too large");
         facts.insert("hyper_parameters".to_owned(), word);
     }
