@@ -10,6 +10,7 @@
 
 use crate::options::{Mode, PlanOptions};
 use ir::{Node, NodeId, Op, Value, Verified};
+use std::collections::HashSet;
 
 /// The planner's decision about one node.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,12 +34,19 @@ pub(crate) fn fuse(verified: &Verified, options: &PlanOptions) -> Vec<Fusion> {
     if !options.fuse {
         return plan;
     }
+    let readers = graph.reader_counts();
+    let observed: HashSet<Value> = options
+        .observe
+        .iter()
+        .filter_map(|port| port.value(graph))
+        .collect();
     for (id, node) in graph.iter() {
         let Some(&input) = node.inputs.first() else {
             continue;
         };
         let before = graph.node(input.node);
-        if !only_feeds(verified, options, input, node) {
+        let is_seen = readers[&input] > 1 || observed.contains(&input);
+        if is_seen || is_changed(before, node) {
             continue;
         }
         match &node.op {
@@ -85,15 +93,9 @@ fn is_plain(node: &Node) -> bool {
     node.formats.is_empty()
 }
 
-/// True when nobody but `user` sees `value`, neither before nor after it is masked and rounded.
-fn only_feeds(verified: &Verified, options: &PlanOptions, value: Value, user: &Node) -> bool {
-    let graph = verified.graph();
-    let rounded = graph.node(value.node).formats.contains_key("data_out_0")
-        || user.formats.contains_key("data_in_0");
-    let masked = user.masks.contains_key("data_in_0");
-    let observed = options
-        .observe
-        .iter()
-        .any(|port| port.value(graph) == Some(value));
-    !rounded && !masked && !observed && graph.users(value).len() == 1
+/// True when a value is rounded or masked between the node that makes it and the one that reads it.
+fn is_changed(maker: &Node, user: &Node) -> bool {
+    maker.formats.contains_key("data_out_0")
+        || user.formats.contains_key("data_in_0")
+        || user.masks.contains_key("data_in_0")
 }

@@ -5,7 +5,7 @@ use crate::{FxOp, Init, MaseType, Op, Operator, ParamRole, PortSpec, Tensor};
 use format::Format;
 use random::Random;
 use serde_json::{Map, Value as Json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A node of a graph, by its place in execution order. Edits that insert or remove nodes renumber the later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -204,6 +204,20 @@ impl Graph {
             .filter(|(_, n)| n.inputs.contains(&value))
             .map(|(id, _)| id)
             .collect()
+    }
+
+    /// The number of nodes that read each value that is read.
+    pub fn reader_counts(&self) -> HashMap<Value, usize> {
+        let mut counts = HashMap::new();
+        for node in &self.nodes {
+            for (place, input) in node.inputs.iter().enumerate() {
+                // A node that reads a value twice is one reader.
+                if !node.inputs[..place].contains(input) {
+                    *counts.entry(*input).or_insert(0) += 1;
+                }
+            }
+        }
+        counts
     }
 
     /// Appends a node.
