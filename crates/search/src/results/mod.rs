@@ -1,9 +1,11 @@
 //! Results of a search: rows of trials, the best of them, importances, charts, a page, files.
 
+mod best;
 mod files;
 mod importance;
 mod page;
 
+pub use best::BestTable;
 pub use files::MAX_GRAPHS;
 pub use importance::importances;
 pub use page::page;
@@ -13,7 +15,7 @@ use crate::{Budget, OBJECTIVES, Results, Scores, Search, Side, Source};
 use report::{Chart, Mark, Series, Table};
 use serde_json::{Value as Json, json};
 use std::time::{SystemTime, UNIX_EPOCH};
-use study::{Direction, State, Trial, pareto};
+use study::{Direction, State, Trial};
 
 /// The results of a search in all their forms.
 pub struct Report<'a> {
@@ -31,27 +33,6 @@ impl<'a> Report<'a> {
 }
 
 impl Report<'_> {
-    /// The best trial, or the front when there are several objectives, among those that keep the budget; by number.
-    pub fn best(&self) -> Vec<&Trial> {
-        let history = &self.results.history;
-        if self.search.config.goals.directions().len() > 1 {
-            return pareto::front(history);
-        }
-        let best = history.best().filter(|trial| trial.is_feasible());
-        best.into_iter().collect()
-    }
-
-    /// At most `max` of the best trials, spread evenly over them from the best value of the first objective on.
-    pub fn best_spread(&self, max: usize) -> Vec<&Trial> {
-        let direction = self.search.config.goals.directions()[0];
-        let loss = |trial: &Trial| direction.loss(trial.outcome.values[0]);
-        let mut best = self.best();
-        best.sort_by(|a, b| loss(a).total_cmp(&loss(b)));
-        let (count, kept) = (best.len(), best.len().min(max));
-        let last = kept.saturating_sub(1).max(1);
-        (0..kept).map(|k| best[k * (count - 1) / last]).collect()
-    }
-
     /// The complete trial that violates the budget least, when none keeps it.
     pub fn nearest(&self) -> Option<&Trial> {
         let best = self.results.history.best();
@@ -143,50 +124,6 @@ impl Report<'_> {
                 }),
             );
             table.push(cells);
-        }
-        table
-    }
-
-    /// The best trials as the original prints them.
-    pub fn best_table(&self) -> Table {
-        let mut table = Table::new(&[
-            "number",
-            "software_metrics",
-            "hardware_metrics",
-            "scaled_metrics",
-        ]);
-        for trial in self.best() {
-            let Some(scores) = Scores::of(trial) else {
-                continue;
-            };
-            let shown = |pairs: Vec<(String, f64)>| {
-                let pairs: Vec<String> = pairs
-                    .iter()
-                    .map(|(name, value)| format!("'{name}': {}", short(*value)))
-                    .collect();
-                format!("{{{}}}", pairs.join(", "))
-            };
-            let part = |source| {
-                shown(
-                    scores
-                        .of_source(source)
-                        .map(|(name, value)| (name.to_owned(), value))
-                        .collect(),
-                )
-            };
-            let scaled = self
-                .search
-                .config
-                .goals
-                .scaled(&scores)
-                .into_iter()
-                .map(|(name, value)| (name, value.as_f64().unwrap_or(f64::NAN)));
-            table.push([
-                trial.number.to_string(),
-                part(Source::Software),
-                part(Source::Hardware),
-                shown(scaled.collect()),
-            ]);
         }
         table
     }
