@@ -1,6 +1,6 @@
 //! The progress of a training on the console.
 
-use crate::output::Console;
+use crate::output::{Console, Role};
 use engine::Score;
 use std::time::Instant;
 use train::{Event, Stage, accuracy};
@@ -38,8 +38,12 @@ impl<'a> Progress<'a> {
                 is_best,
             } => {
                 self.rows += stage.rows;
-                self.console
-                    .print(&epoch_line(stage, *train, *val, *is_best));
+                let line = epoch_line(stage, *train, *val, *is_best);
+                if *is_best {
+                    self.console.print_as(Role::Best, &line);
+                } else {
+                    self.console.print(&line);
+                }
             }
             Event::Saved(path) => self.console.debug(&format!("wrote {}", path.display())),
             Event::Note(note) => self.console.note(note),
