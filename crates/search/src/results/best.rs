@@ -1,15 +1,14 @@
 //! The best trials: their order, and one line for all that have the same results.
 
 use super::{Report, short};
+use crate::objectives::TIE_BREAKERS;
 use crate::{OBJECTIVES, Objective, Scores, Source};
 use report::Table;
 use std::cmp::Ordering;
 use study::{State, Trial, pareto};
 
-/// The metrics that decide between equal objectives; smaller is better.
-const TIE_BREAKERS: [Objective; 2] = [Objective::Bitops, Objective::ModelSize];
 /// Columns that a narrow terminal goes without first: they follow from others, or are rarely asked for.
-const SPARE: &[&str] = &["memory_density", "flops", "model_size"];
+const SPARE: &[&str] = &["memory_density", "flops"];
 
 /// The best trials as a table.
 pub struct BestTable {

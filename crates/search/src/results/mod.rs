@@ -11,11 +11,14 @@ pub use importance::importances;
 pub use page::page;
 
 use crate::attributes::metrics;
-use crate::{Budget, OBJECTIVES, Results, Scores, Search, Side, Source};
+use crate::{Budget, OBJECTIVES, Objective, Results, Scores, Search, Side, Source, TrialError};
 use report::{Chart, Mark, Series, Table};
 use serde_json::{Value as Json, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 use study::{Direction, State, Trial};
+
+/// The name of the level that the float network reaches.
+const FLOAT: &str = "float network";
 
 /// The results of a search in all their forms.
 pub struct Report<'a> {
@@ -23,12 +26,26 @@ pub struct Report<'a> {
     pub search: &'a Search,
     /// Its outcome.
     pub results: &'a Results,
+    /// The scores of the float network, to compare trials with.
+    pub float_scores: Option<Scores>,
 }
 
 impl<'a> Report<'a> {
     /// The report of a search that has ended.
     pub fn new(search: &'a Search, results: &'a Results) -> Self {
-        Self { search, results }
+        Self {
+            search,
+            results,
+            float_scores: None,
+        }
+    }
+
+    /// The same beside the float network, if the trials change one.
+    pub fn beside_float(search: &'a Search, results: &'a Results) -> Result<Self, TrialError> {
+        Ok(Self {
+            float_scores: search.float_scores()?,
+            ..Self::new(search, results)
+        })
     }
 }
 
@@ -173,8 +190,20 @@ impl Report<'_> {
                 ),
                 series("front", mark, front),
             ],
+            levels: self.levels(),
             ..Chart::default()
         }
+    }
+
+    /// The float network's answers, where the vertical axis shows them. Its costs would lie far above all others.
+    fn levels(&self) -> Vec<(String, f64)> {
+        let goals = &self.search.config.goals;
+        let first = goals.objectives.first().map(|goal| goal.objective);
+        let answers = |objective: &Objective| objective.entry().source == Source::Software;
+        let first = first.filter(|objective| goals.sum.is_none() && answers(objective));
+        let level = first.zip(self.float_scores.as_ref());
+        let level = level.map(|(objective, scores)| (FLOAT.to_owned(), scores[objective]));
+        level.into_iter().collect()
     }
 
     fn history_chart(&self, name: &str) -> Chart {
@@ -206,6 +235,7 @@ impl Report<'_> {
                 series("trials", Mark::Dots, all),
                 series("best so far", Mark::Steps, best),
             ],
+            levels: self.levels(),
             ..Chart::default()
         }
     }

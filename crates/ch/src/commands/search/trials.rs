@@ -92,7 +92,7 @@ impl SearchRun<'_> {
         let results = search.run(Some(storage), stop, &mut |trial, history| {
             progress.on_trial(trial, history);
         })?;
-        let report = Report::new(search, &results);
+        let report = Report::beside_float(search, &results)?;
         self.write(&report, folder, console)?;
         Ok(Outcome::of(&report, self.settings, folder))
     }
