@@ -98,7 +98,7 @@ fn passes_and_sweeps_name_the_file_of_a_cut_table() {
     ] {
         let printed = run(line, &folder, &[("COLUMNS", "80")]);
         assert_eq!(printed.code, Some(0), "{}", printed.stderr);
-        let text = printed.stdout.replace("\n  ", " ");
+        let text = printed.stdout.replace("\n    ", " ");
         assert!(text.contains(&format!("{file} has all)")), "{text}");
         let tables = printed.stdout.lines();
         let tables =

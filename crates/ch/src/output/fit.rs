@@ -86,7 +86,7 @@ pub fn message(text: &str, taken: usize, stream: Stream) -> String {
 }
 
 /// The indent of the further lines of a message.
-const INDENT: &str = "  ";
+const INDENT: &str = "    ";
 
 /// A text in lines of at most so many columns, the first and the further ones, broken between words.
 fn wrapped(text: &str, first: usize, further: usize) -> Vec<String> {
