@@ -110,3 +110,32 @@ fn passes_and_sweeps_name_the_file_of_a_cut_table() {
         );
     }
 }
+
+const TIES: &str = "model = \"jsc-tiny\"\ndataset = \"jsc-sim\"\n[search.search_space.setup]\nby = \"type\"\n\
+    [search.search_space.seed.linear.config]\nname = [\"integer\"]\ndata_in_width = [8]\nweight_width = [4, 8]\n\
+    bias_width = [24]\nbias_frac_width = [16, 17, 18, 19]\n[search.strategy]\nname = \"brute_force\"\n\
+    [search.strategy.metrics]\naverage_bitwidth.direction = \"minimize\"\nbitops.direction = \"minimize\"\n";
+
+/// The fractions of the bias are too fine to change a digit of the loss, so that four trials are one line.
+#[test]
+fn equal_results_of_a_search_are_one_line() {
+    let folder = Folder::new("terminal_ties");
+    std::fs::write(folder.join("ties.toml"), TIES).expect("the folder is writable");
+    let line = "search --config ties.toml --project ties --quiet";
+    let printed = run(line, &folder, &[("COLUMNS", "80")]);
+    let (_, best) = printed
+        .stdout
+        .split_once("Best trial(s):\n")
+        .expect("a table");
+    let lines: Vec<&str> = best.lines().collect();
+    assert!(
+        lines[0].starts_with("number  average_bitwidth  bitops"),
+        "{best}"
+    );
+    assert!(lines[2].starts_with("     0                 4"), "{best}");
+    assert_eq!(lines[3], "        3 more with these values", "{best}");
+    assert!(
+        lines[4].starts_with("(cut to 80 columns, without memory_density"),
+        "{best}"
+    );
+}
