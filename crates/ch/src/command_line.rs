@@ -1,7 +1,7 @@
 //! The command line: its definition, numbers that look like options, and errors as one sentence.
 
 use crate::commands::Command;
-use crate::output;
+use crate::output::{self, Stream};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory, Parser};
 use config::did_you_mean;
@@ -11,6 +11,8 @@ use std::process::ExitCode;
 /// Explore number formats, networks and hardware.
 #[derive(Parser)]
 #[command(name = "ch", version, styles = clap::builder::Styles::plain(), disable_help_subcommand = true)]
+// Of clap's own widths, 0 is no limit.
+#[command(term_width = Stream::Out.width().unwrap_or(0))]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,

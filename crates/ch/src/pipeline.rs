@@ -251,13 +251,7 @@ fn build(name: &str, info: &ModelInfo) -> Result<Graph> {
 
 /// The network of a run.
 pub fn open_network(settings: &Settings, graph: Graph) -> Result<Network> {
-    Ok(Network::new(graph, threads(settings))?)
-}
-
-/// Threads of a run; 0 for all cores. Threads beyond the cores would only wait for each other.
-pub fn threads(settings: &Settings) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    settings.num_workers.min(cores)
+    Ok(Network::new(graph, settings.threads())?)
 }
 
 /// The settings of training.

@@ -103,12 +103,20 @@ impl PassReport {
 
     /// For a terminal.
     pub fn to_text(&self) -> String {
-        self.joined(Table::to_text, str::to_owned)
+        self.to_text_with(|_, table| table.to_text())
+    }
+
+    /// The same with every table as `table` makes it from its name and cells.
+    pub fn to_text_with(&self, table: impl Fn(&str, &Table) -> String) -> String {
+        self.joined(table, str::to_owned)
     }
 
     /// In GitHub's Markdown.
     pub fn to_markdown(&self) -> String {
-        self.joined(Table::to_markdown, |text| format!("```\n{text}\n```"))
+        self.joined(
+            |_, table| table.to_markdown(),
+            |text| format!("```\n{text}\n```"),
+        )
     }
 
     /// Facts, then every table as a list of rows.
@@ -123,10 +131,14 @@ impl PassReport {
         Json::Object(json)
     }
 
-    fn joined(&self, table: fn(&Table) -> String, text: fn(&str) -> String) -> String {
+    fn joined(
+        &self,
+        table: impl Fn(&str, &Table) -> String,
+        text: impl Fn(&str) -> String,
+    ) -> String {
         let parts = self.sections.iter().map(|section| match section {
             Section::Text(prose) => text(prose).trim_end().to_owned() + "\n",
-            Section::Table { table: cells, .. } => table(cells),
+            Section::Table { name, table: cells } => table(name, cells),
         });
         parts.collect::<Vec<_>>().join("\n")
     }

@@ -10,8 +10,10 @@
 
 mod chart;
 mod column;
+mod layout;
 mod table;
 
 pub use chart::{Chart, Heatmap, Mark, Scale, Series};
 pub use column::{Align, Column};
+pub use layout::Layout;
 pub use table::Table;

@@ -1,6 +1,6 @@
 //! A table, and its forms.
 
-use crate::{Align, Column};
+use crate::{Align, Column, Layout};
 use serde_json::{Map, Value as Json};
 
 /// Headings and rows of text.
@@ -14,6 +14,8 @@ pub struct Table {
     pub totals: Option<Vec<String>>,
     /// One per column; where it is not given, columns of numbers stand to the right.
     alignment: Option<Vec<Align>>,
+    /// Columns that a narrow terminal goes without first.
+    pub(crate) spare: Vec<usize>,
 }
 
 impl Table {
@@ -34,6 +36,14 @@ impl Table {
         }
     }
 
+    /// The same table, which goes without the columns of these headings first where it is too wide, in this order.
+    #[must_use]
+    pub fn with_spare(mut self, headings: &[&str]) -> Self {
+        let place = |heading: &&str| self.headings.iter().position(|own| own == heading);
+        self.spare = headings.iter().filter_map(place).collect();
+        self
+    }
+
     /// Adds a row.
     ///
     /// # Panics
@@ -46,25 +56,12 @@ impl Table {
 
     /// Headings, a rule, the rows, and the totals under a second rule.
     pub fn to_text(&self) -> String {
-        let widths: Vec<usize> = (0..self.headings.len())
-            .map(|column| {
-                self.lines()
-                    .map(|line| width(&line[column]))
-                    .max()
-                    .unwrap_or(0)
-            })
-            .collect();
-        let alignment: Vec<Align> = (0..self.headings.len())
-            .map(|column| self.align(column))
-            .collect();
-        let rule: Vec<String> = widths.iter().map(|&width| "-".repeat(width)).collect();
-        let line = |cells: &Vec<String>| text_line(cells, &widths, &alignment);
-        let mut text = line(&self.headings) + &line(&rule);
-        text.extend(self.rows.iter().map(line));
-        if let Some(totals) = &self.totals {
-            text += &(line(&rule) + &line(totals));
-        }
-        text
+        self.layout(None).to_string()
+    }
+
+    /// The lines of the text, within a width if one is given.
+    pub fn layout(&self, max_width: Option<usize>) -> Layout {
+        Layout::new(self, max_width)
     }
 
     /// Comma-separated values as RFC 4180 has them.
@@ -105,13 +102,13 @@ impl Table {
         self.rows.iter().map(row).collect()
     }
 
-    fn lines(&self) -> impl Iterator<Item = &Vec<String>> {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &Vec<String>> {
         std::iter::once(&self.headings)
             .chain(&self.rows)
             .chain(&self.totals)
     }
 
-    fn align(&self, column: usize) -> Align {
+    pub(crate) fn align(&self, column: usize) -> Align {
         match &self.alignment {
             Some(alignment) => alignment[column],
             None if self.is_numeric(column) => Align::Right,
@@ -128,24 +125,6 @@ impl Table {
         };
         cells().all(is_number) && cells().any(|cell| !cell.is_empty())
     }
-}
-
-fn width(cell: &str) -> usize {
-    cell.chars().count()
-}
-
-fn text_line(cells: &[String], widths: &[usize], alignment: &[Align]) -> String {
-    let padded =
-        cells
-            .iter()
-            .zip(widths)
-            .zip(alignment)
-            .map(|((cell, &width), align)| match align {
-                Align::Left => format!("{cell:<width$}"),
-                Align::Right => format!("{cell:>width$}"),
-            });
-    let line = padded.collect::<Vec<_>>().join("  ");
-    line.trim_end().to_owned() + "\n"
 }
 
 fn csv_cell(cell: &str) -> String {

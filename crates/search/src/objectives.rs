@@ -81,6 +81,9 @@ objectives! {
     ModelSize = "model_size", Hardware, Minimize, |m| m.costs.model_size(), "bytes of all parameters and buffers";
 }
 
+/// The objectives that decide between trials whose values are equal: the smaller is better.
+pub const TIE_BREAKERS: [Objective; 2] = [Objective::Bitops, Objective::ModelSize];
+
 impl Objective {
     /// The objective of this name, or of the original's name for it; case, `-` and `_` make no difference.
     pub fn find(name: &str) -> Option<Self> {

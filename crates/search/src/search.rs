@@ -1,7 +1,8 @@
 //! A search, ready to run, and what came of it.
 
 use crate::config::SearchConfig;
-use crate::evaluate::{Evaluator, Task};
+use crate::evaluate::{Costs, Evaluator, Task};
+use crate::objectives::{Measurement, Scores};
 use crate::space::SearchSpace;
 use crate::workers;
 use data::Split;
@@ -13,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use study::storage::{Storage, StorageError};
 use study::{History, Point, SamplerContext, Study, StudyError, Trial};
-use train::{TrainError, train_steps};
+use train::{TrainError, accuracy, evaluate, train_steps};
 
 /// A search, ready to run.
 pub struct Search {
@@ -137,6 +138,36 @@ impl Search {
     /// The network of a point before any training.
     pub(crate) fn untrained(&self, point: &Point) -> Result<Graph, PassError> {
         self.space.graph(&self.network, point, self.seed)
+    }
+
+    /// The scores of the network before any format is chosen, on the rows of the trials; none where it is not a network of
+    /// floats, or where trials have other weights.
+    pub fn float_scores(&self) -> Result<Option<Scores>, TrialError> {
+        let is_float = self
+            .network
+            .nodes()
+            .iter()
+            .all(|node| node.formats.is_empty());
+        let is_same =
+            matches!(self.space, SearchSpace::Formats(_)) && self.config.training.is_none();
+        if !is_float || !is_same {
+            return Ok(None);
+        }
+        let graph = self.network.as_ref().clone();
+        let costs = Costs::of_graph(&graph)?;
+        let mut network = Network::new(graph, self.threads).map_err(PassError::from)?;
+        self.scores(&mut network, costs).map(Some)
+    }
+
+    /// The scores of a network that costs so much.
+    pub(crate) fn scores(&self, network: &mut Network, costs: Costs) -> Result<Scores, TrialError> {
+        let score = evaluate(network, &self.rows)?;
+        Ok(Scores::new(&Measurement {
+            accuracy: accuracy(&score),
+            loss: score.loss,
+            costs,
+            compare_to: self.config.compare_to,
+        }))
     }
 
     /// A scorer of formats for one thread; none where every point is a network of its own.

@@ -6,7 +6,7 @@
 
 use crate::attributes::stored_metrics;
 use crate::evaluate::{Costs, Evaluation, Evaluator};
-use crate::objectives::{Measurement, Scores};
+use crate::objectives::Scores;
 use crate::search::{Ending, Results, RunError, Search, TrialError};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,6 @@ use std::time::{Duration, Instant, SystemTime};
 use study::pareto::{self, Fronts};
 use study::storage::Storage;
 use study::{History, Next, Outcome, Point, State, Study, Trial};
-use train::{accuracy, evaluate};
 
 /// Time between two polls of the storage.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -325,13 +324,7 @@ impl<'a> WorkerPool<'a> {
             Some(evaluator) => evaluator.costs(point)?,
             None => Costs::of_graph(&search.untrained(point)?)?,
         };
-        let score = evaluate(&mut search.trained(point)?, &search.rows)?;
-        Ok(Scores::new(&Measurement {
-            accuracy: accuracy(&score),
-            loss: score.loss,
-            costs,
-            compare_to: search.config.compare_to,
-        }))
+        search.scores(&mut search.trained(point)?, costs)
     }
 
     fn finish(&self, trial: Trial) -> Result<(), RunError> {

@@ -49,6 +49,9 @@ fn failures(search: &Search) -> Vec<(Trial, Attributes)> {
     failed.into_iter().step_by(3).collect()
 }
 
+/// The keys of [`mixed`] that have one choice.
+const FIXED: [&str; 2] = ["data_in_exponent_width 2", "weight_exponent_width 2"];
+
 fn data(page: &str) -> Json {
     let (_, rest) = page.split_once("id=\"data\">").unwrap();
     let (data, _) = rest.split_once("</script>").unwrap();
@@ -196,13 +199,14 @@ fn a_browser_shows_the_search() {
         return;
     };
     let (search, results) = mixed();
-    let report = Report::new(&search, &results);
+    let report = Report::beside_float(&search, &results).unwrap();
     let failed = numbers(&results, |record| record.outcome.state == State::Failed);
     let page = page(&report, "A & B") + POINTING;
     let dom = shown(&browser, &page, &format!("#trial-{}", failed[0]));
     assert_eq!(part(&dom, "<h1>", "</h1>"), "A &amp; B");
     check_chart(&dom, &report);
     check_table(&dom, &report);
+    check_configurations(&dom, &search, report.best_spread(1)[0]);
 
     // The address names a trial that failed: the panel says why, and what was tried.
     let panel = text(part(&dom, "<section id=\"trial\"", "</section>"));
@@ -246,6 +250,26 @@ fn check_chart(dom: &str, report: &Report) {
     places.sort_by(|a, b| a.partial_cmp(b).unwrap());
     places.dedup();
     assert_eq!(marks("steps", "L"), 2 * places.len());
+    // The labels are the answers of the float network.
+    assert!(chart.contains("class=\"level\""), "{chart}");
+    assert!(chart.contains(">float network 1<"), "{chart}");
+}
+
+/// The last cell of the first row: of every node the keys that have several choices.
+fn check_configurations(dom: &str, search: &Search, record: &Trial) {
+    let table = part(dom, "<table id=\"best\">", "</table>");
+    let row = part(table, "<tr data-trial", "</tr>");
+    let cell = text(row.rsplit("<td class=\"word\"").next().unwrap());
+    for (node, keys) in configs(search, record) {
+        let said = keys
+            .into_iter()
+            .map(|(key, value)| format!("{key} {value}"));
+        let said: Vec<String> = said
+            .filter(|pair| !FIXED.contains(&pair.as_str()))
+            .collect();
+        let expected = format!("{node}. {}", said.join(", "));
+        assert!(cell.contains(&expected), "no '{expected}' in '{cell}'");
+    }
 }
 
 /// A row for every best trial, from the best value of the first objective on.
@@ -255,8 +279,8 @@ fn check_table(dom: &str, report: &Report) {
     let rows: Vec<u64> = rows
         .map(|row| row.split('"').next().unwrap().parse().unwrap())
         .collect();
-    let mut best = report.best();
-    best.sort_by(|a, b| b.outcome.values[0].total_cmp(&a.outcome.values[0]));
+    let best = report.best_spread(usize::MAX);
+    assert!(best.is_sorted_by(|a, b| a.outcome.values[0] >= b.outcome.values[0]));
     let best: Vec<u64> = best.iter().map(|record| record.number).collect();
     assert_eq!(rows, best);
 }

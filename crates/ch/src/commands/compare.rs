@@ -1,6 +1,6 @@
 //! `ch compare A B [DATASET]`: two networks side by side.
 
-use crate::output::{Console, Level, Output, OutputArgs, json_text};
+use crate::output::{Console, Level, Output, OutputArgs, Stream, fit, json_text};
 use crate::{checkpoints, pipeline, rows, source};
 use anyhow::{Result, bail};
 use data::{Arrays, InputArray, NetworkInput, OpenOptions, Rows, Split, Standardize, Values};
@@ -106,7 +106,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let text = if args.output.json {
         json_text(&report.to_json())?
     } else {
-        report.to_text()
+        fit::report(&report, Stream::Out, |_| "--json".to_owned())
     };
     Ok(text.into())
 }

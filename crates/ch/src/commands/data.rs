@@ -1,6 +1,6 @@
 //! `ch data list|get|info`: datasets found, fetched and described.
 
-use crate::output::{Console, Level, Output, OutputArgs, json_text};
+use crate::output::{Console, Level, Output, OutputArgs, Stream, fit, json_text};
 use anyhow::Result;
 use data::{DATASETS, OpenOptions, Standardize, Where};
 use report::{Column, Table};
@@ -91,7 +91,7 @@ fn list(common: &Common) -> Result<String> {
     }
     let mut table = Table::with_columns(COLUMNS);
     table.rows = rows;
-    Ok(table.to_text())
+    Ok(fit::table(&table, Stream::Out, "--json"))
 }
 
 fn place(place: &Where) -> String {

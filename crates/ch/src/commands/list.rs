@@ -1,6 +1,6 @@
 //! `ch list [KIND]`: the names of a kind, from the tables.
 
-use crate::output::{Output, json_text};
+use crate::output::{Output, Stream, fit, json_text};
 use crate::vocabulary::{KINDS, Kind, Word};
 use anyhow::bail;
 use config::did_you_mean;
@@ -19,7 +19,7 @@ pub struct Args {
 
 /// One line a name.
 pub fn run(args: &Args) -> anyhow::Result<Output> {
-    let lines = match &args.kind {
+    let lines: Vec<(String, String)> = match &args.kind {
         None => KINDS
             .iter()
             .map(|kind| (kind.name.to_owned(), kind.about.to_owned()))
@@ -32,16 +32,7 @@ pub fn run(args: &Args) -> anyhow::Result<Output> {
             .map(|(name, about)| json!({ "name": name, "about": about }));
         return Ok(json_text(&entries.collect())?.into());
     }
-    let width = lines
-        .iter()
-        .map(|(name, _)| name.chars().count())
-        .max()
-        .unwrap_or(0);
-    let lines: Vec<String> = lines
-        .iter()
-        .map(|(name, about)| format!("{name:<width$}  {about}"))
-        .collect();
-    Ok((lines.join("\n") + "\n").into())
+    Ok(fit::list(&lines, Stream::Out).into())
 }
 
 fn words(name: &str) -> anyhow::Result<Vec<(String, String)>> {

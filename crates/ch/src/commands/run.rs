@@ -6,7 +6,7 @@ use super::train;
 use super::train::fit::TrainRun;
 use super::transform::apply::{Options, TransformRun, graph_path};
 use crate::interrupt::stop_flag;
-use crate::output::{Console, Folder, Output, OutputArgs, json_text};
+use crate::output::{Console, Folder, Output, OutputArgs, fit, json_text};
 use crate::settings::{Action, Config, LoadType, Resume, SettingArgs, Settings, Source};
 use crate::{pipeline, rows};
 use ::train::Ending;
@@ -210,7 +210,8 @@ impl<'a> Flow<'a> {
             threads: 1,
         };
         let report = compare.report()?;
-        self.report(&format!("== compare\n{}", report.to_text()));
+        let text = fit::report(&report, self.console.stream(), |_| "--json".to_owned());
+        self.report(&format!("== compare\n{text}"));
         Ok(report.to_json())
     }
 
@@ -232,6 +233,7 @@ impl<'a> Flow<'a> {
             data: Some(self.data),
             preparation: Preparation::of(&self.data.info),
             options: self.options,
+            is_dry: false,
         }
     }
 

@@ -1,5 +1,7 @@
 //! The console of a long command: lines, and a progress line on a terminal.
 
+use super::fit;
+use super::terminal::{Role, Stream};
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -30,6 +32,9 @@ pub enum Level {
     /// And every file that is written.
     Debug,
 }
+
+/// The word in front of a note.
+const NOTE: &str = "note:";
 
 /// The time between two changes of the progress line.
 const REFRESH: Duration = Duration::from_millis(100);
@@ -65,17 +70,41 @@ impl Console {
         self.is_terminal
     }
 
-    /// Prints a line on standard output, or on standard error when standard output is for JSON.
+    /// The stream that lines go to: standard output, or standard error when standard output is for JSON.
+    pub fn stream(&self) -> Stream {
+        if self.is_json {
+            Stream::Err
+        } else {
+            Stream::Out
+        }
+    }
+
+    /// True when lines of a level are printed.
+    pub fn shows(&self, level: Level) -> bool {
+        self.level >= level
+    }
+
+    /// Prints a line, or a text of several.
     pub fn print(&mut self, line: &str) {
-        if self.level < Level::Info {
+        self.print_text(|stream| fit::message(line, 0, stream));
+    }
+
+    /// Prints a line in the colour of its role.
+    pub fn print_as(&mut self, role: Role, line: &str) {
+        self.print_text(|stream| stream.paint(role, &fit::message(line, 0, stream)));
+    }
+
+    fn print_text(&mut self, text: impl FnOnce(Stream) -> String) {
+        if !self.shows(Level::Info) {
             return;
         }
         self.clear();
+        let stream = self.stream();
+        let text = text(stream);
         // A reader that has gone away has seen enough.
-        let _ = if self.is_json {
-            writeln!(io::stderr(), "{line}")
-        } else {
-            writeln!(io::stdout(), "{line}")
+        let _ = match stream {
+            Stream::Out => writeln!(io::stdout(), "{text}"),
+            Stream::Err => writeln!(io::stderr(), "{text}"),
         };
     }
 
@@ -90,7 +119,9 @@ impl Console {
     pub fn note(&mut self, line: &str) {
         if self.level >= Level::Warning && self.noted.insert(line.to_owned()) {
             self.clear();
-            let _ = writeln!(io::stderr(), "note: {line}");
+            let word = Stream::Err.paint(Role::Note, NOTE);
+            let line = fit::message(line, NOTE.len() + 1, Stream::Err);
+            let _ = writeln!(io::stderr(), "{word} {line}");
         }
     }
 

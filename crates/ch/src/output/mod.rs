@@ -2,11 +2,14 @@
 
 pub mod calendar;
 pub mod console;
+pub mod fit;
 pub mod folder;
 pub mod number;
+pub mod terminal;
 
 pub use console::{Console, Level, OutputArgs};
 pub use folder::Folder;
+pub use terminal::{Role, Stream};
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -39,11 +42,29 @@ pub fn print(text: &str) -> ExitCode {
     }
 }
 
+/// The word in front of an error.
+const ERROR: &str = "error:";
+
 /// Prints an error.
 pub fn print_error(message: &str) -> ExitCode {
     // There is nowhere left to report that stderr is closed.
-    let _ = writeln!(io::stderr(), "error: {message}");
+    let message = fit::message(message, ERROR.len() + 1, Stream::Err);
+    let word = Stream::Err.paint(Role::Error, ERROR);
+    let _ = writeln!(io::stderr(), "{word} {}", marked(&message));
     ExitCode::from(2)
+}
+
+/// A message whose marks under quoted lines are painted.
+fn marked(message: &str) -> String {
+    let is_mark = |line: &str| !line.trim().is_empty() && line.trim().chars().all(|c| c == '^');
+    let lines = message.split('\n').map(|line| {
+        if is_mark(line) {
+            Stream::Err.paint(Role::Error, line)
+        } else {
+            line.to_owned()
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// JSON for tools, in one piece and with a line end.

@@ -11,7 +11,7 @@ mod table;
 mod value;
 
 use crate::checkpoints;
-use crate::output::{Console, Level};
+use crate::output::{Console, Level, fit};
 use anyhow::{Result, bail};
 pub use arguments::{SettingArgs, hide_unused};
 use file::Scope;
@@ -129,9 +129,16 @@ impl Config {
         })
     }
 
-    /// Prints the table of settings, and a note for each that changes nothing.
+    /// Prints the table of settings that differ from their defaults, of all when debugging, and a note for each that
+    /// changes nothing.
     pub fn print(&self, console: &mut Console) {
-        console.print(&self.settings.table(self.action));
+        let table = self
+            .settings
+            .table(self.action, console.shows(Level::Debug));
+        if !table.rows.is_empty() {
+            let text = fit::table(&table, console.stream(), "a wider terminal");
+            console.print(&text);
+        }
         let keys = self.without_effect.iter();
         let keys = keys.map(|key| format!("'{key}' in the file has no effect on this action"));
         let notes = keys.chain(self.notes.iter().cloned());
@@ -290,23 +297,53 @@ impl Settings {
             .chain(self.machine_note())
     }
 
-    /// The table `Name · Default · Config. File · Manual Override · Effective` of the settings an action uses.
-    fn table(&self, action: Action) -> String {
+    /// The table `Name · Default · Config. File · Manual Override · Effective` of the settings an action uses: all, or those
+    /// that somebody gave another value than the default.
+    fn table(&self, action: Action, all: bool) -> Table {
+        let defaults = Self::from(Layers::default());
         let mut table = Table::with_columns(COLUMNS);
         for setting in SETTINGS.iter().filter(|setting| action.uses(setting.group)) {
             let file = (setting.text)(&self.layers.file);
             let typed = (setting.text)(&self.layers.command_line);
-            // A choice and a number may be given in several spellings, and a machine is the one that is there.
-            let value = match (setting.accepts, (setting.json)(self)) {
-                (Accepts::Choice(_), Json::String(word)) => Some(word),
-                (Accepts::Whole(_), number @ Json::Number(_)) => Some(number.to_string()),
-                _ => None,
-            };
-            let effective = value.as_deref().or(typed).or(file).or(setting.default);
+            let is_default = (setting.json)(self) == (setting.json)(&defaults);
+            let is_overridden = file.is_some() && typed.is_some();
+            if !all && is_default && !is_overridden {
+                continue;
+            }
+            let used = self.used(setting, action);
+            let effective = used.as_deref().or(typed).or(file).or(setting.default);
             let cells = [setting.default, file, typed, effective].map(|text| text.unwrap_or("–"));
             table.push([setting.key].into_iter().chain(cells));
         }
-        table.to_text()
+        table
+    }
+
+    /// The value that a run uses, where it is not the text that was given.
+    fn used(&self, setting: &Setting, action: Action) -> Option<String> {
+        if setting.key == "num_workers" {
+            // Unless somebody gives them, the file of a search does.
+            let is_open = action == Action::Search && self.given_workers().is_none();
+            return Some(if is_open {
+                "n_jobs".to_owned()
+            } else {
+                self.threads().to_string()
+            });
+        }
+        // A choice and a number may be given in several spellings, and a machine is the one that is there.
+        match (setting.accepts, (setting.json)(self)) {
+            (Accepts::Choice(_), Json::String(word)) => Some(word),
+            (Accepts::Whole(_), number @ Json::Number(_)) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Threads of a run. Threads beyond the cores would only wait for each other.
+    pub fn threads(&self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        match self.num_workers {
+            0 => cores,
+            threads => threads.min(cores),
+        }
     }
 
     /// The effective values, for `run.json` and checkpoints.

@@ -72,6 +72,44 @@ fn effective_settings_lie_under_those_of_a_later_run() {
     }
 }
 
+/// For every setting: a row where it differs from the default, or where one source overrides another.
+#[test]
+fn the_table_shows_what_differs() {
+    let keys = |settings: &Settings, all| -> Vec<String> {
+        let table = settings.table(Action::Run, all);
+        table
+            .rows
+            .into_iter()
+            .map(|mut row| row.swap_remove(0))
+            .collect()
+    };
+    let defaults = Settings::from(Layers::default());
+    assert!(keys(&defaults, false).is_empty());
+    assert_eq!(keys(&defaults, true).len(), SETTINGS.len());
+    for setting in SETTINGS {
+        let other = texts(setting).remove(0);
+        let given = settings(setting, Some(&other), None);
+        assert_eq!(keys(&given, false), [setting.key]);
+        if let Some(default) = setting.default {
+            let given = settings(setting, None, Some(default));
+            assert!(keys(&given, false).is_empty(), "{}", setting.key);
+            let given = settings(setting, Some(&other), Some(default));
+            assert_eq!(keys(&given, false), [setting.key]);
+        }
+    }
+}
+
+#[test]
+fn the_table_shows_the_threads_that_run() {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let setting = SETTINGS.iter().find(|s| s.key == "num_workers").unwrap();
+    let used = |typed, action| settings(setting, None, typed).used(setting, action);
+    assert_eq!(used(Some("0"), Action::Train), Some(cores.to_string()));
+    assert_eq!(used(Some("9999"), Action::Search), Some(cores.to_string()));
+    assert_eq!(used(None, Action::Train).as_deref(), Some("1"));
+    assert_eq!(used(None, Action::Search).as_deref(), Some("n_jobs"));
+}
+
 #[test]
 fn a_setting_by_name_has_the_same_checks() {
     let setting = SETTINGS.iter().find(|s| s.key == "learning_rate").unwrap();

@@ -15,7 +15,16 @@ pub struct Printed {
 
 /// Runs `ch` with a command line in a folder.
 pub fn ch(arguments: &[String], folder: &Path) -> Printed {
+    ch_with(arguments, folder, &[])
+}
+
+/// The same with variables of the environment; those of the caller's terminal do not count.
+pub fn ch_with(arguments: &[String], folder: &Path, variables: &[(&str, &str)]) -> Printed {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ch"));
+    for name in ["COLUMNS", "NO_COLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(name);
+    }
+    command.envs(variables.iter().copied());
     let output = command.args(arguments).current_dir(folder).output();
     let output = output.expect("the binary runs");
     Printed {

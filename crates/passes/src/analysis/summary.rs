@@ -17,6 +17,8 @@ const TABLE: &[&str] = &[
     "Changed",
     "Why",
 ];
+/// Columns that a narrow terminal goes without first.
+const SPARE: &[&str] = &["New name", "MASE_TYPE", "Original type"];
 const CHANGED: usize = 6;
 const HISTOGRAM: &[&str] = &["Original type", "OP", "Total", "Changed", "Unchanged"];
 
@@ -46,7 +48,7 @@ pub fn append(
 
 /// A row for every node of the quantised graph; a node that the original has not is shown as new.
 fn nodes(before: &Graph, after: &Graph, decisions: &BTreeMap<String, Decision>) -> Table {
-    let mut table = Table::new(TABLE);
+    let mut table = Table::new(TABLE).with_spare(SPARE);
     for node in after.nodes() {
         let original = before.find(&node.name).map(|id| before.node(id));
         let is_changed = original

@@ -1,19 +1,24 @@
 //! Results of a search: rows of trials, the best of them, importances, charts, a page, files.
 
+mod best;
 mod files;
 mod importance;
 mod page;
 
+pub use best::BestTable;
 pub use files::MAX_GRAPHS;
 pub use importance::importances;
 pub use page::page;
 
 use crate::attributes::metrics;
-use crate::{Budget, OBJECTIVES, Results, Scores, Search, Side, Source};
+use crate::{Budget, OBJECTIVES, Objective, Results, Scores, Search, Side, Source, TrialError};
 use report::{Chart, Mark, Series, Table};
 use serde_json::{Value as Json, json};
 use std::time::{SystemTime, UNIX_EPOCH};
-use study::{Direction, State, Trial, pareto};
+use study::{Direction, State, Trial};
+
+/// The name of the level that the float network reaches.
+const FLOAT: &str = "float network";
 
 /// The results of a search in all their forms.
 pub struct Report<'a> {
@@ -21,37 +26,30 @@ pub struct Report<'a> {
     pub search: &'a Search,
     /// Its outcome.
     pub results: &'a Results,
+    /// The scores of the float network, to compare trials with.
+    pub float_scores: Option<Scores>,
 }
 
 impl<'a> Report<'a> {
     /// The report of a search that has ended.
     pub fn new(search: &'a Search, results: &'a Results) -> Self {
-        Self { search, results }
+        Self {
+            search,
+            results,
+            float_scores: None,
+        }
+    }
+
+    /// The same beside the float network, if the trials change one.
+    pub fn beside_float(search: &'a Search, results: &'a Results) -> Result<Self, TrialError> {
+        Ok(Self {
+            float_scores: search.float_scores()?,
+            ..Self::new(search, results)
+        })
     }
 }
 
 impl Report<'_> {
-    /// The best trial, or the front when there are several objectives, among those that keep the budget; by number.
-    pub fn best(&self) -> Vec<&Trial> {
-        let history = &self.results.history;
-        if self.search.config.goals.directions().len() > 1 {
-            return pareto::front(history);
-        }
-        let best = history.best().filter(|trial| trial.is_feasible());
-        best.into_iter().collect()
-    }
-
-    /// At most `max` of the best trials, spread evenly over them from the best value of the first objective on.
-    pub fn best_spread(&self, max: usize) -> Vec<&Trial> {
-        let direction = self.search.config.goals.directions()[0];
-        let loss = |trial: &Trial| direction.loss(trial.outcome.values[0]);
-        let mut best = self.best();
-        best.sort_by(|a, b| loss(a).total_cmp(&loss(b)));
-        let (count, kept) = (best.len(), best.len().min(max));
-        let last = kept.saturating_sub(1).max(1);
-        (0..kept).map(|k| best[k * (count - 1) / last]).collect()
-    }
-
     /// The complete trial that violates the budget least, when none keeps it.
     pub fn nearest(&self) -> Option<&Trial> {
         let best = self.results.history.best();
@@ -147,50 +145,6 @@ impl Report<'_> {
         table
     }
 
-    /// The best trials as the original prints them.
-    pub fn best_table(&self) -> Table {
-        let mut table = Table::new(&[
-            "number",
-            "software_metrics",
-            "hardware_metrics",
-            "scaled_metrics",
-        ]);
-        for trial in self.best() {
-            let Some(scores) = Scores::of(trial) else {
-                continue;
-            };
-            let shown = |pairs: Vec<(String, f64)>| {
-                let pairs: Vec<String> = pairs
-                    .iter()
-                    .map(|(name, value)| format!("'{name}': {}", short(*value)))
-                    .collect();
-                format!("{{{}}}", pairs.join(", "))
-            };
-            let part = |source| {
-                shown(
-                    scores
-                        .of_source(source)
-                        .map(|(name, value)| (name.to_owned(), value))
-                        .collect(),
-                )
-            };
-            let scaled = self
-                .search
-                .config
-                .goals
-                .scaled(&scores)
-                .into_iter()
-                .map(|(name, value)| (name, value.as_f64().unwrap_or(f64::NAN)));
-            table.push([
-                trial.number.to_string(),
-                part(Source::Software),
-                part(Source::Hardware),
-                shown(scaled.collect()),
-            ]);
-        }
-        table
-    }
-
     /// The value of an objective of a complete trial, without its scale.
     pub fn objective(&self, trial: &Trial, index: usize) -> Option<f64> {
         let scale = match self.search.config.goals.sum {
@@ -236,8 +190,20 @@ impl Report<'_> {
                 ),
                 series("front", mark, front),
             ],
+            levels: self.levels(),
             ..Chart::default()
         }
+    }
+
+    /// The float network's answers, where the vertical axis shows them. Its costs would lie far above all others.
+    fn levels(&self) -> Vec<(String, f64)> {
+        let goals = &self.search.config.goals;
+        let first = goals.objectives.first().map(|goal| goal.objective);
+        let answers = |objective: &Objective| objective.entry().source == Source::Software;
+        let first = first.filter(|objective| goals.sum.is_none() && answers(objective));
+        let level = first.zip(self.float_scores.as_ref());
+        let level = level.map(|(objective, scores)| (FLOAT.to_owned(), scores[objective]));
+        level.into_iter().collect()
     }
 
     fn history_chart(&self, name: &str) -> Chart {
@@ -269,6 +235,7 @@ impl Report<'_> {
                 series("trials", Mark::Dots, all),
                 series("best so far", Mark::Steps, best),
             ],
+            levels: self.levels(),
             ..Chart::default()
         }
     }

@@ -1,8 +1,8 @@
 //! Values, what a format makes of them, and their codes.
 
 use super::{COLUMNS, summary};
-use crate::output::json_text;
 use crate::output::number::{rounded, shortest};
+use crate::output::{Stream, fit, json_text};
 use format::{Codes, FieldValue, Format, Scale};
 use report::Table;
 use serde_json::{Value as Json, json};
@@ -35,7 +35,7 @@ pub fn round(format: &Format, values: &[f32], as_json: bool) -> anyhow::Result<S
     for element in &elements {
         table.push(element.cells().into_iter().take(columns.len()));
     }
-    Ok(header + "\n" + &table.to_text())
+    Ok(header + "\n" + &fit::table(&table, Stream::Out, "--json"))
 }
 
 /// All values that the format has, if they are few.
@@ -56,7 +56,7 @@ pub fn all(format: &Format, as_json: bool) -> anyhow::Result<String> {
     let cells = |(code, value): (Code, f32)| vec![shortest(value), code.bits(), code.hex()];
     let mut table = Table::with_columns(&COLUMNS[1..4]);
     table.rows = pairs.map(cells).collect();
-    Ok(summary::text(format, &[1]) + "\n" + &table.to_text())
+    Ok(summary::text(format, &[1]) + "\n" + &fit::table(&table, Stream::Out, "--json"))
 }
 
 struct Element {

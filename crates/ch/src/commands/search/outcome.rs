@@ -2,8 +2,9 @@
 
 use crate::commands::test::test_command;
 use crate::output::number::count;
+use crate::output::{Role, Stream, fit};
 use crate::settings::Settings;
-use search::results::{MAX_GRAPHS, Report, importances};
+use search::results::{BestTable, MAX_GRAPHS, Report, importances};
 use search::{Ending, Results};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -12,6 +13,9 @@ use study::{State, Trial};
 /// Importances that are printed at most, and the share below which none is.
 const MAX_IMPORTANCES: usize = 5;
 const MIN_IMPORTANCE: f64 = 0.005;
+
+/// The room under the numbers of the trials in the table of the best.
+const UNDER_NUMBERS: &str = "        ";
 
 /// The result of a search.
 pub struct Outcome {
@@ -26,7 +30,10 @@ impl Outcome {
     pub fn of(report: &Report, settings: &Settings, folder: &Path) -> Self {
         let folder = folder.join("search_ckpts");
         let page = folder.join("report.html");
-        let mut lines = vec![headline(report.results), best(report)];
+        let mut lines = vec![
+            headline(report.results),
+            best(report, &folder.join("trials.csv")),
+        ];
         lines.extend(importance(report));
         lines.push(format!("look at it: {}", page.display()));
         // Of a front, the best in the first objective.
@@ -81,7 +88,7 @@ fn ending_words(ending: Ending) -> &'static str {
 }
 
 /// The best trials, or the trial that is nearest to the budget when none is within it.
-fn best(report: &Report) -> String {
+fn best(report: &Report, log: &Path) -> String {
     match report.nearest() {
         None if report.results.history.trials().is_empty() => "no trial was finished".to_owned(),
         Some(trial) => format!(
@@ -89,8 +96,28 @@ fn best(report: &Report) -> String {
             trial.number,
             report.excess(trial)
         ),
-        None => format!("\nBest trial(s):\n{}", report.best_table().to_text()),
+        None => format!("\nBest trial(s):\n{}", best_table(report, log)),
     }
+}
+
+/// One line for every distinct result, the first painted, and how many further trials have it too.
+fn best_table(report: &Report, log: &Path) -> String {
+    let BestTable { table, ties } = report.best_table();
+    let whole = log.display().to_string();
+    fit::decorated_table(&table, Stream::Out, &whole, |row, line| {
+        let line = if row == 0 {
+            Stream::Out.paint(Role::Best, &line)
+        } else {
+            line
+        };
+        match ties[row] {
+            0 => line,
+            more => {
+                let more = format!("{UNDER_NUMBERS}{more} more with these values");
+                format!("{line}\n{}", Stream::Out.paint(Role::Unchanged, &more))
+            }
+        }
+    })
 }
 
 /// The parameters that the first objective depends on.
@@ -104,5 +131,6 @@ fn importance(report: &Report) -> Option<String> {
         .take(MAX_IMPORTANCES)
         .map(share)
         .collect();
-    (!shown.is_empty()).then(|| format!("what {name} depends on: {}", shown.join(", ")))
+    let line = format!("what {name} depends on: {}", shown.join(", "));
+    (!shown.is_empty()).then(|| fit::message(&line, 0, Stream::Out))
 }

@@ -5,7 +5,6 @@ use super::progress::Progress;
 use crate::output::Console;
 use crate::output::folder::write_file;
 use crate::output::number::count;
-use crate::pipeline;
 use crate::settings::{Settings, Source};
 use anyhow::{Context, Result, anyhow};
 use data::{Dataset, Preparation};
@@ -93,7 +92,7 @@ impl SearchRun<'_> {
         let results = search.run(Some(storage), stop, &mut |trial, history| {
             progress.on_trial(trial, history);
         })?;
-        let report = Report::new(search, &results);
+        let report = Report::beside_float(search, &results)?;
         self.write(&report, folder, console)?;
         Ok(Outcome::of(&report, self.settings, folder))
     }
@@ -122,7 +121,7 @@ impl SearchRun<'_> {
             graph,
             data: self.data,
             seed: self.settings.seed,
-            threads: threads.map(|_| pipeline::threads(self.settings)),
+            threads: threads.map(|_| self.settings.threads()),
         };
         Search::prepare(asked, setup).map_err(|error| match error {
             PrepareError::Space(SpaceError::Config(problems)) => {

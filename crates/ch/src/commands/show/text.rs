@@ -2,9 +2,13 @@
 
 use super::{COLUMNS, PARAMETER_COLUMNS, Row, total};
 use crate::output::number::shortest;
+use crate::output::{Stream, fit};
 use ir::{Graph, Node, Tensor, Verified};
 use passes::cost::{self, NodeCost};
 use report::Table;
+
+/// Columns that a narrow terminal goes without first.
+const SPARE: &[&str] = &["Fx Node op", "Mase type"];
 
 /// The graph, the table of nodes, the overview, and the starting values if there are any.
 pub fn print(verified: &Verified, rows: &[Row]) -> String {
@@ -12,14 +16,15 @@ pub fn print(verified: &Verified, rows: &[Row]) -> String {
     let has_formats = graph.nodes().iter().any(|node| !node.formats.is_empty());
     let columns = &COLUMNS[..COLUMNS.len() - usize::from(!has_formats)];
     let shown = |cells: Vec<String>| cells.into_iter().take(columns.len()).collect();
-    let mut nodes = Table::with_columns(columns);
+    let mut nodes = Table::with_columns(columns).with_spare(SPARE);
     let cells = rows.iter().map(|row| cells(graph.node(row.id), row));
     nodes.rows = cells.map(shown).collect();
     nodes.totals = Some(shown(total_cells(&total(rows))));
-    let overview = overview(verified);
+    let overview = format!("Network overview: {}", overview(verified));
+    let overview = fit::message(&overview, 0, Stream::Out);
     format!(
-        "{graph}\n{}\nNetwork overview: {overview}\n{}",
-        nodes.to_text(),
+        "{graph}\n{}\n{overview}\n{}",
+        fit::table(&nodes, Stream::Out, "--json"),
         parameter_table(graph)
     )
 }
@@ -76,7 +81,7 @@ fn parameter_table(graph: &Graph) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    format!("\n{}", table.to_text())
+    format!("\n{}", fit::table(&table, Stream::Out, "--json"))
 }
 
 fn parameter_cells(name: String, tensor: &Tensor) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! The scores of classes: tables for people, JSON, CSV files and pictures.
 
+use crate::output::{Stream, fit};
 use data::{Info, Split};
 use ir::{Op, Verified};
 use report::{Chart, Column, Heatmap, Mark, Series, Table};
@@ -30,6 +31,8 @@ pub const COLUMNS: &[Column] = &[
 
 /// More classes than this are not printed side by side.
 const MAX_PRINTED: usize = 10;
+/// The place of the tables that a terminal has no room for.
+const WHOLE: &str = "--json";
 /// Rows of the curves in CSV; more would not be seen.
 const MAX_POINTS: usize = 1000;
 
@@ -88,10 +91,10 @@ impl ClassReport {
             .scores
             .top5
             .map_or_else(String::new, |top5| format!("\ntop-5 accuracy {top5:.6}\n"));
-        let mut text = format!("{top}\n{}", self.table().to_text());
+        let mut text = format!("{top}\n{}", fit::table(&self.table(), Stream::Out, WHOLE));
         if self.names.len() <= MAX_PRINTED {
             text += "\nrows of each class (down) by the class they were taken for (across)\n\n";
-            text += &self.confusion_table().to_text();
+            text += &fit::table(&self.confusion_table(), Stream::Out, WHOLE);
         } else {
             text += "\nthe confusion matrix is in the files of --out FOLDER, and in --json\n";
         }

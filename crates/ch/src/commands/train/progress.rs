@@ -1,6 +1,6 @@
 //! The progress of a training on the console.
 
-use crate::output::Console;
+use crate::output::{Console, Role};
 use engine::Score;
 use std::time::Instant;
 use train::{Event, Stage, accuracy};
@@ -38,8 +38,12 @@ impl<'a> Progress<'a> {
                 is_best,
             } => {
                 self.rows += stage.rows;
-                self.console
-                    .print(&epoch_line(stage, *train, *val, *is_best));
+                let mut line = epoch_line(stage, *train, *val);
+                if *is_best {
+                    let best = self.console.stream().paint(Role::Best, "best so far");
+                    line = format!("{line}, {best}");
+                }
+                self.console.print(&line);
             }
             Event::Saved(path) => self.console.debug(&format!("wrote {}", path.display())),
             Event::Note(note) => self.console.note(note),
@@ -75,9 +79,9 @@ impl<'a> Progress<'a> {
     }
 }
 
-fn epoch_line(stage: &Stage, train: Score, val: Score, is_best: bool) -> String {
+fn epoch_line(stage: &Stage, train: Score, val: Score) -> String {
     format!(
-        "epoch {:>width$}/{}: train_loss {:.4}, train_acc {:.4}, val_loss_epoch {:.4}, val_acc_epoch {:.4}, lr {:.3e}{}",
+        "epoch {:>width$}/{}: train_loss {:.4}, train_acc {:.4}, val_loss_epoch {:.4}, val_acc_epoch {:.4}, lr {:.3e}",
         stage.epoch + 1,
         stage.epochs,
         train.loss,
@@ -85,7 +89,6 @@ fn epoch_line(stage: &Stage, train: Score, val: Score, is_best: bool) -> String 
         val.loss,
         accuracy(&val),
         stage.learning_rate,
-        if is_best { ", best so far" } else { "" },
         width = stage.epochs.to_string().len(),
     )
 }

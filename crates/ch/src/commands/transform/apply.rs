@@ -2,8 +2,7 @@
 
 use crate::commands::test::test_command;
 use crate::output::folder::{self, write_file};
-use crate::output::{Console, Folder, calendar};
-use crate::pipeline;
+use crate::output::{Console, Folder, Role, Stream, calendar, fit};
 use crate::settings::{Settings, Source};
 use anyhow::{Result, anyhow, bail};
 use config::did_you_mean;
@@ -64,6 +63,8 @@ pub struct TransformRun<'a> {
     pub preparation: Preparation,
     /// The options on the command line.
     pub options: &'a Options,
+    /// True when nothing is written.
+    pub is_dry: bool,
 }
 
 /// The result of the passes.
@@ -78,6 +79,7 @@ pub struct Outcome {
     preparation: Preparation,
     files: Vec<OutputFile>,
     started: String,
+    is_dry: bool,
 }
 
 impl TransformRun<'_> {
@@ -89,7 +91,7 @@ impl TransformRun<'_> {
         context.preparation = self.preparation.clone();
         context.seed = self.settings.seed;
         context.run_batch_size = self.settings.batch_size.get();
-        context.threads = pipeline::threads(self.settings);
+        context.threads = self.settings.threads();
         context.explain = self.options.explain;
         let mut steps = Vec::new();
         let ended = program.run(&mut graph, &mut context, |step, graph, context| {
@@ -103,6 +105,7 @@ impl TransformRun<'_> {
             preparation: context.preparation,
             files: context.files,
             started,
+            is_dry: self.is_dry,
         }
     }
 
@@ -125,8 +128,10 @@ impl TransformRun<'_> {
         console: &mut Console,
     ) {
         let milliseconds = step.time.as_secs_f64() * 1e3;
-        console.print(&format!("== {} ({milliseconds:.1} ms)", step.key));
-        console.print(step.report.to_text().trim_end());
+        let title = format!("== {} ({milliseconds:.1} ms)", step.key);
+        console.print_as(Role::Title, &title);
+        let text = report_text(step, self.is_dry, console.stream());
+        console.print(text.trim_end());
         for note in context.notes.drain(..) {
             console.note(&format!("{}: {note}", step.key));
         }
@@ -171,6 +176,17 @@ fn describe(source: &Source, error: RunError) -> anyhow::Error {
         RunError::Config { problems, .. } => anyhow!("{}", source.describe(problems)),
         RunError::Pass { .. } | RunError::InvalidGraph { .. } => error.into(),
     }
+}
+
+/// A report within the width of the terminal.
+fn report_text(step: &StepReport, is_dry: bool, stream: Stream) -> String {
+    fit::report(&step.report, stream, |name| {
+        if is_dry {
+            "--json".to_owned()
+        } else {
+            format!("transform/{}/{name}.csv", step.key)
+        }
+    })
 }
 
 /// The forms of one report.
@@ -222,7 +238,8 @@ impl Outcome {
 
     /// The reports of the passes, for people.
     pub fn reports(&self) -> String {
-        let one = |step: &StepReport| format!("== {}\n{}\n", step.key, step.report.to_text());
+        let text = |step: &StepReport| report_text(step, self.is_dry, Stream::Out);
+        let one = |step: &StepReport| format!("== {}\n{}\n", step.key, text(step));
         self.steps.iter().map(one).collect()
     }
 

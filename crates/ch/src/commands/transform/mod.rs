@@ -58,6 +58,7 @@ pub fn run(args: &Args) -> Result<Output> {
         data: data.as_ref(),
         preparation,
         options: &args.options,
+        is_dry: args.dry_run,
     };
     let mut outcome = run.apply(&program, graph, &mut console);
     let is_worth_writing = outcome.failure.is_none() || !outcome.steps.is_empty();

@@ -79,20 +79,21 @@ function axes({ height, left, right, top, bottom, xTicks, yTicks, px, py }, x, y
   return [...across, ...up, ...labels];
 }
 
-// The budget's limits as lines across the plot.
+// The budget's limits and the float network's level as lines across the plot.
 function limits({ left, right, top, bottom, px, py }, x, y) {
   const inside = axis => (axis.limits ?? []).filter(({ limit }) => limit > axis.range[0] && limit < axis.range[1]);
-  const words = ({ side, limit }) => `${side} ${shortNumber(limit)}`;
+  const words = ({ side, name, limit }) => `${side ?? name} ${shortNumber(limit)}`;
+  const looks = ({ side }) => (side ? "budget" : "level");
   const across = inside(x).flatMap(budget => {
     const place = px(budget.limit);
     const [shift, anchor] = place > right - 90 ? [-5, "end"] : [5, "start"];
     return [
-      drawn("line", { class: "budget", x1: place, x2: place, y1: top, y2: bottom }),
+      drawn("line", { class: looks(budget), x1: place, x2: place, y1: top, y2: bottom }),
       drawn("text", { x: place + shift, y: top + 10, "text-anchor": anchor }, words(budget)),
     ];
   });
   const up = inside(y).flatMap(budget => [
-    drawn("line", { class: "budget", x1: left, x2: right, y1: py(budget.limit), y2: py(budget.limit) }),
+    drawn("line", { class: looks(budget), x1: left, x2: right, y1: py(budget.limit), y2: py(budget.limit) }),
     drawn("text", { x: right - 4, y: py(budget.limit) - 5, "text-anchor": "end" }, words(budget)),
   ]);
   return [...across, ...up];
@@ -136,7 +137,7 @@ function setRing(chart, which, trial) {
 const direction = column => (columns[column].up ? "larger is better" : "smaller is better");
 
 function axisOf(column, values) {
-  const limits = data.budgets.filter(budget => budget.column === column);
+  const limits = [...data.budgets, ...data.levels].filter(limit => limit.column === column);
   const label = `${columns[column].name} (${direction(column)})`;
   return { label, limits, range: range(values, limits.map(budget => budget.limit)) };
 }

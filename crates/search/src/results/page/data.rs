@@ -2,8 +2,8 @@
 //!
 //! Of a column whose entries are all the same only the first is kept.
 
-use crate::results::{Report, importances};
-use crate::{Budget, OBJECTIVES, Scores, Search, Side};
+use crate::results::{FLOAT, Report, importances};
+use crate::{Budget, OBJECTIVES, ObjectiveEntry, Scores, Search, Side, Source};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use study::{Direction, State, Trial};
@@ -20,12 +20,13 @@ pub fn data(report: &Report) -> Json {
         "configurations": search.space.study_space().size().map(|size| size as f64),
         "numbers": trials.iter().map(|trial| trial.number).collect::<Vec<_>>(),
         "states": trials.iter().map(state).collect::<String>(),
-        "best": report.best().into_iter().filter_map(place).collect::<Vec<_>>(),
+        "best": report.best_spread(usize::MAX).into_iter().filter_map(place).collect::<Vec<_>>(),
         "nearest": nearest.and_then(place),
         "excess": nearest.map(|trial| report.excess(trial)),
         "columns": columns(report),
         "objectives": objectives(search),
         "budgets": budgets(search),
+        "levels": levels(report),
         "parameters": parameters(report),
         "notes": choices(trials.iter().map(|trial| trial.note.clone().map(Json::from)).collect()),
         "importances": importances(search, report.results),
@@ -111,6 +112,21 @@ fn budgets(search: &Search) -> Vec<Json> {
         json!({ "column": budget.objective as usize, "side": side, "limit": budget.limit })
     };
     budgets.map(one).collect()
+}
+
+/// The answers of the float network, as levels of their columns.
+fn levels(report: &Report) -> Vec<Json> {
+    let Some(scores) = &report.float_scores else {
+        return Vec::new();
+    };
+    let answers = OBJECTIVES
+        .iter()
+        .filter(|entry| entry.source == Source::Software);
+    let level = |entry: &ObjectiveEntry| {
+        let value = short(scores[entry.objective]);
+        json!({ "column": entry.objective as usize, "name": FLOAT, "limit": value })
+    };
+    answers.map(level).collect()
 }
 
 /// The keys of all nodes with what every trial had there, fixed ones too.

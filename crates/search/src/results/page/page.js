@@ -139,7 +139,7 @@ function listed() {
 function tableRow(trial, shown) {
   const cells = shown.map(column => html("td", {}, shortNumber(scoreOf(column, trial))));
   const number = html("td", {}, html("a", { href: address(trial) }, data.numbers[trial]));
-  const row = html("tr", { "data-trial": trial }, number, ...cells, html("td", { class: "word" }, configLine(trial)));
+  const row = html("tr", { "data-trial": trial }, number, ...cells, html("td", { class: "word" }, ...configLine(trial)));
   row.onclick = () => pick(trial);
   row.onmouseenter = () => charts.forEach(chart => setRing(chart, "hover", trial));
   row.onmouseleave = () => charts.forEach(chart => setRing(chart, "hover", null));
@@ -155,7 +155,7 @@ function bestTable() {
   const rows = new Map(all.map(trial => [trial, tableRow(trial, kept)]));
   const head = (text, about) => html("th", { title: about }, html("button", {}, text));
   const heads = [head("trial", "its number"), ...kept.map(column => head(columns[column].name, columns[column].about))];
-  const values = "of every node the values of its keys; choose a row to see their names";
+  const values = "of every node what differs between trials; choose a row to see all of it";
   byId("best-title").textContent = title;
   byId("best").tHead.append(html("tr", {}, ...heads, html("th", { class: "word", title: values }, "configuration")));
   // Sorts by a column of the table, from its best value on, or back.

@@ -85,9 +85,19 @@ function nodeLine(node, trial) {
   return html("p", {}, html("b", {}, node), ` ${said.join(", ")}`);
 }
 
-// The values of all nodes in one line.
-const configLine = trial =>
-  [...nodes.keys()].map(node => configOf(node, trial).map(([, value]) => written(value)).join(" ")).join(" · ");
+// Of the first nodes the keys that have several values over the trials; all keys where none has.
+const varied = data.parameters.filter(parameter => parameter.list.length > 1);
+const maxNodes = 6;
+const telling = new Set(varied.length ? varied : data.parameters);
+function configLine(trial) {
+  const said = node => nodes.get(node)
+    .filter(parameter => telling.has(parameter) && choice(parameter, trial) !== undefined)
+    .map(parameter => `${parameter.key} ${written(choice(parameter, trial))}`);
+  const lines = [...nodes.keys()].map(node => [node, said(node)]).filter(([, keys]) => keys.length);
+  const rest = lines.splice(maxNodes);
+  const shown = lines.map(([node, keys]) => html("span", {}, html("b", {}, `${node}.`), keys.join(", ")));
+  return rest.length ? [...shown, html("span", {}, `and ${rest.length} more`)] : shown;
+}
 
 // Nodes down, keys across.
 function configTable(trial) {

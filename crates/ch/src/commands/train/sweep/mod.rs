@@ -64,7 +64,11 @@ pub fn run(config: &Config, sweeps: &[String], output: OutputArgs) -> Result<Out
     }
     let folder = Folder::create(&config.settings)?;
     let n_runs = count(points.len() as u64, "run");
-    console.print(&format!("{n_runs}, in {}", folder.path.display()));
+    let at_once = match workers(runs.len()) {
+        1 => String::new(),
+        workers => format!(", {workers} at a time"),
+    };
+    console.print(&format!("{n_runs}{at_once}, in {}", folder.path.display()));
     let rows = train_all(&runs, &points, &data, &folder.software(), &mut console)?;
     let results = Results {
         axes: &axes,
@@ -211,8 +215,7 @@ fn train_all(
             }
         }
     };
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = workers.min(runs.len());
+    let workers = workers(runs.len());
     std::thread::scope(|scope| {
         let running: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         let start = Instant::now();
@@ -226,6 +229,12 @@ fn train_all(
     });
     let results = results.into_iter().filter_map(|row| row.into_inner().ok());
     results.flatten().collect()
+}
+
+/// Runs at a time.
+fn workers(runs: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    cores.min(runs)
 }
 
 /// The progress line of a sweep of which `begun` runs are done or under way.

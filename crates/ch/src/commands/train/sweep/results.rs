@@ -4,7 +4,7 @@ use super::chart::chart;
 use super::summary::{Spread, Summary};
 use super::{Axis, Row, SEED};
 use crate::commands::train::fit::ending;
-use crate::output::Console;
+use crate::output::{Console, Role, Stream, fit};
 use anyhow::{Context, Result};
 use report::{Column, Table};
 use serde_json::{Map, Value as Json, json};
@@ -38,6 +38,15 @@ pub const SUMMARY_COLUMNS: &[Column] = &[Column::numbers(
     "Runs",
     "runs that differ in their seed alone",
 )];
+
+/// Columns that a narrow terminal goes without first.
+const SPARE: &[&str] = &[
+    "Ending",
+    "Seconds",
+    "Steps",
+    "train_loss",
+    "test_loss_epoch",
+];
 
 /// Every run of a sweep.
 pub struct Results<'a> {
@@ -91,10 +100,26 @@ impl Results<'_> {
         };
         format!(
             "\n{}{stopped}\n{}{every_run}{}/sweep.{{csv,md,svg}}\n",
-            table.to_text(),
+            self.painted(&table, &folder.join("sweep.csv")),
             self.best(),
             folder.display()
         )
+    }
+
+    /// The table within the width of the terminal, its best row painted.
+    fn painted(&self, table: &Table, whole: &Path) -> String {
+        let losses = self.summaries().into_iter().enumerate();
+        let losses = losses.filter_map(|(row, summary)| Some((row, summary.val_loss?.mean)));
+        let best = losses.min_by(|a, b| a.1.total_cmp(&b.1));
+        let best = best.filter(|_| table.rows.len() > 1).map(|best| best.0);
+        let whole = whole.display().to_string();
+        fit::decorated_table(table, Stream::Out, &whole, |row, line| {
+            if Some(row) == best {
+                Stream::Out.paint(Role::Best, &line)
+            } else {
+                line
+            }
+        })
     }
 
     /// True when several seeds were tried.
@@ -115,7 +140,7 @@ impl Results<'_> {
     fn run_table(&self) -> Table {
         let mut table = Table::with_columns(&self.columns(COLUMNS));
         table.rows = self.rows.iter().map(Row::cells).collect();
-        table
+        table.with_spare(SPARE)
     }
 
     /// Mean and deviation over the seeds.
@@ -140,7 +165,7 @@ impl Results<'_> {
             let measured = measured.into_iter().chain([runs.to_string()]);
             table.push(values.map(|(_, value)| value.clone()).chain(measured));
         }
-        table
+        table.with_spare(SPARE)
     }
 
     /// The combination with the lowest validation loss, over all its seeds.
