@@ -34,6 +34,22 @@ pub enum EngineError {
         /// Rows asked for.
         rows: usize,
     },
+    /// A plan that the machine cannot hold.
+    #[error(
+        "{node}: its result for {rows} rows takes {largest}, and the whole network {needed}, more than the {memory} of this machine; use a smaller batch or a smaller network"
+    )]
+    Memory {
+        /// The node with the largest result.
+        node: String,
+        /// The size of its result.
+        largest: String,
+        /// Rows asked for.
+        rows: usize,
+        /// The size of all results that are alive together.
+        needed: String,
+        /// The memory of the machine.
+        memory: String,
+    },
     /// The wrong number of inputs.
     #[error("the graph takes {expected} inputs, got {got}")]
     InputCount {

@@ -18,6 +18,7 @@ mod fuse;
 mod input;
 mod integer;
 mod lower;
+mod memory;
 mod network;
 mod ops;
 mod optimizer;

@@ -4,6 +4,7 @@
 use crate::EngineError;
 use crate::input::{Input, InputInfo, input_infos};
 use crate::lower::lower;
+use crate::memory;
 use crate::options::PlanOptions;
 use crate::segments::Segments;
 use crate::shard::{Context, Pass, Program, Shard};
@@ -88,6 +89,7 @@ pub(crate) fn compile_shards(
         0
     };
     let mut first_row = 0;
+    let mut elements = 0_usize;
     for &rows in shard_rows {
         let known = programs
             .iter()
@@ -98,6 +100,8 @@ pub(crate) fn compile_shards(
             None => Arc::new(lower(verified, &options, state, rows)?),
         };
         programs.push(Arc::clone(&program));
+        elements = elements.saturating_add(program.arena_len);
+        memory::check(verified, options.rows, elements)?;
         shards.push(Shard::new(program, first_row, trained));
         first_row += rows;
     }

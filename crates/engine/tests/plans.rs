@@ -8,6 +8,7 @@ use engine::{
 };
 use ir::{Elements, Graph, verify};
 use random::Random;
+use std::fmt::Write as _;
 
 /// Convolutions, norms, dropout and a residual: enough work for several shards.
 const PICTURES: &str = r#"graph "pictures" {
@@ -476,4 +477,43 @@ fn indices_can_be_gathered_from_all_rows() {
     assert_eq!(error.to_string(), "input ids: index 9 is not in 0..9");
     let error = run(&mut network, &[3, 4]).unwrap_err();
     assert_eq!(error.to_string(), "input ids: index 4 is not in 0..4");
+}
+
+#[test]
+fn a_plan_larger_than_memory_is_refused_with_the_node() {
+    let text = r#"graph "padded" {
+  x: f32[N, 1, 28, 28] = placeholder
+  wide = conv2d(x) { in_channels = 1, out_channels = 8, kernel_size = [3, 3], padding = [100000, 100000] }
+  last = relu(wide)
+  return last
+}"#;
+    let mut graph = Graph::parse(text).unwrap();
+    graph.initialize(0);
+    let mut network = Network::new(graph, 1).unwrap();
+    let error = network.run(PlanOptions::eval(2), &[Input::F32(&[0.0; 2 * 784])]);
+    let message = error.err().unwrap().to_string();
+    assert!(
+        message.starts_with("wide: its result for 2 rows takes 2560.7 GB, and the whole network "),
+        "{message}"
+    );
+    assert!(
+        message.ends_with("use a smaller batch or a smaller network"),
+        "{message}"
+    );
+}
+
+/// A chain of nodes, each of which reads the one before.
+#[test]
+fn a_hundred_thousand_nodes_are_planned() {
+    let mut text = "graph \"deep\" {\n  x: f32[N, 1] = placeholder\n  r0 = relu(x)\n".to_owned();
+    for i in 1..100_000 {
+        writeln!(text, "  r{i} = relu(r{})", i - 1).unwrap();
+    }
+    text += "  return r99999\n}\n";
+    let mut network = Network::new(Graph::parse(&text).unwrap(), 1).unwrap();
+    let plan = network
+        .run(PlanOptions::eval(1), &[Input::F32(&[0.5])])
+        .unwrap();
+    plan.for_each_output(0, |output| assert_eq!(output, [0.5]));
+    assert!(plan.arena_len() < 100, "{}", plan.arena_len());
 }
