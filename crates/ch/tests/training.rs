@@ -1,72 +1,13 @@
-//! `ch train`, `test` and `predict` as a user types them: files, results, exit codes, and runs that are killed.
+//! `ch train`, `test` and `predict` as a user types them: files, results and exit codes.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod commands;
 mod folder;
 
-use folder::Folder;
+use commands::Workspace;
 use serde_json::Value as Json;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-/// A folder of its own to type commands in.
-struct Workspace(Folder);
-
-impl Workspace {
-    fn new(name: &str) -> Self {
-        Self(Folder::new(&format!("training_{name}")))
-    }
-
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ch"));
-        command
-            .args(line.split_whitespace())
-            .current_dir(&*self.0)
-            .env_remove("MASE_DATA")
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, line: &str) -> Output {
-        self.command(line).output().unwrap()
-    }
-
-    /// The JSON result of a command that must succeed.
-    fn json(&self, line: &str) -> Json {
-        let output = self.run(&format!("{line} --json --quiet"));
-        assert!(
-            output.status.success(),
-            "{line}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    /// The error of a command that must fail with this code.
-    fn error(&self, line: &str, code: i32) -> String {
-        let output = self.run(line);
-        assert_eq!(output.status.code(), Some(code), "{line}");
-        assert!(
-            code == 1 || output.stdout.is_empty(),
-            "{line} printed a result"
-        );
-        String::from_utf8(output.stderr).unwrap()
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.join(name), text).unwrap();
-    }
-
-    /// The only run's folder.
-    fn software(&self) -> PathBuf {
-        let run = fs::read_dir(self.0.join("mase_output"))
-            .unwrap()
-            .next()
-            .unwrap()
-            .unwrap();
-        run.path().join("software")
-    }
-}
+use std::path::Path;
 
 #[test]
 fn training_leaves_checkpoints_logs_and_a_result_that_test_confirms() {
@@ -103,79 +44,6 @@ fn the_same_seed_gives_the_same_weights_on_one_and_two_threads() {
     };
     assert_eq!(hash("--cpu 1"), hash("--cpu=2"));
     assert_ne!(hash("--seed 1"), hash("--seed 2"));
-}
-
-/// Waits until a run has come far enough to leave `file` in its folder.
-fn wait_for(workspace: &Workspace, file: &str) {
-    let is_there = || {
-        workspace
-            .0
-            .join("mase_output/p/software")
-            .join(file)
-            .exists()
-    };
-    for _ in 0..4000 {
-        if is_there() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    panic!("{file} never appeared");
-}
-
-#[test]
-fn a_run_that_is_killed_and_resumed_ends_with_the_weights_of_one_that_was_not() {
-    let options = "jsc-s jsc-sim --max-epochs 30 --learning-rate 1e-3 --seed 3 --project p";
-    let whole = Workspace::new("whole").json(&format!("train {options}"));
-    for file in ["run.json", "metrics.csv", "training_ckpts/last.ckpt"] {
-        let workspace = Workspace::new(&format!("killed-at-{}", file.replace('/', "-")));
-        let mut child = workspace
-            .command(&format!("train {options} --quiet"))
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        wait_for(&workspace, file);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        // Killed before its first checkpoint, there is nothing to go on from: a run starts anew.
-        let saved = workspace
-            .software()
-            .join("training_ckpts/last.ckpt")
-            .exists();
-        let line = if saved {
-            format!("train {options} --resume")
-        } else {
-            format!("train {options}")
-        };
-        assert_eq!(
-            workspace.json(&line)["weights_hash"],
-            whole["weights_hash"],
-            "killed when {file} was there"
-        );
-    }
-}
-
-#[test]
-fn stopping_with_a_signal_leaves_a_checkpoint_to_go_on_from() {
-    let options = "jsc-s jsc-sim --max-epochs 30 --seed 3 --project p";
-    let workspace = Workspace::new("signal");
-    let child = workspace
-        .command(&format!("train {options} --json --quiet"))
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    wait_for(&workspace, "metrics.csv");
-    Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
-    let stopped: Json = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(stopped["ending"], "stopped");
-    let resumed = workspace.json(&format!("train {options} --resume"));
-    assert_eq!(resumed["ending"], "done");
-    let whole = workspace.json("train jsc-s jsc-sim --max-epochs 30 --seed 3 --project q");
-    assert_eq!(resumed["weights_hash"], whole["weights_hash"]);
 }
 
 #[test]
@@ -465,53 +333,6 @@ fn a_run_records_what_made_it() {
         assert!(facts[key].is_string(), "{key}");
     }
     assert!(facts["dataset"]["hash"].is_string());
-}
-
-#[test]
-fn a_log_that_cannot_be_written_is_named_once() {
-    let workspace = Workspace::new("unwritable");
-    workspace.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
-    let log = workspace.0.join("mase_output/p/software/metrics.csv");
-    fs::remove_file(&log).unwrap();
-    fs::create_dir(&log).unwrap();
-    let line = "train --resume=mase_output/p --max-epochs 2 --quiet";
-    let error = workspace.error(line, 2);
-    assert!(error.contains("metrics.csv"), "{error}");
-    assert_eq!(error.matches("os error").count(), 1, "{error}");
-}
-
-#[test]
-fn two_runs_cannot_use_one_folder() {
-    let workspace = Workspace::new("lock");
-    workspace.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
-    let lock = fs::File::create(workspace.0.join("mase_output/p/software/.lock")).unwrap();
-    lock.lock().unwrap();
-    let error = workspace.error("train jsc-tiny jsc-sim --project p --resume", 2);
-    assert!(error.contains("another run is using"), "{error}");
-    assert!(workspace.0.exists());
-}
-
-/// A limit on the size of files stands in for a full disk: writing fails in the same place.
-#[test]
-fn a_full_disk_is_an_error_with_the_file_and_the_last_checkpoint_stays() {
-    let workspace = Workspace::new("full");
-    workspace.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
-    let checkpoints = workspace.0.join("mase_output/p/software/training_ckpts");
-    let read = || ["best.ckpt", "last.ckpt"].map(|name| fs::read(checkpoints.join(name)).unwrap());
-    let before = read();
-    let line = "trap '' XFSZ; ulimit -f 8; exec \"$0\" train --resume=mase_output/p --max-epochs 2 --quiet";
-    let output = Command::new("sh")
-        .args(["-c", line, env!("CARGO_BIN_EXE_ch")])
-        .current_dir(&*workspace.0)
-        .output()
-        .unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(
-        error.starts_with("error: ") && error.contains("mase_output/p/software"),
-        "{error}"
-    );
-    assert!(read() == before, "a checkpoint was damaged");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Errors of training.
 
+use crate::identity::{self, Change};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,14 @@ pub enum TrainError {
         got: usize,
         /// Values of the network's input.
         expected: usize,
+    },
+    /// A checkpoint of a run with other rows or other arithmetic.
+    #[error("{}", identity::sentence(.path, .changes))]
+    Changed {
+        /// The checkpoint.
+        path: PathBuf,
+        /// The values that differ.
+        changes: Vec<Change>,
     },
     /// A checkpoint that a run cannot go on from.
     #[error("{}: cannot go on from this checkpoint: {why}", .path.display())]

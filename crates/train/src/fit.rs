@@ -1,7 +1,8 @@
 //! The training loop.
 
 use crate::batches::{Batches, Order, needs_two_rows};
-use crate::checkpoint::{Position, resume, snapshot};
+use crate::checkpoint::{Position, Resumed, snapshot};
+use crate::identity::{self, Identity};
 use crate::metrics::{Line, Metrics};
 use crate::tensorboard::EventFile;
 use crate::{Cosine, Event, Stage, TrainError, accuracy, evaluate};
@@ -15,6 +16,9 @@ use std::time::{Duration, Instant};
 
 /// Seconds between two checkpoints: a kill loses at most this much work, and never a result.
 const SAVE_EVERY: Duration = Duration::from_secs(2);
+
+/// The folder of the checkpoints, in that of a run.
+const CHECKPOINTS: &str = "training_ckpts";
 
 /// The configuration of training.
 #[derive(Clone, Debug)]
@@ -47,6 +51,9 @@ pub struct FitConfig {
     pub resume: bool,
     /// All settings of the run, for the checkpoints.
     pub hyper_parameters: Map<String, Json>,
+    /// Values of the caller that decide rows or arithmetic besides the fields above: they are in the checkpoints, and a
+    /// resumed run that differs in one is refused.
+    pub fixed: Map<String, Json>,
 }
 
 /// The reason why training ended.
@@ -88,11 +95,23 @@ pub fn fit(
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<Outcome, TrainError> {
     check(network, data)?;
+    let identity = Identity::new(config, network, data);
     // A look at validation rows before the first epoch: what is wrong with them should not wait for its end.
     evaluate(network, &data.val.head(config.batch_size))?;
     network.seed(config.seed);
     let mut optimizer = Optimizer::new(config.optimizer, config.learning_rate, network.state());
-    let mut run = Run::open(config, network, &mut optimizer)?;
+    let earlier = match config.resume {
+        true => Some(last_checkpoint(config, &identity)?),
+        false => None,
+    };
+    if let Some(earlier) = &earlier {
+        earlier.restore(network, &mut optimizer)?;
+        if let Some(note) = identity::note(config, &earlier.hyper_parameters) {
+            on_event(&Event::Note(&note));
+        }
+    }
+    let hyper_parameters = identity.hyper_parameters(config);
+    let mut run = Run::open(config, hyper_parameters, earlier.map(|last| last.position))?;
     let mut batches = Batches::default();
     let needs_two = needs_two_rows(network);
     let order = Order {
@@ -133,7 +152,7 @@ pub fn fit(
             // Collected gradients are in no checkpoint, so a run stops between updates.
             if stop.load(Ordering::Relaxed) && run.position.batch.is_multiple_of(config.accumulate)
             {
-                run.save(network, &optimizer, config, on_event)?;
+                run.save(network, &optimizer, on_event)?;
                 return Ok(run.outcome(Ending::Stopped));
             }
         }
@@ -143,7 +162,7 @@ pub fn fit(
             return run.diverged(on_event);
         }
         run.train_loss = Some(stage.score.loss);
-        let is_best = run.end_epoch(val, network, &optimizer, config);
+        let is_best = run.end_epoch(val, network, &optimizer);
         run.log_epoch(&stage, val);
         on_event(&Event::Epoch {
             stage: &stage,
@@ -152,11 +171,48 @@ pub fn fit(
             is_best,
         });
         if run.saved_at.elapsed() > SAVE_EVERY {
-            run.save(network, &optimizer, config, on_event)?;
+            run.save(network, &optimizer, on_event)?;
         }
     }
-    run.save(network, &optimizer, config, on_event)?;
+    run.save(network, &optimizer, on_event)?;
     Ok(run.outcome(Ending::Done))
+}
+
+/// The last checkpoint of a run, which must be one of the same run.
+fn last_checkpoint(config: &FitConfig, identity: &Identity) -> Result<Resumed, TrainError> {
+    let path = last_path(config);
+    let last = Resumed::read(&path)?;
+    identity.check(config, &path, &last.hyper_parameters)?;
+    Ok(last)
+}
+
+/// The progress of a run that may be resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Updates done.
+    pub steps: u64,
+    /// Epochs completed.
+    pub epochs: u64,
+}
+
+/// The progress in the last checkpoint of a run, which must be one of the same rows and the same arithmetic.
+///
+/// # Errors
+/// As [`fit`] refuses to resume.
+pub fn standing(
+    network: &Network,
+    data: &Dataset,
+    config: &FitConfig,
+) -> Result<Standing, TrainError> {
+    let last = last_checkpoint(config, &Identity::new(config, network, data))?;
+    Ok(Standing {
+        steps: last.position.step,
+        epochs: last.position.epoch,
+    })
+}
+
+fn last_path(config: &FitConfig) -> PathBuf {
+    config.folder.join(CHECKPOINTS).join("last.ckpt")
 }
 
 /// One batch: an update of its own, or part of one when gradients are accumulated.
@@ -217,6 +273,7 @@ struct Run {
     /// The best network so far, until it is written.
     pending_best: Option<Checkpoint>,
     saved_at: Instant,
+    hyper_parameters: Map<String, Json>,
     /// The name of this optimiser's learning rate in Lightning's monitor.
     rate_tag: &'static str,
 }
@@ -224,24 +281,20 @@ struct Run {
 impl Run {
     fn open(
         config: &FitConfig,
-        network: &mut Network,
-        optimizer: &mut Optimizer,
+        hyper_parameters: Map<String, Json>,
+        earlier: Option<Position>,
     ) -> Result<Self, TrainError> {
-        let checkpoints = config.folder.join("training_ckpts");
+        let last = last_path(config);
+        let checkpoints = config.folder.join(CHECKPOINTS);
         std::fs::create_dir_all(&checkpoints).map_err(TrainError::write(&checkpoints))?;
-        let last = checkpoints.join("last.ckpt");
-        let position = if config.resume {
-            resume(&last, network, optimizer)?
-        } else {
-            START
-        };
+        let position = earlier.unwrap_or(START);
         let events = config.tensorboard.then(|| {
             EventFile::create(&config.folder.join("tensorboard/version_0"), position.step)
         });
         Ok(Self {
             metrics: Metrics::open(
                 &config.folder.join("metrics.csv"),
-                config.resume.then_some(position.step),
+                earlier.map(|position| position.step),
             )?,
             events: events.transpose()?,
             best: checkpoints.join("best.ckpt"),
@@ -249,6 +302,7 @@ impl Run {
             train_loss: None,
             pending_best: None,
             saved_at: Instant::now(),
+            hyper_parameters,
             rate_tag: match config.optimizer {
                 OptimizerKind::Adam { .. } => "lr-Adam",
                 OptimizerKind::AdamW { .. } => "lr-AdamW",
@@ -306,13 +360,7 @@ impl Run {
     }
 
     /// Moves to the next epoch; keeps the network when it is the best so far.
-    fn end_epoch(
-        &mut self,
-        val: Score,
-        network: &Network,
-        optimizer: &Optimizer,
-        config: &FitConfig,
-    ) -> bool {
+    fn end_epoch(&mut self, val: Score, network: &Network, optimizer: &Optimizer) -> bool {
         let is_best = self.position.best_loss.is_none_or(|best| val.loss < best);
         let best_loss = if is_best {
             Some(val.loss)
@@ -337,7 +385,7 @@ impl Run {
                 network,
                 optimizer,
                 &self.position,
-                &config.hyper_parameters,
+                &self.hyper_parameters,
             ));
         }
         is_best
@@ -402,11 +450,10 @@ impl Run {
         &mut self,
         network: &Network,
         optimizer: &Optimizer,
-        config: &FitConfig,
         on_event: &mut dyn FnMut(&Event),
     ) -> Result<(), TrainError> {
         self.save_logs_and_best(on_event)?;
-        let last = snapshot(network, optimizer, &self.position, &config.hyper_parameters);
+        let last = snapshot(network, optimizer, &self.position, &self.hyper_parameters);
         interop::checkpoint::write(&self.last, &last)?;
         on_event(&Event::Saved(&self.last));
         self.saved_at = Instant::now();

@@ -39,6 +39,10 @@ impl TrainRun<'_> {
             fit.hyper_parameters
                 .insert("sample_shape".to_owned(), shape);
         }
+        if fit.resume {
+            // Before any file of the run is touched.
+            train::standing(&network, self.data, &fit)?;
+        }
         let started = calendar::now();
         self.write(&self.facts(&network, &started), console)?;
         let mut progress = Progress::new(console);

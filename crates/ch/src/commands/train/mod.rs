@@ -11,7 +11,7 @@ use crate::output::number::count;
 use crate::output::{Console, Folder, Output, OutputArgs, json_text};
 use crate::settings::{Action, Config, Resume, SettingArgs, Settings};
 use crate::{pipeline, rows};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use data::{Dataset, Preparation};
 use fit::TrainRun;
 use ir::Graph;
@@ -124,7 +124,12 @@ fn resume(settings: &mut Settings, path: &Path) -> Result<Folder> {
         .with_context(|| format!("cannot read {}", file.display()))?;
     let facts: Json =
         serde_json::from_str(&text).with_context(|| format!("{} is damaged", file.display()))?;
-    *settings = settings.over(&facts["config"])?;
+    let Some(earlier) = facts["config"].as_object() else {
+        bail!("{} has no settings, 'config'", file.display());
+    };
+    *settings = settings
+        .over(earlier)
+        .with_context(|| file.display().to_string())?;
     Ok(folder)
 }
 
