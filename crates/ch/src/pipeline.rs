@@ -284,6 +284,7 @@ pub fn fit_config(settings: &Settings, folder: &Path) -> Result<FitConfig> {
         seed: settings.seed,
         shuffle: !settings.no_shuffle,
         log_every: settings.log_every_n_steps.get(),
+        save_every: settings.save_every_n_steps.map(NonZero::get),
         folder: folder.to_owned(),
         tensorboard: settings.report_to == ReportTo::TensorBoard,
         resume: settings.resume.is_some(),

@@ -31,7 +31,12 @@ fn wait_for(workspace: &Workspace, file: &str) {
 fn a_run_that_is_killed_and_resumed_ends_with_the_weights_of_one_that_was_not() {
     let options = "jsc-s jsc-sim --max-epochs 30 --learning-rate 1e-3 --seed 3 --project p";
     let whole = Workspace::new("whole").json(&format!("train {options}"));
-    for file in ["run.json", "metrics.csv", "training_ckpts/last.ckpt"] {
+    for file in [
+        "training_ckpts",
+        "run.json",
+        "metrics.csv",
+        "training_ckpts/last.ckpt",
+    ] {
         let workspace = Workspace::new(&format!("killed-at-{}", file.replace('/', "-")));
         let mut child = workspace
             .command(&format!("train {options} --quiet"))
@@ -41,18 +46,8 @@ fn a_run_that_is_killed_and_resumed_ends_with_the_weights_of_one_that_was_not() 
         wait_for(&workspace, file);
         child.kill().unwrap();
         child.wait().unwrap();
-        // Killed before its first checkpoint, there is nothing to go on from: a run starts anew.
-        let saved = workspace
-            .software()
-            .join("training_ckpts/last.ckpt")
-            .exists();
-        let line = if saved {
-            format!("train {options} --resume")
-        } else {
-            format!("train {options}")
-        };
         assert_eq!(
-            workspace.json(&line)["weights_hash"],
+            workspace.json(&format!("train {options} --resume"))["weights_hash"],
             whole["weights_hash"],
             "killed when {file} was there"
         );
@@ -74,6 +69,7 @@ fn stopping_with_a_signal_leaves_a_checkpoint_to_go_on_from() {
         .status()
         .unwrap();
     let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
     let stopped: Json = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(stopped["ending"], "stopped");
     let resumed = workspace.json(&format!("train {options} --resume"));
@@ -127,6 +123,85 @@ fn a_full_disk_is_an_error_with_the_file_and_the_last_checkpoint_stays() {
         "{error}"
     );
     assert!(read() == before, "a checkpoint was damaged");
+}
+
+/// Kills one run again and again, within its epoch too, by what another process would send.
+#[test]
+fn kills_at_many_moments_of_one_run_change_no_bit() {
+    let options = "jsc-tiny jsc-sim --max-epochs 2 --batch-size 64 --learning-rate 1e-2 --seed 5 --project p --save-every-n-steps 20";
+    let whole = Workspace::new("undisturbed").json(&format!("train {options}"));
+    let workspace = Workspace::new("disturbed");
+    let mut kills = 0;
+    for round in 0..12 {
+        let resume = if round == 0 { "" } else { "--resume" };
+        let mut child = workspace
+            .command(&format!("train {options} {resume} --quiet"))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_for(&workspace, "training_ckpts");
+        std::thread::sleep(std::time::Duration::from_millis(20 + 61 * round % 170));
+        child.kill().unwrap();
+        kills += usize::from(!child.wait().unwrap().success());
+    }
+    let end = workspace.json(&format!("train {options} --resume"));
+    assert_eq!(end["weights_hash"], whole["weights_hash"], "{kills} kills");
+    assert!(kills >= 3, "only {kills} runs were killed");
+    let [log, expected] = [&end, &whole].map(|facts| facts["steps"].clone());
+    assert_eq!(log, expected);
+}
+
+#[test]
+fn a_run_killed_before_it_wrote_anything_starts_from_the_beginning() {
+    let workspace = Workspace::new("nothing-yet");
+    let options = "jsc-tiny jsc-sim --max-epochs 1 --max-steps 30 --project p";
+    let whole = workspace.json(&format!("train {options}"));
+    let software = workspace.software();
+    for gone in [
+        &["training_ckpts/last.ckpt", "training_ckpts/best.ckpt"][..],
+        &["training_ckpts/last.ckpt", "run.json", "metrics.csv"],
+    ] {
+        for file in gone {
+            fs::remove_file(software.join(file)).unwrap();
+        }
+        let output = workspace.run(&format!("train {options} --resume --json"));
+        let notes = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{notes}");
+        assert!(
+            notes.contains("has no checkpoint yet, so that the run starts from the beginning"),
+            "{notes}"
+        );
+        let facts: Json = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(facts["weights_hash"], whole["weights_hash"]);
+    }
+}
+
+#[test]
+fn a_finished_run_is_left_as_it_is() {
+    let workspace = Workspace::new("finished");
+    let whole = workspace.json("train jsc-tiny jsc-sim --max-epochs 1 --project p");
+    let software = workspace.software();
+    let read = || {
+        let logs = fs::read_dir(software.join("tensorboard/version_0")).unwrap();
+        let files = ["run.json", "metrics.csv", "training_ckpts/last.ckpt"];
+        (
+            logs.count(),
+            files.map(|file| fs::read(software.join(file)).unwrap()),
+        )
+    };
+    let before = read();
+    let again = workspace.run("train --resume=mase_output/p --quiet");
+    let text = String::from_utf8(again.stdout).unwrap();
+    assert!(again.status.success(), "{text}");
+    assert!(
+        text.starts_with("mase_output/p is finished: 1 epoch, 704 steps; it goes on with more"),
+        "{text}"
+    );
+    assert!(text.contains("test it: ch test jsc-tiny jsc-sim"), "{text}");
+    assert_eq!(workspace.json("train --resume=mase_output/p"), whole);
+    assert!(read() == before, "a finished run was changed");
+    let more = workspace.json("train --resume=mase_output/p --max-epochs 2");
+    assert_eq!(more["epochs"], 2);
 }
 
 /// Changes that a resumed run must refuse, each with what the sentence must say.
@@ -200,7 +275,7 @@ fn a_resumed_run_is_the_same_run_or_an_error_with_both_values() {
     let error = workspace.error(resume, 2);
     assert!(error.contains("graph_hash is "), "{error}");
     workspace.write("net.mg", OWN);
-    let output = workspace.run(&format!("{resume} --cpu 2"));
+    let output = workspace.run("train --resume=mase_output/p --max-epochs 2 --cpu 2");
     let notes = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{notes}");
     assert!(
@@ -258,7 +333,7 @@ const RECORDS: &[(&str, &str, &str)] = &[
         "7",
         "unknown setting 'batchsize'; did you mean 'batch_size'",
     ),
-    ("learning_rate", "0.5", "learning_rate is 1e-5 in "),
+    ("learning_rate", "0.5", "learning_rate is 0.00001 in "),
 ];
 
 #[test]

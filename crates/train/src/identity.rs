@@ -12,6 +12,7 @@ const CHANGEABLE: &[&str] = &[
     "max_epochs",
     "max_steps",
     "log_every_n_steps",
+    "save_every_n_steps",
     "report_to",
     "num_workers",
 ];

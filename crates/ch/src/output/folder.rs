@@ -44,7 +44,7 @@ impl Folder {
         )
     }
 
-    /// The newest of today's runs of the same model and dataset, or of the same project, that has a file to go on from.
+    /// The newest of today's runs of the same model and dataset, or of the same project, that has something to go on from.
     pub fn latest(settings: &Settings, file: &str) -> Result<PathBuf> {
         let parent = &settings.project_dir;
         let name = name(settings);

@@ -126,6 +126,7 @@ settings! {
     trainer_precision: Precision = "32", option("trainer-precision", "WORD"), Training, "accepted for old files; training is done in 32 bits";
     no_shuffle: bool = "false", switch("no-shuffle").swept(), Training, "take the training rows in their order";
     log_every_n_steps: NonZero<u64> = "50", option("log-every-n-steps", "N").swept(), Training, "updates between two lines of the log";
+    save_every_n_steps: NonZero<u64>, option("save-every-n-steps", "N"), Training, "updates between two checkpoints; there is one every 10 seconds in any case";
     report_to: ReportTo = "tensorboard", option("report-to", "WORD").swept(), Training, "log for TensorBoard, or not";
     // output
     resume: Resume, option("resume", "FOLDER").when_alone(Resume::LATEST), Output, "go on with the latest run of this name, or with the run in this folder";

@@ -4,7 +4,7 @@ pub mod fit;
 mod progress;
 mod sweep;
 
-use crate::commands::test::test_command;
+use crate::commands::test::{quoted, test_command};
 use crate::interrupt::stop_flag;
 use crate::output::folder::write_file;
 use crate::output::number::count;
@@ -13,12 +13,12 @@ use crate::settings::{Action, Config, Resume, SettingArgs, Settings};
 use crate::{pipeline, rows};
 use anyhow::{Context, Result, bail};
 use data::{Dataset, Preparation};
-use fit::TrainRun;
+use fit::{TrainRun, Trained};
 use ir::Graph;
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 pub use sweep::{COLUMNS as SWEEP_COLUMNS, SUMMARY_COLUMNS};
-use train::{Ending, Outcome};
+use train::Ending;
 
 /// Arguments of `ch train`.
 #[derive(clap::Args)]
@@ -37,9 +37,6 @@ pub struct Args {
     output: OutputArgs,
 }
 
-/// The file that a run goes on from, beneath `software`.
-pub const LAST_CHECKPOINT: &str = "training_ckpts/last.ckpt";
-
 /// Trains.
 pub fn run(args: &Args) -> Result<Output> {
     let mut config = Config::resolve(&args.settings, Action::Train)?;
@@ -47,7 +44,7 @@ pub fn run(args: &Args) -> Result<Output> {
         return sweep::run(&config, &args.sweep, args.output);
     }
     let earlier = match &config.settings.resume {
-        Some(Resume::Latest) => Some(Folder::latest(&config.settings, LAST_CHECKPOINT)?),
+        Some(Resume::Latest) => Some(Folder::latest(&config.settings, train::CHECKPOINTS)?),
         Some(Resume::Folder(path)) => Some(path.clone()),
         None => None,
     };
@@ -68,17 +65,18 @@ pub fn run(args: &Args) -> Result<Output> {
         folder: &folder.software(),
     };
     let stop = stop_flag()?;
-    let (outcome, facts) = training.fit(graph.clone(), &stop, &mut console)?;
+    let trained = training.fit(graph.clone(), &stop, &mut console)?;
     let preparation = Preparation::of(&data.info);
-    let tested = save_graph(graph, &preparation, &outcome, &mut console)?;
+    let tested = save_graph(graph, &preparation, &trained, &mut console)?;
     let text = if args.output.json {
-        json_text(&facts)?
+        json_text(&trained.facts)?
     } else {
-        describe(settings, &folder, &outcome, &facts, &tested)
+        describe(settings, &folder, &trained, &tested)
     };
     Ok(Output {
         text,
-        passed: outcome.ending != Ending::Diverged,
+        passed: trained.outcome.ending != Ending::Diverged,
+        interrupted: trained.outcome.ending == Ending::Stopped,
     })
 }
 
@@ -87,9 +85,10 @@ pub fn run(args: &Args) -> Result<Output> {
 fn save_graph(
     mut graph: Graph,
     preparation: &Preparation,
-    outcome: &Outcome,
+    trained: &Trained,
     console: &mut Console,
 ) -> Result<PathBuf> {
+    let outcome = &trained.outcome;
     let is_plain = |node: &ir::Node| node.formats.is_empty() && node.masks.is_empty();
     if graph.nodes().iter().all(is_plain) || !outcome.best.exists() {
         return Ok(outcome.best.clone());
@@ -97,6 +96,9 @@ fn save_graph(
     let weights = interop::checkpoint::read(&outcome.best, None)?;
     models::weights::load_into(&mut graph, &weights.tensors)?;
     let path = outcome.best.with_extension("mz");
+    if trained.was_finished && path.exists() {
+        return Ok(path);
+    }
     write_file(
         &path,
         &passes::interface::graph_file(&graph, preparation)?,
@@ -120,6 +122,11 @@ pub fn note_short_batch(settings: &Settings, data: &Dataset, console: &mut Conso
 fn resume(settings: &mut Settings, path: &Path) -> Result<Folder> {
     let folder = Folder::resume(path)?;
     let file = folder.software().join("run.json");
+    let checkpoint = folder.software().join(train::CHECKPOINTS).join("last.ckpt");
+    if !file.exists() && !checkpoint.exists() {
+        // Killed before it had written anything: it starts with the settings of now.
+        return Ok(folder);
+    }
     let text = std::fs::read_to_string(&file)
         .with_context(|| format!("cannot read {}", file.display()))?;
     let facts: Json =
@@ -134,24 +141,22 @@ fn resume(settings: &mut Settings, path: &Path) -> Result<Folder> {
 }
 
 /// The result for people.
-fn describe(
-    settings: &Settings,
-    folder: &Folder,
-    outcome: &Outcome,
-    facts: &Json,
-    tested: &Path,
-) -> String {
+fn describe(settings: &Settings, folder: &Folder, trained: &Trained, tested: &Path) -> String {
+    let Trained { outcome, facts, .. } = trained;
+    let path = quoted(&folder.path.display().to_string());
     let steps = count(outcome.steps, "step");
     let head = match outcome.ending {
+        Ending::Done if trained.was_finished => format!(
+            "{} is finished: {}, {steps}; it goes on with more --max-epochs or --max-steps",
+            folder.path.display(),
+            count(outcome.epochs, "epoch"),
+        ),
         Ending::Done => format!(
             "trained {}, {steps}, in {:.2} s",
             count(outcome.epochs, "epoch"),
             facts["seconds"].as_f64().unwrap_or_default()
         ),
-        Ending::Stopped => format!(
-            "stopped after {steps}; go on with ch train --resume={}",
-            folder.path.display()
-        ),
+        Ending::Stopped => format!("stopped after {steps}; go on with ch train --resume={path}"),
         Ending::Diverged => format!(
             "diverged: the loss is no longer a finite number after {steps}; try a smaller --learning-rate"
         ),

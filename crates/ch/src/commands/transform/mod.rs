@@ -88,6 +88,7 @@ pub fn run(args: &Args) -> Result<Output> {
     Ok(Output {
         text,
         passed: outcome.passed(),
+        interrupted: false,
     })
 }
 
