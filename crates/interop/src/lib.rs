@@ -39,5 +39,5 @@ mod gzip;
 mod pickle;
 mod torch;
 
-pub use atomic::write_file;
+pub use atomic::{remove_temporary_files, write_file};
 pub use error::{FileError, InteropError, Problem};

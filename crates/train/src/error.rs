@@ -27,6 +27,24 @@ pub enum TrainError {
         /// The error of the system.
         source: io::Error,
     },
+    /// A log cannot be read.
+    #[error("cannot read {}: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// A log that is not one, or no longer.
+    #[error("{}: line {line} {problem}; correct it, or remove the file to go on without the earlier lines", .path.display())]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// The line, from one.
+        line: usize,
+        /// The problem with it.
+        problem: String,
+    },
     /// A split without rows.
     #[error("dataset {dataset} has no {split} rows")]
     Empty {

@@ -47,18 +47,18 @@ fn shown(value: &Json) -> String {
 
 /// The changes that keep a run from being resumed, in one sentence.
 pub(crate) fn sentence(path: &Path, changes: &[Change]) -> String {
-    let mut text = String::new();
-    for (k, change) in changes.iter().enumerate() {
-        let (before, now) = (shown(&change.before), shown(&change.now));
-        let place = if k == 0 {
-            format!("in {}", path.display())
-        } else {
-            "there".to_owned()
-        };
-        let comma = if k == 0 { "" } else { ", " };
-        text += &format!("{comma}{} is {before} {place} and {now} now", change.key);
-    }
-    text + "; a resumed run keeps what decides its rows and its arithmetic, so leave that as it was or start a new run"
+    let places = std::iter::once(format!("in {}", path.display()));
+    let places = places.chain(std::iter::repeat("there".to_owned()));
+    let changes: Vec<String> = changes
+        .iter()
+        .zip(places)
+        .map(|(change, place)| {
+            let (before, now) = (shown(&change.before), shown(&change.now));
+            format!("{} is {before} {place} and {now} now", change.key)
+        })
+        .collect();
+    changes.join(", ")
+        + "; a resumed run keeps what decides its rows and its arithmetic, so leave that as it was or start a new run"
 }
 
 /// The identity of a run.

@@ -4,8 +4,8 @@
 use super::setting::Group::{Logging, Machine, Output, Run, Training};
 use super::setting::{Setting, option, position, switch};
 use super::value::{
-    Accelerator, Epochs, Limit, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume,
-    Standardize, Task, ValSplit, Value,
+    Accelerator, Epochs, FolderName, Limit, LoadType, LogLevel, Optimizer, Precision, ReportTo,
+    Resume, Standardize, Task, ValSplit, Value,
 };
 use serde_json::Value as Json;
 use std::num::NonZero;
@@ -131,7 +131,7 @@ settings! {
     // output
     resume: Resume, option("resume", "FOLDER").when_alone(Resume::LATEST), Output, "go on with the latest run of this name, or with the run in this folder";
     project_dir: PathBuf = "./mase_output", option("project-dir", "FOLDER"), Output, "folder for all output";
-    project: String, option("project", "NAME"), Output, "name of this run's folder; made from model, task, dataset and date if not given";
+    project: FolderName, option("project", "NAME"), Output, "name of this run's folder; made from model, task, dataset and date if not given";
     // machine
     num_workers: usize = "1", option("cpu", "N").alias("num-workers").swept(), Machine, "threads; 0 for all cores. Results do not depend on it";
     accelerator: Accelerator = "auto", option("accelerator", "WORD"), Machine, "the machine to run on; only the CPU is there, whatever a file names";
