@@ -35,6 +35,56 @@ fn training_leaves_checkpoints_logs_and_a_result_that_test_confirms() {
     assert!(String::from_utf8_lossy(&shown.stdout).contains("test_acc_epoch"));
 }
 
+/// The text of a cell of a log, by the name of its column.
+fn cell<'a>(header: &str, line: &'a str, column: &str) -> &'a str {
+    let place = header.split(',').position(|name| name == column).unwrap();
+    line.split(',').nth(place).unwrap()
+}
+
+#[test]
+fn epochs_are_logged_and_drawn_with_training_beside_validation_also_when_resumed() {
+    let workspace = Workspace::new("curves");
+    let line = "train jsc-tiny jsc-sim --batch-size 512 --learning-rate 1e-2 --t-max 3 --project";
+    let output = workspace.run(&format!("{line} p --max-epochs 3"));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let read = |project: &str, file: &str| {
+        let software = workspace
+            .0
+            .join("mase_output")
+            .join(project)
+            .join("software");
+        fs::read_to_string(software.join(file)).unwrap()
+    };
+    let log = read("p", "metrics.csv");
+    let (header, lines) = log.split_once('\n').unwrap();
+    assert!(header.ends_with(",train_loss,train_acc"), "{header}");
+    let epochs = lines
+        .lines()
+        .filter(|line| !cell(header, line, "val_loss_epoch").is_empty());
+    let shown = printed.lines().filter(|line| line.starts_with("epoch "));
+    let mut count = 0;
+    for (line, shown) in epochs.zip(shown) {
+        for column in ["train_loss", "train_acc", "val_loss_epoch", "val_acc_epoch"] {
+            let value: f64 = cell(header, line, column).parse().unwrap();
+            assert!(
+                shown.contains(&format!("{column} {value:.4}")),
+                "{shown}: {line}"
+            );
+        }
+        count += 1;
+    }
+    assert_eq!(count, 3);
+    workspace.json(&format!("{line} q --max-epochs 2"));
+    workspace.json("train --resume=mase_output/q --max-epochs 3");
+    for file in ["curves.svg", "accuracy.svg"] {
+        let drawn = read("p", file);
+        for word in ["training", "validation", "best: epoch "] {
+            assert!(drawn.contains(word), "{file}: {word}");
+        }
+        assert_eq!(drawn, read("q", file), "{file} of a resumed run");
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_weights_on_one_and_two_threads() {
     let workspace = Workspace::new("seed");

@@ -41,6 +41,7 @@ pub use event::{Event, Stage};
 pub use fit::{Ending, FitConfig, Outcome, finished, fit};
 pub use hash::weights_hash;
 pub use identity::Change;
+pub use metrics::{EpochScores, epoch_scores};
 pub use run::CHECKPOINTS;
 pub use schedule::{Cosine, Curve, StepSchedule};
 pub use steps::{RowOrder, StepTraining, train_steps};

@@ -6,8 +6,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-const HEADER: &str =
-    "epoch,step,learning_rate,train_loss_step,train_acc_step,val_loss_epoch,val_acc_epoch\n";
+const HEADER: &str = "epoch,step,learning_rate,train_loss_step,train_acc_step,val_loss_epoch,val_acc_epoch,train_loss,train_acc\n";
 
 /// One line; what was not measured stays empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -15,10 +14,42 @@ pub(crate) struct Line {
     pub epoch: u64,
     pub step: u64,
     pub learning_rate: f64,
-    /// Loss and accuracy.
-    pub train: Option<(f64, f64)>,
-    /// Loss and accuracy.
-    pub val: Option<(f64, f64)>,
+    /// Loss and accuracy of the step's batch.
+    pub batch: Option<Measures>,
+    /// Loss and accuracy on the validation rows, after an epoch.
+    pub val: Option<Measures>,
+    /// Loss and accuracy over the training batches of an epoch.
+    pub train: Option<Measures>,
+}
+
+/// Loss and accuracy.
+pub(crate) type Measures = (f64, f64);
+
+/// The scores of an epoch, as `metrics.csv` has them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EpochScores {
+    /// The epoch, from zero.
+    pub epoch: u64,
+    /// Loss and accuracy over its training batches, as they were learned.
+    pub train: (f64, f64),
+    /// Loss and accuracy on the validation rows, after it.
+    pub val: (f64, f64),
+}
+
+/// The scores of all epochs in a `metrics.csv`.
+///
+/// # Errors
+/// When it cannot be read, or a line is damaged.
+pub fn epoch_scores(path: &Path) -> Result<Vec<EpochScores>, TrainError> {
+    let scores = |line: Line| {
+        Some(EpochScores {
+            epoch: line.epoch,
+            train: line.train?,
+            val: line.val?,
+        })
+    };
+    let lines = read(path)?.into_iter();
+    Ok(lines.filter_map(|(line, _)| scores(line)).collect())
 }
 
 /// The log; lines are written when a checkpoint is.
@@ -32,7 +63,11 @@ impl Metrics {
     /// A new log, or the first lines of an old one, up to the given step.
     pub fn open(path: &Path, resume_at: Option<u64>) -> Result<Self, TrainError> {
         let kept = match resume_at {
-            Some(step) => earlier_lines(path, step)?,
+            Some(last) => {
+                let lines = read(path)?.into_iter();
+                let kept = lines.filter(|(line, _)| line.step <= last);
+                kept.map(|(_, text)| text).collect()
+            }
             None => String::new(),
         };
         let text = HEADER.to_owned() + &kept;
@@ -44,7 +79,7 @@ impl Metrics {
     }
 
     pub fn add(&mut self, line: &Line) {
-        let cells = |pair: Option<(f64, f64)>| {
+        let cells = |pair: Option<Measures>| {
             pair.map_or_else(
                 || ",".to_owned(),
                 |(loss, accuracy)| format!("{loss},{accuracy}"),
@@ -54,14 +89,12 @@ impl Metrics {
             epoch,
             step,
             learning_rate,
-            train,
-            val,
+            ..
         } = *line;
+        let [batch, val, train] = [line.batch, line.val, line.train].map(cells);
         let _ = writeln!(
             self.pending,
-            "{epoch},{step},{learning_rate},{},{}",
-            cells(train),
-            cells(val)
+            "{epoch},{step},{learning_rate},{batch},{val},{train}"
         );
     }
 
@@ -79,12 +112,12 @@ impl Metrics {
     }
 }
 
-/// The lines of a log up to a step. A last line without its end was cut by a kill and is left out, as is a log that is not
-/// there; any other damage is an error with its place.
-fn earlier_lines(path: &Path, last_step: u64) -> Result<String, TrainError> {
+/// The lines of a log with their texts. A last line without its end was cut by a kill and is left out, as is a log that is
+/// not there; any other damage is an error with its place.
+fn read(path: &Path) -> Result<Vec<(Line, String)>, TrainError> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => {
             let path = path.to_owned();
             return Err(TrainError::Read { path, source });
@@ -92,7 +125,7 @@ fn earlier_lines(path: &Path, last_step: u64) -> Result<String, TrainError> {
     };
     let whole = bytes.iter().rposition(|&byte| byte == b'\n');
     let whole = &bytes[..whole.map_or(0, |end| end + 1)];
-    let mut kept = String::new();
+    let mut lines = Vec::new();
     for (i, line) in whole.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let problem = |problem: String| TrainError::Log {
             path: path.to_owned(),
@@ -106,24 +139,40 @@ fn earlier_lines(path: &Path, last_step: u64) -> Result<String, TrainError> {
         if i == 0 && text == HEADER {
             continue;
         }
-        let step = step_of(text.trim_end_matches('\n'))
+        let line = Line::parse(text.trim_end_matches('\n'))
             .ok_or_else(|| problem("is not a line of metrics".to_owned()))?;
-        if step <= last_step {
-            kept += text;
-        }
+        lines.push((line, text.to_owned()));
     }
-    Ok(kept)
+    Ok(lines)
 }
 
-/// The step of a line that is whole: as many cells as the header, whole numbers and then numbers or nothing.
-fn step_of(line: &str) -> Option<u64> {
-    let cells: Vec<&str> = line.split(',').collect();
-    let [epoch, step, numbers @ ..] = cells.as_slice() else {
-        return None;
-    };
-    let is_number = |cell: &&str| cell.is_empty() || cell.parse::<f64>().is_ok();
-    let is_whole = cells.len() == HEADER.split(',').count()
-        && epoch.parse::<u64>().is_ok()
-        && numbers.iter().all(is_number);
-    step.parse().ok().filter(|_| is_whole)
+impl Line {
+    /// A line that is whole: as many cells as the header, whole numbers and then numbers or nothing.
+    fn parse(line: &str) -> Option<Self> {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [epoch, step, learning_rate, pairs @ ..] = cells.as_slice() else {
+            return None;
+        };
+        let pairs: Option<Vec<Option<Measures>>> = pairs.chunks(2).map(measures).collect();
+        let [batch, val, train] = *pairs?.as_slice() else {
+            return None;
+        };
+        Some(Self {
+            epoch: epoch.parse().ok()?,
+            step: step.parse().ok()?,
+            learning_rate: learning_rate.parse().ok()?,
+            batch,
+            val,
+            train,
+        })
+    }
+}
+
+/// Two numbers, or nothing twice; none for anything else.
+fn measures(cells: &[&str]) -> Option<Option<Measures>> {
+    match *cells {
+        ["", ""] => Some(None),
+        [loss, accuracy] => Some(Some((loss.parse().ok()?, accuracy.parse().ok()?))),
+        _ => None,
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::batches::Batches;
 use crate::checkpoint::{Position, snapshot};
-use crate::metrics::{Line, Metrics};
+use crate::metrics::{Line, Measures, Metrics};
 use crate::tensorboard::EventFile;
 use crate::{Ending, Event, FitConfig, Outcome, Stage, TrainError, accuracy};
 use engine::{Network, Optimizer, OptimizerKind, Score};
@@ -156,56 +156,42 @@ impl Run {
         snapshot(network, optimizer, &self.position, &self.hyper_parameters)
     }
 
-    /// Adds a line of metrics.
-    fn log(&mut self, stage: &Stage, train: Option<(f64, f64)>, val: Option<(f64, f64)>) {
-        let Stage {
-            epoch,
-            step,
-            learning_rate,
-            ..
-        } = *stage;
-        self.metrics.add(&Line {
-            epoch,
-            step,
-            learning_rate,
-            train,
-            val,
-        });
-    }
-
     pub fn log_step(&mut self, stage: &Stage) {
         let (loss, accuracy) = measures(stage.score);
-        let step = stage.step;
-        self.log(stage, Some((loss, accuracy)), None);
+        self.metrics.add(&Line {
+            batch: Some((loss, accuracy)),
+            ..line(stage)
+        });
         self.scalars(
-            step,
-            [("train_loss_step", loss), ("train_acc_step", accuracy)],
+            stage.step,
+            &[("train_loss_step", loss), ("train_acc_step", accuracy)],
         );
     }
 
     pub fn log_epoch(&mut self, stage: &Stage, val: Score) {
-        let (loss, accuracy) = measures(val);
-        let Stage {
-            epoch,
-            step,
-            learning_rate,
-            ..
-        } = *stage;
-        self.log(stage, None, Some((loss, accuracy)));
+        let (train, val) = (measures(stage.score), measures(val));
+        self.metrics.add(&Line {
+            val: Some(val),
+            train: Some(train),
+            ..line(stage)
+        });
         self.scalars(
-            step,
-            [("val_loss_epoch", loss), ("val_acc_epoch", accuracy)],
-        );
-        self.scalars(
-            step,
-            [(self.rate_tag, learning_rate), ("epoch", epoch as f64)],
+            stage.step,
+            &[
+                ("val_loss_epoch", val.0),
+                ("val_acc_epoch", val.1),
+                ("train_loss", train.0),
+                ("train_acc", train.1),
+                (self.rate_tag, stage.learning_rate),
+                ("epoch", stage.epoch as f64),
+            ],
         );
     }
 
-    fn scalars(&mut self, step: u64, values: [(&str, f64); 2]) {
+    fn scalars(&mut self, step: u64, values: &[(&str, f64)]) {
         if let Some(events) = &mut self.events {
             for (tag, value) in values {
-                events.scalar(tag, step, value as f32);
+                events.scalar(tag, step, *value as f32);
             }
         }
     }
@@ -290,7 +276,17 @@ const START: Position = Position {
     best_loss: None,
 };
 
+/// A line of the log without measures.
+fn line(stage: &Stage) -> Line {
+    Line {
+        epoch: stage.epoch,
+        step: stage.step,
+        learning_rate: stage.learning_rate,
+        ..Line::default()
+    }
+}
+
 /// Loss and accuracy.
-fn measures(score: Score) -> (f64, f64) {
+fn measures(score: Score) -> Measures {
     (score.loss, accuracy(&score))
 }

@@ -34,7 +34,13 @@ fn names_are_in_the_order_of_steps_and_then_of_making() {
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut names: Vec<String> = entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .map(|entry| {
+            entry
+                .expect("a folder")
+                .file_name()
+                .into_string()
+                .expect("UTF-8")
+        })
         .collect();
     names.sort();
     names

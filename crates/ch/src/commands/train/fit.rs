@@ -1,5 +1,6 @@
 //! One training with its files: the loop, and `run.json` before and after it.
 
+use super::curves;
 use super::progress::Progress;
 use crate::output::{Console, calendar, json_text};
 use crate::pipeline;
@@ -70,6 +71,7 @@ impl TrainRun<'_> {
             progress.on_event(event);
         })?;
         let seconds = progress.start.elapsed().as_secs_f64();
+        curves::write(self.folder, console)?;
         let mut facts = self.facts(&network, &started);
         add_outcome(&mut facts, &outcome, seconds);
         self.write(&facts, console)?;

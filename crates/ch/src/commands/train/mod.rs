@@ -1,5 +1,6 @@
 //! `ch train MODEL DATASET`: trains, writes the best and the last checkpoint, logs.
 
+mod curves;
 pub mod fit;
 mod progress;
 mod sweep;
