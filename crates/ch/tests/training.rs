@@ -8,6 +8,7 @@ use commands::Workspace;
 use serde_json::Value as Json;
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 #[test]
 fn training_leaves_checkpoints_logs_and_a_result_that_test_confirms() {
@@ -218,6 +219,86 @@ fn a_sweep_over_seeds_gives_mean_and_deviation() {
     }
 }
 
+/// What is printed as an error is in words: `1 to 64`, not the syntax of a range.
+#[test]
+fn no_printed_error_has_a_range_in_program_syntax() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/cli");
+    let mut errors = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for line in text
+            .lines()
+            .filter(|line| line.contains("error: ") || line.contains(" is outside "))
+        {
+            assert!(!line.contains(".."), "{}: {line}", path.display());
+            errors += 1;
+        }
+    }
+    assert!(errors > 20, "only {errors} errors");
+}
+
+#[test]
+fn outputs_that_a_last_relu_kills_are_noted_after_training() {
+    let workspace = Workspace::new("dead");
+    workspace.write(
+        "dead.mg",
+        "graph \"dead\" { x: f32[N, 16] = placeholder l = linear(x) { target = \"l\", in_features = 16, out_features = 5 } r = relu(l) { target = \"r\" } return r }",
+    );
+    // A rate this large throws outputs below zero for good.
+    let output = workspace
+        .run("train dead.mg jsc-sim --max-epochs 1 --learning-rate 30 --training-optimizer sgd");
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        notes.contains(" 0 on every row: r ends the network in a ReLU that no row passes"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn hints_are_quoted_and_keep_the_folder_of_data() {
+    let workspace = Workspace::new("hints");
+    fs::create_dir(workspace.0.join("my-data")).unwrap();
+    let mut command =
+        workspace.command("train jsc-tiny jsc-sim --max-epochs 1 --quiet --data-dir my-data");
+    let output = command.args(["--project-dir", "my runs"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let hint = text
+        .lines()
+        .find(|line| line.starts_with("test it: "))
+        .unwrap();
+    assert!(
+        hint.contains("--load 'my runs/") && hint.ends_with(" --data-dir my-data"),
+        "{hint}"
+    );
+    let mut child = workspace
+        .command("train jsc-s jsc-sim --max-epochs 300 --quiet --project p")
+        .args(["--project-dir", "my runs"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !workspace
+        .0
+        .join("my runs/p/software/training_ckpts/last.ckpt")
+        .exists()
+    {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended");
+        std::thread::yield_now();
+    }
+    let kill = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    let text = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(
+        text.contains("go on with ch train --resume='my runs/p'\n"),
+        "{text}"
+    );
+}
+
 /// Wrong commands, each with what its one sentence must say.
 const MISTAKES: &[(&str, &str)] = &[
     (
@@ -299,9 +380,25 @@ const MISTAKES: &[(&str, &str)] = &[
     ("train jsc-tiny none.csv:c --quiet", "none.csv: "),
     (
         "predict jsc-tiny jsc-sim --out none/y.npy --quiet",
-        "none/y.npy: ",
+        "--out none/y.npy: there is no folder none",
     ),
-    ("predict jsc-tiny jsc-sim", "--out <Y.npy>"),
+    ("predict jsc-tiny jsc-sim", "--out <Y.csv>"),
+    (
+        "compare a.mz b.mz jsc-sim --num-samples 0",
+        "it is not a whole number from 1 to 1000000",
+    ),
+    (
+        "show jsc-tiny --batch-size 0",
+        "it is not a whole number from 1 to 4294967295",
+    ),
+    (
+        "search --config bad.toml --n-trials 0",
+        "it is not a whole number of at least 1",
+    ),
+    (
+        "train wide.mg jsc-sim --quiet",
+        "integer: width 65 is outside 1 to 64",
+    ),
     (
         "train jsc-tiny jsc-sim --project-dir bad.toml --quiet",
         "cannot make the folder bad.toml",
@@ -319,8 +416,13 @@ fn mistakes_are_answered_in_a_sentence() {
     workspace.write("nan.csv", "a,c\n1,x\n2,y\nnan,x\n");
     workspace.write("cut.csv", "a,c\n1,x\n2");
     workspace.write("one.csv", &("a,c\n".to_owned() + &"1,x\n2,x\n".repeat(20)));
+    workspace.write(
+        "wide.mg",
+        "graph \"w\" { x: f32[N, 16] = placeholder l = linear(x) { target = \"l\", in_features = 16, out_features = 5, weight: integer(65, 4) } return l }",
+    );
     for (line, expected) in MISTAKES {
         let error = workspace.error(line, 2);
+        assert!(!error.contains(".."), "{line}: {error}");
         assert!(
             error.starts_with("error: ") && error.contains(expected),
             "{line}: {error}"

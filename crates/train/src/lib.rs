@@ -34,7 +34,7 @@ mod steps;
 pub mod tensorboard;
 
 pub use checkpoint::{load_weights, weights_of};
-pub use classification::{ClassScores, Classification};
+pub use classification::{ClassScores, Classification, argmax};
 pub use error::TrainError;
 pub use evaluate::{accuracy, evaluate, evaluate_outputs, predict};
 pub use event::{Event, Stage};

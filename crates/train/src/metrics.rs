@@ -4,6 +4,7 @@ use crate::TrainError;
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
+use std::num::ParseFloatError;
 use std::path::{Path, PathBuf};
 
 const HEADER: &str = "epoch,step,learning_rate,train_loss_step,train_acc_step,val_loss_epoch,val_acc_epoch,train_loss,train_acc\n";
@@ -153,8 +154,12 @@ impl Line {
         let [epoch, step, learning_rate, pairs @ ..] = cells.as_slice() else {
             return None;
         };
-        let pairs: Option<Vec<Option<Measures>>> = pairs.chunks(2).map(measures).collect();
-        let [batch, val, train] = *pairs?.as_slice() else {
+        let pairs: Result<Vec<Option<Measures>>, ParseFloatError> = pairs
+            .chunks_exact(2)
+            .map(|pair| measures(pair[0], pair[1]))
+            .collect();
+        let is_whole = cells.len() == HEADER.split(',').count();
+        let [batch, val, train] = *pairs.ok().filter(|_| is_whole)?.as_slice() else {
             return None;
         };
         Some(Self {
@@ -168,11 +173,10 @@ impl Line {
     }
 }
 
-/// Two numbers, or nothing twice; none for anything else.
-fn measures(cells: &[&str]) -> Option<Option<Measures>> {
-    match *cells {
-        ["", ""] => Some(None),
-        [loss, accuracy] => Some(Some((loss.parse().ok()?, accuracy.parse().ok()?))),
-        _ => None,
+/// Two numbers, or none where both cells are empty.
+fn measures(loss: &str, accuracy: &str) -> Result<Option<Measures>, ParseFloatError> {
+    if loss.is_empty() && accuracy.is_empty() {
+        return Ok(None);
     }
+    Ok(Some((loss.parse()?, accuracy.parse()?)))
 }

@@ -5,6 +5,7 @@ pub mod fit;
 mod progress;
 mod sweep;
 
+use crate::commands::test::classes::ClassReport;
 use crate::commands::test::{quoted, test_command};
 use crate::interrupt::stop_flag;
 use crate::output::folder::write_file;
@@ -15,11 +16,11 @@ use crate::{pipeline, rows};
 use anyhow::{Context, Result, bail};
 use data::{Dataset, Preparation};
 use fit::{TrainRun, Trained};
-use ir::Graph;
+use ir::{Graph, Op};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 pub use sweep::{COLUMNS as SWEEP_COLUMNS, SUMMARY_COLUMNS};
-use train::Ending;
+use train::{Ending, Outcome};
 
 /// Arguments of `ch train`.
 #[derive(clap::Args)]
@@ -67,6 +68,9 @@ pub fn run(args: &Args) -> Result<Output> {
     };
     let stop = stop_flag()?;
     let trained = training.fit(graph.clone(), &stop, &mut console)?;
+    if trained.outcome.ending == Ending::Done {
+        note_dead_outputs(settings, &graph, &data, &trained.outcome, &mut console)?;
+    }
     let preparation = Preparation::of(&data.info);
     let tested = save_graph(graph, &preparation, &trained, &mut console)?;
     let text = if args.output.json {
@@ -106,6 +110,31 @@ fn save_graph(
         console,
     )?;
     Ok(path)
+}
+
+/// Notes outputs of the best network that a last ReLU holds at zero on every validation row.
+fn note_dead_outputs(
+    settings: &Settings,
+    graph: &Graph,
+    data: &Dataset,
+    outcome: &Outcome,
+    console: &mut Console,
+) -> Result<()> {
+    let verified = ir::verify(graph)?;
+    let last = verified.output_values().first();
+    let ends_in_relu = last.is_some_and(|last| matches!(graph.node(last.node).op, Op::Relu(_)));
+    if !ends_in_relu || !outcome.best.exists() {
+        return Ok(());
+    }
+    let mut network = pipeline::open_network(settings, graph.clone())?;
+    let best = interop::checkpoint::read(&outcome.best, None)?;
+    train::load_weights(&mut network, &best.tensors)?;
+    let (_, outputs) = train::evaluate_outputs(&mut network, &data.val)?;
+    let report = ClassReport::new(&data.info, &data.val, &outputs);
+    if let Some(note) = report.and_then(|report| report.note(&verified)) {
+        console.note(&note);
+    }
+    Ok(())
 }
 
 /// Notes a batch larger than the training rows.
