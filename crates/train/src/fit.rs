@@ -102,25 +102,12 @@ pub fn fit(
             run.save(network, &optimizer, on_event)?;
             return Ok(run.outcome(Ending::Stopped));
         }
-        optimizer.learning_rate = config
-            .schedule
-            .rate(config.learning_rate, run.position.epoch);
-        batches.begin(
-            &data.train,
-            config.batch_size,
-            order,
-            run.position.epoch,
-            needs_two,
-        );
+        let epoch = run.position.epoch;
+        optimizer.learning_rate = config.schedule.rate(config.learning_rate, epoch);
+        batches.begin(&data.train, config.batch_size, order, epoch, needs_two);
         while run.position.batch < batches.count() && steps_left(&run.position, config) {
-            let score = learn(
-                network,
-                data,
-                config,
-                &batches,
-                run.position.batch,
-                &mut optimizer,
-            )?;
+            let batch = run.position.batch;
+            let score = learn(network, data, config, &batches, batch, &mut optimizer)?;
             if !score.loss.is_finite() {
                 return run.diverged(on_event);
             }

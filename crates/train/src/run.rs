@@ -121,7 +121,7 @@ impl Run {
     /// True when it is time for a checkpoint.
     pub fn is_due(&self, config: &FitConfig) -> bool {
         let steps = self.position.step - self.saved_step;
-        self.saved_at.elapsed() > SAVE_EVERY || config.save_every.is_some_and(|n| steps >= n)
+        is_due(self.saved_at.elapsed(), steps, config.save_every)
     }
 
     /// Keeps the network when it is the best so far, and moves to the next epoch if this one is whole; one that the number
@@ -254,6 +254,11 @@ pub(crate) fn outcome(
     }
 }
 
+/// True when a checkpoint that is so old and lies so many updates back is to be replaced.
+fn is_due(age: Duration, steps: u64, save_every: Option<u64>) -> bool {
+    age > SAVE_EVERY || save_every.is_some_and(|n| steps >= n)
+}
+
 /// The checkpoint with the lowest validation loss.
 fn best_path(folder: &Path) -> PathBuf {
     folder.join(CHECKPOINTS).join("best.ckpt")
@@ -289,4 +294,24 @@ fn line(stage: &Stage) -> Line {
 /// Loss and accuracy.
 fn measures(score: Score) -> Measures {
     (score.loss, accuracy(&score))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checkpoints_are_due_after_ten_seconds_or_the_steps_asked_for() {
+        for (seconds, steps, save_every, expected) in [
+            (0, 0, None, false),
+            (9, 1_000_000, None, false),
+            (11, 1, None, true),
+            (11, 1, Some(5), true),
+            (0, 4, Some(5), false),
+            (0, 5, Some(5), true),
+        ] {
+            let due = is_due(Duration::from_secs(seconds), steps, save_every);
+            assert_eq!(due, expected, "{seconds} s, {steps} steps, {save_every:?}");
+        }
+    }
 }
