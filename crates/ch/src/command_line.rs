@@ -29,6 +29,22 @@ pub fn definition() -> clap::Command {
     CommandLine::command()
 }
 
+/// A parser of whole numbers from `min` to `max`, whose errors are in words.
+pub fn whole<T: TryFrom<u64>>(
+    min: u64,
+    max: Option<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse::<u64>().ok();
+        let number = number.filter(|n| *n >= min && max.is_none_or(|max| *n <= max));
+        let number = number.and_then(|n| T::try_from(n).ok());
+        number.ok_or_else(|| match max {
+            Some(max) => format!("it is not a whole number from {min} to {max}"),
+            None => format!("it is not a whole number of at least {min}"),
+        })
+    }
+}
+
 /// The words of the command line. A negative number that clap would take for options, `-1e-3` or `-inf`, is written in digits.
 fn arguments() -> impl Iterator<Item = OsString> {
     std::env::args_os().map(|argument| {

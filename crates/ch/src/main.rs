@@ -1,7 +1,7 @@
 //! The command line of MASE: a command is a file or folder under `commands`.
 //!
 //! A command returns its [`output::Output`], which is printed here. Results go to stdout, errors to stderr as a sentence.
-//! Exit codes: 0 done, 1 a check failed, 2 error.
+//! Exit codes: 0 done, 1 a check failed, 2 error, 130 ended early by Ctrl-C.
 #![forbid(unsafe_code)]
 
 use output::{print, print_error};
@@ -27,6 +27,10 @@ fn main() -> ExitCode {
         Err(error) => return command_line::print_error(&error),
     };
     match command.run() {
+        Ok(output) if output.interrupted => {
+            print(&output.text);
+            ExitCode::from(interrupt::EXIT_CODE)
+        }
         Ok(output) if output.passed => print(&output.text),
         Ok(output) => {
             print(&output.text);

@@ -9,6 +9,7 @@ use engine::{Network, OptimizerKind};
 use interop::checkpoint::{self, Kind, NamedTensor};
 use ir::Graph;
 use models::ModelInfo;
+use serde_json::{Map, Value as Json};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use train::{Cosine, FitConfig};
@@ -277,11 +278,20 @@ pub fn fit_config(settings: &Settings, folder: &Path) -> Result<FitConfig> {
         seed: settings.seed,
         shuffle: !settings.no_shuffle,
         log_every: settings.log_every_n_steps.get(),
+        save_every: settings.save_every_n_steps.map(NonZero::get),
         folder: folder.to_owned(),
         tensorboard: settings.report_to == ReportTo::TensorBoard,
         resume: settings.resume.is_some(),
         hyper_parameters: settings.effective(),
+        fixed: fixed(settings),
     })
+}
+
+/// Settings besides those of the loop that decide the rows or the weights of a training.
+fn fixed(settings: &Settings) -> Map<String, Json> {
+    let all = settings.effective();
+    let decides = |key: &str| matches!(key, "val_split" | "load_name");
+    all.into_iter().filter(|(key, _)| decides(key)).collect()
 }
 
 fn optimizer(settings: &Settings) -> OptimizerKind {

@@ -81,7 +81,7 @@ pub enum EngineError {
         got: &'static str,
     },
     /// An index that an embedding does not have.
-    #[error("input {name}: index {index} is not in 0..{bound}")]
+    #[error("input {name}: index {index} is not in 0 to {}", .bound.saturating_sub(1))]
     IndexOutOfRange {
         /// The placeholder.
         name: String,
@@ -101,7 +101,7 @@ pub enum EngineError {
         got: String,
     },
     /// A loss needs exactly one f32 result with a class axis.
-    #[error("cross-entropy needs one f32 result of shape [.., classes], the graph returns {got}")]
+    #[error("cross-entropy needs one f32 result of shape […, classes], the graph returns {got}")]
     NotClassification {
         /// The results of the graph.
         got: String,

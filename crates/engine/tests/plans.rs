@@ -373,7 +373,7 @@ fn a_batch_can_be_gathered_from_all_rows() {
         .run(PlanOptions::eval(3), &gather(&[7, 0, 10]))
         .err()
         .unwrap();
-    assert_eq!(error.to_string(), "input x: index 10 is not in 0..10");
+    assert_eq!(error.to_string(), "input x: index 10 is not in 0 to 9");
     let error = network
         .run(PlanOptions::eval(3), &gather(&[7, 0]))
         .err()
@@ -474,9 +474,9 @@ fn indices_can_be_gathered_from_all_rows() {
     let copied = plan.output(0);
     assert_eq!(run(&mut network, &[3, 0]).unwrap(), copied);
     let error = run(&mut network, &[3, 2]).unwrap_err();
-    assert_eq!(error.to_string(), "input ids: index 9 is not in 0..9");
+    assert_eq!(error.to_string(), "input ids: index 9 is not in 0 to 8");
     let error = run(&mut network, &[3, 4]).unwrap_err();
-    assert_eq!(error.to_string(), "input ids: index 4 is not in 0..4");
+    assert_eq!(error.to_string(), "input ids: index 4 is not in 0 to 3");
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub enum Problem {
         field: &'static str,
         /// The value as given.
         value: String,
-        /// The rule that the value violates, to be read after it: `is outside 1..=64`.
+        /// The rule that the value violates, to be read after it: `is outside 1 to 64`.
         rule: String,
     },
     /// The text is not of the form `name(value, key = value)`.

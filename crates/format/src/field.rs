@@ -113,7 +113,7 @@ impl Fields<'_> {
             .ok()
             .filter(|_| range.contains(&value))
             .ok_or_else(|| {
-                let rule = format!("is outside {}..={}", range.start(), range.end());
+                let rule = format!("is outside {} to {}", range.start(), range.end());
                 self.bad_value(field, value, rule)
             })?;
         Ok(Some(narrowed))
@@ -205,7 +205,7 @@ impl Fields<'_> {
         if first <= 126 && last >= -126 {
             return Ok(bias);
         }
-        let rule = format!("puts the exponents {first} to {last} outside -126..=126");
+        let rule = format!("puts the exponents {first} to {last} outside -126 to 126");
         Err(self.bad_value("exponent_bias", bias, rule))
     }
 

@@ -1,6 +1,6 @@
 //! Files appear whole or not at all: a temporary name beside the target, sync, rename.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,29 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+/// Removes the temporary files that killed processes left in a folder and in those beneath it; links are not followed. No
+/// other process may be writing there.
+pub fn remove_temporary_files(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            remove_temporary_files(&entry.path())?;
+        } else if kind.is_file() && is_temporary(&entry.file_name()) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// True for the names that [`temporary_name`] gives.
+fn is_temporary(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let inner = name.strip_prefix('.').and_then(|n| n.strip_suffix(".tmp"));
+    let process = inner.and_then(|inner| inner.rsplit_once('.'));
+    process.is_some_and(|(file, id)| !file.is_empty() && id.parse::<u32>().is_ok())
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -41,4 +64,26 @@ fn temporary_name(path: &Path) -> io::Result<PathBuf> {
     name.push(path.file_name().ok_or_else(no_name)?);
     name.push(format!(".{}.tmp", std::process::id()));
     Ok(path.with_file_name(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_names_and_no_others_are_known() {
+        let temporary = temporary_name(Path::new("a/last.ckpt")).unwrap();
+        assert!(is_temporary(temporary.file_name().unwrap()));
+        for name in [
+            ".tmp",
+            ".1.tmp",
+            "x.1.tmp",
+            ".x.tmp",
+            ".x.y.tmp",
+            ".x.1.tmp~",
+            ".x.1",
+        ] {
+            assert!(!is_temporary(OsStr::new(name)), "{name}");
+        }
+    }
 }

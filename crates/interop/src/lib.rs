@@ -40,6 +40,6 @@ mod gzip;
 mod pickle;
 mod torch;
 
-pub use atomic::write_file;
+pub use atomic::{remove_temporary_files, write_file};
 pub use budget::{Budget, OverBudget};
 pub use error::{FileError, InteropError, Problem};

@@ -1,12 +1,13 @@
 //! Between a network in training and the files that hold it.
 
 use crate::TrainError;
-use engine::{Network, Optimizer, OptimizerKind, State};
+use crate::identity::optimizer_words;
+use engine::{Network, Optimizer, State};
 use interop::checkpoint::{Checkpoint, Kind, NamedTensor, OptimizerState, Training};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The position of a run: the part of a checkpoint besides weights and the optimiser's state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,11 +37,7 @@ pub(crate) fn snapshot(
 ) -> Checkpoint {
     let state = network.state();
     let (first, second) = optimizer.moments();
-    let (name, weight_decay) = match optimizer.kind() {
-        OptimizerKind::Adam { weight_decay } => ("adam", weight_decay),
-        OptimizerKind::AdamW { weight_decay } => ("adamw", weight_decay),
-        OptimizerKind::Sgd { weight_decay, .. } => ("sgd", weight_decay),
-    };
+    let (name, weight_decay) = optimizer_words(optimizer.kind());
     // Lightning counts the epoch that was last worked on; between two epochs that is the one that has ended.
     let is_between = position.batch == 0;
     let training = Training {
@@ -92,45 +89,77 @@ pub fn load_weights(network: &mut Network, tensors: &[NamedTensor]) -> Result<()
     Ok(())
 }
 
-/// Goes on where the run of a checkpoint stood.
-pub(crate) fn resume(
-    path: &Path,
-    network: &mut Network,
-    optimizer: &mut Optimizer,
-) -> Result<Position, TrainError> {
-    let refuse = |why: &str| TrainError::Resume {
+/// The checkpoint that a run is resumed from.
+pub(crate) struct Resumed {
+    /// The position of the run.
+    pub position: Position,
+    /// The settings of the run.
+    pub hyper_parameters: Map<String, Json>,
+    path: PathBuf,
+    tensors: Vec<NamedTensor>,
+    optimizer: OptimizerState,
+}
+
+impl Resumed {
+    /// Reads a checkpoint of this program.
+    pub fn read(path: &Path) -> Result<Self, TrainError> {
+        let refuse = refusal(path);
+        let checkpoint = interop::checkpoint::read(path, None)?;
+        let training = checkpoint
+            .training
+            .ok_or_else(|| refuse("it does not say where training stood"))?;
+        let position = serde_json::from_value(training.resume).map_err(|_| {
+            refuse("it was not written by this program, or by another version of it")
+        })?;
+        let optimizer = training
+            .optimizer
+            .ok_or_else(|| refuse("it has no optimizer state"))?;
+        Ok(Self {
+            position,
+            hyper_parameters: training.hyper_parameters,
+            path: path.to_owned(),
+            tensors: checkpoint.tensors,
+            optimizer,
+        })
+    }
+
+    /// Puts network and optimiser where the run stood.
+    pub fn restore(
+        &self,
+        network: &mut Network,
+        optimizer: &mut Optimizer,
+    ) -> Result<(), TrainError> {
+        load_weights(network, &self.tensors)?;
+        let memory = &self.optimizer;
+        let state = network.state();
+        let first = flatten(state, &memory.first);
+        let restored = first
+            .zip(flatten(state, &memory.second))
+            .is_some_and(|(first, second)| optimizer.restore(memory.steps, &first, &second));
+        if !restored {
+            return Err(refusal(&self.path)(
+                "its optimizer state does not fit the network and the optimizer",
+            ));
+        }
+        network.set_passes(self.position.passes);
+        Ok(())
+    }
+}
+
+fn refusal(path: &Path) -> impl Fn(&str) -> TrainError {
+    move |why| TrainError::Resume {
         path: path.to_owned(),
         why: why.to_owned(),
-    };
-    let checkpoint = interop::checkpoint::read(path, None)?;
-    load_weights(network, &checkpoint.tensors)?;
-    let training = checkpoint
-        .training
-        .ok_or_else(|| refuse("it does not say where training stood"))?;
-    let position: Position = serde_json::from_value(training.resume)
-        .map_err(|_| refuse("it was not written by this program, or by another version of it"))?;
-    let memory = training
-        .optimizer
-        .ok_or_else(|| refuse("it has no optimizer state"))?;
-    let state = network.state();
-    let flat = |tensors: &[NamedTensor]| {
-        let find = |name: &str| Some(tensors.iter().find(|t| t.name == name)?.values.as_slice());
-        if tensors.is_empty() {
-            Some(Vec::new())
-        } else {
-            state.flatten_trained(find)
-        }
-    };
-    let restored = flat(&memory.first)
-        .zip(flat(&memory.second))
-        .is_some_and(|(first, second)| optimizer.restore(memory.steps, &first, &second));
-    if !restored {
-        return Err(refuse(
-            "its optimizer state does not fit the network and the optimizer",
-        ));
     }
-    network.set_passes(position.passes);
-    Ok(position)
+}
+
+/// Named tensors in the order of the trained parameters; an optimiser without memory has none.
+fn flatten(state: &State, tensors: &[NamedTensor]) -> Option<Vec<f32>> {
+    let find = |name: &str| Some(tensors.iter().find(|t| t.name == name)?.values.as_slice());
+    if tensors.is_empty() {
+        return Some(Vec::new());
+    }
+    state.flatten_trained(find)
 }
 
 fn named(state: &State, flat: &[f32]) -> Vec<NamedTensor> {

@@ -70,7 +70,7 @@ impl Classification {
 }
 
 /// The place of the largest value; of the first where several are.
-fn argmax(row: &[f32]) -> usize {
+pub fn argmax(row: &[f32]) -> usize {
     let mut best = 0;
     for (place, value) in row.iter().enumerate() {
         if *value > row[best] {

@@ -1,5 +1,6 @@
 //! Errors of training.
 
+use crate::identity::{self, Change};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,24 @@ pub enum TrainError {
         /// The error of the system.
         source: io::Error,
     },
+    /// A log cannot be read.
+    #[error("cannot read {}: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// A log that is not one, or no longer.
+    #[error("{}: line {line} {problem}; correct it, or remove the file to go on without the earlier lines", .path.display())]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// The line, from one.
+        line: usize,
+        /// The problem with it.
+        problem: String,
+    },
     /// A split without rows.
     #[error("dataset {dataset} has no {split} rows")]
     Empty {
@@ -43,6 +62,14 @@ pub enum TrainError {
         got: usize,
         /// Values of the network's input.
         expected: usize,
+    },
+    /// A checkpoint of a run with other rows or other arithmetic.
+    #[error("{}", identity::sentence(.path, .changes))]
+    Changed {
+        /// The checkpoint.
+        path: PathBuf,
+        /// The values that differ.
+        changes: Vec<Change>,
     },
     /// A checkpoint that a run cannot go on from.
     #[error("{}: cannot go on from this checkpoint: {why}", .path.display())]

@@ -1,20 +1,15 @@
 //! The training loop.
 
 use crate::batches::{Batches, Order, needs_two_rows};
-use crate::checkpoint::{Position, resume, snapshot};
-use crate::metrics::{Line, Metrics};
-use crate::tensorboard::EventFile;
-use crate::{Cosine, Event, Stage, TrainError, accuracy, evaluate};
+use crate::checkpoint::{Position, Resumed};
+use crate::identity::{self, Identity};
+use crate::run::{self, Run};
+use crate::{Cosine, Event, TrainError, evaluate};
 use data::Dataset;
 use engine::{Network, Optimizer, OptimizerKind, Score, gather};
-use interop::checkpoint::Checkpoint;
 use serde_json::{Map, Value as Json};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
-/// Seconds between two checkpoints: a kill loses at most this much work, and never a result.
-const SAVE_EVERY: Duration = Duration::from_secs(2);
 
 /// The configuration of training.
 #[derive(Clone, Debug)]
@@ -39,14 +34,19 @@ pub struct FitConfig {
     pub shuffle: bool,
     /// Updates between two lines of the log.
     pub log_every: u64,
+    /// Updates between two checkpoints; there is one every ten seconds in any case.
+    pub save_every: Option<u64>,
     /// The folder of checkpoints and logs.
     pub folder: PathBuf,
     /// True to log for TensorBoard.
     pub tensorboard: bool,
-    /// True to resume from the folder's last checkpoint.
+    /// True to resume from the folder's last checkpoint, or to start again where there is none yet.
     pub resume: bool,
     /// All settings of the run, for the checkpoints.
     pub hyper_parameters: Map<String, Json>,
+    /// Values of the caller that decide rows or arithmetic besides the fields above: they are in the checkpoints, and a
+    /// resumed run that differs in one is refused.
+    pub fixed: Map<String, Json>,
 }
 
 /// The reason why training ended.
@@ -67,7 +67,7 @@ pub struct Outcome {
     pub ending: Ending,
     /// Updates done.
     pub steps: u64,
-    /// Epochs completed.
+    /// Epochs completed, and the one that the number of updates ended.
     pub epochs: u64,
     /// The mean loss over the training batches of the last epoch that this run has seen to its end.
     pub train_loss: Option<f64>,
@@ -88,39 +88,26 @@ pub fn fit(
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<Outcome, TrainError> {
     check(network, data)?;
-    // A look at validation rows before the first epoch: what is wrong with them should not wait for its end.
-    evaluate(network, &data.val.head(config.batch_size))?;
-    network.seed(config.seed);
     let mut optimizer = Optimizer::new(config.optimizer, config.learning_rate, network.state());
-    let mut run = Run::open(config, network, &mut optimizer)?;
+    let mut run = start(network, data, config, &mut optimizer, on_event)?;
     let mut batches = Batches::default();
     let needs_two = needs_two_rows(network);
     let order = Order {
         seed: config.seed,
         shuffle: config.shuffle,
     };
-    let steps_left = |step: u64| config.max_steps.is_none_or(|max| step < max);
 
-    while run.position.epoch < config.max_epochs && steps_left(run.position.step) {
-        optimizer.learning_rate = config
-            .schedule
-            .rate(config.learning_rate, run.position.epoch);
-        batches.begin(
-            &data.train,
-            config.batch_size,
-            order,
-            run.position.epoch,
-            needs_two,
-        );
-        while run.position.batch < batches.count() && steps_left(run.position.step) {
-            let score = learn(
-                network,
-                data,
-                config,
-                &batches,
-                run.position.batch,
-                &mut optimizer,
-            )?;
+    while !is_finished(&run.position, config) {
+        if stop.load(Ordering::Relaxed) {
+            run.save(network, &optimizer, on_event)?;
+            return Ok(run.outcome(Ending::Stopped));
+        }
+        let epoch = run.position.epoch;
+        optimizer.learning_rate = config.schedule.rate(config.learning_rate, epoch);
+        batches.begin(&data.train, config.batch_size, order, epoch, needs_two);
+        while run.position.batch < batches.count() && steps_left(&run.position, config) {
+            let batch = run.position.batch;
+            let score = learn(network, data, config, &batches, batch, &mut optimizer)?;
             if !score.loss.is_finite() {
                 return run.diverged(on_event);
             }
@@ -130,11 +117,16 @@ pub fn fit(
                 run.log_step(&stage);
             }
             on_event(&Event::Batch(&stage));
-            // Collected gradients are in no checkpoint, so a run stops between updates.
-            if stop.load(Ordering::Relaxed) && run.position.batch.is_multiple_of(config.accumulate)
-            {
-                run.save(network, &optimizer, config, on_event)?;
-                return Ok(run.outcome(Ending::Stopped));
+            // Collected gradients are in no checkpoint, so that there is one only between updates; after the last batch
+            // the epoch is ended first.
+            let is_whole = run.position.batch.is_multiple_of(config.accumulate)
+                && run.position.batch < batches.count();
+            let stopped = stop.load(Ordering::Relaxed);
+            if is_whole && (stopped || run.is_due(config)) {
+                run.save(network, &optimizer, on_event)?;
+                if stopped {
+                    return Ok(run.outcome(Ending::Stopped));
+                }
             }
         }
         let stage = run.stage(config, &batches, run.epoch_score(), optimizer.learning_rate);
@@ -143,7 +135,7 @@ pub fn fit(
             return run.diverged(on_event);
         }
         run.train_loss = Some(stage.score.loss);
-        let is_best = run.end_epoch(val, network, &optimizer, config);
+        let is_best = run.end_epoch(val, network, &optimizer, batches.count());
         run.log_epoch(&stage, val);
         on_event(&Event::Epoch {
             stage: &stage,
@@ -151,12 +143,78 @@ pub fn fit(
             val,
             is_best,
         });
-        if run.saved_at.elapsed() > SAVE_EVERY {
-            run.save(network, &optimizer, config, on_event)?;
+        if run.is_due(config) || run.saved_at.elapsed() > run::SAVE_AT_EPOCH_END {
+            run.save(network, &optimizer, on_event)?;
         }
     }
-    run.save(network, &optimizer, config, on_event)?;
+    run.save(network, &optimizer, on_event)?;
     Ok(run.outcome(Ending::Done))
+}
+
+/// The run at its beginning, where a first checkpoint is written, or at its last checkpoint.
+fn start(
+    network: &mut Network,
+    data: &Dataset,
+    config: &FitConfig,
+    optimizer: &mut Optimizer,
+    on_event: &mut dyn FnMut(&Event),
+) -> Result<Run, TrainError> {
+    let identity = Identity::new(config, network, data);
+    let earlier = last_checkpoint(config, &identity)?;
+    // A look at validation rows before the first epoch: what is wrong with them should not wait for its end.
+    evaluate(network, &data.val.head(config.batch_size))?;
+    network.seed(config.seed);
+    let hyper_parameters = identity.hyper_parameters(config);
+    if let Some(earlier) = earlier {
+        earlier.restore(network, optimizer)?;
+        if let Some(note) = identity::note(config, &earlier.hyper_parameters) {
+            on_event(&Event::Note(&note));
+        }
+        return Run::open(config, hyper_parameters, Some(earlier.position));
+    }
+    if config.resume {
+        let folder = config.folder.display();
+        on_event(&Event::Note(&format!(
+            "{folder} has no checkpoint yet, so that the run starts from the beginning"
+        )));
+    }
+    let mut run = Run::open(config, hyper_parameters, None)?;
+    run.save(network, optimizer, on_event)?;
+    Ok(run)
+}
+
+/// True when all epochs or updates are done.
+fn is_finished(position: &Position, config: &FitConfig) -> bool {
+    position.epoch >= config.max_epochs || !steps_left(position, config)
+}
+
+fn steps_left(position: &Position, config: &FitConfig) -> bool {
+    config.max_steps.is_none_or(|max| position.step < max)
+}
+
+/// The last checkpoint of the run to resume, which must be one of the same run; none when there is none yet.
+fn last_checkpoint(config: &FitConfig, identity: &Identity) -> Result<Option<Resumed>, TrainError> {
+    let path = run::last_path(&config.folder);
+    if !config.resume || !path.exists() {
+        return Ok(None);
+    }
+    let last = Resumed::read(&path)?;
+    identity.check(config, &path, &last.hyper_parameters)?;
+    Ok(Some(last))
+}
+
+/// The outcome of a run that has nothing left to do, from its last checkpoint; nothing is written.
+///
+/// # Errors
+/// As [`fit`] refuses to resume.
+pub fn finished(
+    network: &Network,
+    data: &Dataset,
+    config: &FitConfig,
+) -> Result<Option<Outcome>, TrainError> {
+    let last = last_checkpoint(config, &Identity::new(config, network, data))?;
+    let done = last.filter(|last| is_finished(&last.position, config));
+    Ok(done.map(|last| run::outcome(&config.folder, &last.position, Ending::Done, None)))
 }
 
 /// One batch: an update of its own, or part of one when gradients are accumulated.
@@ -203,260 +261,4 @@ fn check(network: &Network, data: &Dataset) -> Result<(), TrainError> {
         });
     }
     Ok(())
-}
-
-/// The files of a run and where it stands.
-struct Run {
-    position: Position,
-    metrics: Metrics,
-    events: Option<EventFile>,
-    best: PathBuf,
-    last: PathBuf,
-    /// Over the batches of the last epoch.
-    train_loss: Option<f64>,
-    /// The best network so far, until it is written.
-    pending_best: Option<Checkpoint>,
-    saved_at: Instant,
-    /// The name of this optimiser's learning rate in Lightning's monitor.
-    rate_tag: &'static str,
-}
-
-impl Run {
-    fn open(
-        config: &FitConfig,
-        network: &mut Network,
-        optimizer: &mut Optimizer,
-    ) -> Result<Self, TrainError> {
-        let checkpoints = config.folder.join("training_ckpts");
-        std::fs::create_dir_all(&checkpoints).map_err(TrainError::write(&checkpoints))?;
-        let last = checkpoints.join("last.ckpt");
-        let position = if config.resume {
-            resume(&last, network, optimizer)?
-        } else {
-            START
-        };
-        let events = config.tensorboard.then(|| {
-            EventFile::create(&config.folder.join("tensorboard/version_0"), position.step)
-        });
-        Ok(Self {
-            metrics: Metrics::open(
-                &config.folder.join("metrics.csv"),
-                config.resume.then_some(position.step),
-            )?,
-            events: events.transpose()?,
-            best: checkpoints.join("best.ckpt"),
-            last,
-            train_loss: None,
-            pending_best: None,
-            saved_at: Instant::now(),
-            rate_tag: match config.optimizer {
-                OptimizerKind::Adam { .. } => "lr-Adam",
-                OptimizerKind::AdamW { .. } => "lr-AdamW",
-                OptimizerKind::Sgd { .. } => "lr-SGD",
-            },
-            position,
-        })
-    }
-
-    /// Counts a batch; whether it ended in an update.
-    fn count(&mut self, score: Score, network: &Network, steps: u64) -> bool {
-        let position = &mut self.position;
-        let updated = steps > position.step;
-        position.batch += 1;
-        position.step = steps;
-        position.passes = network.passes();
-        position.loss_sum += score.loss * score.count as f64;
-        position.correct += score.correct;
-        position.count += score.count;
-        updated
-    }
-
-    /// The mean score of this epoch's batches.
-    fn epoch_score(&self) -> Score {
-        let Position {
-            loss_sum,
-            correct,
-            count,
-            ..
-        } = self.position;
-        Score {
-            loss: loss_sum / count.max(1) as f64,
-            correct,
-            count,
-        }
-    }
-
-    fn stage(
-        &self,
-        config: &FitConfig,
-        batches: &Batches,
-        score: Score,
-        learning_rate: f64,
-    ) -> Stage {
-        Stage {
-            epoch: self.position.epoch,
-            epochs: config.max_epochs,
-            batch: self.position.batch,
-            batches: batches.count(),
-            step: self.position.step,
-            rows: self.position.count,
-            score,
-            learning_rate,
-        }
-    }
-
-    /// Moves to the next epoch; keeps the network when it is the best so far.
-    fn end_epoch(
-        &mut self,
-        val: Score,
-        network: &Network,
-        optimizer: &Optimizer,
-        config: &FitConfig,
-    ) -> bool {
-        let is_best = self.position.best_loss.is_none_or(|best| val.loss < best);
-        let best_loss = if is_best {
-            Some(val.loss)
-        } else {
-            self.position.best_loss
-        };
-        let Position {
-            epoch,
-            step,
-            passes,
-            ..
-        } = self.position;
-        self.position = Position {
-            epoch: epoch + 1,
-            step,
-            passes,
-            best_loss,
-            ..START
-        };
-        if is_best {
-            self.pending_best = Some(snapshot(
-                network,
-                optimizer,
-                &self.position,
-                &config.hyper_parameters,
-            ));
-        }
-        is_best
-    }
-
-    /// Adds a line of metrics.
-    fn log(&mut self, stage: &Stage, train: Option<(f64, f64)>, val: Option<(f64, f64)>) {
-        let Stage {
-            epoch,
-            step,
-            learning_rate,
-            ..
-        } = *stage;
-        self.metrics.add(&Line {
-            epoch,
-            step,
-            learning_rate,
-            train,
-            val,
-        });
-    }
-
-    fn log_step(&mut self, stage: &Stage) {
-        let (loss, accuracy) = measures(stage.score);
-        let step = stage.step;
-        self.log(stage, Some((loss, accuracy)), None);
-        self.scalars(
-            step,
-            [("train_loss_step", loss), ("train_acc_step", accuracy)],
-        );
-    }
-
-    fn log_epoch(&mut self, stage: &Stage, val: Score) {
-        let (loss, accuracy) = measures(val);
-        let Stage {
-            epoch,
-            step,
-            learning_rate,
-            ..
-        } = *stage;
-        self.log(stage, None, Some((loss, accuracy)));
-        self.scalars(
-            step,
-            [("val_loss_epoch", loss), ("val_acc_epoch", accuracy)],
-        );
-        self.scalars(
-            step,
-            [(self.rate_tag, learning_rate), ("epoch", epoch as f64)],
-        );
-    }
-
-    fn scalars(&mut self, step: u64, values: [(&str, f64); 2]) {
-        if let Some(events) = &mut self.events {
-            for (tag, value) in values {
-                events.scalar(tag, step, value as f32);
-            }
-        }
-    }
-
-    /// Writes logs, the best and the last checkpoint, in an order in which a kill at any moment leaves a run to go on from.
-    fn save(
-        &mut self,
-        network: &Network,
-        optimizer: &Optimizer,
-        config: &FitConfig,
-        on_event: &mut dyn FnMut(&Event),
-    ) -> Result<(), TrainError> {
-        self.save_logs_and_best(on_event)?;
-        let last = snapshot(network, optimizer, &self.position, &config.hyper_parameters);
-        interop::checkpoint::write(&self.last, &last)?;
-        on_event(&Event::Saved(&self.last));
-        self.saved_at = Instant::now();
-        Ok(())
-    }
-
-    fn save_logs_and_best(&mut self, on_event: &mut dyn FnMut(&Event)) -> Result<(), TrainError> {
-        self.metrics.flush()?;
-        if let Some(events) = &mut self.events {
-            events.flush()?;
-        }
-        if let Some(best) = self.pending_best.take() {
-            interop::checkpoint::write(&self.best, &best)?;
-            on_event(&Event::Saved(&self.best));
-        }
-        Ok(())
-    }
-
-    /// Ends with what was good: the weights of now are not.
-    fn diverged(mut self, on_event: &mut dyn FnMut(&Event)) -> Result<Outcome, TrainError> {
-        self.save_logs_and_best(on_event)?;
-        Ok(self.outcome(Ending::Diverged))
-    }
-
-    fn outcome(&self, ending: Ending) -> Outcome {
-        Outcome {
-            ending,
-            steps: self.position.step,
-            epochs: self.position.epoch,
-            train_loss: self.train_loss,
-            best_loss: self.position.best_loss,
-            best: self.best.clone(),
-            last: self.last.clone(),
-        }
-    }
-}
-
-/// The beginning of a run.
-const START: Position = Position {
-    epoch: 0,
-    batch: 0,
-    step: 0,
-    passes: 0,
-    loss_sum: 0.0,
-    correct: 0,
-    count: 0,
-    best_loss: None,
-};
-
-/// Loss and accuracy.
-fn measures(score: Score) -> (f64, f64) {
-    (score.loss, accuracy(&score))
 }

@@ -1,6 +1,6 @@
 //! The training loop: epochs over shuffled batches, validation, checkpoints, and going on where a run stopped.
 //!
-//! [`fit`] is the loop, in one file. It knows no terminal: whoever calls it listens to its [`Event`]s. Everything random
+//! [`fit`] is the loop, and `run.rs` the files it writes. It knows no terminal: whoever calls it listens to its [`Event`]s. Everything random
 //! follows from the seed and counters, so that a run that was stopped or killed ends with the same bits as one that was
 //! not. [`train_steps`] is a training of some updates without all that, and [`evaluate`] scores any network.
 //!
@@ -26,17 +26,22 @@ mod evaluate;
 mod event;
 mod fit;
 mod hash;
+mod identity;
 mod metrics;
+mod run;
 mod schedule;
 mod steps;
 pub mod tensorboard;
 
 pub use checkpoint::{load_weights, weights_of};
-pub use classification::{ClassScores, Classification};
+pub use classification::{ClassScores, Classification, argmax};
 pub use error::TrainError;
 pub use evaluate::{accuracy, evaluate, evaluate_outputs, predict};
 pub use event::{Event, Stage};
-pub use fit::{Ending, FitConfig, Outcome, fit};
+pub use fit::{Ending, FitConfig, Outcome, finished, fit};
 pub use hash::weights_hash;
+pub use identity::Change;
+pub use metrics::{EpochScores, epoch_scores};
+pub use run::CHECKPOINTS;
 pub use schedule::{Cosine, Curve, StepSchedule};
 pub use steps::{RowOrder, StepTraining, train_steps};

@@ -5,7 +5,7 @@
 
 use crate::TrainError;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,32 +18,33 @@ pub struct EventFile {
 }
 
 impl EventFile {
-    /// A new file in `folder`. TensorBoard drops the values of earlier files for later steps than `step`.
+    /// A new file in `folder` for the steps after `step`, named so that TensorBoard, which goes by names, reads it after all
+    /// that there are. It drops the values of earlier files for later steps than `step`.
     pub fn create(folder: &Path, step: u64) -> Result<Self, TrainError> {
-        let seconds = now() as u64;
-        let name = |n: u32| {
-            folder.join(format!(
-                "events.out.tfevents.{seconds}.mase.{}.{n}",
-                std::process::id()
-            ))
-        };
         std::fs::create_dir_all(folder).map_err(TrainError::write(folder))?;
-        let path = (0..u32::MAX)
-            .map(name)
-            .find(|path| !path.exists())
-            .unwrap_or_default();
-        let file = OpenOptions::new()
-            .create_new(true)
-            .append(true)
-            .open(&path)
-            .map_err(TrainError::write(&path))?;
+        let create = |n: u32| {
+            let path = folder.join(format!("events.out.tfevents.{step:020}.{n:05}.mase"));
+            let mut options = OpenOptions::new();
+            let file = options.create_new(true).append(true).open(&path);
+            (path, n, file)
+        };
+        let is_taken = |file: &io::Result<File>| {
+            let error = file.as_ref().err();
+            error.is_some_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+        };
+        let mut created = create(0);
+        while is_taken(&created.2) {
+            created = create(created.1 + 1);
+        }
+        let (path, n, file) = created;
+        let file = file.map_err(TrainError::write(&path))?;
         let mut events = Self {
             path,
             file,
             pending: Vec::new(),
         };
         events.add(0, &text_field(3, "brain.Event:2"));
-        if step > 0 {
+        if step > 0 || n > 0 {
             // SessionLog { status: START }: older data of this step and later ones is orphaned.
             events.add(step + 1, &bytes_field(7, &varint_field(1, 1)));
         }

@@ -9,7 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use train::{Cosine, Ending, Event, FitConfig, Outcome, TrainError, evaluate, fit, load_weights};
+use train::{
+    Cosine, Ending, Event, FitConfig, Outcome, TrainError, evaluate, finished, fit, load_weights,
+};
 
 const NET: &str = r#"graph "net" {
   x: f32[N, 6] = placeholder
@@ -119,10 +121,12 @@ fn config(folder: &Path) -> FitConfig {
         seed: 7,
         shuffle: true,
         log_every: 2,
+        save_every: None,
         folder: folder.to_owned(),
         tensorboard: true,
         resume: false,
         hyper_parameters: serde_json::Map::new(),
+        fixed: serde_json::Map::new(),
     }
 }
 
@@ -308,8 +312,10 @@ fn a_diverging_loss_ends_the_run_and_keeps_the_best_weights() {
     )
     .unwrap();
     assert_eq!(outcome.ending, Ending::Diverged);
+    let last = interop::checkpoint::read(&outcome.last, None).unwrap();
+    let mut saved = last.tensors.iter().flat_map(|tensor| &tensor.values);
     assert!(
-        !outcome.last.exists(),
+        saved.all(|value| value.is_finite()),
         "weights that are not numbers must not be saved"
     );
     assert_eq!(
@@ -334,20 +340,128 @@ fn a_folder_that_cannot_be_written_is_an_error_with_its_name() {
 }
 
 #[test]
-fn a_foreign_or_missing_checkpoint_cannot_be_resumed() {
+fn a_run_without_a_checkpoint_starts_from_the_beginning_with_a_note() {
+    let (folder, whole) = (Folder::new("none-yet"), Folder::new("none-whole"));
+    let resumed = FitConfig {
+        resume: true,
+        ..config(&folder.0)
+    };
+    let (mut network, stop) = (network(1), AtomicBool::new(false));
+    let mut notes = Vec::new();
+    let data = dataset(310);
+    assert_eq!(finished(&network, &data, &resumed).unwrap(), None);
+    fit(&mut network, &data, &resumed, &stop, &mut |event| {
+        if let Event::Note(note) = event {
+            notes.push((*note).to_owned());
+        }
+    })
+    .unwrap();
+    assert!(notes[0].ends_with("starts from the beginning"), "{notes:?}");
+    assert_eq!(bits(&network), train(&config(&whole.0), 1, None).1);
+}
+
+#[test]
+fn a_foreign_checkpoint_cannot_be_resumed() {
     let folder = Folder::new("foreign");
     let resumed = FitConfig {
         resume: true,
         ..config(&folder.0)
     };
-    let error = failure(&resumed);
-    assert!(error.to_string().contains("last.ckpt"), "{error}");
     let (outcome, _) = train(&config(&folder.0), 1, None);
     let mut checkpoint = interop::checkpoint::read(&outcome.last, None).unwrap();
     checkpoint.training.as_mut().unwrap().resume = serde_json::Value::Null;
     interop::checkpoint::write(&outcome.last, &checkpoint).unwrap();
     let error = failure(&resumed);
     assert!(error.to_string().contains("cannot go on"), "{error}");
+}
+
+/// A copy of every file as it is now: what a kill at this moment leaves.
+fn copy_files(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_files(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Checkpoints come at the start and every so many steps, within an epoch too; what a kill leaves at any batch, even
+/// between the files of one save, goes on to the same bits and the same log.
+#[test]
+fn a_run_killed_at_any_batch_loses_the_steps_since_its_checkpoint_and_no_more() {
+    for (accumulate, save_every) in [(1, 3), (2, 1), (3, 2)] {
+        let folder = Folder::new(&format!("kills-{accumulate}"));
+        let copies = Folder::new(&format!("kill-copies-{accumulate}"));
+        let config = FitConfig {
+            accumulate,
+            save_every: Some(save_every),
+            ..config(&folder.0)
+        };
+        let (mut network, stop) = (network(1), AtomicBool::new(false));
+        let mut moments: Vec<(PathBuf, u64)> = Vec::new();
+        let mut step = 0;
+        fit(&mut network, &dataset(310), &config, &stop, &mut |event| {
+            if let Event::Batch(stage) = event {
+                step = stage.step;
+            }
+            let copy = copies.0.join(moments.len().to_string());
+            copy_files(&folder.0, &copy);
+            moments.push((copy, step));
+        })
+        .unwrap();
+        let expected = bits(&network);
+        let metrics = fs::read_to_string(folder.0.join("metrics.csv")).unwrap();
+        for (k, (copy, step)) in moments.iter().enumerate() {
+            let last = interop::checkpoint::read(&copy.join("training_ckpts/last.ckpt"), None);
+            if let Ok(last) = &last {
+                let saved = last.training.as_ref().unwrap().global_step;
+                assert!(step - saved <= save_every + 1, "{k}: {step} after {saved}");
+            }
+            let resumed = FitConfig {
+                resume: true,
+                folder: copy.clone(),
+                ..config.clone()
+            };
+            let (_, got) = train(&resumed, 1, None);
+            assert!(got == expected, "moment {k}, accumulate {accumulate}");
+            let log = fs::read_to_string(copy.join("metrics.csv")).unwrap();
+            assert_eq!(log, metrics, "moment {k}, accumulate {accumulate}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_a_number_of_steps_ended_goes_on_within_its_epoch() {
+    let (folder, whole) = (Folder::new("steps"), Folder::new("steps-whole"));
+    let some = FitConfig {
+        max_steps: Some(11),
+        ..config(&folder.0)
+    };
+    let (outcome, _) = train(&some, 1, None);
+    assert_eq!((outcome.steps, outcome.epochs), (11, 2));
+    let resumed = FitConfig {
+        resume: true,
+        ..some.clone()
+    };
+    let done = finished(&network(1), &dataset(310), &resumed).unwrap();
+    assert_eq!(
+        done,
+        Some(Outcome {
+            train_loss: None,
+            ..outcome
+        })
+    );
+    let more = FitConfig {
+        max_steps: None,
+        ..resumed
+    };
+    assert_eq!(finished(&network(1), &dataset(310), &more).unwrap(), None);
+    let (_, got) = train(&more, 1, None);
+    assert_eq!(got, train(&config(&whole.0), 1, None).1);
 }
 
 /// Frames of an event file: every length and message carries its checksum.

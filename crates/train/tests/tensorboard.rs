@@ -1,5 +1,6 @@
 //! TensorBoard's own reader understands our event files. Needs a Python with tensorboard, named by `$BENCH_PYTHON`.
 
+use std::path::Path;
 use std::process::Command;
 use train::tensorboard::EventFile;
 
@@ -11,6 +12,39 @@ events.Reload()
 for tag in sorted(events.Tags()['scalars']):
     print(tag, [(s.step, s.value) for s in events.Scalars(tag)])
 ";
+
+/// TensorBoard reads the files of a folder in the order of their names.
+#[test]
+fn names_are_in_the_order_of_steps_and_then_of_making() {
+    let folder = std::env::temp_dir().join(format!("mase-names-{}", std::process::id()));
+    let made: Vec<String> = [0, 9, 10, 10, 10, 2_000_000_000_000]
+        .map(|step| {
+            let before = names(&folder);
+            EventFile::create(&folder, step).unwrap();
+            let new = names(&folder).into_iter().find(|n| !before.contains(n));
+            new.unwrap()
+        })
+        .to_vec();
+    let sorted = names(&folder);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(made, sorted);
+    assert!(made.iter().all(|name| name.contains("tfevents")));
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut names: Vec<String> = entries
+        .map(|entry| {
+            entry
+                .expect("a folder")
+                .file_name()
+                .into_string()
+                .expect("UTF-8")
+        })
+        .collect();
+    names.sort();
+    names
+}
 
 #[test]
 fn tensorboard_reads_what_we_write() {
@@ -29,6 +63,14 @@ fn tensorboard_reads_what_we_write() {
     let mut second = EventFile::create(&folder, 2).unwrap();
     second.scalar("loss", 3, 5.0);
     second.flush().unwrap();
+    // Killed before its next checkpoint, it goes on from there once more, and then from further on.
+    let mut third = EventFile::create(&folder, 2).unwrap();
+    third.scalar("loss", 3, 0.25);
+    third.scalar("loss", 10, 0.125);
+    third.flush().unwrap();
+    let mut fourth = EventFile::create(&folder, 10).unwrap();
+    fourth.scalar("loss", 11, 0.0625);
+    fourth.flush().unwrap();
     let output = Command::new(python)
         .args(["-c", READ])
         .arg(&folder)
@@ -38,7 +80,7 @@ fn tensorboard_reads_what_we_write() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(
         text,
-        "accuracy []\nloss [(1, 1.0), (2, 0.5), (3, 5.0)]\n",
+        "accuracy []\nloss [(1, 1.0), (2, 0.5), (3, 0.25), (10, 0.125), (11, 0.0625)]\n",
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );

@@ -1,5 +1,6 @@
 //! `ch compare A B [DATASET]`: two networks side by side.
 
+use crate::command_line::whole;
 use crate::output::{Console, Level, Output, OutputArgs, Stream, fit, json_text};
 use crate::{checkpoints, pipeline, rows, source};
 use anyhow::{Result, bail};
@@ -28,7 +29,7 @@ pub struct Args {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// Number of rows
-    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = whole::<u32>(1, Some(1_000_000)))]
     num_samples: u32,
     #[arg(
         long,

@@ -3,7 +3,7 @@
 use super::search::trials::SearchRun;
 use super::test::{scores_json, scores_table};
 use super::train;
-use super::train::fit::TrainRun;
+use super::train::fit::{TrainRun, Trained};
 use super::transform::apply::{Options, TransformRun, graph_path};
 use crate::interrupt::stop_flag;
 use crate::output::{Console, Folder, Output, OutputArgs, fit, json_text};
@@ -64,6 +64,7 @@ pub fn run(args: &Args) -> Result<Output> {
         facts: json!({}),
         results: String::new(),
         passed: true,
+        interrupted: false,
     };
     flow.check(&graph, program.as_ref(), asked.as_ref())?;
     let folder = open_folder(settings)?;
@@ -76,14 +77,17 @@ pub fn run(args: &Args) -> Result<Output> {
     } else {
         String::new()
     };
-    let passed = flow.passed;
-    Ok(Output { text, passed })
+    Ok(Output {
+        text,
+        passed: flow.passed,
+        interrupted: flow.interrupted,
+    })
 }
 
 /// A new folder, or that of the run to go on with.
 fn open_folder(settings: &Settings) -> Result<Folder> {
     match &settings.resume {
-        Some(Resume::Latest) => Folder::resume(&Folder::latest(settings, train::LAST_CHECKPOINT)?),
+        Some(Resume::Latest) => Folder::resume(&Folder::latest(settings, ::train::CHECKPOINTS)?),
         Some(Resume::Folder(path)) => Folder::resume(path),
         None => Folder::create(settings),
     }
@@ -101,6 +105,7 @@ struct Flow<'a> {
     /// For people who asked for results alone.
     results: String,
     passed: bool,
+    interrupted: bool,
 }
 
 impl<'a> Flow<'a> {
@@ -161,8 +166,16 @@ impl<'a> Flow<'a> {
             data: self.data,
             folder: software,
         };
-        let (outcome, trained) = run.fit(graph, &stop, self.console)?;
-        self.facts["train"] = trained;
+        let Trained {
+            outcome,
+            facts,
+            was_finished,
+        } = run.fit(graph, &stop, self.console)?;
+        if was_finished {
+            self.console.print("the training is finished");
+        }
+        self.facts["train"] = facts;
+        self.interrupted = outcome.ending == Ending::Stopped;
         if outcome.ending != Ending::Done {
             self.console
                 .note("the training did not end, so nothing is done with its network");

@@ -5,7 +5,7 @@ use super::{Console, calendar};
 use crate::settings::Settings;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value as Json};
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// A run's folder, locked for as long as this lives.
@@ -44,7 +44,7 @@ impl Folder {
         )
     }
 
-    /// The newest of today's runs of the same model and dataset, or of the same project, that has a file to go on from.
+    /// The newest of today's runs of the same model and dataset, or of the same project, that has something to go on from.
     pub fn latest(settings: &Settings, file: &str) -> Result<PathBuf> {
         let parent = &settings.project_dir;
         let name = name(settings);
@@ -77,10 +77,13 @@ impl Folder {
                 .with_context(|| format!("cannot make the folder {}", part.display()))?;
         }
         let name = path.join("software/.lock");
-        let lock =
-            File::create(&name).with_context(|| format!("cannot write {}", name.display()))?;
+        let lock = open_lock(&name)?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { path, _lock: lock }),
+            Ok(()) => {
+                interop::remove_temporary_files(&path)
+                    .with_context(|| format!("cannot clear {}", path.display()))?;
+                Ok(Self { path, _lock: lock })
+            }
             Err(TryLockError::WouldBlock) => bail!(
                 "another run is using {}; wait for it or choose another folder",
                 path.display()
@@ -95,6 +98,17 @@ impl Folder {
     pub fn software(&self) -> PathBuf {
         self.path.join("software")
     }
+}
+
+/// Opens the file of the lock. Whatever stands in it is left alone, and a link is refused: it would be another's file.
+fn open_lock(path: &Path) -> Result<File> {
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        bail!("{} is not a file; remove it", path.display());
+    }
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    let named = || format!("cannot write {}", path.display());
+    options.open(path).with_context(named)
 }
 
 /// Writes a file and the folders above it.
@@ -137,7 +151,7 @@ fn folder_name(name: &str, run: usize) -> String {
 
 fn name(settings: &Settings) -> String {
     if let Some(project) = &settings.project {
-        return project.clone();
+        return project.0.clone();
     }
     let stem = |name: &Option<String>| {
         let text = name.as_deref().unwrap_or("none");

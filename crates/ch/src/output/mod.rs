@@ -20,11 +20,17 @@ pub struct Output {
     pub text: String,
     /// False when a check of the command failed; the exit code is 1 then.
     pub passed: bool,
+    /// True when Ctrl-C ended the command early; the exit code is 130 then.
+    pub interrupted: bool,
 }
 
 impl From<String> for Output {
     fn from(text: String) -> Self {
-        Self { text, passed: true }
+        Self {
+            text,
+            passed: true,
+            interrupted: false,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::checkpoints;
 use crate::output::{Console, Level, fit};
 use anyhow::{Result, bail};
 pub use arguments::{SettingArgs, hide_unused};
+use config::did_you_mean;
 use file::Scope;
 pub use file::Source;
 use passes::Program;
@@ -116,7 +117,7 @@ impl Config {
             file: content.settings,
             command_line: Layer::default(),
         };
-        set_all(&mut layers.command_line, &args.typed)?;
+        set_all(&mut layers.command_line, &args.typed, Setting::spelling)?;
         move_lone_dataset(&mut layers);
         Ok(Self {
             settings: Settings::from(layers).checked()?,
@@ -153,11 +154,15 @@ fn is_cpu(accelerator: Accelerator) -> bool {
 }
 
 /// Reads texts into a layer, or returns every problem, in the order of the keys.
-fn set_all(layer: &mut Layer, texts: &[(&'static Setting, String)]) -> Result<()> {
+fn set_all(
+    layer: &mut Layer,
+    texts: &[(&'static Setting, String)],
+    name: fn(&Setting) -> String,
+) -> Result<()> {
     let mut problems = BTreeMap::new();
     for (setting, text) in texts {
         if let Err(problem) = (setting.set)(layer, text) {
-            problems.insert(setting.key, format!("{}: {problem}", setting.spelling()));
+            problems.insert(setting.key, format!("{}: {problem}", name(setting)));
         }
     }
     if !problems.is_empty() {
@@ -185,24 +190,30 @@ fn move_lone_dataset(layers: &mut Layers) {
 
 impl Settings {
     /// These settings on top of those an earlier run used, as [`Settings::effective`] wrote them.
-    pub fn over(&self, earlier: &Json) -> Result<Self> {
+    pub fn over(&self, earlier: &Map<String, Json>) -> Result<Self> {
         let mut layers = self.layers.clone();
-        for setting in SETTINGS {
-            if setting.group == Group::Logging {
-                continue;
-            }
-            if (setting.text)(&layers.file).is_some() {
-                continue;
-            }
-            let text = match &earlier[setting.key] {
-                Json::Null => continue,
+        let mut texts = Vec::new();
+        let name = |setting: &Setting| setting.key.to_owned();
+        for (key, value) in earlier {
+            let known = SETTINGS.iter().find(|setting| setting.key == key);
+            let Some(setting) = known else {
+                let keys = SETTINGS.iter().map(|setting| setting.key);
+                bail!("unknown setting '{key}'{}", did_you_mean(key, keys));
+            };
+            let text = match value {
+                Json::Null if setting.default.is_none() => continue,
+                Json::Null => bail!("{key} has no value"),
                 Json::String(text) => text.clone(),
                 other => other.to_string(),
             };
-            if let Err(problem) = (setting.set)(&mut layers.file, &text) {
-                bail!("{} of the earlier run: {problem}", setting.key);
-            }
+            texts.push((setting, text));
         }
+        // All are checked, also those that something of now stands over.
+        set_all(&mut Layer::default(), &texts, name)?;
+        texts.retain(|(setting, _)| {
+            setting.group != Group::Logging && (setting.text)(&layers.file).is_none()
+        });
+        set_all(&mut layers.file, &texts, name)?;
         // That the earlier run went on with another one does not concern this one.
         layers.file.resume.clone_from(&self.layers.file.resume);
         Self::from(layers).checked()
@@ -211,7 +222,7 @@ impl Settings {
     /// The same settings with some given by hand.
     pub fn with(&self, overrides: &[(&'static Setting, String)]) -> Result<Self> {
         let mut layers = self.layers.clone();
-        set_all(&mut layers.command_line, overrides)?;
+        set_all(&mut layers.command_line, overrides, Setting::spelling)?;
         Self::from(layers).checked()
     }
 

@@ -4,8 +4,8 @@
 use super::setting::Group::{Logging, Machine, Output, Run, Training};
 use super::setting::{Setting, option, position, switch};
 use super::value::{
-    Accelerator, Epochs, Limit, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume,
-    Standardize, Task, ValSplit, Value,
+    Accelerator, Epochs, FolderName, Limit, LoadType, LogLevel, Optimizer, Precision, ReportTo,
+    Resume, Standardize, Task, ValSplit, Value,
 };
 use serde_json::Value as Json;
 use std::num::NonZero;
@@ -126,11 +126,12 @@ settings! {
     trainer_precision: Precision = "32", option("trainer-precision", "WORD"), Training, "accepted for old files; training is done in 32 bits";
     no_shuffle: bool = "false", switch("no-shuffle").swept(), Training, "take the training rows in their order";
     log_every_n_steps: NonZero<u64> = "50", option("log-every-n-steps", "N").swept(), Training, "updates between two lines of the log";
+    save_every_n_steps: NonZero<u64>, option("save-every-n-steps", "N"), Training, "updates between two checkpoints; there is one every 10 seconds in any case";
     report_to: ReportTo = "tensorboard", option("report-to", "WORD").swept(), Training, "log for TensorBoard, or not";
     // output
     resume: Resume, option("resume", "FOLDER").when_alone(Resume::LATEST), Output, "go on with the latest run of this name, or with the run in this folder";
     project_dir: PathBuf = "./mase_output", option("project-dir", "FOLDER"), Output, "folder for all output";
-    project: String, option("project", "NAME"), Output, "name of this run's folder; made from model, task, dataset and date if not given";
+    project: FolderName, option("project", "NAME"), Output, "name of this run's folder; made from model, task, dataset and date if not given";
     // machine
     num_workers: usize = "1", option("cpu", "N").alias("num-workers").swept(), Machine, "threads; 0 for all cores. Results do not depend on it";
     accelerator: Accelerator = "auto", option("accelerator", "WORD"), Machine, "the machine to run on; only the CPU is there, whatever a file names";

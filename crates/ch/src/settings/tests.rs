@@ -64,10 +64,12 @@ fn effective_settings_lie_under_those_of_a_later_run() {
         let earlier = settings(setting, None, Some(&texts[0]));
         let earlier = Json::Object(earlier.effective());
         let json = |settings: &Settings| (setting.json)(settings);
-        let resumed = Settings::from(Layers::default()).over(&earlier).unwrap();
+        let resumed = Settings::from(Layers::default())
+            .over(earlier.as_object().unwrap())
+            .unwrap();
         assert_eq!(json(&resumed), earlier[setting.key], "{}", setting.key);
         let typed = settings(setting, None, texts.last().map(String::as_str));
-        let later = typed.over(&earlier).unwrap();
+        let later = typed.over(earlier.as_object().unwrap()).unwrap();
         assert_eq!(json(&later), json(&typed), "{}", setting.key);
     }
 }

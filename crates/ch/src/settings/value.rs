@@ -4,7 +4,7 @@ use super::setting::Accepts;
 use config::Sort;
 use serde_json::Value as Json;
 use std::num::{IntErrorKind, NonZero};
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 /// The type of a setting.
 pub trait Value: Clone {
@@ -156,6 +156,30 @@ impl Value for Epochs {
 
     fn to_json(&self) -> Json {
         self.0.map_or_else(|| (-1).into(), |n| n.get().into())
+    }
+}
+
+/// The name of one folder within another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderName(pub String);
+
+impl Value for FolderName {
+    const ACCEPTS: Accepts = Accepts::Text;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let name = String::parse(text)?;
+        let mut parts = Path::new(&name).components();
+        let is_one = matches!(parts.next(), Some(Component::Normal(part)) if part == name.as_str());
+        if !is_one {
+            return Err(format!(
+                "'{text}' is not the name of one folder; name the folder above it with --project-dir"
+            ));
+        }
+        Ok(Self(name))
+    }
+
+    fn to_json(&self) -> Json {
+        self.0.as_str().into()
     }
 }
 

@@ -46,6 +46,10 @@ pub static FILES: &[(&str, &str)] = &[
         "a line for every logged step and every epoch: epoch, step, learning rate, losses and accuracies",
     ),
     (
+        "curves.svg",
+        "loss on training and validation rows over the epochs, the best one marked; accuracy.svg is the same for accuracy",
+    ),
+    (
         "run.json",
         "the settings, version, seed, times, result, and hashes of data and weights of a run",
     ),

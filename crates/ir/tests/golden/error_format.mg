@@ -19,9 +19,9 @@ graph "errors" {
 5:87: expected a format such as integer(8, 4), got '8'
     c = linear(x) { in_features = 16, out_features = 4, weight: integer(8, many), bias: 8 }
                                                                                         ^
-6:25: integer: width 0 is outside 1..=64
+6:25: integer: width 0 is outside 1 to 64
     d = linear(x: integer(0, 4)) { in_features = 16, out_features = 4, weight: integer(65, 3) }
                           ^
-6:86: integer: width 65 is outside 1..=64
+6:86: integer: width 65 is outside 1 to 64
     d = linear(x: integer(0, 4)) { in_features = 16, out_features = 4, weight: integer(65, 3) }
                                                                                        ^

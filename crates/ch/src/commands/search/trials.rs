@@ -2,6 +2,7 @@
 
 use super::outcome::Outcome;
 use super::progress::Progress;
+use crate::command_line::whole;
 use crate::output::Console;
 use crate::output::folder::write_file;
 use crate::output::number::count;
@@ -24,7 +25,7 @@ pub const JOURNAL: &str = "search_ckpts/study.journal";
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Options {
     /// Trials at most, instead of what the file says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1, None), help_heading = "Search")]
     n_trials: Option<u64>,
     /// Sampler, instead of what the file says: `ch list samplers`
     #[arg(long, value_name = "NAME", help_heading = "Search")]

@@ -1,6 +1,7 @@
 //! `ch show MODEL`: the graph as text, then shapes, parameters and costs of every node.
 
 use crate::checkpoints;
+use crate::command_line::whole;
 use crate::output::{Output, json_text};
 use crate::source::{load, verify};
 use anyhow::bail;
@@ -23,7 +24,7 @@ pub struct Args {
     #[arg(value_name = "MODEL|FILE")]
     model: String,
     /// Rows in a batch, for shapes and costs
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 8, value_parser = whole::<u32>(1, Some(u64::from(u32::MAX))))]
     batch_size: u32,
     /// Also list the starting values of all parameters for this seed
     #[arg(long)]

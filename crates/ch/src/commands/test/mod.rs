@@ -126,7 +126,7 @@ pub fn test_command(settings: &Settings, name: &str, load: &Path) -> String {
 }
 
 /// A word as a shell takes it: in quotes where a character means something to shells.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

@@ -1,5 +1,6 @@
 //! One training with its files: the loop, and `run.json` before and after it.
 
+use super::curves;
 use super::progress::Progress;
 use crate::output::{Console, calendar, json_text};
 use crate::pipeline;
@@ -22,14 +23,24 @@ pub struct TrainRun<'a> {
     pub folder: &'a Path,
 }
 
+/// The result of one training.
+pub struct Trained {
+    /// The outcome of the loop.
+    pub outcome: Outcome,
+    /// The content of `run.json`.
+    pub facts: Json,
+    /// True when the run was finished before, so that nothing was done.
+    pub was_finished: bool,
+}
+
 impl TrainRun<'_> {
-    /// Trains and writes `run.json` before and after.
+    /// Trains and writes `run.json` before and after; a run that is finished is left as it is.
     pub fn fit(
         &self,
         graph: ir::Graph,
         stop: &AtomicBool,
         console: &mut Console,
-    ) -> Result<(Outcome, Json)> {
+    ) -> Result<Trained> {
         let mut network = pipeline::open_network(self.settings, graph)?;
         let mut fit = pipeline::fit_config(self.settings, self.folder)?;
         let preparation = Preparation::of(&self.data.info);
@@ -39,6 +50,20 @@ impl TrainRun<'_> {
             fit.hyper_parameters
                 .insert("sample_shape".to_owned(), shape);
         }
+        // Before any file of the run is touched.
+        if let Some(outcome) = train::finished(&network, self.data, &fit)?
+            && let Some(facts) = self.recorded().filter(|facts| facts["ending"] == "done")
+        {
+            return Ok(Trained {
+                outcome,
+                facts,
+                was_finished: true,
+            });
+        }
+        // The mark of a training that can be resumed, from its beginning if need be.
+        let checkpoints = self.folder.join(train::CHECKPOINTS);
+        std::fs::create_dir_all(&checkpoints)
+            .with_context(|| format!("cannot make the folder {}", checkpoints.display()))?;
         let started = calendar::now();
         self.write(&self.facts(&network, &started), console)?;
         let mut progress = Progress::new(console);
@@ -46,10 +71,21 @@ impl TrainRun<'_> {
             progress.on_event(event);
         })?;
         let seconds = progress.start.elapsed().as_secs_f64();
+        curves::write(self.folder, console)?;
         let mut facts = self.facts(&network, &started);
         add_outcome(&mut facts, &outcome, seconds);
         self.write(&facts, console)?;
-        Ok((outcome, facts))
+        Ok(Trained {
+            outcome,
+            facts,
+            was_finished: false,
+        })
+    }
+
+    /// The content of `run.json`, if there is one.
+    fn recorded(&self) -> Option<Json> {
+        let text = std::fs::read_to_string(self.folder.join("run.json")).ok()?;
+        serde_json::from_str(&text).ok()
     }
 
     /// The facts of a run that are known at any time.

@@ -1,20 +1,22 @@
 //! `ch train MODEL DATASET`: trains, writes the best and the last checkpoint, logs.
 
+mod curves;
 pub mod fit;
 mod progress;
 mod sweep;
 
-use crate::commands::test::test_command;
+use crate::commands::test::classes::ClassReport;
+use crate::commands::test::{quoted, test_command};
 use crate::interrupt::stop_flag;
 use crate::output::folder::write_file;
 use crate::output::number::count;
 use crate::output::{Console, Folder, Output, OutputArgs, json_text};
 use crate::settings::{Action, Config, Resume, SettingArgs, Settings};
 use crate::{pipeline, rows};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use data::{Dataset, Preparation};
-use fit::TrainRun;
-use ir::Graph;
+use fit::{TrainRun, Trained};
+use ir::{Graph, Op};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 pub use sweep::{COLUMNS as SWEEP_COLUMNS, SUMMARY_COLUMNS};
@@ -37,9 +39,6 @@ pub struct Args {
     output: OutputArgs,
 }
 
-/// The file that a run goes on from, beneath `software`.
-pub const LAST_CHECKPOINT: &str = "training_ckpts/last.ckpt";
-
 /// Trains.
 pub fn run(args: &Args) -> Result<Output> {
     let mut config = Config::resolve(&args.settings, Action::Train)?;
@@ -47,7 +46,7 @@ pub fn run(args: &Args) -> Result<Output> {
         return sweep::run(&config, &args.sweep, args.output);
     }
     let earlier = match &config.settings.resume {
-        Some(Resume::Latest) => Some(Folder::latest(&config.settings, LAST_CHECKPOINT)?),
+        Some(Resume::Latest) => Some(Folder::latest(&config.settings, train::CHECKPOINTS)?),
         Some(Resume::Folder(path)) => Some(path.clone()),
         None => None,
     };
@@ -68,17 +67,21 @@ pub fn run(args: &Args) -> Result<Output> {
         folder: &folder.software(),
     };
     let stop = stop_flag()?;
-    let (outcome, facts) = training.fit(graph.clone(), &stop, &mut console)?;
+    let trained = training.fit(graph.clone(), &stop, &mut console)?;
+    if trained.outcome.ending == Ending::Done {
+        note_dead_outputs(settings, &graph, &data, &trained.outcome, &mut console)?;
+    }
     let preparation = Preparation::of(&data.info);
-    let tested = save_graph(graph, &preparation, &outcome, &mut console)?;
+    let tested = save_graph(graph, &preparation, &trained, &mut console)?;
     let text = if args.output.json {
-        json_text(&facts)?
+        json_text(&trained.facts)?
     } else {
-        describe(settings, &folder, &outcome, &facts, &tested)
+        describe(settings, &folder, &trained, &tested)
     };
     Ok(Output {
         text,
-        passed: outcome.ending != Ending::Diverged,
+        passed: trained.outcome.ending != Ending::Diverged,
+        interrupted: trained.outcome.ending == Ending::Stopped,
     })
 }
 
@@ -87,9 +90,10 @@ pub fn run(args: &Args) -> Result<Output> {
 fn save_graph(
     mut graph: Graph,
     preparation: &Preparation,
-    outcome: &Outcome,
+    trained: &Trained,
     console: &mut Console,
 ) -> Result<PathBuf> {
+    let outcome = &trained.outcome;
     let is_plain = |node: &ir::Node| node.formats.is_empty() && node.masks.is_empty();
     if graph.nodes().iter().all(is_plain) || !outcome.best.exists() {
         return Ok(outcome.best.clone());
@@ -97,12 +101,40 @@ fn save_graph(
     let weights = interop::checkpoint::read(&outcome.best, None)?;
     models::weights::load_into(&mut graph, &weights.tensors)?;
     let path = outcome.best.with_extension("mz");
+    if trained.was_finished && path.exists() {
+        return Ok(path);
+    }
     write_file(
         &path,
         &passes::interface::graph_file(&graph, preparation)?,
         console,
     )?;
     Ok(path)
+}
+
+/// Notes outputs of the best network that a last ReLU holds at zero on every validation row.
+fn note_dead_outputs(
+    settings: &Settings,
+    graph: &Graph,
+    data: &Dataset,
+    outcome: &Outcome,
+    console: &mut Console,
+) -> Result<()> {
+    let verified = ir::verify(graph)?;
+    let last = verified.output_values().first();
+    let ends_in_relu = last.is_some_and(|last| matches!(graph.node(last.node).op, Op::Relu(_)));
+    if !ends_in_relu || !outcome.best.exists() {
+        return Ok(());
+    }
+    let mut network = pipeline::open_network(settings, graph.clone())?;
+    let best = interop::checkpoint::read(&outcome.best, None)?;
+    train::load_weights(&mut network, &best.tensors)?;
+    let (_, outputs) = train::evaluate_outputs(&mut network, &data.val)?;
+    let report = ClassReport::new(&data.info, &data.val, &outputs);
+    if let Some(note) = report.and_then(|report| report.note(&verified)) {
+        console.note(&note);
+    }
+    Ok(())
 }
 
 /// Notes a batch larger than the training rows.
@@ -120,33 +152,41 @@ pub fn note_short_batch(settings: &Settings, data: &Dataset, console: &mut Conso
 fn resume(settings: &mut Settings, path: &Path) -> Result<Folder> {
     let folder = Folder::resume(path)?;
     let file = folder.software().join("run.json");
+    let checkpoint = folder.software().join(train::CHECKPOINTS).join("last.ckpt");
+    if !file.exists() && !checkpoint.exists() {
+        // Killed before it had written anything: it starts with the settings of now.
+        return Ok(folder);
+    }
     let text = std::fs::read_to_string(&file)
         .with_context(|| format!("cannot read {}", file.display()))?;
     let facts: Json =
         serde_json::from_str(&text).with_context(|| format!("{} is damaged", file.display()))?;
-    *settings = settings.over(&facts["config"])?;
+    let Some(earlier) = facts["config"].as_object() else {
+        bail!("{} has no settings, 'config'", file.display());
+    };
+    *settings = settings
+        .over(earlier)
+        .with_context(|| file.display().to_string())?;
     Ok(folder)
 }
 
 /// The result for people.
-fn describe(
-    settings: &Settings,
-    folder: &Folder,
-    outcome: &Outcome,
-    facts: &Json,
-    tested: &Path,
-) -> String {
+fn describe(settings: &Settings, folder: &Folder, trained: &Trained, tested: &Path) -> String {
+    let Trained { outcome, facts, .. } = trained;
+    let path = quoted(&folder.path.display().to_string());
     let steps = count(outcome.steps, "step");
     let head = match outcome.ending {
+        Ending::Done if trained.was_finished => format!(
+            "{} is finished: {}, {steps}; it goes on with more --max-epochs or --max-steps",
+            folder.path.display(),
+            count(outcome.epochs, "epoch"),
+        ),
         Ending::Done => format!(
             "trained {}, {steps}, in {:.2} s",
             count(outcome.epochs, "epoch"),
             facts["seconds"].as_f64().unwrap_or_default()
         ),
-        Ending::Stopped => format!(
-            "stopped after {steps}; go on with ch train --resume={}",
-            folder.path.display()
-        ),
+        Ending::Stopped => format!("stopped after {steps}; go on with ch train --resume={path}"),
         Ending::Diverged => format!(
             "diverged: the loss is no longer a finite number after {steps}; try a smaller --learning-rate"
         ),

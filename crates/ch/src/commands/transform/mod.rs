@@ -89,6 +89,7 @@ pub fn run(args: &Args) -> Result<Output> {
     Ok(Output {
         text,
         passed: outcome.passed(),
+        interrupted: false,
     })
 }
 

@@ -4,7 +4,7 @@ mod chart;
 mod results;
 mod summary;
 
-use super::fit::TrainRun;
+use super::fit::{TrainRun, Trained};
 use super::note_short_batch;
 use crate::interrupt::stop_flag;
 use crate::output::number::count;
@@ -83,6 +83,8 @@ pub fn run(config: &Config, sweeps: &[String], output: OutputArgs) -> Result<Out
     Ok(Output {
         text,
         passed: rows.iter().all(|row| row.ending != Ending::Diverged),
+        interrupted: rows.len() < points.len()
+            || rows.iter().any(|row| row.ending == Ending::Stopped),
     })
 }
 
@@ -268,7 +270,7 @@ fn train_one(
         data,
         folder,
     };
-    let (outcome, facts) = training.fit(graph.clone(), stop, &mut silent)?;
+    let Trained { outcome, facts, .. } = training.fit(graph.clone(), stop, &mut silent)?;
     let mut row = Row {
         values: point.to_vec(),
         ending: outcome.ending,

@@ -1,4 +1,6 @@
-//! `ch predict MODEL DATASET|ARRAYS --out Y.npy`: runs a network and writes its outputs.
+//! `ch predict MODEL DATASET|ARRAYS --out Y.csv`: runs a network and writes its outputs.
+
+mod file;
 
 use crate::output::Output;
 use crate::output::json_text;
@@ -9,6 +11,7 @@ use crate::{classes, pipeline};
 use anyhow::{Context, Result, bail};
 use data::{Dataset, Info, Split};
 use engine::IntegerPlan;
+use file::{Kind, Predictions};
 use ir::Verified;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -19,8 +22,8 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     #[command(flatten)]
     settings: SettingArgs,
-    /// NumPy file for the outputs, a row for each sample
-    #[arg(long, value_name = "Y.npy", help_heading = "Prediction")]
+    /// File for the outputs, a row for each sample: .csv, .npy, .npz or .json
+    #[arg(long, value_name = "Y.csv", help_heading = "Prediction")]
     out: PathBuf,
     #[arg(long, value_name = "WORD", help = SPLIT_HELP, help_heading = "Prediction")]
     split: Option<Part>,
@@ -38,6 +41,7 @@ const ROWS: usize = 256;
 pub fn run(args: &Args) -> Result<Output> {
     let config = Config::resolve(&args.settings, Action::Use)?;
     let settings = &config.settings;
+    let kind = Kind::of(&args.out)?;
     let mut console = pipeline::begin(&config, args.output)?;
     if pipeline::starts_fresh(settings) {
         console.note("no --load given: these are the outputs of starting weights");
@@ -64,8 +68,15 @@ pub fn run(args: &Args) -> Result<Output> {
         let mut network = pipeline::open_network(settings, graph.clone())?;
         train::predict(&mut network, &rows)?
     };
-    interop::npy::write(&args.out, &shape, &outputs)?;
-    let (rows, width) = (rows.len(), outputs.len() / rows.len());
+    let labels = (!is_unlabeled(settings)).then(|| rows.labels_of(rows.indices()));
+    let predictions = Predictions {
+        shape: &shape,
+        outputs: &outputs,
+        classes: &class_names(settings, info.as_ref())?,
+        labels: labels.as_deref(),
+    };
+    predictions.write(&args.out, kind)?;
+    let (rows, width) = (rows.len(), predictions.width());
     let text = if args.output.json {
         json_text(
             &json!({ "rows": rows, "width": width, "out": args.out, "integer": args.integer }),
@@ -74,6 +85,20 @@ pub fn run(args: &Args) -> Result<Output> {
         format!("wrote {rows} × {width} outputs to {}\n", args.out.display())
     };
     Ok(text.into())
+}
+
+/// True for a file of arrays, which has no labels.
+fn is_unlabeled(settings: &Settings) -> bool {
+    settings.dataset.as_deref().is_some_and(pipeline::is_array)
+}
+
+/// The names of the classes: those of the dataset, else those that the network was trained with.
+fn class_names(settings: &Settings, info: Option<&Info>) -> Result<Vec<String>> {
+    let own = info.map(|info| info.classes.clone());
+    match own.filter(|classes| !classes.is_empty()) {
+        Some(classes) => Ok(classes),
+        None => Ok(rows::preparation(settings)?.classes.unwrap_or_default()),
+    }
 }
 
 /// The dataset, its rows to run on, and the description that the model is built for.
