@@ -70,7 +70,12 @@ fn channels_under_another_name_are_channels() {
     assert!(notes.contains("'weight_width' in [search.search_space.seed.seq_blocks_5.config] has no effect: channels are searched here"), "{notes}");
     let plain = read(&file(LAB, "random", 1, "loss = {}")).unwrap();
     let graph = network();
-    let size = |space| SearchSpace::new(&graph, space).unwrap().study_space().size();
+    let size = |space| {
+        SearchSpace::new(&graph, space)
+            .unwrap()
+            .study_space()
+            .size()
+    };
     assert_eq!(size(&config.space), size(&plain.space));
 }
 
