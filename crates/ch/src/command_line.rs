@@ -2,15 +2,33 @@
 
 use crate::commands::Command;
 use crate::output;
+use anyhow::bail;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory, Parser};
 use config::did_you_mean;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// The help of the program, short enough for a screen of 24 lines.
+const SCREEN: &str = "\
+{about}
+Usage: {usage}; `ch -V` prints the version
+
+Commands:
+{subcommands}{after-help}";
+
 /// Explore number formats, networks and hardware.
 #[derive(Parser)]
-#[command(name = "ch", version, styles = clap::builder::Styles::plain(), disable_help_subcommand = true)]
+#[command(
+    name = "ch",
+    version,
+    styles = clap::builder::Styles::plain(),
+    disable_help_subcommand = true,
+    help_template = SCREEN,
+    after_help = "Examples:
+  ch run configs/quickstart.toml
+  ch help train"
+)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -25,6 +43,33 @@ pub fn parse() -> Result<Command, Error> {
 /// The definition of the command line.
 pub fn definition() -> clap::Command {
     CommandLine::command()
+}
+
+/// The command of this name, or the command line itself; `data get` is a verb of a command.
+pub fn find(path: &[String]) -> anyhow::Result<clap::Command> {
+    let mut root = definition();
+    // Gives every command its full name and its usage.
+    root.build();
+    let mut command = &root;
+    for name in path {
+        let Some(next) = command.find_subcommand(name) else {
+            bail!("{}", unknown(name, command));
+        };
+        command = next;
+    }
+    Ok(command.clone())
+}
+
+/// The answer to `--help` behind a command.
+pub fn help(path: &[String]) -> String {
+    let line = ["ch"].into_iter().chain(path.iter().map(String::as_str));
+    let parsed = definition().try_get_matches_from(line.chain(["--help"]));
+    parsed.map_or_else(|help| help.render().to_string(), |_| String::new())
+}
+
+fn unknown(name: &str, command: &clap::Command) -> String {
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    format!("unknown command '{name}'{}", did_you_mean(name, names))
 }
 
 /// The words of the command line. A negative number that clap would take for options, `-1e-3` or `-inf`, is written in digits.
@@ -70,11 +115,7 @@ fn sentence(error: &Error) -> String {
         text(ContextKind::SuggestedSubcommand).or_else(|| text(ContextKind::SuggestedArg));
     let hint = suggestion.map_or(String::new(), |word| format!("; did you mean '{word}'?"));
     match (error.kind(), text(ContextKind::InvalidSubcommand)) {
-        (ErrorKind::InvalidSubcommand, Some(word)) => {
-            let definition = definition();
-            let names = definition.get_subcommands().map(clap::Command::get_name);
-            format!("unknown command '{word}'{}", did_you_mean(&word, names))
-        }
+        (ErrorKind::InvalidSubcommand, Some(word)) => unknown(&word, &definition()),
         _ => first_paragraph(&error.render().to_string()) + &hint,
     }
 }
