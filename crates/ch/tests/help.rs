@@ -39,7 +39,7 @@ fn all_commands(folder: &Path) -> Vec<String> {
 fn examples(help: &str) -> Vec<&str> {
     let (_, examples) = help.split_once("\nExamples:\n").unwrap_or_default();
     let lines = examples.lines().take_while(|line| !line.is_empty());
-    lines.map(|line| line.trim()).collect()
+    lines.map(str::trim).collect()
 }
 
 #[test]

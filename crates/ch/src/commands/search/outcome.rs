@@ -104,5 +104,6 @@ fn importance(report: &Report) -> Option<String> {
         .take(MAX_IMPORTANCES)
         .map(share)
         .collect();
-    (!shown.is_empty()).then(|| format!("what {name} depends on: {}", shown.join(", ")))
+    let about = "of its variance over these trials, each by itself; shares overlap and need not add up to 100%";
+    (!shown.is_empty()).then(|| format!("what {name} depends on: {}\n({about})", shown.join(", ")))
 }
