@@ -4,11 +4,14 @@
 //! order of the summary. The folder is empty at the start but for `configs`.
 //!
 //! A line `…` stands for any number of lines, and `…` in a line for any part of it. In a block marked `console,near`
-//! decimals may differ by a twentieth: training gives other last digits on other processors. A block with `file=NAME` is a
+//! decimals may differ by a twentieth: training gives other last digits on other processors; with `counts` behind it, whole
+//! numbers may too. A block with `file=NAME` is a
 //! file that commands can read. Blocks marked `python,run` are cells of one notebook on each page; a block marked
 //! `text,printed` is what the cell before it prints. They are skipped, with a word, where there is no Python.
 //!
-//! `BLESS=1` copies the charts that the commands write to `docs/pictures`; without it they are compared.
+//! `docs/pictures/sources.txt` names the pictures of the book and the files that they are copies of. `BLESS=1` copies the
+//! charts, without it they are compared. `scripts/pictures.sh` makes all pictures; it names the folder of the run by
+//! `BOOK_FOLDER` and removes it.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod configs;
@@ -18,16 +21,46 @@ mod support;
 
 use configs::copy_configs;
 use folder::Folder;
-use pages::{Block, blocks, in_order, links, matches, root};
-use std::collections::BTreeMap;
+use pages::{Block, Tolerance, blocks, in_order, links, matches, root};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{ch, text, words};
 
+/// The folder of a run: one that somebody wants to look at, or one that is removed.
+enum Workplace {
+    Given(PathBuf),
+    Own(Folder),
+}
+
+impl Workplace {
+    fn new() -> Self {
+        match std::env::var_os("BOOK_FOLDER") {
+            Some(path) => {
+                fs::create_dir_all(&path).expect("the folder is writable");
+                Self::Given(path.into())
+            }
+            None => Self::Own(Folder::new("book")),
+        }
+    }
+}
+
+impl Deref for Workplace {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        match self {
+            Self::Given(path) => path,
+            Self::Own(folder) => folder,
+        }
+    }
+}
+
 /// A walk through the book.
 struct Reader {
-    folder: Folder,
+    folder: Workplace,
     python: Python,
     n_commands: usize,
     n_cells: usize,
@@ -37,7 +70,7 @@ struct Reader {
 
 impl Reader {
     fn new() -> Self {
-        let folder = Folder::new("book");
+        let folder = Workplace::new();
         copy_configs(&folder);
         Self {
             folder,
@@ -78,7 +111,7 @@ impl Reader {
             assert_eq!(printed.code, code, "{}: {command}", path.display());
             self.n_commands += 1;
             let printed = printed.stdout + &printed.stderr;
-            self.check(path, command, expected, &printed, block.is("near"));
+            self.check(path, command, expected, &printed, block.tolerance());
         }
     }
 
@@ -100,14 +133,42 @@ impl Reader {
         let printed = text(&output.stdout);
         let (_, printed) = printed.split_once(&format!("{MARK}\n")).unwrap();
         self.n_cells += 1;
-        let (lines, is_near) = expected.map_or((&[][..], false), |block| {
-            (&block.lines[..], block.is("near"))
+        let (lines, tolerance) = expected.map_or((&[][..], Tolerance::Exact), |block| {
+            (&block.lines[..], block.tolerance())
         });
-        self.check(path, &cell.text(), lines, printed, is_near);
+        self.check(path, &cell.text(), lines, printed, tolerance);
     }
 
-    fn check(&mut self, path: &Path, what: &str, expected: &[String], got: &str, is_near: bool) {
-        if !matches(expected, &got.lines().collect::<Vec<_>>(), is_near) {
+    /// Compares the charts of the book with what the commands wrote, or copies them.
+    fn check_pictures(&mut self) {
+        for (picture, source) in pictures() {
+            if picture.extension().is_none_or(|ending| ending != "svg") {
+                continue;
+            }
+            let source = self.folder.join(source);
+            let chart = fs::read_to_string(&source).expect("a command wrote the chart");
+            if std::env::var_os("BLESS").is_some() {
+                fs::write(&picture, &chart).expect("the picture is writable");
+            }
+            let drawn = fs::read_to_string(&picture).unwrap_or_default();
+            if !same_chart(&drawn, &chart) {
+                let (picture, source) = (picture.display(), source.display());
+                self.wrong.push(format!(
+                    "{picture} is not {source}: run scripts/pictures.sh"
+                ));
+            }
+        }
+    }
+
+    fn check(
+        &mut self,
+        path: &Path,
+        what: &str,
+        expected: &[String],
+        got: &str,
+        tolerance: Tolerance,
+    ) {
+        if !matches(expected, &got.lines().collect::<Vec<_>>(), tolerance) {
             self.wrong
                 .push(format!("{}: {what}\n{got}", path.display()));
         }
@@ -154,12 +215,78 @@ impl Python {
     }
 }
 
+/// Every picture of the book with the file, beneath the folder of a run, that it is made of.
+fn pictures() -> Vec<(PathBuf, String)> {
+    let folder = root().join("docs/pictures");
+    let sources = fs::read_to_string(folder.join("sources.txt")).expect("the sources are there");
+    let lines = sources.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let (picture, source) = line.split_once(' ').expect("a picture and its source");
+            (folder.join(picture), source.trim().to_owned())
+        })
+        .collect()
+}
+
+/// True when two charts are the same, but for places that training moves by a few dots on another processor.
+fn same_chart(a: &str, b: &str) -> bool {
+    let parts = |chart: &str| -> Vec<String> {
+        let is_cut = |c: char| !(c.is_alphanumeric() || ".-%".contains(c));
+        let parts = chart.split(is_cut).filter(|part| !part.is_empty());
+        parts.map(str::to_owned).collect()
+    };
+    // `M12.5` and `L12.5` of a path.
+    let number = |part: &str| {
+        part.trim_start_matches(['M', 'L', 'H', 'V'])
+            .parse::<f64>()
+            .ok()
+    };
+    let is_near = |a: &str, b: &str| match (number(a), number(b)) {
+        (Some(a), Some(b)) => (a - b).abs() <= f64::max(8.0, 0.05 * a.abs()),
+        _ => false,
+    };
+    let (a, b) = (parts(a), parts(b));
+    let mut pairs = a.iter().zip(&b);
+    a.len() == b.len() && pairs.all(|(a, b)| a == b || is_near(a, b))
+}
+
+/// Pictures are small, and the labs and the README have some.
+#[test]
+fn pages_have_pictures_of_a_decent_size() {
+    const MAX_BYTES: u64 = 150_000;
+    let pictures: Vec<PathBuf> = pictures().into_iter().map(|(picture, _)| picture).collect();
+    for picture in &pictures {
+        let bytes = fs::metadata(picture).expect("the picture is there").len();
+        assert!(bytes < MAX_BYTES, "{}: {bytes} bytes", picture.display());
+    }
+    let names = |page: &Path| -> Vec<String> {
+        let text = fs::read_to_string(page).unwrap();
+        let pictures = links(&text).filter_map(|link| Some(link.split_once("pictures/")?.1));
+        pictures.map(str::to_owned).collect()
+    };
+    let pages = in_order();
+    let is_lab = |page: &&PathBuf| page.parent().is_some_and(|folder| folder.ends_with("labs"));
+    for page in pages
+        .iter()
+        .filter(is_lab)
+        .chain([&root().join("README.md")])
+    {
+        assert!(!names(page).is_empty(), "{}", page.display());
+    }
+    let shown: BTreeSet<String> = pages.iter().flat_map(|page| names(page)).collect();
+    for picture in pictures {
+        let name = picture.file_name().unwrap().to_string_lossy();
+        assert!(shown.contains(&*name), "{name} is on no page");
+    }
+}
+
 #[test]
 fn every_command_prints_what_the_page_says() {
     let mut reader = Reader::new();
     for page in in_order() {
         reader.read(&page);
     }
+    reader.check_pictures();
     let Reader {
         n_commands,
         n_cells,
@@ -225,7 +352,7 @@ fn the_readme_and_the_checks_run_the_same_tests() {
 #[test]
 fn dots_match_anything_and_nothing_else_does() {
     let pattern = |text: &str| text.split('|').map(str::to_owned).collect::<Vec<_>>();
-    let exact = |text: &str, lines: &[&str]| matches(&pattern(text), lines, false);
+    let exact = |text: &str, lines: &[&str]| matches(&pattern(text), lines, Tolerance::Exact);
     assert!(exact("a|…|c", &["a", "b", "b", "c"]));
     assert!(exact("a|…|c", &["a", "c"]));
     assert!(!exact("a|…|c", &["a", "b"]));
@@ -234,8 +361,11 @@ fn dots_match_anything_and_nothing_else_does() {
     assert!(exact("in … s", &["in 0.1 s"]));
     assert!(!exact("in … s", &["in 0.1 m"]));
     assert!(!exact("in … s", &["on 0.1 s"]));
-    let near = |text: &str, line: &str| matches(&pattern(text), &[line], true);
+    let near = |text: &str, line: &str| matches(&pattern(text), &[line], Tolerance::Decimals);
     assert!(near("loss 1.00, acc 0.5", "loss 1.04, acc 0.49"));
     assert!(!near("loss 1.00, acc 0.5", "loss 1.06, acc 0.5"));
     assert!(!near("epoch 1 loss 1.0", "epoch 2 loss 1.0"));
+    let counts = |text: &str, line: &str| matches(&pattern(text), &[line], Tolerance::Counts);
+    assert!(counts("2304 76 0.5", "2310 80 0.51"));
+    assert!(!counts("2304 76 0.5", "2304 97 0.5"));
 }
