@@ -18,7 +18,7 @@ while read -r picture source; do
             echo "$picture: as it was, there is no Chromium"
             continue
         fi
-        "$chromium" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1000,720 \
+        "$chromium" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1000,920 \
             --screenshot="docs/pictures/$picture" "file://$folder/$source" 2>/dev/null
         ;;
     esac

@@ -369,3 +369,14 @@ fn dots_match_anything_and_nothing_else_does() {
     assert!(counts("2304 76 0.5", "2310 80 0.51"));
     assert!(!counts("2304 76 0.5", "2304 97 0.5"));
 }
+
+#[test]
+fn charts_may_differ_by_a_few_dots_and_in_nothing_else() {
+    let chart = r#"<path d="M10.5 20 L300 40.25" stroke="red"/><text x="5">loss</text>"#;
+    assert!(same_chart(chart, chart));
+    assert!(same_chart(chart, &chart.replace("40.25", "43.5")));
+    assert!(!same_chart(chart, &chart.replace("40.25", "80.25")));
+    assert!(!same_chart(chart, &chart.replace("loss", "accuracy")));
+    assert!(!same_chart(chart, &chart.replace("red", "blue")));
+    assert!(!same_chart(chart, &chart.replace(" L300 40.25", "")));
+}
