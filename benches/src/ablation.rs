@@ -193,6 +193,8 @@ impl Case {
             tensorboard: false,
             resume: false,
             hyper_parameters: serde_json::Map::new(),
+            fixed: serde_json::Map::new(),
+            save_every: None,
         };
         let stop = AtomicBool::new(false);
         let outcome = fit(&mut network, data, &config, &stop, &mut |_| {})?;

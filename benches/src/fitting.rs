@@ -128,6 +128,8 @@ fn config(folder: &Path) -> FitConfig {
         tensorboard: true,
         resume: false,
         hyper_parameters: serde_json::Map::new(),
+        fixed: serde_json::Map::new(),
+        save_every: None,
     }
 }
 

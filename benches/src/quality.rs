@@ -131,6 +131,8 @@ fn accuracy(
         tensorboard: false,
         resume: false,
         hyper_parameters: serde_json::Map::new(),
+        fixed: serde_json::Map::new(),
+        save_every: None,
     };
     let outcome = fit(
         &mut network,

@@ -13,10 +13,12 @@ use std::path::{Path, PathBuf};
 
 /// Endings of files of weights, without the graph.
 const ENDINGS: &[&str] = &["ckpt", "pt", "pth", "bin", "safetensors"];
-/// The best checkpoint of a run, beneath its folder; the one that brings its graph first.
+/// The best checkpoint of a run, beneath its folder; the one that brings its graph first. A run of passes alone has the
+/// graph that they made.
 const BEST: &[&str] = &[
     "software/training_ckpts/best.mz",
     "software/training_ckpts/best.ckpt",
+    "software/transform/transformed_ckpt/graph.mz",
 ];
 /// The weights in a folder of Hugging Face's.
 const HUGGING_FACE: &[&str] = &["model.safetensors", "pytorch_model.bin"];

@@ -2,25 +2,49 @@
 
 use crate::commands::Command;
 use crate::output::{self, Stream};
+use anyhow::bail;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory, Parser};
 use config::did_you_mean;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// The help of the program, short enough for a screen of 24 lines.
+const SCREEN: &str = "\
+{about}
+Usage: {usage}; `ch -V` prints the version
+
+Commands:
+{subcommands}{after-help}";
+
 /// Explore number formats, networks and hardware.
 #[derive(Parser)]
-#[command(name = "ch", version, styles = clap::builder::Styles::plain(), disable_help_subcommand = true)]
+#[command(
+    name = "ch",
+    version,
+    styles = clap::builder::Styles::plain(),
+    disable_help_subcommand = true,
+    help_template = SCREEN,
+    after_help = "Examples:
+  ch run configs/quickstart.toml
+  ch help train"
+)]
 // Of clap's own widths, 0 is no limit.
 #[command(term_width = Stream::Out.width().unwrap_or(0))]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
+    /// Memory that reading any file may take, as 2GB; if not given 256 MB, or 16 times its size
+    #[arg(long, global = true, value_name = "SIZE", value_parser = memory, help_heading = "Machine")]
+    max_memory: Option<u64>,
 }
 
 /// Reads the command line.
 pub fn parse() -> Result<Command, Error> {
     let line = CommandLine::try_parse_from(arguments())?;
+    if let Some(bytes) = line.max_memory {
+        interop::Budget::grant(bytes);
+    }
     Ok(line.command)
 }
 
@@ -43,6 +67,53 @@ pub fn whole<T: TryFrom<u64>>(
             None => format!("it is not a whole number of at least {min}"),
         })
     }
+}
+
+/// Units of memory, the longest first.
+const UNITS: &[(&str, f64)] = &[
+    ("kb", 1e3),
+    ("mb", 1e6),
+    ("gb", 1e9),
+    ("tb", 1e12),
+    ("b", 1.0),
+];
+
+/// Bytes of a size such as `2GB` or `500 MB`.
+fn memory(text: &str) -> Result<u64, String> {
+    let plain = text.trim().to_lowercase();
+    let in_unit = |&(unit, bytes): &(&str, f64)| {
+        let number: f64 = plain.strip_suffix(unit)?.trim().parse().ok()?;
+        (number.is_finite() && number > 0.0).then_some((number * bytes) as u64)
+    };
+    let found = UNITS.iter().find_map(in_unit);
+    found.ok_or_else(|| "it is not a size such as 500MB or 2GB".to_owned())
+}
+
+/// The command of this name, or the command line itself; `data get` is a verb of a command.
+pub fn find(path: &[String]) -> anyhow::Result<clap::Command> {
+    let mut root = definition();
+    // Gives every command its full name and its usage.
+    root.build();
+    let mut command = &root;
+    for name in path {
+        let Some(next) = command.find_subcommand(name) else {
+            bail!("{}", unknown(name, command));
+        };
+        command = next;
+    }
+    Ok(command.clone())
+}
+
+/// The answer to `--help` behind a command.
+pub fn help(path: &[String]) -> String {
+    let line = ["ch"].into_iter().chain(path.iter().map(String::as_str));
+    let parsed = definition().try_get_matches_from(line.chain(["--help"]));
+    parsed.map_or_else(|help| help.render().to_string(), |_| String::new())
+}
+
+fn unknown(name: &str, command: &clap::Command) -> String {
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    format!("unknown command '{name}'{}", did_you_mean(name, names))
 }
 
 /// The words of the command line. A negative number that clap would take for options, `-1e-3` or `-inf`, is written in digits.
@@ -88,11 +159,7 @@ fn sentence(error: &Error) -> String {
         text(ContextKind::SuggestedSubcommand).or_else(|| text(ContextKind::SuggestedArg));
     let hint = suggestion.map_or(String::new(), |word| format!("; did you mean '{word}'?"));
     match (error.kind(), text(ContextKind::InvalidSubcommand)) {
-        (ErrorKind::InvalidSubcommand, Some(word)) => {
-            let definition = definition();
-            let names = definition.get_subcommands().map(clap::Command::get_name);
-            format!("unknown command '{word}'{}", did_you_mean(&word, names))
-        }
+        (ErrorKind::InvalidSubcommand, Some(word)) => unknown(&word, &definition()),
         _ => first_paragraph(&error.render().to_string()) + &hint,
     }
 }

@@ -1,215 +1,340 @@
 //! The README and the book are run: every command in a block marked `console` must print what stands beneath it.
 //!
+//! All pages are run in one folder, as a reader would who goes through the book: the README first, then the pages in the
+//! order of the summary. The folder is empty at the start but for `configs`.
+//!
 //! A line `…` stands for any number of lines, and `…` in a line for any part of it. In a block marked `console,near`
-//! decimals may differ by a twentieth: training gives other last digits on other processors. A block with `file=NAME` is a
-//! file that the commands of the same page can read. Every page has a folder of its own, empty at the start but for `configs`.
+//! decimals may differ by a twentieth: training gives other last digits on other processors; with `counts` behind it, whole
+//! numbers may too. A block with `file=NAME` is a
+//! file that commands can read. Blocks marked `python,run` are cells of one notebook on each page; a block marked
+//! `text,printed` is what the cell before it prints. They are skipped, with a word, where there is no Python.
+//!
+//! `docs/pictures/sources.txt` names the pictures of the book and the files that they are copies of. `BLESS=1` copies the
+//! charts, without it they are compared. `scripts/pictures.sh` makes all pictures; it names the folder of the run by
+//! `BOOK_FOLDER` and removes it.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod configs;
+mod folder;
+mod pages;
 mod support;
 
+use configs::copy_configs;
+use folder::Folder;
+use pages::{Block, Tolerance, blocks, in_order, links, matches, root};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use support::{ch, words};
+use std::process::Command;
+use support::{ch, text, words};
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+/// The folder of a run: one that somebody wants to look at, or one that is removed.
+enum Workplace {
+    Given(PathBuf),
+    Own(Folder),
 }
 
-/// A fenced block: what stands behind the fence, and the lines inside.
-struct Block {
-    info: String,
-    lines: Vec<String>,
-}
-
-fn blocks(page: &str) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let mut open: Option<Block> = None;
-    for line in page.lines() {
-        match (line.strip_prefix("```"), open.as_mut()) {
-            (Some(_), Some(_)) => blocks.extend(open.take()),
-            (Some(info), None) => {
-                open = Some(Block {
-                    info: info.to_owned(),
-                    lines: Vec::new(),
-                });
+impl Workplace {
+    fn new() -> Self {
+        match std::env::var_os("BOOK_FOLDER") {
+            Some(path) => {
+                fs::create_dir_all(&path).expect("the folder is writable");
+                Self::Given(path.into())
             }
-            (None, Some(block)) => block.lines.push(line.to_owned()),
-            (None, None) => {}
-        }
-    }
-    assert!(open.is_none(), "a fence is not closed");
-    blocks
-}
-
-/// True when the lines are the pattern's, where `…` stands for any number of lines.
-fn matches(pattern: &[String], lines: &[&str], is_near: bool) -> bool {
-    match pattern.split_first() {
-        None => lines.is_empty(),
-        Some((any, rest)) if any == "…" => {
-            (0..=lines.len()).any(|skipped| matches(rest, &lines[skipped..], is_near))
-        }
-        Some((first, rest)) => {
-            let is_line = |line: &&str| line_matches(first, line, is_near);
-            lines.first().is_some_and(is_line) && matches(rest, &lines[1..], is_near)
+            None => Self::Own(Folder::new("book")),
         }
     }
 }
 
-/// True when a line is the pattern's, where `…` stands for any part of it, spaces around it included.
-fn line_matches(pattern: &str, line: &str, is_near: bool) -> bool {
-    let Some((before, after)) = pattern.split_once('…') else {
-        return same(pattern, line, is_near);
-    };
-    let before = before.trim_end();
-    let cuts = || line.char_indices().map(|(i, _)| i).chain([line.len()]);
-    cuts().any(|start| {
-        let is_head = same(before, line[..start].trim_end(), is_near);
-        is_head && cuts().any(|end| end >= start && line_matches(after, &line[end..], is_near))
-    })
-}
+impl Deref for Workplace {
+    type Target = Path;
 
-/// True when two texts are the same, or the same but for near decimals.
-fn same(expected: &str, got: &str, is_near: bool) -> bool {
-    if !is_near {
-        return expected == got;
-    }
-    let words =
-        |text: &'_ str| -> Vec<String> { text.split([' ', ',']).map(str::to_owned).collect() };
-    let (expected, got) = (words(expected), words(got));
-    let pairs = || expected.iter().zip(&got);
-    expected.len() == got.len() && pairs().all(|(a, b)| a == b || near(a, b))
-}
-
-fn near(expected: &str, got: &str) -> bool {
-    let decimal = |text: &str| text.parse::<f64>().ok().filter(|_| text.contains('.'));
-    match (decimal(expected), decimal(got)) {
-        (Some(a), Some(b)) => (a - b).abs() <= 0.05 * a.abs(),
-        _ => false,
-    }
-}
-
-/// The commands of a block, each with the lines beneath it.
-fn commands(block: &Block) -> Vec<(&str, &[String])> {
-    let starts: Vec<usize> = (0..block.lines.len())
-        .filter(|&i| block.lines[i].starts_with("$ "))
-        .collect();
-    let ends = starts.iter().skip(1).copied().chain([block.lines.len()]);
-    let pairs = starts.iter().zip(ends);
-    pairs
-        .map(|(&start, end)| (block.lines[start].as_str(), &block.lines[start + 1..end]))
-        .collect()
-}
-
-/// Copies a folder with all that is in it.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("the target folder is writable");
-    for entry in fs::read_dir(from).expect("the folder is there").flatten() {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).expect("the target folder is writable");
+    fn deref(&self) -> &Path {
+        match self {
+            Self::Given(path) => path,
+            Self::Own(folder) => folder,
         }
     }
 }
 
-/// The number of commands that were run, and those that printed something else.
-fn run_page(path: &Path) -> (usize, Vec<String>) {
-    let page = fs::read_to_string(path).expect("the page is there");
-    let name = path
-        .file_stem()
-        .expect("a page has a name")
-        .to_string_lossy();
-    // Two runs of this test at once must not share a folder.
-    let folder = format!("book_{name}_{}", std::process::id());
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
-    fs::create_dir_all(&folder).expect("the target folder is writable");
-    copy(&root().join("configs"), &folder.join("configs"));
-    let (mut n_commands, mut wrong) = (0, Vec::new());
-    for block in blocks(&page) {
-        if let Some((_, file)) = block.info.split_once("file=") {
-            fs::write(folder.join(file), block.lines.join("\n") + "\n")
-                .expect("the folder is writable");
+/// A walk through the book.
+struct Reader {
+    folder: Workplace,
+    python: Python,
+    n_commands: usize,
+    n_cells: usize,
+    /// Commands and cells that printed something else.
+    wrong: Vec<String>,
+}
+
+impl Reader {
+    fn new() -> Self {
+        let folder = Workplace::new();
+        copy_configs(&folder);
+        Self {
+            folder,
+            python: Python::find(),
+            n_commands: 0,
+            n_cells: 0,
+            wrong: Vec::new(),
         }
-        let is_near = block.info == "console,near";
-        if block.info != "console" && !is_near {
-            continue;
+    }
+
+    fn read(&mut self, path: &Path) {
+        let page = fs::read_to_string(path).expect("the page is there");
+        let blocks = blocks(&page);
+        let mut cells = String::new();
+        for (k, block) in blocks.iter().enumerate() {
+            if let Some(file) = block.file() {
+                fs::write(self.folder.join(file), block.text()).expect("the folder is writable");
+            }
+            if block.is("console") {
+                self.run_commands(path, block);
+            }
+            if block.is("python") && block.is("run") {
+                let printed = blocks.get(k + 1).filter(|next| next.is("printed"));
+                self.run_cell(path, &cells, block, printed);
+                cells += &block.text();
+            }
         }
-        for (command, expected) in commands(&block) {
+    }
+
+    fn run_commands(&mut self, path: &Path, block: &Block) {
+        for (command, expected) in block.commands() {
             let line = command
                 .strip_prefix("$ ch ")
                 .expect("console blocks hold `$ ch` commands");
-            let printed = ch(&words(line), &folder);
+            let printed = ch(&words(line), &self.folder);
             let is_error = printed.stderr.starts_with("error: ");
-            assert_eq!(
-                printed.code,
-                Some(if is_error { 2 } else { 0 }),
-                "{command}"
-            );
+            let code = Some(if is_error { 2 } else { 0 });
+            assert_eq!(printed.code, code, "{}: {command}", path.display());
+            self.n_commands += 1;
             let printed = printed.stdout + &printed.stderr;
-            n_commands += 1;
-            if !matches(expected, &printed.lines().collect::<Vec<_>>(), is_near) {
-                wrong.push(format!("{}: {command}\n{printed}", path.display()));
+            self.check(path, command, expected, &printed, block.tolerance());
+        }
+    }
+
+    /// Runs a cell after those before it.
+    fn run_cell(&mut self, path: &Path, before: &str, cell: &Block, expected: Option<&Block>) {
+        const MARK: &str = "---- the cell";
+        if let Some(reason) = self.python.missing(cell) {
+            eprintln!("skipped: a cell of {}: {reason}", path.display());
+            return;
+        }
+        let code = format!("{before}\nprint('{MARK}')\n{}", cell.text());
+        let output = Command::new(&self.python.program)
+            .args(["-c", &code])
+            .current_dir(&*self.folder)
+            .output()
+            .expect("Python runs");
+        let errors = text(&output.stderr);
+        assert!(output.status.success(), "{}: {errors}", path.display());
+        let printed = text(&output.stdout);
+        let (_, printed) = printed.split_once(&format!("{MARK}\n")).unwrap();
+        self.n_cells += 1;
+        let (lines, tolerance) = expected.map_or((&[][..], Tolerance::Exact), |block| {
+            (&block.lines[..], block.tolerance())
+        });
+        self.check(path, &cell.text(), lines, printed, tolerance);
+    }
+
+    /// Compares the charts of the book with what the commands wrote, or copies them.
+    fn check_pictures(&mut self) {
+        for (picture, source) in pictures() {
+            if picture.extension().is_none_or(|ending| ending != "svg") {
+                continue;
+            }
+            let source = self.folder.join(source);
+            let chart = fs::read_to_string(&source).expect("a command wrote the chart");
+            if std::env::var_os("BLESS").is_some() {
+                fs::write(&picture, &chart).expect("the picture is writable");
+            }
+            let drawn = fs::read_to_string(&picture).unwrap_or_default();
+            if !same_chart(&drawn, &chart) {
+                let (picture, source) = (picture.display(), source.display());
+                self.wrong.push(format!(
+                    "{picture} is not {source}: run scripts/pictures.sh"
+                ));
             }
         }
     }
-    fs::remove_dir_all(&folder).expect("the folder is writable");
-    (n_commands, wrong)
-}
 
-fn pages(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("the folder is there");
-    let mut pages = Vec::new();
-    for path in entries.map(|entry| entry.expect("the folder is readable").path()) {
-        if path.is_dir() {
-            pages.extend(self::pages(&path));
-        } else if path.extension().is_some_and(|extension| extension == "md") {
-            pages.push(path);
+    fn check(
+        &mut self,
+        path: &Path,
+        what: &str,
+        expected: &[String],
+        got: &str,
+        tolerance: Tolerance,
+    ) {
+        if !matches(expected, &got.lines().collect::<Vec<_>>(), tolerance) {
+            self.wrong
+                .push(format!("{}: {what}\n{got}", path.display()));
         }
     }
-    pages.sort();
-    pages
+}
+
+/// The Python of this machine: `$BENCH_PYTHON`, else `python3`.
+struct Python {
+    program: PathBuf,
+    is_there: bool,
+    has_numpy: bool,
+}
+
+impl Python {
+    fn find() -> Self {
+        let program = std::env::var_os("BENCH_PYTHON").map_or("python3".into(), PathBuf::from);
+        // The tests run in the folder of the crate, and the path is one below the root.
+        let below_root = root().join(&program);
+        let program = if below_root.is_file() {
+            below_root
+        } else {
+            program
+        };
+        let runs = |code: &str| {
+            let output = Command::new(&program).args(["-c", code]).output();
+            output.is_ok_and(|output| output.status.success())
+        };
+        Self {
+            is_there: runs(""),
+            has_numpy: runs("import numpy"),
+            program,
+        }
+    }
+
+    /// The reason why a cell cannot be run.
+    fn missing(&self, cell: &Block) -> Option<&'static str> {
+        if !self.is_there {
+            Some("there is no python3")
+        } else if cell.is("numpy") && !self.has_numpy {
+            Some("Python has no NumPy")
+        } else {
+            None
+        }
+    }
+}
+
+/// Every picture of the book with the file, beneath the folder of a run, that it is made of.
+fn pictures() -> Vec<(PathBuf, String)> {
+    let folder = root().join("docs/pictures");
+    let sources = fs::read_to_string(folder.join("sources.txt")).expect("the sources are there");
+    let lines = sources.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let (picture, source) = line.split_once(' ').expect("a picture and its source");
+            (folder.join(picture), source.trim().to_owned())
+        })
+        .collect()
+}
+
+/// True when two charts are the same, but for places that training moves by a few dots on another processor.
+fn same_chart(a: &str, b: &str) -> bool {
+    let parts = |chart: &str| -> Vec<String> {
+        let is_cut = |c: char| !(c.is_alphanumeric() || ".-%".contains(c));
+        let parts = chart.split(is_cut).filter(|part| !part.is_empty());
+        parts.map(str::to_owned).collect()
+    };
+    // `M12.5` and `L12.5` of a path.
+    let number = |part: &str| {
+        part.trim_start_matches(['M', 'L', 'H', 'V'])
+            .parse::<f64>()
+            .ok()
+    };
+    let is_near = |a: &str, b: &str| match (number(a), number(b)) {
+        (Some(a), Some(b)) => (a - b).abs() <= f64::max(8.0, 0.05 * a.abs()),
+        _ => false,
+    };
+    let (a, b) = (parts(a), parts(b));
+    let mut pairs = a.iter().zip(&b);
+    a.len() == b.len() && pairs.all(|(a, b)| a == b || is_near(a, b))
+}
+
+/// Pictures are small, and the labs and the README have some.
+#[test]
+fn pages_have_pictures_of_a_decent_size() {
+    const MAX_BYTES: u64 = 150_000;
+    let pictures: Vec<PathBuf> = pictures().into_iter().map(|(picture, _)| picture).collect();
+    for picture in &pictures {
+        let bytes = fs::metadata(picture).expect("the picture is there").len();
+        assert!(bytes < MAX_BYTES, "{}: {bytes} bytes", picture.display());
+    }
+    let names = |page: &Path| -> Vec<String> {
+        let text = fs::read_to_string(page).unwrap();
+        let pictures = links(&text).filter_map(|link| Some(link.split_once("pictures/")?.1));
+        pictures.map(str::to_owned).collect()
+    };
+    let pages = in_order();
+    let is_lab = |page: &&PathBuf| page.parent().is_some_and(|folder| folder.ends_with("labs"));
+    for page in pages
+        .iter()
+        .filter(is_lab)
+        .chain([&root().join("README.md")])
+    {
+        assert!(!names(page).is_empty(), "{}", page.display());
+    }
+    let shown: BTreeSet<String> = pages.iter().flat_map(|page| names(page)).collect();
+    for picture in pictures {
+        let name = picture.file_name().unwrap().to_string_lossy();
+        assert!(shown.contains(&*name), "{name} is on no page");
+    }
 }
 
 #[test]
 fn every_command_prints_what_the_page_says() {
-    let mut n_commands = 0;
-    let mut wrong = Vec::new();
-    for page in pages(&root().join("docs"))
-        .into_iter()
-        .chain([root().join("README.md")])
-    {
-        let (n, differing) = run_page(&page);
-        n_commands += n;
-        wrong.extend(differing);
+    let mut reader = Reader::new();
+    for page in in_order() {
+        reader.read(&page);
     }
-    assert!(n_commands > 15, "{n_commands} commands");
+    reader.check_pictures();
+    let Reader {
+        n_commands,
+        n_cells,
+        wrong,
+        ..
+    } = &reader;
+    assert!(*n_commands > 15, "{n_commands} commands");
+    assert!(*n_cells > 2 || !reader.python.is_there, "{n_cells} cells");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A page that used the folder of another would silently go on with its run.
+#[test]
+fn every_page_has_projects_of_its_own() {
+    let mut pages: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for page in in_order() {
+        let text = fs::read_to_string(&page).unwrap();
+        let blocks = blocks(&text);
+        let commands = blocks.iter().flat_map(Block::commands);
+        for (command, _) in commands {
+            let words = words(command);
+            let option = words.iter().position(|word| word == "--project");
+            let Some(project) = option.map(|k| words[k + 1].clone()) else {
+                continue;
+            };
+            let first = pages.entry(project.clone()).or_insert(page.clone());
+            assert_eq!(*first, page, "both use --project {project}");
+        }
+    }
+    assert!(pages.len() > 15, "{pages:?}");
 }
 
 #[test]
 fn every_page_is_in_the_summary_and_every_link_leads_somewhere() {
     let docs = root().join("docs");
     let summary = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
-    for page in pages(&docs) {
-        let name = page
-            .strip_prefix(&docs)
-            .unwrap()
-            .to_string_lossy()
-            .into_owned();
+    for page in pages::below(&docs) {
+        let name = page.strip_prefix(&docs).unwrap().to_string_lossy();
         assert!(
-            name == "SUMMARY.md" || summary.contains(&format!("({name})")),
+            name == "SUMMARY.md" || links(&summary).any(|link| link == name),
             "{name}"
         );
     }
-    for page in pages(&docs).into_iter().chain([root().join("README.md")]) {
+    for page in in_order() {
         let text = fs::read_to_string(&page).unwrap();
-        for link in text
-            .split("](")
-            .skip(1)
-            .filter_map(|rest| rest.split_once(')'))
-        {
-            let target = page.parent().unwrap().join(link.0);
-            assert!(target.exists(), "{}: {}", page.display(), link.0);
+        for link in links(&text) {
+            let target = page.parent().unwrap().join(link);
+            assert!(target.exists(), "{}: {link}", page.display());
         }
     }
 }
@@ -227,7 +352,7 @@ fn the_readme_and_the_checks_run_the_same_tests() {
 #[test]
 fn dots_match_anything_and_nothing_else_does() {
     let pattern = |text: &str| text.split('|').map(str::to_owned).collect::<Vec<_>>();
-    let exact = |text: &str, lines: &[&str]| matches(&pattern(text), lines, false);
+    let exact = |text: &str, lines: &[&str]| matches(&pattern(text), lines, Tolerance::Exact);
     assert!(exact("a|…|c", &["a", "b", "b", "c"]));
     assert!(exact("a|…|c", &["a", "c"]));
     assert!(!exact("a|…|c", &["a", "b"]));
@@ -236,8 +361,22 @@ fn dots_match_anything_and_nothing_else_does() {
     assert!(exact("in … s", &["in 0.1 s"]));
     assert!(!exact("in … s", &["in 0.1 m"]));
     assert!(!exact("in … s", &["on 0.1 s"]));
-    let near = |text: &str, line: &str| matches(&pattern(text), &[line], true);
+    let near = |text: &str, line: &str| matches(&pattern(text), &[line], Tolerance::Decimals);
     assert!(near("loss 1.00, acc 0.5", "loss 1.04, acc 0.49"));
     assert!(!near("loss 1.00, acc 0.5", "loss 1.06, acc 0.5"));
     assert!(!near("epoch 1 loss 1.0", "epoch 2 loss 1.0"));
+    let counts = |text: &str, line: &str| matches(&pattern(text), &[line], Tolerance::Counts);
+    assert!(counts("2304 76 0.5", "2310 80 0.51"));
+    assert!(!counts("2304 76 0.5", "2304 97 0.5"));
+}
+
+#[test]
+fn charts_may_differ_by_a_few_dots_and_in_nothing_else() {
+    let chart = r#"<path d="M10.5 20 L300 40.25" stroke="red"/><text x="5">loss</text>"#;
+    assert!(same_chart(chart, chart));
+    assert!(same_chart(chart, &chart.replace("40.25", "43.5")));
+    assert!(!same_chart(chart, &chart.replace("40.25", "80.25")));
+    assert!(!same_chart(chart, &chart.replace("loss", "accuracy")));
+    assert!(!same_chart(chart, &chart.replace("red", "blue")));
+    assert!(!same_chart(chart, &chart.replace(" L300 40.25", "")));
 }

@@ -108,7 +108,7 @@ fn names(line: &str) -> Vec<String> {
 #[test]
 fn every_listed_name_is_explained() {
     let kinds = names("list --json");
-    assert_eq!(kinds.len(), 18);
+    assert_eq!(kinds.len(), 20);
     for kind in kinds {
         for name in names(&format!("list {kind} --json")) {
             let meanings = json(&format!("explain {name} --json"));

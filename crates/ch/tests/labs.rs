@@ -189,7 +189,7 @@ fn few_trials_come_close_to_all_of_them() {
     let (_, rest) = page.split_once("file=sum.toml\n").unwrap();
     workspace.write("sum.toml", rest.split_once("```").unwrap().0);
     workspace.json(
-        "train jsc-toy jsc-sim --max-epochs 10 --batch-size 256 --learning-rate 1e-2 --project toy",
+        "train jsc-toy jsc-sim --max-epochs 10 --batch-size 256 --learning-rate 1e-2 --project lab3-toy",
     );
     let best = |options: &str| {
         let result = workspace.json(&format!(

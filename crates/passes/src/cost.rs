@@ -3,7 +3,7 @@
 use crate::Context;
 use config::Reader;
 use format::Format;
-use ir::{BitOpRule, FlopFormula, Node, NodeId, Op, Verified};
+use ir::{BitOpRule, FlopFormula, Node, NodeId, Op, ParamRole, Verified};
 
 /// Bits of a value without a format.
 pub const FLOAT_BITS: f64 = 32.0;
@@ -226,7 +226,7 @@ fn trained_parameters(node: &Node) -> u64 {
     let trained = node
         .param_specs()
         .into_iter()
-        .filter(|(.., role)| *role == ir::ParamRole::Trained);
+        .filter(|(.., role)| *role == ParamRole::Trained);
     trained
         .map(|(_, shape, ..)| shape.iter().map(|&size| size as u64).product::<u64>())
         .sum()
@@ -251,60 +251,82 @@ pub fn shapes(verified: &Verified, id: NodeId, batch: usize) -> Option<Vec<Vec<u
     types.iter().map(|ty| ty.shape.bind(batch)).collect()
 }
 
-/// Average bits over the weights and over the activations of a graph, each weighted by its size. A node's activations are
-/// its data inputs, because there they are rounded.
-///
-/// Differs from MASE: there integer(8, 4) counts as 12 bits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AverageBits {
-    /// Bits per trained parameter.
-    pub weight: f64,
-    /// Bits per element of a data input.
-    pub activation: f64,
-    /// Number of trained parameters.
-    pub weights: u64,
-    /// Number of elements of data inputs.
-    pub activations: u64,
+/// Elements of several ports and their bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PortBits {
+    /// Number of elements.
+    pub elements: u64,
+    /// Bits of all elements together.
+    pub bits: f64,
 }
 
-/// The average bits of a graph for a batch.
-pub fn average_bits(verified: &Verified, batch: usize) -> Option<AverageBits> {
-    let (mut weight, mut activation) = ((0.0, 0_u64), (0.0, 0_u64));
-    for (id, node) in verified.graph().iter() {
-        if matches!(node.op, Op::Placeholder(_) | Op::Output(_)) {
-            continue;
-        }
-        let is_buffer = |port: &str| {
-            let specs = node.param_specs();
-            specs
-                .iter()
-                .any(|(name, .., role)| *name == port && *role == ir::ParamRole::Buffer)
-        };
-        for size in port_sizes(verified, id, batch)? {
-            let sum = if size.port.starts_with("data_in_") {
-                &mut activation
-            } else if size.port.starts_with("data_out_") || is_buffer(&size.port) {
-                continue;
-            } else {
-                &mut weight
-            };
-            sum.0 += size.bits * size.elements as f64;
-            sum.1 += size.elements as u64;
+impl PortBits {
+    /// Bits of an element; those of a float where there is none.
+    pub fn mean(&self) -> f64 {
+        match self.elements {
+            0 => FLOAT_BITS,
+            elements => self.bits / elements as f64,
         }
     }
-    let mean = |(bits, count): (f64, u64)| {
-        if count == 0 {
-            FLOAT_BITS
-        } else {
-            bits / count as f64
-        }
+}
+
+impl std::ops::AddAssign for PortBits {
+    fn add_assign(&mut self, other: Self) {
+        self.elements += other.elements;
+        self.bits += other.bits;
+    }
+}
+
+/// The bits of a node by what they hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NodeBits {
+    /// The `weight` of a layer that multiplies or looks up; norms scale, they have no such weight.
+    pub layer_weights: PortBits,
+    /// All trained parameters: weights, biases, scales and shifts.
+    pub parameters: PortBits,
+    /// The data inputs.
+    pub activations: PortBits,
+}
+
+impl std::ops::AddAssign for NodeBits {
+    fn add_assign(&mut self, other: Self) {
+        self.layer_weights += other.layer_weights;
+        self.parameters += other.parameters;
+        self.activations += other.activations;
+    }
+}
+
+/// The bits of a node for a batch. `None` when the batch is larger than memory could hold.
+pub fn node_bits(verified: &Verified, id: NodeId, batch: usize) -> Option<NodeBits> {
+    let node = verified.graph().node(id);
+    let mut sum = NodeBits::default();
+    if matches!(node.op, Op::Placeholder(_) | Op::Output(_)) {
+        return Some(sum);
+    }
+    let is_layer = matches!(
+        node.op,
+        Op::Linear(_) | Op::Conv1d(_) | Op::Conv2d(_) | Op::Embedding(_)
+    );
+    let specs = node.param_specs();
+    let is_trained = |port: &str| {
+        let mut specs = specs.iter();
+        specs.any(|(name, .., role)| *name == port && *role == ParamRole::Trained)
     };
-    Some(AverageBits {
-        weight: mean(weight),
-        activation: mean(activation),
-        weights: weight.1,
-        activations: activation.1,
-    })
+    for size in port_sizes(verified, id, batch)? {
+        let bits = PortBits {
+            elements: size.elements as u64,
+            bits: size.bits * size.elements as f64,
+        };
+        if size.port.starts_with("data_in_") {
+            sum.activations += bits;
+        } else if is_trained(&size.port) {
+            sum.parameters += bits;
+            if is_layer && size.port == "weight" {
+                sum.layer_weights += bits;
+            }
+        }
+    }
+    Some(sum)
 }
 
 /// The formats of a node's ports in the order of the ports: data inputs, parameters, results.

@@ -114,7 +114,7 @@ pub fn run(args: &Args) -> Result<Output> {
 
 /// The standardising that the rows of a file need: that of the first network's training.
 fn standardize(network: &str) -> Result<Standardize> {
-    let trained = rows::preparation_of(Path::new(network))?;
+    let trained = rows::preparation_of(&network_file(network)?)?;
     Ok(trained
         .standardizer
         .map_or(Standardize::None, Standardize::By))
@@ -143,14 +143,27 @@ enum Weights {
     Stored(Box<Checkpoint>),
 }
 
+/// The file of a network, which for the folder of a run is its best checkpoint. A model is no file.
+fn network_file(name: &str) -> Result<PathBuf> {
+    let path = Path::new(name);
+    if checkpoints::is_weights(name) {
+        checkpoints::resolve(path)
+    } else {
+        Ok(path.to_owned())
+    }
+}
+
 /// A network, and the weights that it still needs.
 fn define(args: &Args, name: &str, info: &ModelInfo) -> Result<(Graph, Option<Weights>)> {
-    let path = Path::new(name);
+    let path = &network_file(name)?;
     let is_text = path.extension().is_some_and(|extension| extension == "mg");
     if is_text || (!path.is_file() && models::find(name).is_ok()) {
         let graph = source::load(name, info)?;
         source::verify(name, &graph)?;
         return Ok((graph, Some(Weights::Start)));
+    }
+    if !path.is_file() && source::is_path(name) {
+        bail!("there is no file {name}");
     }
     if !path.is_file() {
         let why = models::find(name)

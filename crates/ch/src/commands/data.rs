@@ -18,10 +18,13 @@ pub struct Args {
 #[derive(clap::Subcommand)]
 enum Verb {
     /// List all datasets and where they are
+    #[command(after_help = "Examples:\n  ch data list")]
     List(Common),
     /// Find a dataset, or fetch and verify it
+    #[command(after_help = "Examples:\n  ch data get jsc-sim")]
     Get(Named),
     /// Describe a dataset: shape, classes, balance, ranges, files
+    #[command(after_help = "Examples:\n  ch data info jsc-sim")]
     Info(Named),
 }
 

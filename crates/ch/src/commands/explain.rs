@@ -1,7 +1,7 @@
 //! `ch explain WORD`: any name the program prints, from the tables.
 
 use crate::output::{Output, json_text};
-use crate::vocabulary::{KINDS, Word};
+use crate::vocabulary::{KINDS, Word, compound};
 use anyhow::bail;
 use config::did_you_mean;
 use serde_json::json;
@@ -21,10 +21,13 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Output> {
     // A column heading is several words, and nobody wants to quote it.
     let wanted = args.word.join(" ");
-    let all: Vec<(&str, Word)> = KINDS
+    let mut all: Vec<(&str, Word)> = KINDS
         .iter()
         .flat_map(|kind| (kind.words)().into_iter().map(|word| (kind.singular, word)))
         .collect();
+    if !all.iter().any(|(_, word)| word.is_called(&wanted)) {
+        all.extend(compound::explain(&wanted));
+    }
     let found: Vec<&(&str, Word)> = all
         .iter()
         .filter(|(_, word)| word.is_called(&wanted))

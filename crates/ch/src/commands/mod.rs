@@ -8,10 +8,13 @@ use clap::Subcommand;
 use report::Column;
 
 mod compare;
+mod completions;
 mod data;
 mod explain;
 mod format;
+mod help;
 mod list;
+mod man;
 mod predict;
 mod run;
 mod search;
@@ -20,41 +23,109 @@ mod test;
 mod train;
 mod transform;
 
-/// A command with its arguments.
+/// A command with its arguments. The examples are run in their order by a test.
 #[derive(Subcommand)]
 pub enum Command {
     /// Train a network; keep the best and the last checkpoint
-    #[command(override_usage = "ch train [MODEL] [DATASET] [OPTIONS]")]
+    #[command(
+        override_usage = "ch train [MODEL] [DATASET] [OPTIONS]",
+        after_help = "Examples:
+  ch train jsc-tiny jsc-sim --max-epochs 4 --project demo
+  ch train --resume=mase_output/demo --max-epochs 6
+  ch train jsc-tiny jsc-sim --max-epochs 1 --sweep learning_rate=1e-3,1e-2 --sweep seed=0..3 --project demo-rates"
+    )]
     Train(train::Args),
-    /// Loss and accuracy on the test rows
-    #[command(override_usage = "ch test [MODEL] [DATASET] [OPTIONS]")]
+    /// Loss, accuracy and the scores of every class on the test rows
+    #[command(
+        override_usage = "ch test [MODEL] [DATASET] [OPTIONS]",
+        after_help = "Examples:
+  ch test jsc-tiny jsc-sim --load mase_output/demo
+  ch test jsc-tiny jsc-sim --load mase_output/demo --split val --out charts"
+    )]
     Test(test::Args),
     /// Run a network over a dataset or an array and write the outputs
-    #[command(override_usage = "ch predict [MODEL] [DATASET|ARRAYS] --out Y.npy [OPTIONS]")]
-    Predict(predict::Args),
-    /// Run the passes of a config file over a network: report, profile, quantise, prune, count, …
     #[command(
-        override_usage = "ch transform <--config FILE|--pipeline NAME> [MODEL] [DATASET] [OPTIONS]"
+        override_usage = "ch predict [MODEL] [DATASET|ARRAYS] --out Y.npy [OPTIONS]",
+        after_help = "Examples:
+  ch predict jsc-tiny jsc-sim --load mase_output/demo --out y.npy"
+    )]
+    Predict(predict::Args),
+    /// Run passes over a network: report, profile, quantise, prune, …
+    #[command(
+        override_usage = "ch transform <--config FILE|--pipeline NAME> [MODEL] [DATASET] [OPTIONS]",
+        after_help = "Examples:
+  ch transform --config configs/examples/jsc_toy_by_type.toml --project demo-toy
+  ch transform --pipeline ptq jsc-tiny jsc-sim --load mase_output/demo --project demo-ptq"
     )]
     Transform(transform::Args),
-    /// Search for the number formats with the best trade between accuracy and cost
-    #[command(override_usage = "ch search --config FILE [MODEL] [DATASET] [OPTIONS]")]
+    /// Search for the formats with the best trade of accuracy and cost
+    #[command(
+        override_usage = "ch search --config FILE [MODEL] [DATASET] [OPTIONS]",
+        after_help = "Examples:
+  ch search --config configs/examples/jsc_tiny_search.toml --load mase_output/demo --project demo-search
+  ch search --config configs/examples/jsc_tiny_search.toml --load mase_output/demo --sampler random --n-trials 10"
+    )]
     Search(search::Args),
-    /// Everything a config file asks for: train, test, passes, compare, test again, search
-    #[command(override_usage = "ch run FILE [OPTIONS]")]
+    /// Do all that a config file asks for: train, test, search, …
+    #[command(
+        override_usage = "ch run FILE [OPTIONS]",
+        after_help = "Examples:
+  ch run configs/quickstart.toml"
+    )]
     Run(run::Args),
-    /// Two networks side by side: formats, weights, errors of every node, outputs
+    /// Compare two networks: formats, weights, errors of nodes, outputs
+    #[command(after_help = "Examples:
+  ch compare mase_output/demo mase_output/demo-ptq jsc-sim
+  ch compare jsc-tiny jsc-tiny --num-samples 64")]
     Compare(compare::Args),
     /// Find, fetch and describe datasets
+    #[command(after_help = "Examples:
+  ch data list
+  ch data info jsc-sim")]
     Data(data::Args),
-    /// Print a network: its graph as text, then shapes, parameters and costs of every node
+    /// Print a network: its graph, shapes, parameters and costs
+    #[command(after_help = "Examples:
+  ch show jsc-tiny
+  ch show mase_output/demo --batch-size 1")]
     Show(show::Args),
     /// List the names of a kind: operators, formats, models, …
+    #[command(after_help = "Examples:
+  ch list
+  ch list models")]
     List(list::Args),
     /// Explain any name the program prints
+    #[command(after_help = "Examples:
+  ch explain val_loss_epoch
+  ch explain Original type")]
     Explain(explain::Args),
     /// Put values under the microscope of a number format
+    #[command(after_help = "Examples:
+  ch format 'integer(8, 4)' 0.03125 1.97 8
+  ch format 'minifloat_ieee(4, 2)' --table")]
     Format(format::Args),
+    /// Print the help of a command
+    #[command(after_help = "Examples:
+  ch help train
+  ch help data get")]
+    Help(help::Args),
+    /// Print a script for a shell: bash, zsh, fish, elvish, powershell
+    #[command(after_help = "Examples:
+  ch completions bash
+  ch completions zsh
+
+Now: source <(ch completions bash)
+For good: ch completions bash > ~/.local/share/bash-completion/completions/ch
+          ch completions zsh > DIR/_ch, for a DIR of $fpath
+          ch completions fish > ~/.config/fish/completions/ch.fish")]
+    Completions(completions::Args),
+    /// Print a page of the manual
+    #[command(after_help = "Examples:
+  ch man
+  ch man train
+
+To read: ch man | man -l -
+For good: ch man > ~/.local/share/man/man1/ch.1")]
+    Man(man::Args),
 }
 
 impl Command {
@@ -73,6 +144,9 @@ impl Command {
             Self::List(args) => list::run(args),
             Self::Explain(args) => explain::run(args),
             Self::Format(args) => format::run(args),
+            Self::Help(args) => help::run(args),
+            Self::Completions(args) => completions::run(args),
+            Self::Man(args) => man::run(args),
         }
     }
 }

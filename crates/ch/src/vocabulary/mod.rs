@@ -6,9 +6,12 @@ use crate::settings::{SETTINGS, Setting};
 use format::Format;
 use ir::{FxOp, MaseType, Op};
 
+pub mod compound;
 mod details;
+mod keys;
 mod ports;
 mod reports;
+mod terms;
 mod training;
 
 /// A kind of names.
@@ -58,6 +61,8 @@ pub static KINDS: &[Kind] = &[
     Kind::new("rules", "rule", "what the verifier asks of a graph", || plain_all(ir::RULES)),
     Kind::new("ports", "port", "what a node reads and makes", || plain_all(ports::PORTS)),
     Kind::new("columns", "column", "headings of the program's tables", columns),
+    Kind::new("keys", "key", "keys of the program's JSON and CSV files", || plain_all(keys::KEYS)),
+    Kind::new("words", "word", "words in messages and in the cells of tables", || plain_all(terms::TERMS)),
 ];
 
 impl Kind {

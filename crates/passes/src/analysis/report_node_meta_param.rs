@@ -1,10 +1,11 @@
 //! The metadata of every node.
 
+use crate::interface::{MetaFile, metadata_text, node_metadata};
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
-use ir::{Graph, metadata, verify};
+use ir::Graph;
 use report::Table;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 use std::path::PathBuf;
 
 /// `[passes.report_node_meta_param]`: see [`Pass::DOC`].
@@ -32,7 +33,8 @@ Example:
   which = [\"software\"]
   save_path = \"meta.json\"
 
-Config: which, some of all, common, hardware, software; save_path, write the metadata there as JSON.
+Config: which, some of all, common, hardware, software; save_path, write the metadata there: as JSON or
+TOML if it ends so, else as the text below.
 Reads: the graph and its statistics. Writes: the file. Limits: none.";
 
     fn read(reader: &mut Reader) -> Self {
@@ -60,7 +62,6 @@ Reads: the graph and its statistics. Writes: the file. Limits: none.";
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
-        let verified = verify(graph)?;
         let parts = PARTS.iter().filter(|(part, _)| self.which.contains(part));
         let headings = ["Node name", "Fx Node op", "Mase type", "Mase op"];
         let mut table = Table::new(
@@ -69,10 +70,9 @@ Reads: the graph and its statistics. Writes: the file. Limits: none.";
                 .chain(parts.clone().map(|(_, heading)| *heading))
                 .collect::<Vec<_>>(),
         );
-        let mut all = Map::new();
-        for (id, node) in graph.iter() {
-            let meta = serde_json::to_value(metadata(&verified, id, context.batch_size))
-                .map_err(|error| PassError::node(node, error.to_string()))?;
+        let mut nodes = node_metadata(graph, context.batch_size)?;
+        for (_, node) in graph.iter() {
+            let meta = &mut nodes[&node.name];
             let mut cells = vec![
                 node.name.clone(),
                 node.fx_op().name().to_owned(),
@@ -81,42 +81,16 @@ Reads: the graph and its statistics. Writes: the file. Limits: none.";
             ];
             cells.extend(parts.clone().map(|(part, _)| meta[*part].to_string()));
             table.push(cells);
-            let kept: Map<String, Json> = parts
-                .clone()
-                .map(|(part, _)| ((*part).to_owned(), meta[*part].clone()))
-                .collect();
-            all.insert(node.name.clone(), Json::Object(kept));
+            let kept = parts.clone();
+            let kept = kept.map(|(part, _)| ((*part).to_owned(), meta[*part].take()));
+            *meta = Json::Object(kept.collect());
         }
-        let all = Json::Object(all);
         if let Some(path) = &self.save_path {
-            context.write(path, format!("{all:#}\n"));
+            let file = MetaFile::of(path, MetaFile::Text).write(graph, &nodes);
+            context.write(path, file);
         }
-        let report = PassReport::text(pretty(&all)).with_fact("metadata", all);
+        let report = PassReport::text(metadata_text(&nodes)).with_fact("metadata", nodes);
         context.write("report_node_meta_param.csv", table.to_csv());
         Ok(report)
-    }
-}
-
-/// One line a node, port after port below it: a grid of long JSON cells would not fit any terminal.
-fn pretty(all: &Json) -> String {
-    let mut lines = Vec::new();
-    for (node, parts) in all.as_object().into_iter().flatten() {
-        lines.push(node.clone());
-        for (part, content) in parts.as_object().into_iter().flatten() {
-            let is_empty = content.as_object().is_none_or(Map::is_empty);
-            lines.push(format!("  {part}:{}", if is_empty { " {}" } else { "" }));
-            lines.extend(content.as_object().into_iter().flatten().flat_map(entry));
-        }
-    }
-    lines.join("\n")
-}
-
-fn entry((key, value): (&String, &Json)) -> Vec<String> {
-    match value.as_object() {
-        Some(ports) => {
-            let port = |(port, meta)| format!("    {key}.{port}: {meta}");
-            ports.iter().map(port).collect()
-        }
-        None => vec![format!("    {key}: {value}")],
     }
 }

@@ -4,27 +4,30 @@ use crate::PassError;
 use config::did_you_mean;
 use config::{Item, Table, Value};
 use format::Format;
-use ir::{Graph, NodeId, metadata, verify};
+use ir::{Graph, NodeId};
 use serde_json::{Map, Value as Json};
 
-/// The metadata of a graph. Beside `type` and `precision` a port with a format has its full text under `format`.
-pub fn write(graph: &Graph, batch: usize) -> Result<String, PassError> {
-    let verified = verify(graph)?;
+/// The metadata of nodes. Beside `type` and `precision` a port with a format has its full text under `format`.
+pub fn write(graph: &Graph, nodes: &Map<String, Json>) -> String {
     let mut text = String::new();
-    for (id, node) in graph.iter() {
-        let mut meta = serde_json::to_value(metadata(&verified, id, batch))
-            .map_err(|error| PassError::node(node, error.to_string()))?;
+    for (_, node) in graph.iter() {
+        let Some(meta) = nodes.get(&node.name) else {
+            continue;
+        };
+        let mut meta = meta.clone();
         for (port, format) in &node.formats {
             let side = if port.starts_with("data_out") {
                 "results"
             } else {
                 "args"
             };
-            meta["common"][side][port]["format"] = format.to_string().into();
+            if let Some(port) = meta.pointer_mut(&format!("/common/{side}/{port}")) {
+                port["format"] = format.to_string().into();
+            }
         }
         table(&mut text, &quoted_key(&node.name), &meta);
     }
-    Ok(text)
+    text
 }
 
 /// Single values first, then the tables below.
@@ -37,16 +40,7 @@ fn table(text: &mut String, path: &str, json: &Json) {
     if !single.is_empty() {
         text.push_str(&["[", path, "]\n"].concat());
         for (key, value) in single {
-            text.push_str(
-                &[
-                    &quoted_key(key),
-                    " = ",
-                    &inline(value),
-                    "
-",
-                ]
-                .concat(),
-            );
+            text.push_str(&[&quoted_key(key), " = ", &inline(value), "\n"].concat());
         }
         text.push('\n');
     }

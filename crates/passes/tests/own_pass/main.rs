@@ -2,11 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod my_flops;
+mod open_outputs;
 
 use config::{Reader, Table};
 use ir::Graph;
 use my_flops::MyFlops;
-use passes::{Context, Pass, PassEntry, PassError, Program};
+use open_outputs::OpenOutputs;
+use passes::{Context, Pass, PassEntry, PassError, PassReport, Program};
 use std::path::Path;
 
 fn model(name: &str) -> Graph {
@@ -15,12 +17,17 @@ fn model(name: &str) -> Graph {
     graph
 }
 
-fn my_flops(graph: &mut Graph) -> Result<u64, PassError> {
-    let table = Table::parse("batch_size = 8").unwrap();
+/// The report of a pass with a config.
+fn report_of<P: Pass>(graph: &mut Graph, config: &str) -> Result<PassReport, PassError> {
+    let table = Table::parse(config).unwrap();
     let mut reader = Reader::new(&table, 0..0);
-    let pass = MyFlops::read(&mut reader);
+    let pass = P::read(&mut reader);
     assert!(reader.finish().is_empty());
-    let report = pass.run(graph, &mut Context::new(&graph.clone(), None))?;
+    pass.run(graph, &mut Context::new(&graph.clone(), None))
+}
+
+fn my_flops(graph: &mut Graph) -> Result<u64, PassError> {
+    let report = report_of::<MyFlops>(graph, "batch_size = 8")?;
     Ok(report.facts["total_flops"].as_u64().unwrap())
 }
 
@@ -64,13 +71,41 @@ fn its_line_in_the_table_is_one() {
 }
 
 #[test]
-fn the_page_shows_this_file() {
+fn the_last_relu_is_removed_and_no_other() {
+    let mut graph = model("jsc-toy");
+    let is_relu = |node: &&ir::Node| node.op.name() == "relu";
+    let relus = |graph: &Graph| graph.nodes().iter().filter(is_relu).count();
+    let before = relus(&graph);
+    report_of::<OpenOutputs>(&mut graph, "").unwrap();
+    ir::verify(&graph).unwrap();
+    assert_eq!(relus(&graph), before - 1);
+    let output = graph.nodes().last().unwrap();
+    let last = graph.node(output.inputs[0].node);
+    assert_eq!(last.op.name(), "batch_norm1d");
+    // Nothing is left to remove.
+    let opened = graph.clone();
+    report_of::<OpenOutputs>(&mut graph, "").unwrap();
+    assert_eq!(graph, opened);
+}
+
+#[test]
+fn the_page_shows_these_files_and_what_they_report() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/own-pass.md");
     let page = std::fs::read_to_string(page).unwrap();
-    let file = include_str!("my_flops.rs");
-    let shown = format!("```rust\n{file}```");
-    assert!(
-        page.contains(&shown),
-        "docs/own-pass.md shows another my_flops.rs"
-    );
+    for file in [include_str!("my_flops.rs"), include_str!("open_outputs.rs")] {
+        let shown = format!("```rust\n{file}```");
+        assert!(
+            page.contains(&shown),
+            "docs/own-pass.md shows another\n{file}"
+        );
+    }
+    let counted = report_of::<MyFlops>(&mut model("jsc-tiny"), "").unwrap();
+    let opened = report_of::<OpenOutputs>(&mut model("jsc-tiny"), "").unwrap();
+    for report in [counted, opened] {
+        let text = report.to_text();
+        assert!(
+            page.contains(text.trim_end()),
+            "docs/own-pass.md shows another\n{text}"
+        );
+    }
 }

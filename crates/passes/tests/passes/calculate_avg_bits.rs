@@ -11,3 +11,11 @@ fn layers_count_by_their_size() {
     let got = fact(&reports, "calculate_avg_bits_2", "w_avg_bit");
     assert!((got - expected).abs() < 1e-9, "{got}");
 }
+
+#[test]
+fn layer_weights_are_counted_without_biases_and_norms() {
+    let reports = around_quantizing("[calculate_avg_bits]\n", "calculate_avg_bits_2");
+    let average = |name| fact(&reports, name, "average_bitwidth");
+    assert_eq!(average("calculate_avg_bits"), 32.0);
+    assert_eq!(average("calculate_avg_bits_2"), 8.0);
+}

@@ -131,6 +131,7 @@ fn importance(report: &Report) -> Option<String> {
         .take(MAX_IMPORTANCES)
         .map(share)
         .collect();
-    let line = format!("what {name} depends on: {}", shown.join(", "));
+    let about = "of its variance over these trials, each by itself; shares overlap and need not add up to 100%";
+    let line = format!("what {name} depends on: {}\n({about})", shown.join(", "));
     (!shown.is_empty()).then(|| fit::message(&line, 0, Stream::Out))
 }

@@ -10,7 +10,14 @@ graph "mlp" {
 ----
 # the graph is as it was
 
-What         Elements  Average bits
------------  --------  ------------
-weights            23       16.3478
-activations        80       22.4000
+What           Elements  Average bits
+-------------  --------  ------------
+layer weights        18       16.0000
+parameters           23       16.3478
+activations          80       22.4000
+
+Node name  Parameters  Bits of a parameter  Inputs  Bits of an input
+---------  ----------  -------------------  ------  ----------------
+fc1                15               8.0000      32            8.0000
+act                 0                           24           32.0000
+fc2                 8              32.0000      24           32.0000
