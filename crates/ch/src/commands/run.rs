@@ -19,6 +19,7 @@ use passes::compare::Compare;
 use search::config::SearchConfig;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 /// Arguments of `ch run`.
 #[derive(clap::Args)]
@@ -234,6 +235,7 @@ impl<'a> Flow<'a> {
         let stop = stop_flag()?;
         let search = run.prepare(asked, graph)?;
         let outcome = run.run(&search, None, software, &stop, self.console)?;
+        self.interrupted = stop.load(Ordering::Relaxed);
         self.report(&outcome.text);
         self.facts["search"] = outcome.json;
         Ok(())

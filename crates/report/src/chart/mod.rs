@@ -142,7 +142,11 @@ impl Chart {
         for (line, &i) in named[..shown].iter().enumerate() {
             let y = at(first + line);
             let series = &self.series[i];
-            svg.key(right + 14.0, y, self.color(i), series.mark == Mark::Dashes);
+            match series.mark {
+                Mark::Dots => svg.point_key(right + 14.0, y, self.color(i), 0.4),
+                Mark::Points => svg.point_key(right + 14.0, y, self.color(i), 1.0),
+                mark => svg.key(right + 14.0, y, self.color(i), mark == Mark::Dashes),
+            }
             svg.text(right + 36.0, y, "start", &shortened(&series.name), "");
         }
         if !fits {

@@ -71,6 +71,11 @@ impl Svg {
         );
     }
 
+    /// A sample of points for the legend, left of the text at this height.
+    pub fn point_key(&mut self, x: f64, y: f64, color: &str, opacity: f64) {
+        self.circles(&[(x + 8.0, y - 4.0)], color, opacity);
+    }
+
     /// A sample of a line for the legend, left of the text at this height.
     pub fn key(&mut self, x: f64, y: f64, color: &str, is_dashed: bool) {
         let dashes = if is_dashed {

@@ -10,6 +10,7 @@ use crate::settings::{Action, Config, Resume, SettingArgs, hide_unused};
 use crate::{pipeline, rows};
 use anyhow::{Result, bail};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use trials::{JOURNAL, Options, SearchRun};
 
 /// Arguments of `ch search`.
@@ -73,7 +74,11 @@ pub fn run(args: &Args) -> Result<Output> {
     } else {
         outcome.text
     };
-    Ok(text.into())
+    Ok(Output {
+        text,
+        passed: true,
+        interrupted: stop.load(Ordering::Relaxed),
+    })
 }
 
 /// The folder of an earlier search.
