@@ -199,9 +199,6 @@ fn notices(fetch: impl FnOnce(&OpenOptions)) -> Vec<String> {
 
 #[test]
 fn a_fetch_is_announced_with_its_size_before_it_begins() {
-    if !has_curl() {
-        return;
-    }
     struct Case {
         name: &'static str,
         n_bytes: Option<u64>,
@@ -209,6 +206,9 @@ fn a_fetch_is_announced_with_its_size_before_it_begins() {
         there: usize,
         answers: Vec<Answer>,
         expected: &'static str,
+    }
+    if !has_curl() {
+        return;
     }
     let cases = [
         Case {
