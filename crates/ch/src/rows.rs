@@ -6,7 +6,7 @@ use crate::{checkpoints, pipeline};
 use anyhow::{Context, Result, bail};
 use data::{Dataset, OpenOptions, Preparation, Split, SplitName, Standardize};
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whole numbers above this are not taken for the places of classes.
 const MAX_PLACE: usize = 10_000;
@@ -50,6 +50,43 @@ impl Part {
         };
         format!("{count} {} rows of {all}", name.long_name())
     }
+}
+
+/// The options of a command that opens a dataset and has no settings.
+#[derive(Clone, Debug, clap::Args)]
+pub struct DataArgs {
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        help = "Folder with datasets; $MASE_DATA if not given"
+    )]
+    data_dir: Option<PathBuf>,
+    #[arg(
+        long,
+        help = "Fetch nothing; a dataset whose files are not there is an error. $MASE_OFFLINE=1 does the same"
+    )]
+    offline: bool,
+}
+
+impl DataArgs {
+    /// The options with these places.
+    pub fn apply<'a>(&self, options: OpenOptions<'a>) -> OpenOptions<'a> {
+        OpenOptions {
+            data_dir: self.data_dir.clone(),
+            offline: self.offline,
+            ..options
+        }
+    }
+}
+
+/// Calls `open` with options that report notices and downloads to the console.
+pub fn reporting<T>(console: &mut Console, open: impl FnOnce(OpenOptions) -> T) -> T {
+    let console = RefCell::new(console);
+    open(OpenOptions {
+        progress: Some(&|file, have, all| console.borrow_mut().transfer(file, have, all)),
+        notice: Some(&|sentence| console.borrow_mut().note(sentence)),
+        ..OpenOptions::default()
+    })
 }
 
 /// The dataset of a run that learns from it, or uses all its splits.
@@ -105,17 +142,17 @@ pub fn open_arrays(settings: &Settings, path: &Path, console: &mut Console) -> R
             path.display()
         );
     }
-    let console = RefCell::new(console);
-    let options = OpenOptions {
-        inputs: &inputs,
-        standardize,
-        notice: Some(&|sentence| console.borrow_mut().note(sentence)),
-        ..OpenOptions::default()
-    };
-    let data = data::open_unlabeled(path, &options)?;
+    let data = reporting(console, |options| {
+        let options = OpenOptions {
+            inputs: &inputs,
+            standardize,
+            ..options
+        };
+        data::open_unlabeled(path, &options)
+    })?;
     let (rows, scaling) = (data.train.len(), &data.info.scaling);
     let line = format!("{}: all {rows} rows ({scaling})", path.display());
-    console.borrow_mut().print(&line);
+    console.print(&line);
     Ok(data)
 }
 
@@ -141,21 +178,18 @@ fn open_prepared(
         settings::ValSplit::Train => data::ValSplit::Train,
         settings::ValSplit::HeldOut => data::ValSplit::HeldOut,
     };
-    let console = RefCell::new(console);
-    let opened = data::open(
-        name,
-        &OpenOptions {
+    let opened = reporting(console, |options| {
+        let options = OpenOptions {
             data_dir: settings.data_dir.clone(),
+            offline: settings.offline,
             val_split,
             standardize: standardize(settings, &preparation, learns),
             is_whole,
             inputs: &inputs,
-            progress: Some(&|file, have, all| console.borrow_mut().transfer(file, have, all)),
-            notice: Some(&|sentence| console.borrow_mut().note(sentence)),
-            ..OpenOptions::default()
-        },
-    )?;
-    let console = console.into_inner();
+            ..options
+        };
+        data::open(name, &options)
+    })?;
     if learns {
         return Ok(in_order(opened, preparation.classes, console));
     }

@@ -1,6 +1,7 @@
 //! The datasets that are known by name.
 
 use crate::dataset::Dataset;
+use crate::download::Check;
 use crate::error::DataError;
 use crate::open::Request;
 use crate::sets::{cifar10, idx_images, jsc, jsc_openml, jsc_sim, toy_tiny};
@@ -36,10 +37,29 @@ pub struct DatasetEntry {
 pub(crate) struct FileEntry {
     /// The names it goes by; the first is the one that is fetched.
     pub names: &'static [&'static str],
-    /// The address it can be fetched from.
-    pub url: Option<&'static str>,
-    /// Its SHA-256, in hexadecimal, where known.
-    pub sha256: Option<&'static str>,
+    /// The place it can be fetched from.
+    pub origin: Option<Origin<'static>>,
+}
+
+/// The published place of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    /// The address.
+    pub url: &'a str,
+    /// The published size.
+    pub n_bytes: Option<u64>,
+    /// The check that the file must pass.
+    pub check: Check,
+}
+
+impl FileEntry {
+    /// A file that cannot be fetched.
+    pub const fn local(names: &'static [&'static str]) -> Self {
+        Self {
+            names,
+            origin: None,
+        }
+    }
 }
 
 const DIGITS: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];

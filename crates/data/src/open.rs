@@ -190,8 +190,12 @@ fn files(
     if let Some(paths) = locate(entry, roots) {
         return Ok(paths);
     }
-    if options.offline {
-        return Err(missing(entry, roots, " and the network may not be used"));
+    if options.is_offline() {
+        return Err(missing(
+            entry,
+            roots,
+            " and the network may not be used (--offline or MASE_OFFLINE)",
+        ));
     }
     if !can_download(entry) {
         return Err(missing(entry, roots, ""));
@@ -202,7 +206,7 @@ fn files(
 }
 
 fn can_download(entry: &DatasetEntry) -> bool {
-    entry.forms[0].iter().all(|file| file.url.is_some())
+    entry.forms[0].iter().all(|file| file.origin.is_some())
 }
 
 fn fetch(entry: &DatasetEntry, options: &OpenOptions, roots: &[PathBuf]) -> Result<(), DataError> {
@@ -213,8 +217,8 @@ fn fetch(entry: &DatasetEntry, options: &OpenOptions, roots: &[PathBuf]) -> Resu
         .zip(places::locate(entry, files, roots))
         .filter(|(_, path)| path.is_none());
     for (file, _) in absent {
-        if let (Some(url), Some(folder)) = (file.url, &folder) {
-            download::fetch(url, &folder.join(file.names[0]), file.sha256, options)?;
+        if let (Some(origin), Some(folder)) = (&file.origin, &folder) {
+            download::fetch(origin, &folder.join(file.names[0]), options)?;
         }
     }
     Ok(())
@@ -237,12 +241,17 @@ fn missing(entry: &DatasetEntry, roots: &[PathBuf], why: &str) -> DataError {
     } else {
         looked_in.join(", ")
     };
+    let folder = roots.first().map(|root| places::own_folder(entry, root));
+    let place = folder.map_or_else(
+        || "into the folder of --data-dir".to_owned(),
+        |folder| format!("into {}", folder.display()),
+    );
     DataError::Missing(Box::new(Missing {
         name: entry.name.to_owned(),
         files: missing_files(entry, roots).join(", "),
         looked_in,
         why: why.to_owned(),
-        advice: format!("put it there (from {})", entry.page),
+        advice: format!("put it {place} (from {})", entry.page),
         instead: entry.instead,
     }))
 }
@@ -250,6 +259,8 @@ fn missing(entry: &DatasetEntry, roots: &[PathBuf], why: &str) -> DataError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::Origin;
+    use crate::download::Check;
 
     static UNREACHABLE: DatasetEntry = DatasetEntry {
         name: "far",
@@ -265,8 +276,11 @@ mod tests {
         // Nothing listens on port 1.
         forms: &[&[FileEntry {
             names: &["far.csv"],
-            url: Some("http://127.0.0.1:1/far.csv"),
-            sha256: None,
+            origin: Some(Origin {
+                url: "http://127.0.0.1:1/far.csv",
+                n_bytes: None,
+                check: Check::Sha256("00ff"),
+            }),
         }]],
         load: |_| unreachable!("there is nothing to load"),
     };
@@ -285,8 +299,11 @@ mod tests {
             root.display()
         );
         assert!(message.starts_with(&start), "{message}");
-        let end = "; put it there (from http://127.0.0.1/far), or use 'jsc-sim', jets that the program makes";
-        assert!(message.ends_with(end), "{message}");
+        let end = format!(
+            "; put it into {} (from http://127.0.0.1/far), or use 'jsc-sim', jets that the program makes",
+            root.join("far").display()
+        );
+        assert!(message.ends_with(&end), "{message}");
         std::fs::remove_dir_all(root).unwrap();
     }
 

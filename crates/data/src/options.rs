@@ -2,6 +2,7 @@
 
 use crate::arrays::NetworkInput;
 use crate::preparation::Standardize;
+use std::env;
 use std::path::PathBuf;
 
 /// Told of a file that is being fetched: its name, the bytes there are, the bytes there will be.
@@ -20,7 +21,7 @@ pub struct OpenOptions<'a> {
     pub standardize: Standardize,
     /// True when a table of the user's is used whole, so that it may have few rows and one class.
     pub is_whole: bool,
-    /// True when the network must not be used.
+    /// True when the network must not be used, which `$MASE_OFFLINE` says too.
     pub offline: bool,
     /// Told how far a fetch is.
     pub progress: Option<&'a Progress<'a>>,
@@ -41,6 +42,12 @@ pub enum ValSplit {
 }
 
 impl OpenOptions<'_> {
+    /// True when these options or the environment forbid the network.
+    pub(crate) fn is_offline(&self) -> bool {
+        let variable = env::var_os("MASE_OFFLINE");
+        self.offline || variable.is_some_and(|value| !value.is_empty() && value != "0")
+    }
+
     pub(crate) fn report(&self, sentence: &str) {
         if let Some(notice) = self.notice {
             notice(sentence);

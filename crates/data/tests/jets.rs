@@ -42,7 +42,7 @@ fn open_jets(root: &Path) -> (Result<Dataset, DataError>, Vec<String>) {
 #[test]
 fn preparation_agrees_with_numpy() {
     let expected = interop::npy::read(&fixture("jets_prepared.npy")).unwrap();
-    for name in ["jets.h5", "jets_v110.h5"] {
+    for name in ["jets.h5", "jets_v110.h5", "jets_latest.h5"] {
         let root = folder(name, &fs::read(fixture(name)).unwrap());
         let set = open_jets(&root).0.unwrap();
         assert_eq!(set.info.classes, ["g", "q", "w", "z", "t"]);
@@ -64,6 +64,18 @@ fn preparation_agrees_with_numpy() {
             assert_eq!(parts, only, "row {row}");
         }
     }
+}
+
+/// The sentence holds the call that converts the file.
+#[test]
+fn a_file_of_a_newer_version_is_refused_with_the_way_to_convert_it() {
+    let root = folder("newer", &fs::read(fixture("jets_latest_gzip.h5")).unwrap());
+    let message = open_jets(&root).0.map(|_| ()).unwrap_err().to_string();
+    let expected = "dataset 't_allpar_new': HDF5 format error: invalid data layout version: 5: it was written by \
+                    HDF5 2.0 or newer with libver='latest'; write it again in Python as an older version, \
+                    h5py.File('NEW', 'w', libver=('earliest', 'v110'))['t_allpar_new'] = \
+                    h5py.File('OLD')['t_allpar_new'][()]";
+    assert!(message.ends_with(expected), "{message}");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use crate::Budget;
 use crate::columns::{MAX_ROWS, Table, TableError, TableProblem, column};
-use hdf5_pure::{Dataset, Datatype, DatatypeByteOrder, File};
+use hdf5_pure::{Dataset, Datatype, DatatypeByteOrder, File, FormatError};
 use std::ops::Range;
 use std::path::Path;
 
@@ -31,27 +31,47 @@ pub fn read(path: &Path, records: Records) -> Result<Table, TableError> {
     let size = std::fs::metadata(path)
         .map_err(|error| wrong(error.into()))?
         .len();
-    let file = File::open_streaming(path).map_err(|error| wrong(not_hdf5(&error)))?;
+    let file = File::open_streaming(path).map_err(|error| wrong(not_hdf5(&error, records)))?;
     table(&file, &Budget::of_size(size), records).map_err(wrong)
 }
 
 /// The table in the bytes of a file.
 pub fn parse(bytes: Vec<u8>, records: Records) -> Result<Table, TableProblem> {
     let budget = Budget::of_size(bytes.len() as u64);
-    let file = File::from_bytes(bytes).map_err(|error| not_hdf5(&error))?;
+    let file = File::from_bytes(bytes).map_err(|error| not_hdf5(&error, records))?;
     table(&file, &budget, records)
 }
 
-fn not_hdf5(error: &hdf5_pure::Error) -> TableProblem {
+fn not_hdf5(error: &hdf5_pure::Error, records: Records) -> TableProblem {
     TableProblem::Kind {
         kind: "an HDF5 file",
-        message: error.to_string(),
+        message: described(error, records),
     }
+}
+
+/// An error, with the way out where the file is of a newer version of the format.
+fn described(error: &hdf5_pure::Error, records: Records) -> String {
+    let is_newer = match error {
+        hdf5_pure::Error::Format(FormatError::InvalidLayoutVersion(version)) => *version >= 5,
+        hdf5_pure::Error::Format(FormatError::UnsupportedVersion(version)) => *version >= 4,
+        hdf5_pure::Error::Format(FormatError::InvalidDatatypeVersion { version, .. }) => {
+            *version >= 5
+        }
+        _ => false,
+    };
+    if !is_newer {
+        return error.to_string();
+    }
+    let name = records.dataset;
+    format!(
+        "{error}: it was written by HDF5 2.0 or newer with libver='latest'; write it again in Python as an older \
+         version, h5py.File('NEW', 'w', libver=('earliest', 'v110'))['{name}'] = h5py.File('OLD')['{name}'][()]"
+    )
 }
 
 fn table(file: &File, budget: &Budget, records: Records) -> Result<Table, TableProblem> {
     let place = || format!("dataset '{}'", records.dataset);
-    let wrong = |error: hdf5_pure::Error| TableProblem::place(place(), error.to_string());
+    let wrong = |error: hdf5_pure::Error| TableProblem::place(place(), described(&error, records));
     let dataset = file.dataset(records.dataset).map_err(wrong)?;
     let datatype = dataset.datatype().map_err(wrong)?;
     let shape = dataset.shape().map_err(wrong)?;

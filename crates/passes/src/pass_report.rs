@@ -2,7 +2,7 @@
 
 use crate::PassError;
 use ir::{Common, Graph, Node, verify};
-use report::Table;
+use report::{Table, escape};
 use serde_json::{Map, Value as Json, json};
 
 /// The report of a pass.
@@ -137,7 +137,7 @@ impl PassReport {
         text: impl Fn(&str) -> String,
     ) -> String {
         let parts = self.sections.iter().map(|section| match section {
-            Section::Text(prose) => text(prose).trim_end().to_owned() + "\n",
+            Section::Text(prose) => text(&escape(prose)).trim_end().to_owned() + "\n",
             Section::Table { name, table: cells } => table(name, cells),
         });
         parts.collect::<Vec<_>>().join("\n")

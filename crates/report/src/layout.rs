@@ -31,6 +31,7 @@ impl Layout {
     /// Lays a table out. Where it is too wide, columns of words are shortened, the widest first; then columns are left out,
     /// the spare ones first, then from the right. The first column always stays.
     pub(crate) fn new(table: &Table, max_width: Option<usize>) -> Self {
+        let table = &table.shown();
         let columns: Vec<Extent> = (0..table.headings.len())
             .map(|column| Extent::of(table, column))
             .collect();

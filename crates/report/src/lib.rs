@@ -10,10 +10,12 @@
 
 mod chart;
 mod column;
+mod escape;
 mod layout;
 mod table;
 
 pub use chart::{Chart, Heatmap, Mark, Scale, Series};
 pub use column::{Align, Column};
+pub use escape::{escape, escape_line, is_command};
 pub use layout::Layout;
 pub use table::Table;

@@ -1,6 +1,6 @@
 //! A table, and its forms.
 
-use crate::{Align, Column, Layout};
+use crate::{Align, Column, Layout, escape, escape_line};
 use serde_json::{Map, Value as Json};
 
 /// Headings and rows of text.
@@ -80,7 +80,7 @@ impl Table {
             line(
                 &cells
                     .iter()
-                    .map(|cell| cell.replace('|', "\\|"))
+                    .map(|cell| escape_line(cell).replace('|', "\\|"))
                     .collect::<Vec<_>>(),
             )
         };
@@ -100,6 +100,20 @@ impl Table {
             Json::Object(pairs.collect::<Map<_, _>>())
         };
         self.rows.iter().map(row).collect()
+    }
+
+    /// The same table for people, without control characters in its cells.
+    pub(crate) fn shown(&self) -> Self {
+        let cells = |cells: &Vec<String>| -> Vec<String> {
+            let shown = cells.iter().map(|cell| escape_line(cell).into_owned());
+            shown.collect()
+        };
+        Self {
+            headings: cells(&self.headings),
+            rows: self.rows.iter().map(cells).collect(),
+            totals: self.totals.as_ref().map(cells),
+            ..self.clone()
+        }
     }
 
     pub(crate) fn lines(&self) -> impl Iterator<Item = &Vec<String>> {
@@ -128,10 +142,11 @@ impl Table {
 }
 
 fn csv_cell(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
+    let cell = escape(cell);
+    if cell.contains([',', '"', '\n']) {
         format!("\"{}\"", cell.replace('"', "\"\""))
     } else {
-        cell.to_owned()
+        cell.into_owned()
     }
 }
 

@@ -210,6 +210,9 @@ impl<'a> WorkerPool<'a> {
 
     fn try_next(&self, shared: &mut Shared) -> Result<Taken, RunError> {
         loop {
+            if let Some(job) = self.take_over(shared)? {
+                return Ok(Taken::Job(job));
+            }
             match shared.study.ask() {
                 Next::Trial { number, point } => {
                     if !claim(shared, number, &point)? {
@@ -219,28 +222,28 @@ impl<'a> WorkerPool<'a> {
                     return Ok(Taken::Job(self.job(shared, number, point)));
                 }
                 Next::Finished if shared.remote.is_empty() => return Ok(Taken::Nothing),
-                Next::Finished | Next::Wait => {
-                    // Somebody else may have died over a trial that all wait for.
-                    for number in shared.remote.clone() {
-                        let Some(storage) = &mut shared.storage else {
-                            break;
-                        };
-                        if storage.take_over(number)? {
-                            shared.remote.remove(&number);
-                            let point = shared
-                                .study
-                                .running()
-                                .find(|(running, _)| *running == number)
-                                .map(|(_, point)| point.clone());
-                            if let Some(point) = point {
-                                return Ok(Taken::Job(self.job(shared, number, point)));
-                            }
-                        }
-                    }
-                    return Ok(Taken::Later);
-                }
+                Next::Finished | Next::Wait => return Ok(Taken::Later),
             }
         }
+    }
+
+    /// A trial that another program has enqueued, or over which another worker has died.
+    fn take_over(&self, shared: &mut Shared) -> Result<Option<Job>, RunError> {
+        let Some(storage) = &mut shared.storage else {
+            return Ok(None);
+        };
+        let running = shared.study.running();
+        let mut remote = running.filter(|(number, _)| shared.remote.contains(number));
+        let taken = remote.find_map(|(number, point)| {
+            let taken = storage.take_over(number, point).transpose()?;
+            Some(taken.map(|point| (number, point)))
+        });
+        drop(remote);
+        let Some((number, point)) = taken.transpose()? else {
+            return Ok(None);
+        };
+        shared.remote.remove(&number);
+        Ok(Some(self.job(shared, number, point)))
     }
 
     fn job(&self, shared: &mut Shared, number: u64, point: Point) -> Job {

@@ -28,7 +28,10 @@ fn mixed() -> (Search, Results) {
          weight_exponent_width = [2]\nbias_exponent_width = [2, 3]\n",
     );
     let search = search(&text, network(), 4000);
-    let stored = StoredTrials(failures(&search));
+    let stored = StoredTrials {
+        ended: failures(&search),
+        waiting: None,
+    };
     let results = run(&search, Some(Box::new(stored)));
     (search, results)
 }
@@ -106,7 +109,10 @@ fn a_trial_without_scores_is_shown_by_its_values() {
     let complete = results.history.trials().iter().find(is_complete).unwrap();
     let accuracy = Scores::of(complete).unwrap()[Objective::Accuracy];
     let trial = complete.number as usize;
-    let foreign = StoredTrials(vec![(complete.clone(), Attributes::new())]);
+    let foreign = StoredTrials {
+        ended: vec![(complete.clone(), Attributes::new())],
+        waiting: None,
+    };
     let results = run(&search, Some(Box::new(foreign)));
     let report = Report::new(&search, &results);
     let data = data(&page(&report, "t"));

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use stored_trials::StoredTrials;
 use study::storage::{Attributes, Journal, StudyInfo};
-use study::{Outcome, State, Trial};
+use study::{Outcome, Point, State, Trial};
 
 fn best(search: &Search, results: &Results) -> Vec<u64> {
     let report = Report::new(search, results);
@@ -396,7 +396,10 @@ fn a_foreign_trial_that_makes_no_format_has_failed() {
     let foreign = Trial::new(0, point, Outcome::complete(vec![0.99]));
     let results = run(
         &search,
-        Some(Box::new(StoredTrials(vec![(foreign, Attributes::new())]))),
+        Some(Box::new(StoredTrials {
+            ended: vec![(foreign, Attributes::new())],
+            waiting: None,
+        })),
     );
     assert_eq!(results.history.trials().len(), 8);
     assert_eq!(results.history.trials()[0].outcome.state, State::Failed);
@@ -408,4 +411,30 @@ fn a_foreign_trial_that_makes_no_format_has_failed() {
     );
     let report = Report::new(&search, &results);
     assert!(report.best().iter().all(|trial| trial.number > 0));
+}
+
+/// A trial that was enqueued is begun as soon as a worker is free, at the point that it fixes.
+#[test]
+fn an_enqueued_trial_is_run_at_its_point() {
+    let text = "[search_space.setup]\nby = \"type\"\n[search_space.seed.linear.config]\nname = [\"integer\"]\n\
+                weight_width = [2, 4, 8]\nweight_frac_width = [1]\n\
+                [strategy]\nname = \"random\"\n[strategy.setup]\nn_trials = 6\n[strategy.metrics]\naccuracy.scale = 1.0\n";
+    let search = search(text, network(), 100);
+    let unaided = run(&search, Some(Box::new(StoredTrials::default())));
+    let points: Vec<&Point> = unaided
+        .history
+        .trials()
+        .iter()
+        .map(|trial| &trial.point)
+        .collect();
+    let other = points.iter().find(|point| **point != points[3]).unwrap();
+    let storage = StoredTrials {
+        ended: Vec::new(),
+        waiting: Some((3, (*other).clone())),
+    };
+    let results = run(&search, Some(Box::new(storage)));
+    let trials = results.history.trials();
+    assert_eq!(trials.len(), 6);
+    assert_eq!(&trials[3].point, *other);
+    assert_eq!(trials[3].outcome.state, State::Complete);
 }

@@ -1,6 +1,7 @@
 //! Studies in a real PostgreSQL: shared by workers, kept through crashes of both sides, and Optuna's own.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod foreign_rows;
 mod python;
 mod server;
 mod studies;

@@ -2,7 +2,8 @@
 
 use crate::command_line::whole;
 use crate::output::{Console, Level, Output, OutputArgs, Stream, fit, json_text};
-use crate::{checkpoints, pipeline, rows, source};
+use crate::rows::{self, DataArgs};
+use crate::{checkpoints, pipeline, source};
 use anyhow::{Result, bail};
 use data::{Arrays, InputArray, NetworkInput, OpenOptions, Rows, Split, Standardize, Values};
 use interop::checkpoint::{self, Checkpoint};
@@ -10,7 +11,7 @@ use ir::{DType, Graph, NodeId};
 use models::ModelInfo;
 use passes::compare::Compare;
 use random::Random;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Arguments of `ch compare`.
@@ -31,12 +32,8 @@ pub struct Args {
     /// Number of rows
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = whole::<u32>(1, Some(1_000_000)))]
     num_samples: u32,
-    #[arg(
-        long,
-        value_name = "FOLDER",
-        help = "Folder with datasets; $MASE_DATA if not given"
-    )]
-    data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataArgs,
     /// Seed of starting weights and random rows
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -49,15 +46,18 @@ pub fn run(args: &Args) -> Result<Output> {
     let (definition, _) = define(args, &args.a, &ModelInfo::default())?;
     let inputs = pipeline::inputs_of(&definition)?;
     let data = match &args.dataset {
-        Some(name) => Some(data::open(
-            name,
-            &OpenOptions {
-                data_dir: args.data_dir.clone(),
-                standardize: standardize(&args.a)?,
-                inputs: &inputs,
-                ..OpenOptions::default()
-            },
-        )?),
+        Some(name) => {
+            let standardize = standardize(&args.a)?;
+            let mut console = Console::new(args.output, Level::Info);
+            Some(rows::reporting(&mut console, |options| {
+                let options = OpenOptions {
+                    standardize,
+                    inputs: &inputs,
+                    ..args.data.apply(options)
+                };
+                data::open(name, &options)
+            })?)
+        }
         None => None,
     };
     let info = data

@@ -1,12 +1,11 @@
 //! `ch data list|get|info`: datasets found, fetched and described.
 
 use crate::output::{Console, Level, Output, OutputArgs, Stream, fit, json_text};
+use crate::rows::{self, DataArgs};
 use anyhow::Result;
 use data::{DATASETS, OpenOptions, Standardize, Where};
 use report::{Column, Table};
 use serde_json::json;
-use std::cell::RefCell;
-use std::path::PathBuf;
 
 /// Arguments of `ch data`.
 #[derive(clap::Args)]
@@ -30,12 +29,8 @@ enum Verb {
 
 #[derive(clap::Args)]
 struct Common {
-    #[arg(
-        long,
-        value_name = "FOLDER",
-        help = "Folder with datasets; $MASE_DATA if not given"
-    )]
-    data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -47,6 +42,16 @@ struct Named {
     name: String,
     #[command(flatten)]
     common: Common,
+}
+
+impl Named {
+    /// Calls `open` with options that look in the places asked for and report to the console.
+    fn reporting<T>(&self, open: impl FnOnce(OpenOptions) -> T) -> T {
+        let mut console = Console::new(OutputArgs::default(), Level::Info);
+        rows::reporting(&mut console, |options| {
+            open(self.common.data.apply(options))
+        })
+    }
 }
 
 /// The table of datasets.
@@ -69,10 +74,7 @@ pub fn run(args: &Args) -> Result<Output> {
 }
 
 fn list(common: &Common) -> Result<String> {
-    let options = OpenOptions {
-        data_dir: common.data_dir.clone(),
-        ..OpenOptions::default()
-    };
+    let options = common.data.apply(OpenOptions::default());
     let mut rows = Vec::new();
     for entry in DATASETS {
         let place = place(&data::find(entry.name, &options)?);
@@ -108,14 +110,7 @@ fn place(place: &Where) -> String {
 }
 
 fn get(named: &Named) -> Result<String> {
-    let console = RefCell::new(Console::new(OutputArgs::default(), Level::Info));
-    let report = |name: &str, have, all| console.borrow_mut().transfer(name, have, all);
-    let options = OpenOptions {
-        data_dir: named.common.data_dir.clone(),
-        progress: Some(&report),
-        ..OpenOptions::default()
-    };
-    let files = data::get(&named.name, &options)?;
+    let files = named.reporting(|options| data::get(&named.name, &options))?;
     if named.common.json {
         return json_text(&json!({ "name": named.name, "files": files }));
     }
@@ -131,13 +126,15 @@ fn get(named: &Named) -> Result<String> {
 }
 
 fn info(named: &Named) -> Result<String> {
-    let options = OpenOptions {
-        data_dir: named.common.data_dir.clone(),
-        standardize: Standardize::None,
-        is_whole: true,
-        ..OpenOptions::default()
-    };
-    let description = data::describe(&data::open(&named.name, &options)?);
+    let opened = named.reporting(|options| {
+        let options = OpenOptions {
+            standardize: Standardize::None,
+            is_whole: true,
+            ..options
+        };
+        data::open(&named.name, &options)
+    });
+    let description = data::describe(&opened?);
     if named.common.json {
         json_text(&serde_json::to_value(&description)?)
     } else {

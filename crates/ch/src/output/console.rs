@@ -2,6 +2,7 @@
 
 use super::fit;
 use super::terminal::{Role, Stream};
+use report::escape;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -86,12 +87,13 @@ impl Console {
 
     /// Prints a line, or a text of several.
     pub fn print(&mut self, line: &str) {
-        self.print_text(|stream| fit::message(line, 0, stream));
+        self.print_text(|stream| fit::message(&stream.printable(line), 0, stream));
     }
 
     /// Prints a line in the colour of its role.
     pub fn print_as(&mut self, role: Role, line: &str) {
-        self.print_text(|stream| stream.paint(role, &fit::message(line, 0, stream)));
+        let line = escape(line);
+        self.print_text(|stream| stream.paint(role, &fit::message(&line, 0, stream)));
     }
 
     fn print_text(&mut self, text: impl FnOnce(Stream) -> String) {
@@ -120,7 +122,7 @@ impl Console {
         if self.level >= Level::Warning && self.noted.insert(line.to_owned()) {
             self.clear();
             let word = Stream::Err.paint(Role::Note, NOTE);
-            let line = fit::message(line, NOTE.len() + 1, Stream::Err);
+            let line = fit::message(&escape(line), NOTE.len() + 1, Stream::Err);
             let _ = writeln!(io::stderr(), "{word} {line}");
         }
     }
@@ -130,7 +132,8 @@ impl Console {
         if !self.is_terminal || self.last.is_some_and(|last| last.elapsed() < REFRESH) {
             return;
         }
-        let _ = write!(io::stderr(), "{CLEAR}{NO_WRAP}{}{WRAP}", line());
+        let line = Stream::Err.printable(&line());
+        let _ = write!(io::stderr(), "{CLEAR}{NO_WRAP}{line}{WRAP}");
         let _ = io::stderr().flush();
         self.is_drawn = true;
         self.last = Some(Instant::now());

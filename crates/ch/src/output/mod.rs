@@ -38,7 +38,7 @@ impl From<String> for Output {
 pub fn print(text: &str) -> ExitCode {
     let mut stdout = io::stdout().lock();
     match stdout
-        .write_all(text.as_bytes())
+        .write_all(Stream::Out.printable(text).as_bytes())
         .and_then(|()| stdout.flush())
     {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -54,7 +54,7 @@ const ERROR: &str = "error:";
 /// Prints an error.
 pub fn print_error(message: &str) -> ExitCode {
     // There is nowhere left to report that stderr is closed.
-    let message = fit::message(message, ERROR.len() + 1, Stream::Err);
+    let message = fit::message(&report::escape(message), ERROR.len() + 1, Stream::Err);
     let word = Stream::Err.paint(Role::Error, ERROR);
     let _ = writeln!(io::stderr(), "{word} {}", marked(&message));
     ExitCode::from(2)
@@ -73,7 +73,16 @@ fn marked(message: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// JSON for tools, in one piece and with a line end.
+/// JSON for tools, in one piece and with a line end. Commands for a terminal are escaped, those too that JSON allows.
 pub fn json_text(json: &serde_json::Value) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(json)? + "\n")
+    let text = serde_json::to_string_pretty(json)? + "\n";
+    let is_command = |c: char| report::is_command(c) && c != '\n';
+    if !text.contains(is_command) {
+        return Ok(text);
+    }
+    let escaped = |c: char| match c {
+        c if is_command(c) => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    Ok(text.chars().map(escaped).collect())
 }

@@ -1,5 +1,6 @@
 //! The terminal behind a stream: its width, and colours by role.
 
+use report::escape;
 use std::env;
 use std::io::{self, IsTerminal};
 
@@ -30,6 +31,15 @@ pub enum Role {
 }
 
 impl Role {
+    const ALL: [Self; 6] = [
+        Self::Error,
+        Self::Note,
+        Self::Title,
+        Self::Best,
+        Self::Changed,
+        Self::Unchanged,
+    ];
+
     /// The parameters of the escape sequence.
     fn code(self) -> &'static str {
         match self {
@@ -41,7 +51,15 @@ impl Role {
             Self::Unchanged => "2",
         }
     }
+
+    /// The beginning of the colour.
+    fn start(self) -> String {
+        format!("\x1b[{}m", self.code())
+    }
 }
+
+/// The end of a colour.
+const END: &str = "\x1b[0m";
 
 impl Stream {
     /// The columns that a line may have: those of the terminal, or `$COLUMNS`; no limit where there is neither.
@@ -60,10 +78,32 @@ impl Stream {
     /// A text in the colour of its role, if the stream has colours.
     pub fn paint(self, role: Role, text: &str) -> String {
         if self.has_colors() {
-            format!("\x1b[{}m{text}\x1b[0m", role.code())
+            format!("{}{text}{END}", role.start())
         } else {
             text.to_owned()
         }
+    }
+
+    /// A text that holds no commands for the terminal but the colours of [`Stream::paint`].
+    pub fn printable(self, text: &str) -> String {
+        if !text.contains(report::is_command) || !self.has_colors() {
+            return escape(text).into_owned();
+        }
+        let own: Vec<String> = Role::ALL.map(Role::start).into();
+        let own = || own.iter().map(String::as_str).chain([END]);
+        let mut shown = String::new();
+        for (place, piece) in text.split('\x1b').enumerate() {
+            let piece = if place == 0 {
+                piece.to_owned()
+            } else {
+                format!("\x1b{piece}")
+            };
+            let color = own().find(|color| piece.starts_with(color));
+            let color = color.unwrap_or_default();
+            shown += color;
+            shown += &escape(&piece[color.len()..]);
+        }
+        shown
     }
 
     fn has_colors(self) -> bool {

@@ -106,6 +106,7 @@ settings! {
     model: String, position("MODEL").swept(), Run, "a model of `ch list models`, or a file in the text form (.mg)";
     dataset: String, position("DATASET"), Run, "a dataset of `ch data list`, or FILE:LABEL for a CSV, TSV, NPZ or Parquet file";
     data_dir: PathBuf, option("data-dir", "FOLDER"), Run, "folder with datasets; $MASE_DATA if not given";
+    offline: bool = "false", switch("offline"), Run, "fetch nothing; a dataset whose files are not there is an error. $MASE_OFFLINE=1 does the same";
     val_split: ValSplit = "held-out", option("val-split", "WORD"), Run, "validate on held-out rows, or on the training rows as the original does";
     standardize: Standardize = "auto", option("standardize", "WORD"), Run, "standardise a table by its training part, or not; auto does as the checkpoint did, and by the training part to train";
     task: Task = "classification", option("task", "WORD"), Run, "what the network learns";

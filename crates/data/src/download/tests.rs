@@ -1,9 +1,11 @@
 //! Fetching from a server of the test's own, which answers the requests of one fetch in order and then goes away.
 
+use super::check::sha256;
 use super::*;
 use std::cell::RefCell;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::Command;
 use std::thread::{self, JoinHandle};
 
 /// The server's answer to a request.
@@ -16,6 +18,8 @@ enum Answer {
     /// Sends the whole file whatever was asked.
     NoRanges,
     NotFound,
+    /// Tells the size alone, as asked by HEAD.
+    Size,
 }
 
 fn content() -> Vec<u8> {
@@ -65,6 +69,7 @@ fn respond(stream: &mut TcpStream, answer: Answer, start: usize) {
         Answer::Whole => (start, total - start),
         Answer::Broken(n) => (start, n),
         Answer::NoRanges => (0, total),
+        Answer::Size => (0, 0),
     };
     let length = total - start;
     let status = if start > 0 {
@@ -98,8 +103,26 @@ fn target(name: &str) -> PathBuf {
     folder.join("file.bin")
 }
 
-fn published() -> String {
-    sha256(content().as_slice()).unwrap()
+/// The SHA-256 of [`content`].
+const PUBLISHED: &str = "2fadeb03b6d797daf4d2a3fdfdbe5662d50eaa343fc153b249894a336bf0ebba";
+
+/// An address whose file has this check.
+fn origin(url: &str, check: Check) -> Origin<'_> {
+    Origin {
+        url,
+        n_bytes: None,
+        check,
+    }
+}
+
+/// Fetches a file that must have a SHA-256.
+fn fetch_published(
+    url: &str,
+    target: &Path,
+    sha256: &'static str,
+    options: &OpenOptions,
+) -> Result<(), DataError> {
+    fetch(&origin(url, Check::Sha256(sha256)), target, options)
 }
 
 #[test]
@@ -125,7 +148,7 @@ fn files_arrive_whole_however_the_server_behaves() {
     for (name, answers, starts) in cases {
         let target = target(name);
         let (url, server) = serve(answers);
-        fetch(&url, &target, Some(&published()), &OpenOptions::default()).unwrap();
+        fetch_published(&url, &target, PUBLISHED, &OpenOptions::default()).unwrap();
         assert_eq!(server.join().unwrap(), starts, "{name}");
         assert!(fs::read(&target).unwrap() == content(), "{name}");
         let left: Vec<_> = fs::read_dir(target.parent().unwrap()).unwrap().collect();
@@ -153,7 +176,7 @@ fn a_later_run_goes_on_where_an_earlier_one_was_killed() {
         progress: Some(&progress),
         ..OpenOptions::default()
     };
-    fetch(&url, &target, Some(&published()), &options).unwrap();
+    fetch_published(&url, &target, PUBLISHED, &options).unwrap();
     assert_eq!(server.join().unwrap(), [5000]);
     assert!(fs::read(&target).unwrap() == content());
     assert_eq!(
@@ -161,6 +184,139 @@ fn a_later_run_goes_on_where_an_earlier_one_was_killed() {
         Some(&("file.bin".to_owned(), 800_000, Some(800_000)))
     );
     fs::remove_dir_all(target.parent().unwrap()).unwrap();
+}
+
+/// The notices of a fetch, in order.
+fn notices(fetch: impl FnOnce(&OpenOptions)) -> Vec<String> {
+    let reported = RefCell::new(Vec::new());
+    let notice = |sentence: &str| reported.borrow_mut().push(sentence.to_owned());
+    fetch(&OpenOptions {
+        notice: Some(&notice),
+        ..OpenOptions::default()
+    });
+    reported.into_inner()
+}
+
+#[test]
+fn a_fetch_is_announced_with_its_size_before_it_begins() {
+    struct Case {
+        name: &'static str,
+        n_bytes: Option<u64>,
+        /// Bytes of an earlier fetch.
+        there: usize,
+        answers: Vec<Answer>,
+        expected: &'static str,
+    }
+    if !has_curl() {
+        return;
+    }
+    let cases = [
+        Case {
+            name: "published_size",
+            n_bytes: Some(800_000),
+            there: 0,
+            answers: vec![Answer::Whole],
+            expected: "0.8 MB",
+        },
+        Case {
+            name: "asked_size",
+            n_bytes: None,
+            there: 0,
+            answers: vec![Answer::Size, Answer::Whole],
+            expected: "0.8 MB",
+        },
+        Case {
+            name: "no_size",
+            n_bytes: None,
+            there: 200_000,
+            answers: vec![Answer::NotFound, Answer::Whole],
+            expected: "size unknown, 0.2 MB of it there already",
+        },
+    ];
+    for case in cases {
+        let target = target(case.name);
+        let folder = target.parent().unwrap();
+        fs::create_dir_all(folder).unwrap();
+        fs::write(beside(&target, "part"), &content()[..case.there]).unwrap();
+        let (url, server) = serve(case.answers);
+        let origin = Origin {
+            n_bytes: case.n_bytes,
+            ..origin(&url, Check::Sha256(PUBLISHED))
+        };
+        let notices = notices(|options| fetch(&origin, &target, options).unwrap());
+        let expected = format!(
+            "fetching file.bin ({}) from {url} into {}",
+            case.expected,
+            folder.display()
+        );
+        assert_eq!(notices, [expected], "{}", case.name);
+        assert_eq!(server.join().unwrap().last(), Some(&case.there));
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
+
+#[test]
+fn a_part_of_another_file_is_fetched_again_from_its_first_byte() {
+    if !has_curl() {
+        return;
+    }
+    let target = target("stale");
+    fs::create_dir_all(target.parent().unwrap()).unwrap();
+    fs::write(beside(&target, "part"), [7; 5000]).unwrap();
+    let (url, server) = serve(vec![Answer::Whole, Answer::Whole]);
+    fetch_published(&url, &target, PUBLISHED, &OpenOptions::default()).unwrap();
+    assert_eq!(server.join().unwrap(), [5000, 0]);
+    assert!(fs::read(&target).unwrap() == content());
+    fs::remove_dir_all(target.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn a_whole_part_is_verified_without_the_network() {
+    let target = target("whole_part");
+    fs::create_dir_all(target.parent().unwrap()).unwrap();
+    fs::write(beside(&target, "part"), content()).unwrap();
+    let origin = Origin {
+        n_bytes: Some(800_000),
+        // Nothing listens on port 1.
+        ..origin("http://127.0.0.1:1/file.bin", Check::Sha256(PUBLISHED))
+    };
+    fetch(&origin, &target, &OpenOptions::default()).unwrap();
+    assert!(fs::read(&target).unwrap() == content());
+    fs::remove_dir_all(target.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn a_file_without_a_checksum_is_checked_by_its_kind() {
+    if !has_curl() {
+        return;
+    }
+    let cases = [
+        (Kind::Arff, "% jets\n@relation jets\n", None),
+        (
+            Kind::Arff,
+            "<html>log in first</html>",
+            Some("the file is not an ARFF table; it was discarded"),
+        ),
+        (
+            Kind::Hdf5,
+            "<html>log in first</html>",
+            Some("the file is not an HDF5 file; it was discarded"),
+        ),
+    ];
+    for (kind, text, problem) in cases {
+        let target = target("kind");
+        let (url, server) = serve_text(text.to_owned());
+        let fetched = fetch(
+            &origin(&url, Check::Kind(kind)),
+            &target,
+            &OpenOptions::default(),
+        );
+        server.join().unwrap();
+        let expected = problem.map(|problem| format!("{url}: {problem}"));
+        assert_eq!(fetched.err().map(|error| error.to_string()), expected);
+        assert_eq!(target.exists(), problem.is_none(), "{text}");
+        fs::remove_dir_all(target.parent().unwrap()).unwrap();
+    }
 }
 
 #[test]
@@ -174,7 +330,7 @@ fn a_wrong_file_is_discarded_and_a_missing_one_named() {
         (Answer::NotFound, "404"),
     ] {
         let (url, server) = serve(vec![answer]);
-        let error = fetch(&url, &target, Some("00ff"), &OpenOptions::default()).unwrap_err();
+        let error = fetch_published(&url, &target, "00ff", &OpenOptions::default()).unwrap_err();
         server.join().unwrap();
         let message = error.to_string();
         assert!(
@@ -220,7 +376,7 @@ fn a_description_leads_to_the_file_it_names() {
     let found = described(&url, &target, &OpenOptions::default()).unwrap();
     description.join().unwrap();
     assert_eq!(found, file);
-    fetch_file(&found, &target, None, &OpenOptions::default()).unwrap();
+    fetch_published(&found, &target, PUBLISHED, &OpenOptions::default()).unwrap();
     server.join().unwrap();
     assert!(fs::read(&target).unwrap() == content());
     for (text, expected) in [

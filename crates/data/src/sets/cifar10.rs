@@ -1,7 +1,8 @@
 //! `cifar10`: its binary version, as the archive or unpacked; bytes over 255.
 
-use crate::catalog::FileEntry;
+use crate::catalog::{FileEntry, Origin};
 use crate::dataset::{Dataset, Rows};
+use crate::download::Check;
 use crate::error::DataError;
 use crate::open::Request;
 use crate::prepare;
@@ -22,26 +23,21 @@ const TEST_FILE: &str = "test_batch.bin";
 /// The archive, which is the form that is fetched.
 pub(crate) const ARCHIVE: &[FileEntry] = &[FileEntry {
     names: &["cifar-10-binary.tar.gz"],
-    url: Some("https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"),
-    sha256: Some("c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"),
+    origin: Some(Origin {
+        url: "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+        n_bytes: Some(170_052_171),
+        check: Check::Sha256("c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"),
+    }),
 }];
-
-const fn batch(names: &'static [&'static str]) -> FileEntry {
-    FileEntry {
-        names,
-        url: None,
-        sha256: None,
-    }
-}
 
 /// The files in the archive.
 pub(crate) const BATCHES: &[FileEntry] = &[
-    batch(&["data_batch_1.bin"]),
-    batch(&["data_batch_2.bin"]),
-    batch(&["data_batch_3.bin"]),
-    batch(&["data_batch_4.bin"]),
-    batch(&["data_batch_5.bin"]),
-    batch(&[TEST_FILE]),
+    FileEntry::local(&["data_batch_1.bin"]),
+    FileEntry::local(&["data_batch_2.bin"]),
+    FileEntry::local(&["data_batch_3.bin"]),
+    FileEntry::local(&["data_batch_4.bin"]),
+    FileEntry::local(&["data_batch_5.bin"]),
+    FileEntry::local(&[TEST_FILE]),
 ];
 
 /// Reads the archive or the batches.

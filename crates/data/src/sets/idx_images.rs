@@ -1,7 +1,8 @@
 //! `mnist` and `fashion_mnist`: images in IDX files, as bytes over 255.
 
-use crate::catalog::FileEntry;
+use crate::catalog::{FileEntry, Origin};
 use crate::dataset::{Dataset, Rows};
+use crate::download::Check;
 use crate::error::DataError;
 use crate::open::Request;
 use crate::prepare;
@@ -32,25 +33,32 @@ const TEST_LABELS: &[&str] = &[
 ];
 
 macro_rules! files {
-    ($base:literal: $($names:ident $name:literal $sha256:literal),*) => {
-        &[$(FileEntry { names: $names, url: Some(concat!($base, $name)), sha256: Some($sha256) }),*]
+    ($base:literal: $($names:ident $name:literal $n_bytes:literal $sha256:literal),*) => {
+        &[$(FileEntry {
+            names: $names,
+            origin: Some(Origin {
+                url: concat!($base, $name),
+                n_bytes: Some($n_bytes),
+                check: Check::Sha256($sha256),
+            }),
+        }),*]
     };
 }
 
 /// The files of `mnist`: images and labels to learn from, images and labels to test.
 pub(crate) const MNIST: &[FileEntry] = files!["https://ossci-datasets.s3.amazonaws.com/mnist/":
-    TRAIN_IMAGES "train-images-idx3-ubyte.gz" "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
-    TRAIN_LABELS "train-labels-idx1-ubyte.gz" "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
-    TEST_IMAGES "t10k-images-idx3-ubyte.gz" "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
-    TEST_LABELS "t10k-labels-idx1-ubyte.gz" "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"
+    TRAIN_IMAGES "train-images-idx3-ubyte.gz" 9_912_422 "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+    TRAIN_LABELS "train-labels-idx1-ubyte.gz" 28_881 "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+    TEST_IMAGES "t10k-images-idx3-ubyte.gz" 1_648_877 "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+    TEST_LABELS "t10k-labels-idx1-ubyte.gz" 4_542 "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"
 ];
 
 /// The files of `fashion_mnist`, in the same order.
 pub(crate) const FASHION_MNIST: &[FileEntry] = files!["http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/":
-    TRAIN_IMAGES "train-images-idx3-ubyte.gz" "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
-    TRAIN_LABELS "train-labels-idx1-ubyte.gz" "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
-    TEST_IMAGES "t10k-images-idx3-ubyte.gz" "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
-    TEST_LABELS "t10k-labels-idx1-ubyte.gz" "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"
+    TRAIN_IMAGES "train-images-idx3-ubyte.gz" 26_421_880 "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+    TRAIN_LABELS "train-labels-idx1-ubyte.gz" 29_515 "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+    TEST_IMAGES "t10k-images-idx3-ubyte.gz" 4_422_102 "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+    TEST_LABELS "t10k-labels-idx1-ubyte.gz" 5_148 "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"
 ];
 
 /// Reads the four files.

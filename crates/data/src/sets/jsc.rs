@@ -5,8 +5,9 @@
 //! Differs from MASE: the original prepares the rows anew in every run, and draws the test rows with another generator.
 
 use crate::cache::{self, Prepared, Shape};
-use crate::catalog::FileEntry;
+use crate::catalog::{FileEntry, Origin};
 use crate::dataset::{Dataset, Rows};
+use crate::download::{Check, Kind};
 use crate::error::DataError;
 use crate::open::Request;
 use crate::preparation::Standardizer;
@@ -17,8 +18,11 @@ use interop::hdf5::{self, Records};
 /// The file.
 pub(crate) const FILES: &[FileEntry] = &[FileEntry {
     names: &["processed-pythia82-lhc13-all-pt1-50k-r1_h022_e0175_t220_nonu_truth.z"],
-    url: Some("https://cernbox.cern.ch/s/jvFd5MoWhGs1l5v/download"),
-    sha256: None,
+    origin: Some(Origin {
+        url: "https://cernbox.cern.ch/s/jvFd5MoWhGs1l5v/download",
+        n_bytes: None,
+        check: Check::Kind(Kind::Hdf5),
+    }),
 }];
 
 #[rustfmt::skip]

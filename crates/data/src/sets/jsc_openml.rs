@@ -5,22 +5,15 @@
 
 use super::{file, jsc};
 use crate::cache::{self, Prepared, Shape};
-use crate::catalog::FileEntry;
+use crate::catalog::{FileEntry, Origin};
 use crate::dataset::{Dataset, Rows};
+use crate::download::{Check, Kind};
 use crate::error::DataError;
 use crate::open::Request;
 use crate::prepare;
 use interop::arff;
 use interop::npy::{self, Array};
 use std::path::Path;
-
-const fn local(names: &'static [&'static str]) -> FileEntry {
-    FileEntry {
-        names,
-        url: None,
-        sha256: None,
-    }
-}
 
 /// The table that `OpenML` publishes, with no checksum that could be compared.
 pub(crate) const TABLE: &[FileEntry] = &[FileEntry {
@@ -31,15 +24,18 @@ pub(crate) const TABLE: &[FileEntry] = &[FileEntry {
         "hls4ml_lhc_jets_hlf.pq",
         "dataset_42468.pq",
     ],
-    url: Some("openml:42468"),
-    sha256: None,
+    origin: Some(Origin {
+        url: "openml:42468",
+        n_bytes: None,
+        check: Check::Kind(Kind::Arff),
+    }),
 }];
 /// The tutorial's arrays.
 pub(crate) const ARRAYS: &[FileEntry] = &[
-    local(&["X_train_val.npy"]),
-    local(&["y_train_val.npy"]),
-    local(&["X_test.npy"]),
-    local(&["y_test.npy"]),
+    FileEntry::local(&["X_train_val.npy"]),
+    FileEntry::local(&["y_train_val.npy"]),
+    FileEntry::local(&["X_test.npy"]),
+    FileEntry::local(&["y_test.npy"]),
 ];
 
 #[rustfmt::skip]

@@ -1,5 +1,6 @@
 //! The parts that charts are drawn from.
 
+use crate::escape_line;
 use std::fmt::Write;
 
 /// Distinguishable with any kind of colour vision (Okabe and Ito, 2008).
@@ -89,9 +90,7 @@ impl Svg {
 }
 
 fn escaped(words: &str) -> String {
-    let is_shown = |c: &char| !c.is_control();
-    let words: String = words.chars().filter(is_shown).collect();
-    words
+    escape_line(words)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

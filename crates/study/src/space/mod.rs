@@ -273,6 +273,31 @@ impl Space {
         }
     }
 
+    /// The point with these of its values fixed. A parameter that becomes active and is not fixed has its middle; a fixed
+    /// one that is not active has no effect.
+    pub fn with_fixed(
+        &self,
+        point: &Point,
+        named: &Map<String, Value>,
+    ) -> Result<Point, StudyError> {
+        let is_known = |name: &String| self.parameters.iter().any(|own| own.name == *name);
+        if let Some(name) = named.keys().find(|name| !is_known(name)) {
+            return Err(StudyError::UnknownParameter { name: name.clone() });
+        }
+        let mut wrong = None;
+        let fixed = self.build(|index, distribution| {
+            let parameter = &self.parameters[index];
+            if named.contains_key(&parameter.name) {
+                match coordinate(parameter, named) {
+                    Ok(coordinate) => return coordinate,
+                    Err(error) => wrong = Some(error),
+                }
+            }
+            point.get(index).unwrap_or_else(|| distribution.at(0.5))
+        });
+        wrong.map_or(Ok(fixed), Err)
+    }
+
     /// A point with those of the values that fit, and the middle where nothing is known: what stands for a trial that
     /// failed before it had chosen everything.
     pub fn nearest(&self, named: &Map<String, Value>) -> Point {

@@ -136,7 +136,7 @@ fn folded(choice: &Json) -> Json {
 }
 
 /// The way back from [`folded`].
-fn unfolded(choice: &Json) -> Json {
+pub(super) fn unfolded(choice: &Json) -> Json {
     let text = choice
         .as_str()
         .filter(|text| text.starts_with(['[', '{', '"']));

@@ -184,8 +184,9 @@ pub trait Storage: Send {
     /// Takes a trial for this worker; false when another one has it.
     fn claim(&mut self, number: u64, point: &Point) -> Result<bool, StorageError>;
 
-    /// Takes over a trial whose worker has not been heard of; false when it is alive, or somebody else was faster.
-    fn take_over(&mut self, number: u64) -> Result<bool, StorageError>;
+    /// Takes over a trial that waits to be run, or whose worker has not been heard of; none when it is alive, or somebody
+    /// else was faster. Gives the point to run: the one asked for, with what whoever enqueued the trial has fixed.
+    fn take_over(&mut self, number: u64, point: &Point) -> Result<Option<Point>, StorageError>;
 
     /// Writes the result of a trial that this worker has claimed, and what is known beside it.
     fn finish(&mut self, trial: &Trial, attributes: &Attributes) -> Result<(), StorageError>;

@@ -2,6 +2,7 @@
 
 study.py show STORAGE             the whole study as JSON
 study.py go_on STORAGE N          runs N more trials, then shows the study
+study.py enqueue STORAGE PARAMS   leaves a trial with these parameters to be run, then shows the study
 study.py leave STORAGE            begins a trial and dies in it
 study.py worker STORAGE N SECONDS runs N trials with heartbeats, each so long
 study.py dashboard STORAGE        what optuna-dashboard's server answers to /api/studies; null without it
@@ -104,6 +105,8 @@ def main():
         left.optimize(die, n_trials=1)
     options = {"heartbeat_interval": 1, "grace_period": 60} if action == "worker" else {}
     ours = study(place, **options)
+    if action == "enqueue":
+        ours.enqueue_trial(json.loads(rest[0]))
     if action == "go_on":
         ours.optimize(objective, n_trials=int(rest[0]))
     if action == "worker":

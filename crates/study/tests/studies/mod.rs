@@ -137,17 +137,21 @@ fn the_trials_of_the_dead_are_taken_over_once() {
     let mut living = join(&url);
     let (second, _) = claim(&mut living, &mut toy::study("random", TRIALS)).unwrap();
     assert_eq!((trial.number, second.number), (0, 1));
-    assert!(!living.take_over(0).unwrap());
+    assert_eq!(living.take_over(0, &trial.point).unwrap(), None);
     drop(dying);
     let mut others = [join(&url), join(&url)];
     let mut taken = Vec::new();
     wait_until(|| {
-        taken.extend((0..2).filter(|at| others[*at].take_over(0).unwrap()));
+        let takes = |at: &usize| others[*at].take_over(0, &trial.point).unwrap().is_some();
+        taken.extend((0..2).filter(takes));
         !taken.is_empty()
     });
     // The living worker has been silent for as long, but its heart beats.
-    assert!(!others[0].take_over(1).unwrap() && !others[1].take_over(1).unwrap());
-    assert!(!others[1 - taken[0]].take_over(0).unwrap());
+    for other in &mut others {
+        assert_eq!(other.take_over(1, &second.point).unwrap(), None);
+    }
+    let late = others[1 - taken[0]].take_over(0, &trial.point);
+    assert_eq!(late.unwrap(), None);
     others[taken[0]].finish(&trial, &attributes).unwrap();
     assert_eq!(living.poll().unwrap(), [(trial, attributes)]);
 }
@@ -250,7 +254,8 @@ fn optuna_joins_the_study() {
     storage.finish(&trial, &attributes).unwrap();
     let mut left = Vec::new();
     wait_until(|| {
-        assert!(!storage.take_over(20).unwrap(), "its point is not ours");
+        let taken = storage.take_over(20, &trial.point).unwrap();
+        assert_eq!(taken, None, "its point is not ours");
         left.extend(storage.poll().unwrap());
         !left.is_empty()
     });

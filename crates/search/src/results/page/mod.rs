@@ -52,7 +52,8 @@ fn next_place<'a>(markup: &str, texts: &[(&'a str, &'a str)]) -> Option<(usize, 
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
+    report::escape(text)
+        .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")

@@ -198,8 +198,8 @@ impl Storage for Journal {
         Ok(true)
     }
 
-    fn take_over(&mut self, _number: u64) -> Result<bool, StorageError> {
-        Ok(false)
+    fn take_over(&mut self, _number: u64, _point: &Point) -> Result<Option<Point>, StorageError> {
+        Ok(None)
     }
 
     fn finish(&mut self, trial: &Trial, attributes: &Attributes) -> Result<(), StorageError> {

@@ -3,8 +3,8 @@
 //! Whoever comes first makes the tables and the study. A trial is claimed under the lock of its study's row, the one that
 //! Optuna's own workers take, so numbers are given out once and without a gap. Workers say that they are alive in
 //! `trial_heartbeats`; a trial of ours whose worker is silent for the grace period is run again by another one, at the
-//! same point, and the first result counts. One of another program is written off as failed. Connections are not
-//! encrypted.
+//! same point, and the first result counts. One of another program is written off as failed. A trial that Optuna's
+//! `enqueue_trial` has left waiting is begun by the next free worker. Connections are not encrypted.
 
 mod address;
 mod heartbeat;
@@ -12,6 +12,7 @@ mod link;
 mod read;
 mod sql;
 mod study;
+mod waiting;
 
 use super::layout::{distribution, internal, result, system_attributes};
 use super::{Attributes, Storage, StorageError, StudyInfo, chosen, with_note};
@@ -21,7 +22,7 @@ use heartbeat::Heartbeat;
 use link::{Link, Open};
 use postgres::Error;
 use postgres::types::ToSql;
-use read::Head;
+use read::{Head, Stage};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -47,6 +48,8 @@ pub struct Postgres {
     under_way: BTreeMap<i32, u64>,
     /// Trials of this worker by number.
     mine: BTreeMap<u64, i32>,
+    /// Trials that were enqueued and had not begun when they were first seen.
+    waiting: BTreeSet<u64>,
     /// Trials whose workers were silent when that was last asked.
     stale: BTreeMap<u64, (i32, bool)>,
     asked: Instant,
@@ -77,6 +80,7 @@ impl Postgres {
             seen: 0,
             under_way: BTreeMap::new(),
             mine: BTreeMap::new(),
+            waiting: BTreeSet::new(),
             stale: BTreeMap::new(),
             asked: Instant::now(),
             link: Link::new(address),
@@ -104,8 +108,29 @@ impl Postgres {
             .link
             .run(|open, _| open.client.query(&open.ended, &[&study, &seen, &under_way]))?;
         let mine: BTreeSet<i32> = self.mine.values().copied().collect();
-        let heads = rows.iter().map(Head::of);
-        Ok(heads.filter(|head| !mine.contains(&head.id)).collect())
+        let heads: Result<Vec<Head>, String> = rows.iter().map(Head::of).collect();
+        let mut heads = heads.map_err(|why| self.foreign(why))?;
+        heads.retain(|head| !mine.contains(&head.id));
+        Ok(heads)
+    }
+
+    /// Begins a trial that was enqueued, unless somebody else has. One whose values are none of the space's fails.
+    fn begin_waiting(&mut self, number: u64, point: &Point) -> Result<Option<Point>, StorageError> {
+        let space = Arc::clone(&self.space);
+        let begun = self.link.run(|open, _| {
+            waiting::begin(
+                &mut open.client,
+                self.study,
+                number,
+                &space,
+                point,
+                &self.worker,
+            )
+        })?;
+        Ok(begun.map(|(trial, point)| {
+            self.own(number, trial);
+            point
+        }))
     }
 
     /// Asks now and then which workers are silent, and writes off what other programs have left behind.
@@ -116,18 +141,21 @@ impl Postgres {
         }
         self.asked = Instant::now();
         let (study, seconds) = (self.study, grace.as_secs_f64());
-        let rows = self.link.run(|open, _| {
+        let stale = self.link.run(|open, _| {
             let rows = open.client.query(&open.stale, &[&study, &seconds])?;
-            for row in rows.iter().filter(|row| !row.get::<_, bool>(2)) {
-                open.client
-                    .execute(sql::WRITE_OFF, &[&row.get::<_, i32>(0)])?;
+            let mut stale = BTreeMap::new();
+            for row in rows {
+                let (trial, number, is_ours): (i32, Option<i32>, bool) =
+                    (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+                if !is_ours {
+                    open.client.execute(sql::WRITE_OFF, &[&trial])?;
+                }
+                let number = number.and_then(|number| u64::try_from(number).ok());
+                stale.extend(number.map(|number| (number, (trial, is_ours))));
             }
-            Ok(rows)
+            Ok(stale)
         })?;
-        let rows = rows.iter();
-        self.stale = rows
-            .map(|row| (row.get::<_, i32>(1) as u64, (row.get(0), row.get(2))))
-            .collect();
+        self.stale = stale;
         Ok(())
     }
 }
@@ -138,23 +166,26 @@ impl Storage for Postgres {
         let mut ended = Vec::new();
         let finished: Vec<Head> = heads
             .iter()
-            .filter(|head| head.state.is_some())
+            .filter(|head| matches!(head.stage, Stage::Ended(_)))
             .cloned()
             .collect();
         for chunk in finished.chunks(CHUNK) {
             let trials = self
                 .link
                 .run(|open, _| read::trials(&mut open.client, chunk))?;
-            let wrong = |(number, why)| self.foreign(format!("trial {number} {why}"));
+            let wrong = |(number, why)| self.foreign(format!("trial {number}: {why}"));
             for row in trials.map_err(wrong)? {
                 ended.push(row.into_trial(&self.space)?);
             }
         }
         for head in heads {
             self.seen = self.seen.max(head.id);
-            match head.state {
-                Some(_) => self.under_way.remove(&head.id),
-                None => self.under_way.insert(head.id, head.number),
+            if head.stage == Stage::Waiting {
+                self.waiting.insert(head.number);
+            }
+            match head.stage {
+                Stage::Ended(_) => self.under_way.remove(&head.id),
+                Stage::Waiting | Stage::Running => self.under_way.insert(head.id, head.number),
             };
         }
         Ok(ended)
@@ -183,19 +214,27 @@ impl Storage for Postgres {
         }
     }
 
-    fn take_over(&mut self, number: u64) -> Result<bool, StorageError> {
+    fn take_over(&mut self, number: u64, point: &Point) -> Result<Option<Point>, StorageError> {
+        if self.waiting.remove(&number) {
+            return self.begin_waiting(number, point);
+        }
         self.look_for_stale()?;
         let Some((trial, true)) = self.stale.remove(&number) else {
-            return Ok(false);
+            return Ok(None);
         };
         let seconds = self.link.address.grace.as_secs_f64();
         let taken = self
             .link
             .run(|open, _| open.client.execute(&open.take_over, &[&trial, &seconds]))?;
-        if taken > 0 {
-            self.own(number, trial);
+        if taken == 0 {
+            return Ok(None);
         }
-        Ok(taken > 0)
+        self.own(number, trial);
+        let space = Arc::clone(&self.space);
+        let fixed = self
+            .link
+            .run(|open, _| waiting::fixed(&mut open.client, trial, &space, point))?;
+        Ok(Some(fixed.unwrap_or_else(|_| point.clone())))
     }
 
     fn finish(&mut self, trial: &Trial, attributes: &Attributes) -> Result<(), StorageError> {
@@ -267,7 +306,7 @@ impl<'a> Beginning<'a> {
             &is_again,
         ];
         let row = open.client.query_one(&open.claim, columns)?;
-        let (trial, next): (Option<i32>, i32) = (row.get(0), row.get(1));
+        let (trial, next): (Option<i32>, i32) = (row.try_get(0)?, row.try_get(1)?);
         Ok(match trial {
             Some(trial) => Claim::Mine(trial),
             None => u64::try_from(next).map_or(Claim::NoStudy, Claim::Next),

@@ -83,3 +83,29 @@ pub(super) const WRITE_OFF: &str = "UPDATE trials SET state = 'FAIL', datetime_c
 /// The trials $1 are still being run.
 pub(super) const BEAT: &str =
     "UPDATE trial_heartbeats SET heartbeat = clock_timestamp()::timestamp WHERE trial_id = ANY($1)";
+
+/// Locks trial $2 of study $1 if it waits to be run, or was begun by worker $3 before a connection was lost.
+pub(super) const WAITING: &str = "SELECT t.trial_id FROM trials t WHERE t.study_id = $1 AND t.number = $2 \
+    AND (t.state = 'WAITING' OR t.state = 'RUNNING' AND EXISTS (SELECT 1 FROM trial_system_attributes a \
+        WHERE a.trial_id = t.trial_id AND a.key = 'mase:worker' AND a.value_json = $3)) FOR UPDATE";
+
+/// The values that whoever enqueued trial $1 has fixed.
+pub(super) const FIXED: &str =
+    "SELECT value_json FROM trial_system_attributes WHERE trial_id = $1 AND key = 'fixed_params'";
+
+/// Begins trial $1, which waits: names, values and distributions of the parameters, worker.
+pub(super) const BEGIN: &str = "WITH t AS (UPDATE trials SET state = 'RUNNING', \
+        datetime_start = clock_timestamp()::timestamp WHERE trial_id = $1 RETURNING trial_id), \
+    p AS (INSERT INTO trial_params (trial_id, param_name, param_value, distribution_json) \
+        SELECT t.trial_id, x.* FROM t, unnest($2::text[], $3::float8[], $4::text[]) AS x ON CONFLICT DO NOTHING), \
+    h AS (INSERT INTO trial_heartbeats (trial_id, heartbeat) \
+        SELECT trial_id, clock_timestamp()::timestamp FROM t ON CONFLICT DO NOTHING) \
+    INSERT INTO trial_system_attributes (trial_id, key, value_json) SELECT trial_id, 'mase:worker', $5 FROM t \
+    ON CONFLICT DO NOTHING";
+
+/// Fails trial $1, which waits, with a note $3 under the key $2.
+pub(super) const REFUSE: &str = "WITH t AS (UPDATE trials SET state = 'FAIL', \
+        datetime_start = clock_timestamp()::timestamp, datetime_complete = clock_timestamp()::timestamp \
+        WHERE trial_id = $1 RETURNING trial_id) \
+    INSERT INTO trial_user_attributes (trial_id, key, value_json) SELECT trial_id, $2, $3 FROM t \
+    ON CONFLICT DO NOTHING";

@@ -1,6 +1,7 @@
 //! Making the tables and the study, or finding them there.
 
 use super::address::{Address, described};
+use super::read::column;
 use crate::Direction;
 use crate::storage::layout::{FACTS, METRIC_NAMES, compare_facts, parse};
 use crate::storage::{StorageError, StudyInfo};
@@ -38,7 +39,7 @@ pub(super) fn create_or_join(address: &Address, info: &StudyInfo) -> Result<i32,
             &[&name],
         )?;
         let study = match found {
-            Some(row) => row.get(0),
+            Some(row) => row.try_get(0)?,
             None => create(&mut work, name, info)?,
         };
         join(&mut work, study, info)?;
@@ -60,13 +61,14 @@ pub(super) fn create_or_join(address: &Address, info: &StudyInfo) -> Result<i32,
 fn make_tables(work: &mut Transaction) -> Result<(), Trouble> {
     let is_there: bool = work
         .query_one("SELECT to_regclass('alembic_version') IS NOT NULL", &[])?
-        .get(0);
+        .try_get(0)?;
     if !is_there {
         work.batch_execute(SCHEMA)?;
     }
     let version: Option<String> = work
         .query_opt("SELECT version_num FROM alembic_version", &[])?
-        .map(|row| row.get(0));
+        .map(|row| row.try_get(0))
+        .transpose()?;
     match version {
         Some(version) if version == VERSION => Ok(()),
         other => Err(Trouble::Foreign(format!(
@@ -83,7 +85,7 @@ fn create(work: &mut Transaction, name: &str, info: &StudyInfo) -> Result<i32, E
             "INSERT INTO studies (study_name) VALUES ($1) RETURNING study_id",
             &[&name],
         )?
-        .get(0);
+        .try_get(0)?;
     for (objective, direction) in info.directions.iter().enumerate() {
         work.execute(
             "INSERT INTO study_directions (direction, study_id, objective) VALUES ($1::text::studydirection, $2, $3)",
@@ -105,8 +107,8 @@ fn join(work: &mut Transaction, study: i32, info: &StudyInfo) -> Result<(), Trou
     let there: Vec<String> = work
         .query(query, &[&study])?
         .iter()
-        .map(|row| row.get(0))
-        .collect();
+        .map(|row| row.try_get(0))
+        .collect::<Result<_, _>>()?;
     let here: Vec<&str> = info.directions.iter().map(|d| direction_name(*d)).collect();
     if there != here {
         let (there, here) = (there.join(", "), here.join(", "));
@@ -116,7 +118,8 @@ fn join(work: &mut Transaction, study: i32, info: &StudyInfo) -> Result<(), Trou
     }
     let query = "SELECT value_json FROM study_user_attributes WHERE study_id = $1 AND key = $2";
     if let Some(row) = work.query_opt(query, &[&study, &FACTS])? {
-        let facts = parse(row.get(0)).unwrap_or(Json::Null);
+        let facts = column(&row, 0).map_err(Trouble::Foreign)?;
+        let facts = parse(facts).unwrap_or(Json::Null);
         let facts = facts.as_object().cloned().unwrap_or_default();
         return compare_facts(&facts, info).map_err(Trouble::Foreign);
     }

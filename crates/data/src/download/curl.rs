@@ -1,0 +1,177 @@
+//! Transfers by curl: one run of it, and another from where the last one broke off.
+
+use super::{beside, length, name};
+use crate::catalog::Origin;
+use crate::options::OpenOptions;
+use std::fs::{self, OpenOptions as FileOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// Larger files are refused: 8 GiB.
+const MAX_BYTES: u64 = 1 << 33;
+/// Attempts to resume a fetch that breaks off.
+const ATTEMPTS: usize = 4;
+
+/// Exit codes of curl for a transfer that ended early.
+const BROKEN_OFF: [i32; 3] = [18, 28, 56];
+/// And when the server does not go on from the middle: no ranges, or a range outside of the file.
+const NO_RESUME: [i32; 3] = [22, 33, 36];
+
+/// Fetches into `part` from the bytes there are on, as often as a transfer breaks off.
+pub(super) fn transfer_all(
+    origin: &Origin,
+    part: &Path,
+    target: &Path,
+    options: &OpenOptions,
+) -> Result<(), String> {
+    let mut failure = String::new();
+    for _ in 0..ATTEMPTS {
+        let start = length(part);
+        if start > 0 && origin.n_bytes == Some(start) {
+            return Ok(());
+        }
+        let outcome = transfer(origin.url, part, target, start, options)
+            .map_err(|error| format!("{}: {error}", part.display()))?;
+        let Outcome::Failed { code, message } = outcome else {
+            return Ok(());
+        };
+        failure = message;
+        let end = length(part);
+        if start > 0 && NO_RESUME.contains(&code) {
+            fs::remove_file(part).map_err(|error| format!("{}: {error}", part.display()))?;
+        } else if !(BROKEN_OFF.contains(&code) && end > start) {
+            break;
+        }
+    }
+    Err(failure)
+}
+
+enum Outcome {
+    Done,
+    Failed { code: i32, message: String },
+}
+
+/// One run of curl, from byte `start` on.
+fn transfer(
+    url: &str,
+    part: &Path,
+    target: &Path,
+    start: u64,
+    options: &OpenOptions,
+) -> io::Result<Outcome> {
+    let headers = beside(target, "headers");
+    let mut child = match download(url, start, &headers).spawn() {
+        Ok(child) => child,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Outcome::Failed {
+                code: -1,
+                message: format!(
+                    "fetching needs curl, which is not installed; save the file as {}",
+                    target.display()
+                ),
+            });
+        }
+        Err(error) => return Err(error),
+    };
+    let copied = copy(&mut child, part, target, start, &headers, options);
+    if copied.is_err() {
+        // The first error is the one to report, and the child has no reader any more.
+        let _ = child.kill();
+    }
+    let output = child.wait_with_output()?;
+    let _ = fs::remove_file(&headers);
+    copied?;
+    if output.status.success() {
+        return Ok(Outcome::Done);
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let message = stderr.lines().next().unwrap_or("curl failed").trim();
+    Ok(Outcome::Failed {
+        code: output.status.code().unwrap_or(-1),
+        message: message.to_owned(),
+    })
+}
+
+/// The command that writes the file from byte `start` on to its standard output.
+fn download(url: &str, start: u64, headers: &Path) -> Command {
+    let mut command = curl(url);
+    command
+        // Less than a byte per second for a minute is a dead line.
+        .args(["--speed-limit", "1", "--speed-time", "60"])
+        .args(["--max-filesize", &MAX_BYTES.to_string()])
+        .arg("--dump-header")
+        .arg(headers);
+    if start > 0 {
+        command.args(["--continue-at", &start.to_string()]);
+    }
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The size that the server announces for a file, asked for without the file.
+pub(super) fn size_of(url: &str) -> Option<u64> {
+    let output = curl(url)
+        .args(["--head", "--max-time", "20"])
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    output.status.success().then(|| content_length(&text))?
+}
+
+fn curl(url: &str) -> Command {
+    let mut command = Command::new("curl");
+    command
+        .args(["--fail", "--location", "--silent", "--show-error"])
+        .args(["--proto", "=http,https", "--connect-timeout", "20"])
+        .args(["--noproxy", "localhost,127.0.0.1"])
+        .args(["--url", url])
+        .stdin(Stdio::null());
+    command
+}
+
+/// Appends what curl gives to the part.
+fn copy(
+    child: &mut Child,
+    part: &Path,
+    target: &Path,
+    start: u64,
+    headers: &Path,
+    options: &OpenOptions,
+) -> io::Result<()> {
+    let Some(mut stream) = child.stdout.take() else {
+        return Ok(());
+    };
+    let name = name(target);
+    let mut file = FileOptions::new().create(true).append(true).open(part)?;
+    let mut piece = vec![0; 1 << 16];
+    let (mut n_bytes, mut total) = (start, None);
+    loop {
+        let n = stream.read(&mut piece)?;
+        if n == 0 {
+            return file.sync_all();
+        }
+        file.write_all(&piece[..n])?;
+        if n_bytes == start {
+            let answers = fs::read_to_string(headers).unwrap_or_default();
+            total = content_length(&answers).map(|length| start + length);
+        }
+        n_bytes += n as u64;
+        if n_bytes > MAX_BYTES {
+            return Err(io::Error::other(format!("has more than {MAX_BYTES} bytes")));
+        }
+        if let Some(progress) = options.progress {
+            progress(&name, n_bytes, total);
+        }
+    }
+}
+
+/// The length that the last of the answers announced; the earlier ones lead to it.
+fn content_length(answers: &str) -> Option<u64> {
+    let last = answers.rfind("HTTP/")?;
+    let mut lines = answers[last..]
+        .lines()
+        .filter_map(|line| line.split_once(':'));
+    let (_, value) = lines.find(|(key, _)| key.eq_ignore_ascii_case("content-length"))?;
+    value.trim().parse().ok()
+}
