@@ -11,7 +11,7 @@ use ir::{DType, Graph, NodeId};
 use models::ModelInfo;
 use passes::compare::Compare;
 use random::Random;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Arguments of `ch compare`.
