@@ -1,8 +1,10 @@
 //! The address of a database: what PostgreSQL understands, and a few words of ours behind the question mark.
 
+use super::tls::Connector;
 use crate::storage::StorageError;
-use postgres::Config;
-use postgres::config::Host;
+use postgres::config::{Host, SslMode};
+use postgres::{Client, Config, NoTls};
+use std::path::Path;
 use std::time::Duration;
 
 /// The address of a study, and the patience of its workers.
@@ -17,6 +19,9 @@ pub(super) struct Address {
     pub grace: Duration,
     /// `reconnect=SECONDS`: how long a lost connection is tried again.
     pub reconnect: Duration,
+    /// `sslmode=require`, `verify-ca` or `verify-full`: the connector that encrypts, and checks the server's certificate
+    /// by those of `sslrootcert=FILE`.
+    tls: Option<Connector>,
 }
 
 const SECONDS: Duration = Duration::from_secs(30);
@@ -33,6 +38,7 @@ impl Address {
         let scheme = scheme.split('+').next().unwrap_or_default();
         let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (mut study, mut grace, mut reconnect) = (None, SECONDS, SECONDS);
+        let (mut is_encrypted, mut roots) = (false, None);
         let mut theirs = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             match pair.split_once('=') {
@@ -42,6 +48,8 @@ impl Address {
                 Some(("reconnect", text)) => {
                     reconnect = seconds("reconnect", text).map_err(wrong)?;
                 }
+                Some(("sslmode", "require" | "verify-ca" | "verify-full")) => is_encrypted = true,
+                Some(("sslrootcert", path)) => roots = Some(Path::new(path)),
                 _ => theirs.push(pair),
             }
         }
@@ -55,6 +63,11 @@ impl Address {
         if config.get_application_name().is_none() {
             config.application_name("mase");
         }
+        let tls = is_encrypted.then(|| Connector::new(roots));
+        let tls = tls.transpose().map_err(wrong)?;
+        if tls.is_some() {
+            config.ssl_mode(SslMode::Require);
+        }
         // A host that has gone silently is noticed, instead of being waited for.
         config.tcp_user_timeout(SECONDS);
         Ok(Self {
@@ -63,7 +76,16 @@ impl Address {
             study,
             grace,
             reconnect,
+            tls,
         })
+    }
+
+    /// Connects, encrypted if the address asks for it.
+    pub fn connect(&self) -> Result<Client, postgres::Error> {
+        match &self.tls {
+            Some(connector) => connector.connect(&self.config),
+            None => self.config.connect(NoTls),
+        }
     }
 }
 
@@ -131,6 +153,14 @@ mod tests {
                 "grace is 'soon'",
             ),
             ("postgresql://ada:secret@db/studies?color=red", "color"),
+            (
+                "postgresql://ada:secret@db/studies?sslmode=verify-full",
+                if cfg!(feature = "tls") {
+                    "needs sslrootcert=FILE"
+                } else {
+                    "build it with `--features tls`"
+                },
+            ),
         ] {
             let message = Address::read(url).unwrap_err().to_string();
             assert!(message.contains(said), "{message}");

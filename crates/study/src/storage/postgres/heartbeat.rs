@@ -2,7 +2,7 @@
 
 use super::address::Address;
 use super::sql::BEAT;
-use postgres::{Client, NoTls};
+use postgres::Client;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -69,7 +69,7 @@ fn beat(address: &Address, (beating, ended): &(Mutex<Beating>, Condvar)) {
         // A lost connection is tried again at the next beat; the trials' own statements say what is wrong.
         client = client
             .take()
-            .or_else(|| address.config.connect(NoTls).ok())
+            .or_else(|| address.connect().ok())
             .and_then(|client| send(client, &trials));
         guard = beating.lock().unwrap_or_else(PoisonError::into_inner);
     }

@@ -4,7 +4,7 @@ use super::address::{Address, described};
 use super::sql;
 use crate::storage::StorageError;
 use postgres::error::SqlState;
-use postgres::{Client, Error, NoTls, Statement};
+use postgres::{Client, Error, Statement};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ pub(super) struct Open {
 
 impl Open {
     fn new(address: &Address) -> Result<Self, Error> {
-        let mut client = address.config.connect(NoTls)?;
+        let mut client = address.connect()?;
         client.batch_execute(sql::MAKE_CLAIM)?;
         Ok(Self {
             claim: client.prepare(sql::CLAIM)?,

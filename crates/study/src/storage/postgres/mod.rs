@@ -4,7 +4,8 @@
 //! Optuna's own workers take, so numbers are given out once and without a gap. Workers say that they are alive in
 //! `trial_heartbeats`; a trial of ours whose worker is silent for the grace period is run again by another one, at the
 //! same point, and the first result counts. One of another program is written off as failed. A trial that Optuna's
-//! `enqueue_trial` has left waiting is begun by the next free worker. Connections are not encrypted.
+//! `enqueue_trial` has left waiting is begun by the next free worker. Connections are
+//! encrypted where the address asks for it and the feature `tls` is there.
 
 mod address;
 mod heartbeat;
@@ -12,6 +13,8 @@ mod link;
 mod read;
 mod sql;
 mod study;
+#[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
+mod tls;
 mod waiting;
 
 use super::layout::{distribution, internal, result, system_attributes};

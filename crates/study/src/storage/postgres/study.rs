@@ -5,7 +5,7 @@ use super::read::column;
 use crate::Direction;
 use crate::storage::layout::{FACTS, METRIC_NAMES, compare_facts, parse};
 use crate::storage::{StorageError, StudyInfo};
-use postgres::{Error, NoTls, Transaction};
+use postgres::{Error, Transaction};
 use serde_json::{Value as Json, json};
 
 const SCHEMA: &str = include_str!("schema.sql");
@@ -30,7 +30,7 @@ impl From<Error> for Trouble {
 pub(super) fn create_or_join(address: &Address, info: &StudyInfo) -> Result<i32, StorageError> {
     let name = address.study.as_deref().unwrap_or(&info.name);
     let made = || -> Result<i32, Trouble> {
-        let mut client = address.config.connect(NoTls)?;
+        let mut client = address.connect()?;
         let mut work = client.transaction()?;
         work.execute(LOCK, &[])?;
         make_tables(&mut work)?;
