@@ -217,10 +217,7 @@ pub fn preparation(settings: &Settings) -> Result<Preparation> {
 
 /// The preparation that a file of weights holds.
 pub fn preparation_of(path: &Path) -> Result<Preparation> {
-    // A file that cannot be read is reported where its weights are needed.
-    let Ok(file) = interop::checkpoint::read(path, None) else {
-        return Ok(Preparation::default());
-    };
+    let file = interop::checkpoint::read(path, None)?;
     checkpoints::preparation(&file).with_context(|| path.display().to_string())
 }
 

@@ -114,7 +114,12 @@ pub fn run(args: &Args) -> Result<Output> {
 
 /// The standardising that the rows of a file need: that of the first network's training.
 fn standardize(network: &str) -> Result<Standardize> {
-    let trained = rows::preparation_of(&network_file(network)?)?;
+    let path = network_file(network)?;
+    let is_text = path.extension().is_some_and(|extension| extension == "mg");
+    if is_text || !path.is_file() {
+        return Ok(Standardize::None);
+    }
+    let trained = rows::preparation_of(&path)?;
     Ok(trained
         .standardizer
         .map_or(Standardize::None, Standardize::By))

@@ -9,7 +9,7 @@ use std::path::Path;
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MetaFile {
-    /// What `load_node_meta_param` reads.
+    /// The kind that `load_node_meta_param` reads.
     Toml,
     /// For programs.
     Json,
