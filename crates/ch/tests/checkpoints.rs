@@ -270,3 +270,15 @@ fn a_batch_larger_than_the_rows_is_all_of_them() {
         printed.stdout
     );
 }
+
+#[test]
+fn a_truncated_checkpoint_is_named_before_data_are_opened() {
+    let folder = trained("truncated");
+    let whole = fs::read(folder.join(BEST)).unwrap();
+    fs::write(folder.join("cut.ckpt"), &whole[..whole.len() / 2]).unwrap();
+    let printed = ch(&words("test jsc-tiny jsc-sim --load cut.ckpt"), &folder);
+    assert_eq!(printed.code, Some(2));
+    let sentence = "error: cut.ckpt: the zip archive is cut short or damaged";
+    assert!(printed.stderr.contains(sentence), "{}", printed.stderr);
+    assert!(!printed.stdout.contains("rows"), "{}", printed.stdout);
+}
