@@ -1,7 +1,7 @@
 //! The parameters of a network while it runs: two flat arrays, so that an optimiser updates them in one pass.
 
 use crate::EngineError;
-use ir::{Graph, NodeId, ParamRole, Tensor, Verified};
+use ir::{Graph, Node, NodeId, ParamRole, Tensor, Verified};
 use std::ops::Range;
 
 /// The place of one parameter.
@@ -42,6 +42,7 @@ impl State {
             version: 1,
         };
         for (id, node) in verified.graph().iter() {
+            check_stored(node)?;
             for (port, shape, _, role) in node.param_specs() {
                 let tensor =
                     node.params
@@ -177,6 +178,22 @@ impl State {
             ParamRole::Buffer => &mut self.buffers,
         }
     }
+}
+
+/// Refuses a format that lacks the values of a stored field.
+fn check_stored(node: &Node) -> Result<(), EngineError> {
+    for (port, format) in &node.formats {
+        for (field, array) in format.stored_fields() {
+            if array.is_none() {
+                return Err(EngineError::MissingParameter {
+                    node: node.name.clone(),
+                    op: node.op.name(),
+                    port: format!("{port}_{field}"),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A choice, not a product: it ends what is not a number too.

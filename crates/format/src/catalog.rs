@@ -90,9 +90,16 @@ pub(crate) const SKIP_FIRST_DIM: FieldEntry = FieldEntry::optional(
     "whether a block never spans two rows of axis 0",
 );
 
+/// `axis`, for formats whose fields may be stored.
+pub(crate) const AXIS: FieldEntry = FieldEntry::optional(
+    "axis",
+    "none",
+    "the axis along which stored fields lie; without one they lie element by element",
+);
+
 /// Makes `enum Format`, its table and the dispatch to the format's own file.
 macro_rules! formats {
-    ($($(#[$doc:meta])* $variant:ident($module:ident),)*) => {
+    ($($(#[$doc:meta])* $variant:ident($module:ident),)* ; $($(#[$stored_doc:meta])* $stored:ident($of:ident::$base:ident),)*) => {
         /// A number format with its parameters.
         ///
         /// ```
@@ -112,6 +119,7 @@ macro_rules! formats {
         #[derive(Clone, Debug, PartialEq)]
         pub enum Format {
             $($(#[$doc])* $variant($module::$variant),)*
+            $($(#[$stored_doc])* $stored(Stored<$of::$base>),)*
         }
 
         $(impl From<$module::$variant> for Format {
@@ -119,6 +127,22 @@ macro_rules! formats {
                 Self::$variant(format)
             }
         })*
+
+        $(impl From<Stored<$of::$base>> for Format {
+            fn from(format: Stored<$of::$base>) -> Self {
+                Self::$stored(format)
+            }
+        })*
+
+        /// Runs an expression with the format's own type.
+        macro_rules! with_format {
+            ($format:expr, $name:ident => $body:expr) => {
+                match $format {
+                    $($crate::Format::$variant($name) => $body,)*
+                    $($crate::Format::$stored($name) => $body,)*
+                }
+            };
+        }
 
         impl Format {
             /// Every format, in reading order.
@@ -128,25 +152,22 @@ macro_rules! formats {
             pub(crate) fn read(index: usize, fields: &Fields<'_>) -> Result<Self, FormatError> {
                 const READERS: &[fn(&Fields<'_>) -> Result<Format, FormatError>] =
                     &[$(|fields| Ok(Format::$variant(NumberFormat::read(fields)?)),)*];
+                if !fields.values.iter().any(|(_, value)| is_stored(value)) {
+                    return READERS[index](fields);
+                }
+                $(if fields.format == <$of::$base as NumberFormat>::ENTRY.name {
+                    return Ok(Self::$stored(Stored::read(fields)?));
+                })*
+                // The reader finds the word in a field that takes another one.
                 READERS[index](fields)
             }
 
             /// The format's line of the table.
             pub fn entry(&self) -> &'static FormatEntry {
-                match self {
-                    $(Self::$variant(_) => const { &<$module::$variant as NumberFormat>::ENTRY },)*
-                }
+                with_format!(self, format => ArrayFormat::entry(format))
             }
         }
 
-        /// Runs an expression with the format's own type.
-        macro_rules! with_format {
-            ($format:expr, $name:ident => $body:expr) => {
-                match $format {
-                    $($crate::Format::$variant($name) => $body,)*
-                }
-            };
-        }
         pub(crate) use with_format;
     };
 }

@@ -138,18 +138,45 @@ impl Fields<'_> {
         }
     }
 
+    /// A number, if given.
+    pub fn number(&self, field: &'static str) -> Result<Option<f64>, FormatError> {
+        match self.get(field) {
+            None => Ok(None),
+            Some(&FieldValue::Int(value)) => Ok(Some(value as f64)),
+            Some(&FieldValue::Float(value)) => Ok(Some(value)),
+            Some(other) => Err(self.wrong_type(field, "a number", other)),
+        }
+    }
+
+    /// A number, which must be given.
+    pub fn required_number(&self, field: &'static str) -> Result<f64, FormatError> {
+        self.number(field)?.ok_or_else(|| self.missing(field))
+    }
+
     /// A number of at least zero, if given.
     pub fn magnitude(&self, field: &'static str) -> Result<Option<f64>, FormatError> {
-        let value = match self.get(field) {
-            None => return Ok(None),
-            Some(&FieldValue::Int(value)) => value as f64,
-            Some(&FieldValue::Float(value)) => value,
-            Some(other) => return Err(self.wrong_type(field, "a number", other)),
-        };
-        if value.is_finite() && value >= 0.0 {
-            return Ok(Some(value));
+        let value = self.number(field)?;
+        match value {
+            Some(value) if !(value.is_finite() && value >= 0.0) => {
+                Err(self.bad_value(field, value, "is not a finite number of at least 0"))
+            }
+            _ => Ok(value),
         }
-        Err(self.bad_value(field, value, "is not a finite number of at least 0"))
+    }
+
+    /// Refuses the fields that say how stored fields lie, where none is stored.
+    pub fn no_layout(&self) -> Result<(), FormatError> {
+        let axis = self.get("axis").map(|value| ("axis", value));
+        let block = self
+            .get("block")
+            .filter(|value| **value != FieldValue::Int(0));
+        match axis.or(block.map(|value| ("block", value))) {
+            None => Ok(()),
+            Some((field, value)) => {
+                let rule = "is for stored fields, and there are none";
+                Err(self.bad_value(field, value, rule))
+            }
+        }
     }
 
     /// One of `choices`, by its position; the first if not given.

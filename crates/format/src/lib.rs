@@ -27,6 +27,7 @@ mod number_format;
 mod round;
 mod shared_exponent;
 mod spec;
+mod stored;
 mod sweep;
 
 pub use block::{BlockSize, Reach};
@@ -35,14 +36,16 @@ pub use codes::{Codes, Scale};
 pub use error::{FormatError, Problem};
 pub use field::FieldValue;
 pub use formats::{
-    Binary, BlockFp, BlockLog, BlockMinifloat, Format, Granularity, Integer, Log, MinifloatDenorm,
-    MinifloatIeee, Mxfp, Mxint, Rounding, ScaleInteger, Ternary,
+    Affine, Binary, Bipolar, BlockFp, BlockLog, BlockMinifloat, Float4, Float8, Float8Kind, Format,
+    Granularity, Integer, Log, MinifloatDenorm, MinifloatIeee, Mxfp, Mxint, Rounding, ScaleInteger,
+    Ternary,
 };
 pub use number_format::Point;
+pub use stored::{Stored, StoredArray};
 
-use block::Sharing;
 use formats::with_format;
-use number_format::NumberFormat;
+use number_format::ArrayFormat;
+use stored::StoredFields;
 
 impl Format {
     /// The name in configs.
@@ -52,22 +55,22 @@ impl Format {
 
     /// All fields with their values, in positional order.
     pub fn fields(&self) -> Vec<(&'static str, FieldValue)> {
-        with_format!(self, format => format.fields())
+        with_format!(self, format => ArrayFormat::fields(format))
     }
 
     /// The list that metadata shows as the precision.
     pub fn precision(&self) -> Vec<FieldValue> {
-        with_format!(self, format => format.precision())
+        with_format!(self, format => ArrayFormat::precision(format))
     }
 
     /// Bits per element of an array of this shape, the blocks' shared scales spread over their elements.
     pub fn bits(&self, shape: &[usize]) -> f64 {
-        with_format!(self, format => number_format::bits(format, shape))
+        with_format!(self, format => ArrayFormat::bits(format, shape))
     }
 
     /// The smallest and the largest value, with the largest scale that a block can have.
     pub fn range(&self) -> (f64, f64) {
-        with_format!(self, format => format.range())
+        with_format!(self, format => ArrayFormat::range(format))
     }
 
     /// Writes the nearest values of the format to `y`.
@@ -76,7 +79,7 @@ impl Format {
     /// If `x` or `y` does not have as many elements as the shape.
     #[inline(always)]
     pub fn quantize(&self, x: &[f32], shape: &[usize], y: &mut [f32]) {
-        with_format!(self, format => number_format::quantize(format, x, shape, y));
+        with_format!(self, format => ArrayFormat::quantize(format, x, shape, y));
     }
 
     /// Zeroes the gradient where rounding `x` saturates, that is, would go beyond the largest or smallest code.
@@ -85,7 +88,7 @@ impl Format {
     /// If `x` or `grad` does not have as many elements as the shape.
     #[inline(always)]
     pub fn straight_through(&self, x: &[f32], shape: &[usize], grad: &mut [f32]) {
-        with_format!(self, format => number_format::straight_through(format, x, shape, grad));
+        with_format!(self, format => ArrayFormat::straight_through(format, x, shape, grad));
     }
 
     /// The codes of the rounded array. NaN has no code and becomes 0.
@@ -93,7 +96,7 @@ impl Format {
     /// # Panics
     /// If `x` does not have as many elements as the shape.
     pub fn encode(&self, x: &[f32], shape: &[usize]) -> Codes {
-        with_format!(self, format => number_format::encode(format, x, shape))
+        with_format!(self, format => ArrayFormat::encode(format, x, shape))
     }
 
     /// The values of codes that this format made for an array of this shape.
@@ -101,7 +104,7 @@ impl Format {
     /// # Panics
     /// If there are not as many codes as the shape has elements.
     pub fn decode(&self, codes: &Codes, shape: &[usize]) -> Vec<f32> {
-        with_format!(self, format => number_format::decode(format, codes, shape))
+        with_format!(self, format => ArrayFormat::decode(format, codes, shape))
     }
 
     /// The code of one element.
@@ -114,34 +117,34 @@ impl Format {
 
     /// All codes with their values, under a scale of 1, of a format with up to 8 bits per element.
     pub fn values(&self) -> Option<Vec<(u64, f32)>> {
-        with_format!(self, format => number_format::values(format))
+        with_format!(self, format => ArrayFormat::values(format))
     }
 
     /// True when elements share a power of two block by block.
     pub fn is_blocked(&self) -> bool {
-        with_format!(self, format => matches!(format.sharing(), Sharing::Blocks(_)))
+        with_format!(self, format => format.is_blocked())
     }
 
     /// True when every element is rounded by itself, so that an array can be rounded in any pieces.
     pub fn rounds_alone(&self) -> bool {
-        with_format!(self, format => matches!(format.sharing(), Sharing::Nobody))
+        with_format!(self, format => format.rounds_alone())
     }
 
     /// The number of elements along each axis of an array that share a scale; 1 where they stand alone.
     pub fn block_extents(&self, shape: &[usize]) -> Vec<usize> {
-        let extent = |axis| with_format!(self, format => format.sharing().extent(shape, axis));
+        let extent = |axis| with_format!(self, format => format.block_extent(shape, axis));
         (0..shape.len()).map(extent).collect()
     }
 
     /// The largest magnitude that elements of a block may have without another scale than that of `abs_max`, for formats
     /// whose scales follow the largest magnitude.
     pub fn scale_ceiling(&self, abs_max: f32) -> f32 {
-        with_format!(self, format => number_format::scale_ceiling(format, abs_max))
+        with_format!(self, format => ArrayFormat::scale_ceiling(format, abs_max))
     }
 
     /// The point of the format.
     pub fn point(&self) -> Point {
-        with_format!(self, format => format.point())
+        with_format!(self, format => ArrayFormat::point(format))
     }
 
     /// The format with another value for one of its fields; none when it has no such field, or does not take the value.
@@ -152,11 +155,77 @@ impl Format {
             own.map(|(name, value)| (name.to_owned(), value)).collect();
         let (_, changed) = fields.iter_mut().find(|(name, _)| name == field)?;
         *changed = value;
-        Self::from_fields(self.name(), &fields).ok()
+        let bare = Self::from_fields(self.name(), &fields).ok()?;
+        let arrays = self.stored_fields().into_iter();
+        let given = arrays.filter_map(|(name, array)| Some((name, array?.clone())));
+        // A field that is stored no longer has no use for its array.
+        let kept = given.filter(|(name, _)| bare.stored_fields().iter().any(|(n, _)| n == name));
+        let kept: Vec<_> = kept.collect();
+        kept.into_iter()
+            .try_fold(bare, |format, (name, array)| {
+                format.with_stored(name, array)
+            })
+            .ok()
+    }
+
+    /// The fields that are stored, with their values as far as they are there.
+    pub fn stored_fields(&self) -> Vec<(&'static str, Option<&StoredArray>)> {
+        match self {
+            Self::StoredInteger(stored) => stored.arrays(),
+            Self::StoredAffine(stored) => stored.arrays(),
+            Self::StoredBipolar(stored) => stored.arrays(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The format with the values of one of its stored fields; the reason why it cannot have them.
+    pub fn with_stored(&self, field: &str, array: StoredArray) -> Result<Self, String> {
+        match self {
+            Self::StoredInteger(stored) => Ok(stored.with_array(field, array)?.into()),
+            Self::StoredAffine(stored) => Ok(stored.with_array(field, array)?.into()),
+            Self::StoredBipolar(stored) => Ok(stored.with_array(field, array)?.into()),
+            _ => Err(format!("the format does not store {field}")),
+        }
+    }
+
+    /// The format as its text has it: without the values of its stored fields.
+    #[must_use]
+    pub fn without_stored(&self) -> Self {
+        match self {
+            Self::StoredInteger(stored) => stored.without_arrays().into(),
+            Self::StoredAffine(stored) => stored.without_arrays().into(),
+            Self::StoredBipolar(stored) => stored.without_arrays().into(),
+            other => other.clone(),
+        }
+    }
+
+    /// The shape of the stored fields for an array of this shape; nothing if it has not the axis along which they lie.
+    pub fn stored_shape(&self, shape: &[usize]) -> Option<Vec<usize>> {
+        match self {
+            Self::StoredInteger(stored) => stored.array_shape(shape),
+            Self::StoredAffine(stored) => stored.array_shape(shape),
+            Self::StoredBipolar(stored) => stored.array_shape(shape),
+            _ => None,
+        }
+    }
+
+    /// True when zero stays zero when it is rounded.
+    pub fn has_zero(&self) -> bool {
+        match self {
+            Self::Binary(binary) => !binary.bipolar,
+            Self::Bipolar(_) | Self::StoredBipolar(_) => false,
+            // QONNX allows a zero point between two codes.
+            Self::Affine(affine) => affine.zero_point.fract() == 0.0,
+            Self::StoredAffine(stored) => {
+                let zero_points = stored.formats().iter().map(|format| format.zero_point);
+                zero_points.into_iter().all(|zero| zero.fract() == 0.0)
+            }
+            _ => true,
+        }
     }
 
     /// True when no scale is shared by two rows of axis 0 of an array of this shape, so that rows can be rounded apart.
     pub fn keeps_rows_apart(&self, shape: &[usize]) -> bool {
-        with_format!(self, format => format.sharing().keeps_rows_apart(shape))
+        with_format!(self, format => format.keeps_rows_apart(shape))
     }
 }

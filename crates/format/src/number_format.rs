@@ -67,11 +67,105 @@ pub(crate) trait NumberFormat: Sized {
     fn element(&self, scale: Scale) -> Self::Element;
 }
 
+/// What a format does to arrays. Every [`NumberFormat`] does it in the same way; formats with stored fields in theirs.
+pub(crate) trait ArrayFormat {
+    fn entry(&self) -> &'static FormatEntry;
+    fn fields(&self) -> Vec<(&'static str, FieldValue)>;
+    fn precision(&self) -> Vec<FieldValue>;
+    fn bits(&self, shape: &[usize]) -> f64;
+    fn range(&self) -> (f64, f64);
+    fn point(&self) -> Point;
+    fn quantize(&self, x: &[f32], shape: &[usize], y: &mut [f32]);
+    fn straight_through(&self, x: &[f32], shape: &[usize], grad: &mut [f32]);
+    fn encode(&self, x: &[f32], shape: &[usize]) -> Codes;
+    fn decode(&self, codes: &Codes, shape: &[usize]) -> Vec<f32>;
+    fn values(&self) -> Option<Vec<(u64, f32)>>;
+    fn is_blocked(&self) -> bool;
+    fn rounds_alone(&self) -> bool;
+    fn block_extent(&self, shape: &[usize], axis: usize) -> usize;
+    fn keeps_rows_apart(&self, shape: &[usize]) -> bool;
+    fn scale_ceiling(&self, abs_max: f32) -> f32;
+}
+
+impl<F: NumberFormat> ArrayFormat for F {
+    fn entry(&self) -> &'static FormatEntry {
+        const { &F::ENTRY }
+    }
+
+    fn fields(&self) -> Vec<(&'static str, FieldValue)> {
+        NumberFormat::fields(self)
+    }
+
+    fn precision(&self) -> Vec<FieldValue> {
+        NumberFormat::precision(self)
+    }
+
+    fn bits(&self, shape: &[usize]) -> f64 {
+        bits(self, shape)
+    }
+
+    fn range(&self) -> (f64, f64) {
+        NumberFormat::range(self)
+    }
+
+    fn point(&self) -> Point {
+        NumberFormat::point(self)
+    }
+
+    #[inline(always)]
+    fn quantize(&self, x: &[f32], shape: &[usize], y: &mut [f32]) {
+        check_lengths(shape, x.len(), y.len());
+        sweep::over_blocks::<F, Round>(self, x, shape, y);
+    }
+
+    #[inline(always)]
+    fn straight_through(&self, x: &[f32], shape: &[usize], grad: &mut [f32]) {
+        check_lengths(shape, x.len(), grad.len());
+        sweep::over_blocks::<F, Mask>(self, x, shape, grad);
+    }
+
+    fn encode(&self, x: &[f32], shape: &[usize]) -> Codes {
+        encode(self, x, shape)
+    }
+
+    fn decode(&self, codes: &Codes, shape: &[usize]) -> Vec<f32> {
+        decode(self, codes, shape)
+    }
+
+    fn values(&self) -> Option<Vec<(u64, f32)>> {
+        values(self)
+    }
+
+    fn is_blocked(&self) -> bool {
+        matches!(self.sharing(), Sharing::Blocks(_))
+    }
+
+    fn rounds_alone(&self) -> bool {
+        matches!(self.sharing(), Sharing::Nobody)
+    }
+
+    fn block_extent(&self, shape: &[usize], axis: usize) -> usize {
+        self.sharing().extent(shape, axis)
+    }
+
+    fn keeps_rows_apart(&self, shape: &[usize]) -> bool {
+        self.sharing().keeps_rows_apart(shape)
+    }
+
+    fn scale_ceiling(&self, abs_max: f32) -> f32 {
+        scale_ceiling(self, abs_max)
+    }
+}
+
 /// The point of a format: what halves or doubles all of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
     /// A step of this field.
     Field(&'static str),
+    /// A factor of two in this field.
+    Factor(&'static str),
+    /// The stored fields, place by place.
+    Stored,
     /// The data: scales follow them.
     FollowsData,
     /// Nothing.
@@ -87,8 +181,21 @@ pub(crate) trait Element: Copy {
     fn rule(&self) -> Self::Rule;
     /// The code of `y`, a rounded value that is not NaN.
     fn encode(&self, y: f32) -> u64;
+    /// The code of NaN; that of 0 where there is none.
+    fn nan(&self) -> u64 {
+        self.encode(0.0)
+    }
     /// The value of a code.
     fn decode(&self, code: u64) -> f32;
+
+    /// The code of any rounded value.
+    fn encode_any(&self, y: f32) -> u64 {
+        if y.is_nan() {
+            self.nan()
+        } else {
+            self.encode(y)
+        }
+    }
 }
 
 /// The codes of values that a rule rounds.
@@ -123,29 +230,10 @@ impl<R: RoundingRule, C: Code<R>> Element for Coded<R, C> {
     }
 }
 
-/// Rounds an array.
-#[inline(always)]
-pub(crate) fn quantize<F: NumberFormat>(format: &F, x: &[f32], shape: &[usize], y: &mut [f32]) {
-    check_lengths(shape, x.len(), y.len());
-    sweep::over_blocks::<F, Round>(format, x, shape, y);
-}
-
-/// Zeroes the gradient of what saturates.
-#[inline(always)]
-pub(crate) fn straight_through<F: NumberFormat>(
-    format: &F,
-    x: &[f32],
-    shape: &[usize],
-    grad: &mut [f32],
-) {
-    check_lengths(shape, x.len(), grad.len());
-    sweep::over_blocks::<F, Mask>(format, x, shape, grad);
-}
-
 /// The codes of the rounded array.
-pub(crate) fn encode<F: NumberFormat>(format: &F, x: &[f32], shape: &[usize]) -> Codes {
+fn encode<F: NumberFormat>(format: &F, x: &[f32], shape: &[usize]) -> Codes {
     let mut y = vec![0.0; x.len()];
-    quantize(format, x, shape, &mut y);
+    format.quantize(x, shape, &mut y);
     let mut codes = Codes::zeroed(format.code_width(), x.len());
     if x.is_empty() {
         return codes;
@@ -165,8 +253,7 @@ pub(crate) fn encode<F: NumberFormat>(format: &F, x: &[f32], shape: &[usize]) ->
         codes.shared.extend((!alone).then_some(scale));
         while let Some(run) = blocks.next_run() {
             for index in run {
-                let value = if y[index].is_nan() { 0.0 } else { y[index] };
-                codes.set(index, element.encode(value));
+                codes.set(index, element.encode_any(y[index]));
             }
         }
     }
@@ -174,7 +261,7 @@ pub(crate) fn encode<F: NumberFormat>(format: &F, x: &[f32], shape: &[usize]) ->
 }
 
 /// The values of encoded elements.
-pub(crate) fn decode<F: NumberFormat>(format: &F, codes: &Codes, shape: &[usize]) -> Vec<f32> {
+fn decode<F: NumberFormat>(format: &F, codes: &Codes, shape: &[usize]) -> Vec<f32> {
     check_lengths(shape, codes.len, codes.len);
     let mut y = vec![0.0; codes.len];
     if y.is_empty() {
@@ -196,7 +283,7 @@ pub(crate) fn decode<F: NumberFormat>(format: &F, codes: &Codes, shape: &[usize]
 }
 
 /// All codes with their values, for a format of up to 8 bits.
-pub(crate) fn values<F: NumberFormat>(format: &F) -> Option<Vec<(u64, f32)>> {
+fn values<F: NumberFormat>(format: &F) -> Option<Vec<(u64, f32)>> {
     if format.width() > 8 {
         return None;
     }
@@ -206,7 +293,7 @@ pub(crate) fn values<F: NumberFormat>(format: &F) -> Option<Vec<(u64, f32)>> {
 }
 
 /// The largest magnitude for which a block has the same scale as for `abs_max`; scales never shrink with the magnitude.
-pub(crate) fn scale_ceiling<F: NumberFormat>(format: &F, abs_max: f32) -> f32 {
+fn scale_ceiling<F: NumberFormat>(format: &F, abs_max: f32) -> f32 {
     // An all-zero block stays zero.
     if abs_max == 0.0 {
         return 0.0;
@@ -225,7 +312,7 @@ pub(crate) fn scale_ceiling<F: NumberFormat>(format: &F, abs_max: f32) -> f32 {
 }
 
 /// Bits of an element with its part of the shared scales.
-pub(crate) fn bits<F: NumberFormat>(format: &F, shape: &[usize]) -> f64 {
+fn bits<F: NumberFormat>(format: &F, shape: &[usize]) -> f64 {
     let n_elements: usize = shape.iter().product();
     let width = f64::from(format.width());
     if n_elements == 0 || format.scale_bits() == 0 {
@@ -235,8 +322,9 @@ pub(crate) fn bits<F: NumberFormat>(format: &F, shape: &[usize]) -> f64 {
     width + f64::from(format.scale_bits()) * n_blocks / n_elements as f64
 }
 
+/// Holds the lengths of two arrays against a shape.
 #[inline(always)]
-fn check_lengths(shape: &[usize], from: usize, to: usize) {
+pub(crate) fn check_lengths(shape: &[usize], from: usize, to: usize) {
     let n_elements: usize = shape.iter().product();
     assert!(
         from == n_elements && to == n_elements,

@@ -57,7 +57,9 @@ impl fmt::Display for Format {
         {
             let mut fewer = shown.clone();
             fewer.retain(|(name, _)| name != field.name);
-            if Self::from_fields(entry.name, &fewer).as_ref() == Ok(self) {
+            let same = Self::from_fields(entry.name, &fewer);
+            // By fields: the text does not have the values of stored ones.
+            if same.is_ok_and(|same| same.fields() == self.fields()) {
                 shown = fewer;
             }
         }

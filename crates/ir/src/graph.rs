@@ -301,7 +301,7 @@ impl Graph {
         }
     }
 
-    /// The graph as its text form has it: without parameters, masks and statistics.
+    /// The graph as its text form has it: without parameters, masks, values of stored fields and statistics.
     #[must_use]
     pub fn without_params(&self) -> Self {
         let mut graph = self.clone();
@@ -309,6 +309,9 @@ impl Graph {
             node.params.clear();
             node.masks.clear();
             node.statistics.clear();
+            for format in node.formats.values_mut() {
+                *format = format.without_stored();
+            }
         }
         graph
     }

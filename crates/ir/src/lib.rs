@@ -53,6 +53,7 @@ mod metadata;
 mod operator;
 mod result_format;
 mod shape;
+mod stored;
 mod tensor;
 mod text;
 mod torch_repr;
@@ -73,6 +74,7 @@ pub use operator::{
 pub use ops::{AttributeError, Op, OpEntry};
 pub use result_format::{OperandRanges, result_format};
 pub use shape::{DType, Dim, Elements, Shape, ShapeError, Type};
+pub use stored::{StoredPort, stored_ports};
 pub use tensor::Tensor;
 pub use text::{TextError, TextErrors};
 pub use torch_repr::{TorchModule, torch_class, torch_repr};

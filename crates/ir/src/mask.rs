@@ -5,7 +5,6 @@
 //! rounded. Results have no masks: the input that reads them does.
 
 use crate::{DType, Node, ParamRole, Shape, Tensor, Type};
-use format::Format;
 
 /// The share of elements at a port that its mask keeps; 1 without a mask.
 ///
@@ -105,7 +104,7 @@ fn wrong_value(node: &Node, port: &str, mask: &Tensor) -> Option<String> {
         let (index, value) = (unravel(at, mask.shape()), mask.values()[at]);
         return Some(format!("the mask at {index:?} is {value}, neither 0 nor 1"));
     }
-    if let Some(format) = node.formats.get(port).filter(|format| !has_zero(format)) {
+    if let Some(format) = node.formats.get(port).filter(|format| !format.has_zero()) {
         return Some(format!("has a mask, but its format {format} has no zero"));
     }
     let param = node
@@ -118,13 +117,6 @@ fn wrong_value(node: &Node, port: &str, mask: &Tensor) -> Option<String> {
     Some(format!(
         "the value at {index:?} is {value}, but its mask is 0"
     ))
-}
-
-/// True when zero stays zero when it is rounded; of all formats only bipolar `binary` lacks one.
-fn has_zero(format: &Format) -> bool {
-    let mut rounded = [1.0];
-    format.quantize(&[0.0], &[1], &mut rounded);
-    rounded == [0.0]
 }
 
 /// The index of an element by axis.

@@ -10,14 +10,16 @@
 //!  8. `symbol`: all symbolic dims use one symbol.
 //!  9. `parameter`: every parameter that is present belongs to the operator and has the shape it asks for.
 //! 10. `finite`: every value of a parameter is a finite number.
-//! 11. `path`: no two parameters or masks have the same dotted name.
+//! 11. `path`: no two parameters, masks or stored fields have the same dotted name.
 //! 12. `format`: formats stand only on ports that exist and hold f32.
 //! 13. `mask`: masks are 0 or 1, have the shape of their trained parameter or of a sample of their f32 input, and what they mask is zero.
+//! 14. `stored`: stored fields have the shape that their format asks for of a parameter, or of a sample.
 //!
-//! Parameters may be missing: a graph read from text has none yet. All violations are reported, and a node whose
+//! Parameters and stored fields may be missing: a graph read from text has none yet. All violations are reported, and a node whose
 //! inputs are already known to be wrong is not blamed for them.
 
 use crate::mask::{self, unravel};
+use crate::stored;
 use crate::{DType, Graph, Node, NodeId, Op, Operator, PortSpec, Type, Value, Verified};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,9 +44,10 @@ rules! {
     SYMBOL = "symbol": "all symbolic dims use one symbol";
     PARAMETER = "parameter": "every parameter that is present belongs to the operator and has the shape it asks for";
     FINITE = "finite": "every value of a parameter is a finite number";
-    PATH = "path": "no two parameters or masks have the same dotted name";
+    PATH = "path": "no two parameters, masks or stored fields have the same dotted name";
     FORMAT = "format": "formats stand only on ports that exist and hold f32";
     MASK = "mask": "masks are 0 or 1, have the shape of their trained parameter or of a sample of their f32 input, and what they mask is zero";
+    STORED = "stored": "stored fields have the shape that their format asks for of a parameter, or of a sample";
 }
 
 /// The largest parameter: 2³² elements, 16 GiB. More is a slip in an attribute.
@@ -101,6 +104,7 @@ pub fn verify(graph: &Graph) -> Result<Verified<'_>, VerifyError> {
         verifier.parameters(node);
         verifier.formats(node, inputs.as_deref(), types.as_deref());
         verifier.masks(node, inputs.as_deref());
+        verifier.stored(node, inputs.as_deref(), types.as_deref());
         verifier.types.push(types);
     }
     verifier.finish(graph)
@@ -346,6 +350,20 @@ impl<'g> Verifier<'g> {
         }
         for problem in mask::problems(node, inputs) {
             self.report(MASK, node, problem);
+        }
+    }
+
+    /// Rules 11 and 14.
+    fn stored(&mut self, node: &'g Node, inputs: Option<&[Type]>, results: Option<&[Type]>) {
+        for (port, format) in &node.formats {
+            for (field, _) in format.stored_fields() {
+                self.path(node, port, &node.stored_path(port, field));
+            }
+        }
+        if let (Some(inputs), Some(results)) = (inputs, results) {
+            for problem in stored::problems(node, inputs, results) {
+                self.report(STORED, node, problem);
+            }
         }
     }
 }

@@ -112,18 +112,10 @@ impl NumberFormat for Binary {
     #[inline(always)]
     fn element(&self, scale: Scale) -> TwoLevels {
         if self.bipolar {
-            return TwoLevels {
-                low: -1.0,
-                high: 1.0,
-                from: 0.0,
-            };
+            return TwoLevels::new(-1.0, 1.0, 0.0);
         }
-        TwoLevels {
-            low: 0.0,
-            high: scale.factor() as f32,
-            // The smallest float above 0: x > 0 is x >= this.
-            from: f32::from_bits(1),
-        }
+        // The smallest float above 0: x > 0 is x >= this.
+        TwoLevels::new(0.0, scale.factor() as f32, f32::from_bits(1))
     }
 }
 
@@ -133,6 +125,14 @@ pub(crate) struct TwoLevels {
     low: f32,
     high: f32,
     from: f32,
+}
+
+impl TwoLevels {
+    /// `high` from `from` on, `low` below it.
+    #[inline(always)]
+    pub fn new(low: f32, high: f32, from: f32) -> Self {
+        Self { low, high, from }
+    }
 }
 
 impl RoundingRule for TwoLevels {

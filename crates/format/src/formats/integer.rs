@@ -1,11 +1,14 @@
 //! Two's-complement fixed point.
 
-use crate::catalog::{FieldEntry, FormatEntry, WIDTH};
+use std::ops::RangeInclusive;
+
+use crate::catalog::{AXIS, FieldEntry, FormatEntry, WIDTH};
 use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Code, Coded, NumberFormat, Point};
 use crate::round::{Fixed, exp2};
+use crate::stored::Storable;
 
 const ENTRY: FormatEntry = FormatEntry {
     name: "integer",
@@ -16,6 +19,7 @@ value = clamp(rne(x * 2^f), -2^(w-1), 2^(w-1) - 1) / 2^f   with w = width, f = f
 unsigned: clamp(rne(x * 2^f), 0, 2^w - 1) / 2^f
 
 Multiples of 2^-f, rounded to nearest with ties to even, or down with rounding = floor. f may be negative or above w.
+width and frac_width may be stored, along axis or element by element; an element of width 0 is 0.
 
 integer(8, 4), steps of 0.0625 from -8 to 7.9375:
   1.97     1.97 * 16 = 31.52  -> 32 = 0010_0000   2.0
@@ -28,13 +32,20 @@ integer(8, 4), steps of 0.0625 from -8 to 7.9375:
             FieldEntry::optional("signed", "true", "two's complement, or from 0 up"),
             FieldEntry::optional("rounding", "nearest_even", "nearest_even or floor"),
             FieldEntry::optional("floor", "false", "true is the same as rounding = floor"),
+            AXIS,
         ],
 };
+
+/// The steps a float can hold: its smallest number, and the distance of its largest ones.
+const FRAC_WIDTHS: RangeInclusive<i64> = -104..=149;
+
+/// The widths that an element may have where they are stored.
+const WIDTHS: RangeInclusive<i64> = 0..=64;
 
 /// Multiples of 2^-frac_width in `width` bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Integer {
-    /// Bits of an element, 1 to 64.
+    /// Bits of an element, 1 to 64; 0 where stored widths leave nothing of an element.
     pub width: u32,
     /// Bits behind the point; may be negative or exceed the width.
     pub frac_width: i32,
@@ -68,7 +79,9 @@ impl Integer {
     /// The smallest and largest code; the f64 nearest to it beyond 53 bits.
     #[inline(always)]
     fn code_range(&self) -> (f64, f64) {
-        if self.signed {
+        if self.width == 0 {
+            (0.0, 0.0)
+        } else if self.signed {
             let half = exp2(self.width as i32 - 1);
             (-half, half - 1.0)
         } else {
@@ -83,9 +96,9 @@ impl NumberFormat for Integer {
     const ENTRY: FormatEntry = ENTRY;
 
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
+        fields.no_layout()?;
         let width = fields.required("width", 1..=64)?;
-        // The steps a float can hold: its smallest number, and the distance of its largest ones.
-        let frac_width = fields.int("frac_width", -104..=149)?;
+        let frac_width = fields.int("frac_width", FRAC_WIDTHS)?;
         let floor = fields.choice("rounding", &["nearest_even", "floor"])? == 1;
         let floor = fields.flag("floor", floor)?;
         Ok(Self {
@@ -110,6 +123,7 @@ impl NumberFormat for Integer {
             ("frac_width", self.frac_width.into()),
             ("signed", self.signed.into()),
             ("rounding", rounding.into()),
+            ("axis", FieldValue::not_given()),
         ]
     }
 
@@ -144,6 +158,35 @@ impl NumberFormat for Integer {
     }
 }
 
+impl Storable for Integer {
+    const STORABLE: &'static [(&'static str, FieldValue)] = &[
+        ("width", FieldValue::Int(8)),
+        ("frac_width", FieldValue::Int(0)),
+    ];
+
+    fn stored_bits(_: &str) -> u32 {
+        0
+    }
+
+    fn with_value(mut self, field: &str, value: f32) -> Result<Self, String> {
+        let range = if field == "width" {
+            WIDTHS
+        } else {
+            FRAC_WIDTHS
+        };
+        if value.fract() != 0.0 || !range.contains(&(value as i64)) {
+            let (first, last) = (range.start(), range.end());
+            return Err(format!("is no whole number from {first} to {last}"));
+        }
+        if field == "width" {
+            self.width = value as u32;
+        } else {
+            self.frac_width = value as i32;
+        }
+        Ok(self)
+    }
+}
+
 /// A fixed-point grid with two's-complement codes, or plain binary ones.
 #[derive(Clone, Copy)]
 pub(crate) struct TwosComplement {
@@ -153,13 +196,16 @@ pub(crate) struct TwosComplement {
 
 impl Code<Fixed> for TwosComplement {
     fn encode(&self, grid: &Fixed, y: f32) -> u64 {
+        if self.width == 0 {
+            return 0;
+        }
         // The largest code may have been rounded up to a float beyond it.
         let largest = (1i128 << (self.width - u32::from(self.signed))) - 1;
         grid.code(y).min(largest) as u64 & mask(self.width)
     }
 
     fn decode(&self, grid: &Fixed, code: u64) -> f32 {
-        let negative = self.signed && code >> (self.width - 1) == 1;
+        let negative = self.signed && self.width > 0 && code >> (self.width - 1) == 1;
         let wrap = if negative { 1i128 << self.width } else { 0 };
         grid.value(i128::from(code) - wrap)
     }

@@ -5,9 +5,12 @@
 use crate::catalog::{FormatEntry, formats};
 use crate::error::FormatError;
 use crate::field::Fields;
-use crate::number_format::NumberFormat;
+use crate::number_format::{ArrayFormat, NumberFormat};
+use crate::stored::{Stored, StoredFields, is_stored};
 
+mod affine;
 mod binary;
+mod bipolar;
 mod block_fp;
 mod block_log;
 mod block_minifloat;
@@ -18,9 +21,12 @@ pub(crate) mod minifloat_ieee;
 mod mxfp;
 mod mxint;
 mod scale_integer;
+mod small_float;
 mod ternary;
 
+pub use affine::Affine;
 pub use binary::Binary;
+pub use bipolar::Bipolar;
 pub use block_fp::BlockFp;
 pub use block_log::BlockLog;
 pub use block_minifloat::BlockMinifloat;
@@ -31,6 +37,7 @@ pub use minifloat_ieee::MinifloatIeee;
 pub use mxfp::Mxfp;
 pub use mxint::Mxint;
 pub use scale_integer::{Granularity, ScaleInteger};
+pub use small_float::{Float4, Float8, Float8Kind};
 pub use ternary::Ternary;
 
 formats! {
@@ -39,8 +46,12 @@ formats! {
     Integer(integer),
     /// Symmetric integers with a real scale.
     ScaleInteger(scale_integer),
+    /// Integers with a real scale and a zero point.
+    Affine(affine),
     /// One bit.
     Binary(binary),
+    /// Plus or minus a scale.
+    Bipolar(bipolar),
     /// −1, 0 and 1.
     Ternary(ternary),
     // an exponent for each element
@@ -50,6 +61,10 @@ formats! {
     MinifloatIeee(minifloat_ieee),
     /// Floats without an implicit leading one.
     MinifloatDenorm(minifloat_denorm),
+    /// The 8-bit floats of the standards.
+    Float8(small_float),
+    /// The 4-bit floats of the standard.
+    Float4(small_float),
     // an exponent for each block
     /// Integers with a shared exponent.
     BlockFp(block_fp),
@@ -61,6 +76,13 @@ formats! {
     Mxint(mxint),
     /// OCP microscaling floats.
     Mxfp(mxfp),
+    ;
+    /// Fixed point with stored widths.
+    StoredInteger(integer::Integer),
+    /// Integers with stored scales.
+    StoredAffine(affine::Affine),
+    /// One bit with stored scales.
+    StoredBipolar(bipolar::Bipolar),
 }
 
 impl Format {
@@ -69,7 +91,9 @@ impl Format {
         match self {
             Self::Integer(integer) => Some(*integer),
             Self::ScaleInteger(_)
+            | Self::Affine(_)
             | Self::Binary(_)
+            | Self::Bipolar(_)
             | Self::Ternary(_)
             | Self::Log(_)
             | Self::MinifloatIeee(_)
@@ -78,7 +102,12 @@ impl Format {
             | Self::BlockMinifloat(_)
             | Self::BlockLog(_)
             | Self::Mxint(_)
-            | Self::Mxfp(_) => None,
+            | Self::Mxfp(_)
+            | Self::Float8(_)
+            | Self::Float4(_)
+            | Self::StoredInteger(_)
+            | Self::StoredAffine(_)
+            | Self::StoredBipolar(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Rounding to the multiples of a power of two between two bounds.
 
-use super::{Lane, RoundingRule, exp2, float_below};
+use super::{Columns, Lane, RoundingRule, clamped, exp2, float_below};
 
 /// Adding and subtracting this rounds a magnitude up to 2^22 to a whole number, ties to even.
 const MAGIC: f32 = 12_582_912.0; // 1.5 · 2^23
@@ -111,6 +111,17 @@ impl RoundingRule for Fixed {
     }
 
     #[inline(always)]
+    fn columns(&self) -> Option<Columns> {
+        let [up, down] = self.lane()?;
+        Some([up, down, self.lo as f32, self.hi as f32])
+    }
+
+    #[inline(always)]
+    fn round_by([up, down, lo, hi]: Columns, x: f32) -> f32 {
+        (clamped(x * up, lo, hi) + MAGIC - MAGIC) * down
+    }
+
+    #[inline(always)]
     fn pass(&self) -> (f32, f32) {
         let step = exp2(-self.frac);
         let (lo, hi) = (-self.lo, self.hi);
@@ -139,7 +150,7 @@ fn halves(exponent: i32) -> (f32, f32) {
 
 /// The nearest whole number, ties to even, of any float.
 #[inline(always)]
-fn round_even(v: f32) -> f32 {
+pub(crate) fn round_even(v: f32) -> f32 {
     let magnitude = v.abs();
     let whole = (magnitude + WHOLE - WHOLE).copysign(v);
     if magnitude < WHOLE { whole } else { v }

@@ -1,18 +1,24 @@
-//! The three rules by which every format rounds: to a fixed-point grid, to floats of few bits, to powers of two.
+//! The rules by which every format rounds: to a fixed-point grid, to multiples of a real step, to floats of few bits, to
+//! powers of two.
 //!
 //! Each loop is plain code that the compiler turns into vector instructions: no library calls, no branches inside.
 //! Functions are always inlined, so that a caller compiled for a wider instruction set gets wider loops.
 
+mod affine;
 mod fixed;
 mod float;
 mod power;
 
+pub(crate) use affine::{AffineGrid, Direction};
 pub(crate) use fixed::Fixed;
 pub(crate) use float::Float;
 pub(crate) use power::{Power, rounded_log2};
 
 /// The two numbers by which the rounding of one block's elements differs from that of another's.
 pub(crate) type Lane = [f32; 2];
+
+/// Four numbers by which the rounding of one element differs from that of its neighbours.
+pub(crate) type Columns = [f32; 4];
 
 /// A rule by which elements are rounded.
 pub(crate) trait RoundingRule: Copy {
@@ -29,11 +35,28 @@ pub(crate) trait RoundingRule: Copy {
     fn round_lane(&self, x: f32, _lane: Lane) -> f32 {
         x
     }
+    /// The four numbers that [`Self::round_by`] needs, where they tell the whole rule.
+    #[inline(always)]
+    fn columns(&self) -> Option<Columns> {
+        None
+    }
+    /// Rounds an element by the numbers of its rule. Not asked of a rule without them.
+    #[inline(always)]
+    fn round_by(_columns: Columns, x: f32) -> f32 {
+        x
+    }
     /// The smallest and largest float that do not saturate.
     #[inline(always)]
     fn pass(&self) -> (f32, f32) {
         (f32::NEG_INFINITY, f32::INFINITY)
     }
+}
+
+/// `x` between two bounds that are not NaN; NaN stays. Unlike [`f32::clamp`] it has no branch for wrong bounds.
+#[inline(always)]
+pub(crate) fn clamped(x: f32, lo: f32, hi: f32) -> f32 {
+    let above = if x < lo { lo } else { x };
+    if above > hi { hi } else { above }
 }
 
 /// 2^exponent, exactly.

@@ -8,4 +8,5 @@ mod nearest;
 mod oracle;
 mod rounding;
 mod specs;
+mod stored;
 mod text;

@@ -62,103 +62,141 @@ fn one_format_has_one_text() {
     }
 }
 
+/// A text, the place of its fault, and the sentence about it.
+const FAULTS: &[(&str, usize, &str)] = &[
+    (
+        "intager(8)",
+        0,
+        "unknown format 'intager'; did you mean 'integer'?",
+    ),
+    (
+        "integer(8, frac = 4)",
+        11,
+        "integer: unknown field 'frac'; did you mean 'width', 'frac_width', 'signed', 'rounding', 'floor' or 'axis'?",
+    ),
+    (
+        "integer(8, frac_widht = 4)",
+        11,
+        "integer: unknown field 'frac_widht'; did you mean 'frac_width'?",
+    ),
+    ("integer(0)", 8, "integer: width 0 is outside 1 to 64"),
+    ("integer(65, 4)", 8, "integer: width 65 is outside 1 to 64"),
+    (
+        "integer(8, 4000)",
+        11,
+        "integer: frac_width 4000 is outside -104 to 149",
+    ),
+    (
+        "integer(8, true)",
+        11,
+        "integer: frac_width takes a whole number, not true",
+    ),
+    ("integer()", 0, "integer: width is missing"),
+    ("integer(8, width = 4)", 11, "integer: width is given twice"),
+    (
+        "integer(8, 4, true, floor, true, NA, 1)",
+        37,
+        "integer: takes at most 6 values",
+    ),
+    (
+        "integer(8, rounding = up)",
+        11,
+        "integer: rounding up is not one of nearest_even, floor",
+    ),
+    (
+        "integer(8, 4, axis = 0)",
+        14,
+        "integer: axis 0 is for stored fields, and there are none",
+    ),
+    (
+        "integer(8, 4, signed = stored)",
+        14,
+        "integer: signed stored is only for width and frac_width",
+    ),
+    (
+        "log(stored)",
+        4,
+        "log: width takes a whole number, not the text 'stored'",
+    ),
+    (
+        "affine(8, stored, block = 4)",
+        18,
+        "affine: block 4 needs an axis",
+    ),
+    (
+        "affine(8, 0)",
+        10,
+        "affine: scale 0 is not a positive, normal 32-bit float",
+    ),
+    (
+        "affine(8, 0.5, 128)",
+        15,
+        "affine: zero_point 128 is outside -128 to 127",
+    ),
+    (
+        "affine(8, 0.5, 1.5)",
+        15,
+        "affine: zero_point 1.5 is not a whole number",
+    ),
+    ("integer(8, width", 16, "expected ',' or ')', found the end"),
+    ("integer(8) 4", 11, "expected the end, found '4'"),
+    ("", 0, "expected the name of a format, found the end"),
+    (
+        "integer(width = 8, 4)",
+        19,
+        "expected field = value, as before, found '4'",
+    ),
+    ("mxint(8, [1, x])", 13, "expected a whole number, found 'x'"),
+    (
+        "mxint(8, [0])",
+        9,
+        "mxint: block_size [0] must list sizes of at least 1, or -1 for a whole axis",
+    ),
+    (
+        "mxfp(4, 2)",
+        8,
+        "mxfp: frac_width 2 with exponent_width 4 is none of E5M2, E4M3, E3M2, E2M3, E2M1",
+    ),
+    (
+        "mxint(8, 0)",
+        9,
+        "mxint: block_size 0 must be at least 1, or -1 for the whole last axis",
+    ),
+    (
+        "block_fp(8, 8, block_size = row)",
+        15,
+        "block_fp: block_size takes a whole number or a list of them, not the text 'row'",
+    ),
+    (
+        "minifloat_ieee(4, 4)",
+        18,
+        "minifloat_ieee: exponent_width 4 leaves no room for sign and 0 fraction bits in width 4",
+    ),
+    (
+        "minifloat_ieee(32, 4)",
+        19,
+        "minifloat_ieee: exponent_width 4 leaves 27 fraction bits in width 32, a float has 23",
+    ),
+    (
+        "log(4, 500)",
+        7,
+        "log: exponent_bias 500 puts the exponents -500 to -493 outside -126 to 126",
+    ),
+    (
+        "binary(stochastic = true)",
+        7,
+        "binary: stochastic true is not available, only false: the same value always gets the same code",
+    ),
+    (
+        "ternary(mean = -1)",
+        8,
+        "ternary: mean -1 is not a finite number of at least 0",
+    ),
+];
+
 #[test]
 fn errors_say_what_and_where() {
-    for (spec, offset, message) in [
-        (
-            "intager(8)",
-            0,
-            "unknown format 'intager'; did you mean 'integer'?",
-        ),
-        (
-            "integer(8, frac = 4)",
-            11,
-            "integer: unknown field 'frac'; did you mean 'width', 'frac_width', 'signed', 'rounding' or 'floor'?",
-        ),
-        (
-            "integer(8, frac_widht = 4)",
-            11,
-            "integer: unknown field 'frac_widht'; did you mean 'frac_width'?",
-        ),
-        ("integer(0)", 8, "integer: width 0 is outside 1 to 64"),
-        ("integer(65, 4)", 8, "integer: width 65 is outside 1 to 64"),
-        (
-            "integer(8, 4000)",
-            11,
-            "integer: frac_width 4000 is outside -104 to 149",
-        ),
-        (
-            "integer(8, true)",
-            11,
-            "integer: frac_width takes a whole number, not true",
-        ),
-        ("integer()", 0, "integer: width is missing"),
-        ("integer(8, width = 4)", 11, "integer: width is given twice"),
-        (
-            "integer(8, 4, true, floor, true, 1)",
-            33,
-            "integer: takes at most 5 values",
-        ),
-        (
-            "integer(8, rounding = up)",
-            11,
-            "integer: rounding up is not one of nearest_even, floor",
-        ),
-        ("integer(8, width", 16, "expected ',' or ')', found the end"),
-        ("integer(8) 4", 11, "expected the end, found '4'"),
-        ("", 0, "expected the name of a format, found the end"),
-        (
-            "integer(width = 8, 4)",
-            19,
-            "expected field = value, as before, found '4'",
-        ),
-        ("mxint(8, [1, x])", 13, "expected a whole number, found 'x'"),
-        (
-            "mxint(8, [0])",
-            9,
-            "mxint: block_size [0] must list sizes of at least 1, or -1 for a whole axis",
-        ),
-        (
-            "mxfp(4, 2)",
-            8,
-            "mxfp: frac_width 2 with exponent_width 4 is none of E5M2, E4M3, E3M2, E2M3, E2M1",
-        ),
-        (
-            "mxint(8, 0)",
-            9,
-            "mxint: block_size 0 must be at least 1, or -1 for the whole last axis",
-        ),
-        (
-            "block_fp(8, 8, block_size = row)",
-            15,
-            "block_fp: block_size takes a whole number or a list of them, not the text 'row'",
-        ),
-        (
-            "minifloat_ieee(4, 4)",
-            18,
-            "minifloat_ieee: exponent_width 4 leaves no room for sign and 0 fraction bits in width 4",
-        ),
-        (
-            "minifloat_ieee(32, 4)",
-            19,
-            "minifloat_ieee: exponent_width 4 leaves 27 fraction bits in width 32, a float has 23",
-        ),
-        (
-            "log(4, 500)",
-            7,
-            "log: exponent_bias 500 puts the exponents -500 to -493 outside -126 to 126",
-        ),
-        (
-            "binary(stochastic = true)",
-            7,
-            "binary: stochastic true is not available, only false: the same value always gets the same code",
-        ),
-        (
-            "ternary(mean = -1)",
-            8,
-            "ternary: mean -1 is not a finite number of at least 0",
-        ),
-    ] {
+    for &(spec, offset, message) in FAULTS {
         let error: FormatError = Format::parse(spec).unwrap_err();
         assert_eq!(error.to_string(), message, "{spec}");
         assert_eq!(error.offset, Some(offset), "{spec}");

@@ -11,10 +11,13 @@ use std::fmt;
 
 mod masks;
 mod prefix;
+mod stored;
 
 pub use masks::BadMask;
 use masks::{Masks, without_originals};
 use prefix::without_prefix;
+pub use stored::BadField;
+use stored::StoredFields;
 
 /// Every reason why weights do not fit a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +32,8 @@ pub struct LoadError {
     pub shapes: Vec<WrongShape>,
     /// Masks that are not masks.
     pub masks: Vec<BadMask>,
+    /// Stored fields with values that their formats do not take.
+    pub stored: Vec<BadField>,
 }
 
 /// A parameter without weights.
@@ -117,14 +122,20 @@ fn load(graph: &mut Graph, tensors: &[NamedTensor], extra: Extra) -> Result<Load
     let given: BTreeMap<&str, &NamedTensor> =
         tensors.iter().map(|t| (t.name.as_str(), &**t)).collect();
     let mut masks = Masks::find(graph, &given);
-    let unexpected = unexpected(&tensors, &wanted, &masks.names);
+    let mut stored = StoredFields::find(graph, &given);
+    let beside: BTreeSet<&String> = masks.names.union(&stored.names).collect();
+    let unexpected = unexpected(&tensors, &wanted, &beside);
     let mut shapes = wrong_shapes(&places, &given);
     shapes.append(&mut masks.shapes);
+    shapes.append(&mut stored.shapes);
+    let missing_fields = stored.missing.iter().map(String::as_str);
+    let needed: BTreeSet<&str> = wanted.iter().copied().chain(missing_fields).collect();
     let error = LoadError {
         graph: graph.name.clone(),
-        missing: missing(&wanted, &given, &unexpected),
+        missing: missing(&needed, &given, &unexpected),
         shapes,
         masks: std::mem::take(&mut masks.values),
+        stored: std::mem::take(&mut stored.values),
         unexpected,
     };
     if !error.is_empty(extra) {
@@ -140,17 +151,21 @@ fn load(graph: &mut Graph, tensors: &[NamedTensor], extra: Extra) -> Result<Load
         params.insert(place.port.to_owned(), tensor.clone());
     }
     masks.put_into(graph);
+    stored.put_into(graph);
     Ok(Loaded {
         prefix,
         left_out: error.unexpected,
     })
 }
 
-/// Every parameter, buffer and mask that is present, each once, in the order of PyTorch's state dict: a module's own tensors
+/// Every parameter, buffer, mask and stored field that is present, each once, in the order of PyTorch's state dict: a module's own tensors
 /// before those of its children, children in the order in which they first compute.
 pub fn tensors_of(graph: &Graph) -> Vec<NamedTensor> {
     let mut first_seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let parameters: Vec<(String, &Tensor)> = graph.parameters().chain(graph.masks()).collect();
+    let stored = graph.stored_fields();
+    let stored = stored.iter().map(|(name, tensor)| (name.clone(), tensor));
+    let own = graph.parameters().chain(graph.masks());
+    let parameters: Vec<(String, &Tensor)> = own.chain(stored).collect();
     for (index, (name, _)) in parameters.iter().enumerate() {
         for module in modules_of(name).chain([name.as_str()]) {
             first_seen.entry(module).or_insert(index);
@@ -193,13 +208,15 @@ fn places(graph: &Graph) -> Vec<(String, Place)> {
 fn unexpected(
     tensors: &[Cow<NamedTensor>],
     wanted: &BTreeSet<&str>,
-    masks: &BTreeSet<String>,
+    beside: &BTreeSet<&String>,
 ) -> Vec<String> {
     let ignored = |name: &str| IGNORED.contains(&name.rsplit('.').next().unwrap_or(name));
     tensors
         .iter()
         .map(|tensor| tensor.name.as_str())
-        .filter(|name| !wanted.contains(name) && !masks.contains(*name) && !ignored(name))
+        .filter(|name| {
+            !wanted.contains(name) && !beside.iter().any(|b| b == name) && !ignored(name)
+        })
         .map(str::to_owned)
         .collect()
 }
@@ -258,6 +275,7 @@ impl LoadError {
             && (extra == Extra::LeaveOut || self.unexpected.is_empty())
             && self.shapes.is_empty()
             && self.masks.is_empty()
+            && self.stored.is_empty()
     }
 }
 
@@ -296,6 +314,7 @@ impl fmt::Display for LoadError {
             (self.unexpected.len(), "unexpected"),
             (self.shapes.len(), "of another shape"),
             (self.masks.len(), "not of zeros and ones"),
+            (self.stored.len(), "that a format does not take"),
         ];
         let counts: Vec<String> = counts
             .iter()
@@ -318,7 +337,8 @@ impl fmt::Display for LoadError {
                 .collect::<Vec<_>>(),
         )?;
         lines(f, &self.shapes)?;
-        lines(f, &self.masks)
+        lines(f, &self.masks)?;
+        lines(f, &self.stored)
     }
 }
 

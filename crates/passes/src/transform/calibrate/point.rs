@@ -5,25 +5,31 @@ use format::{FieldValue, Format, Point};
 /// The field that moves the point; `Err` is the reason why the format has none.
 pub fn field(format: &Format) -> Result<&'static str, &'static str> {
     match format.point() {
-        Point::Field(field) => Ok(field),
+        Point::Field(field) | Point::Factor(field) => Ok(field),
+        Point::Stored => Err("its stored fields differ from place to place"),
         Point::FollowsData => Err("its scales follow the data"),
         Point::Fixed => Err("has no point to move"),
     }
 }
 
-/// The value of the field.
+/// The value of the field; of a factor the nearest power of two, by the number of times that it is halved.
 pub fn position(format: &Format) -> Option<i64> {
     let field = field(format).ok()?;
     let mut fields = format.fields().into_iter();
     match fields.find(|(name, _)| *name == field)?.1 {
         FieldValue::Int(value) => Some(value),
+        FieldValue::Float(factor) => Some(-factor.log2().round() as i64),
         _ => None,
     }
 }
 
 /// The format with its point elsewhere; nothing if no float would be among its values.
 pub fn moved(format: &Format, position: i64) -> Option<Format> {
-    format.with_field(field(format).ok()?, FieldValue::Int(position))
+    let value = match format.point() {
+        Point::Factor(_) => FieldValue::Float(0.5f64.powi(i32::try_from(position).ok()?)),
+        _ => FieldValue::Int(position),
+    };
+    format.with_field(field(format).ok()?, value)
 }
 
 /// The format for numbers that are never negative: one bit more of magnitude, where a field says so. The codes of other
@@ -37,8 +43,10 @@ pub fn unsigned(format: &Format) -> Format {
 mod tests {
     use super::*;
 
-    const MOVABLE: [&str; 4] = [
+    const MOVABLE: [&str; 6] = [
         "integer(8, 4)",
+        "affine(8, 0.25, 3)",
+        "bipolar(0.5)",
         "log(6)",
         "minifloat_ieee(8, 4)",
         "minifloat_denorm(8, 4)",
@@ -51,7 +59,8 @@ mod tests {
         };
         for entry in Format::TABLE {
             let is_shared = has(entry, "block_size") || has(entry, "granularity");
-            let has_point = has(entry, "frac_width") || has(entry, "exponent_bias");
+            let fields = ["frac_width", "exponent_bias", "scale"];
+            let has_point = fields.iter().any(|field| has(entry, field));
             let mut movable = MOVABLE.iter().map(|spec| Format::parse(spec).unwrap());
             let is_movable = movable.any(|format| format.name() == entry.name);
             assert_eq!(is_movable, has_point && !is_shared, "{}", entry.name);
