@@ -1,7 +1,9 @@
 //! The parts of a run, in the order data flows: configuration → data → graph → network → training.
 
 use crate::output::{Console, OutputArgs};
-use crate::settings::{Action, Config, LoadType, Optimizer, ReportTo, Settings};
+use crate::settings::{
+    Action, Config, LearnScales, LoadType, Optimizer, ReportTo, ScalesPer, Settings,
+};
 use crate::{checkpoints, classes, source};
 use anyhow::{Context, Result, bail};
 use data::{DATASETS, Dataset, NetworkInput, OpenOptions};
@@ -253,6 +255,41 @@ fn build(name: &str, info: &ModelInfo) -> Result<Graph> {
 /// The network of a run.
 pub fn open_network(settings: &Settings, graph: Graph) -> Result<Network> {
     Ok(Network::new(graph, settings.threads())?)
+}
+
+/// The network of a training, which may learn scales of its formats.
+pub fn open_learner(settings: &Settings, graph: Graph) -> Result<Network> {
+    let learn = learn_scales(settings);
+    Ok(Network::learning(graph, learn, settings.threads())?)
+}
+
+/// True when a graph is not what the name of the model alone gives, so that its weights need it beside them.
+pub fn is_changed(settings: &Settings, data: &data::Info, graph: &Graph) -> bool {
+    let Some(model) = settings.model.as_deref() else {
+        return true;
+    };
+    let named = build(model, &model_info(Some(data), None));
+    named.map_or(true, |named| {
+        named.without_params() != graph.without_params()
+    })
+}
+
+/// The graph of a training, in formats whose scales can be learned.
+pub fn learnable(settings: &Settings, graph: Graph) -> Graph {
+    let per = match settings.scales_per {
+        ScalesPer::Tensor => train::ScalesPer::Tensor,
+        ScalesPer::Channel => train::ScalesPer::Channel,
+    };
+    train::learnable(graph, learn_scales(settings), per)
+}
+
+/// The scales that a training learns.
+pub fn learn_scales(settings: &Settings) -> engine::LearnScales {
+    match settings.learn_scales {
+        LearnScales::None => engine::LearnScales::Fixed,
+        LearnScales::PowerOfTwo => engine::LearnScales::PowerOfTwo,
+        LearnScales::Real => engine::LearnScales::Real,
+    }
 }
 
 /// The settings of training.

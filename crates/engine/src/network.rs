@@ -3,6 +3,7 @@
 use crate::optimizer::Optimizer;
 use crate::options::PlanOptions;
 use crate::plan::{Plan, Score, compile};
+use crate::rounding::LearnScales;
 use crate::state::State;
 use crate::{EngineError, Input};
 use ir::{Graph, VerifyError, verify};
@@ -38,7 +39,16 @@ pub enum NetworkError {
 impl Network {
     /// A network on `threads` threads. Results do not depend on their number.
     pub fn new(graph: Graph, threads: usize) -> Result<Self, NetworkError> {
-        let state = State::new(&verify(&graph)?)?;
+        Self::learning(graph, LearnScales::Fixed, threads)
+    }
+
+    /// A network whose training learns scales of formats beside the weights.
+    pub fn learning(
+        graph: Graph,
+        learn: LearnScales,
+        threads: usize,
+    ) -> Result<Self, NetworkError> {
+        let state = State::with_scales(&verify(&graph)?, learn)?;
         Ok(Self {
             graph,
             state,
@@ -80,7 +90,7 @@ impl Network {
         &self.graph
     }
 
-    /// The graph with the present values of all parameters.
+    /// The graph with the present values of all parameters, and learned scales in its formats.
     pub fn to_graph(&self) -> Graph {
         let mut graph = self.graph.clone();
         self.state.write_to(&mut graph);
@@ -90,7 +100,7 @@ impl Network {
     /// Goes on with another graph, or with other weights and masks in the same one; seed and passes stay. Nothing is
     /// changed when it cannot be run.
     pub fn replace(&mut self, graph: Graph) -> Result<(), NetworkError> {
-        self.state = State::new(&verify(&graph)?)?;
+        self.state = State::with_scales(&verify(&graph)?, self.state.learn_scales())?;
         self.graph = graph;
         self.plans.clear();
         self.collected.clear();

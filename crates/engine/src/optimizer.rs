@@ -122,7 +122,16 @@ impl Optimizer {
                     weight_decay,
                     first: self.steps == 1,
                 };
-                sgd(&mut state.trained, gradients, &mut self.first, step);
+                let at = state.weights_len();
+                let (weights, scales) = state.trained.split_at_mut(at);
+                let (of_weights, of_scales) = gradients.split_at(at);
+                let (first, scales_first) = self.first.split_at_mut(at);
+                sgd(weights, of_weights, first, step);
+                let step = SgdStep {
+                    weight_decay: 0.0,
+                    ..step
+                };
+                sgd(scales, of_scales, scales_first, step);
             }
         }
     }
@@ -145,12 +154,18 @@ impl Optimizer {
             weight_decay,
             decoupled_decay,
         };
-        adam(
-            &mut state.trained,
-            gradients,
-            &mut self.first,
-            &mut self.second,
-            step,
-        );
+        let at = state.weights_len();
+        let (weights, scales) = state.trained.split_at_mut(at);
+        let (of_weights, of_scales) = gradients.split_at(at);
+        let (first, scales_first) = self.first.split_at_mut(at);
+        let (second, scales_second) = self.second.split_at_mut(at);
+        adam(weights, of_weights, first, second, step);
+        // A scale does not decay: no step between codes is better for being small.
+        let step = AdamStep {
+            weight_decay: 0.0,
+            decoupled_decay: 0.0,
+            ..step
+        };
+        adam(scales, of_scales, scales_first, scales_second, step);
     }
 }

@@ -1,6 +1,7 @@
 //! The parameters of a network while it runs: two flat arrays, so that an optimiser updates them in one pass.
 
 use crate::EngineError;
+use crate::rounding::{LearnScales, learned_format, learned_ports};
 use ir::{Graph, Node, NodeId, ParamRole, Tensor, Verified};
 use std::ops::Range;
 
@@ -8,11 +9,13 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ParamEntry {
     pub node: NodeId,
-    pub port: &'static str,
+    pub port: String,
     /// Dotted name, as PyTorch has it.
     pub path: String,
     pub shape: Vec<usize>,
     pub role: ParamRole,
+    /// True for the learned scales of the port, not its values.
+    pub is_scale: bool,
     /// In [`State::trained`] or [`State::buffers`], after the role.
     pub range: Range<usize>,
 }
@@ -27,6 +30,9 @@ pub struct State {
     pub(crate) entries: Vec<ParamEntry>,
     /// Pruning masks of trained parameters, and where those lie.
     masks: Vec<(Range<usize>, Tensor)>,
+    learn_scales: LearnScales,
+    /// The number of trained values in front of the learned scales.
+    weights: usize,
     /// Changes with every write, so that plans know when to prepare their weights anew.
     pub(crate) version: u64,
 }
@@ -34,11 +40,18 @@ pub struct State {
 impl State {
     /// The parameters of a graph, all of which must have values.
     pub fn new(verified: &Verified) -> Result<Self, EngineError> {
+        Self::with_scales(verified, LearnScales::Fixed)
+    }
+
+    /// The parameters of a graph, and after them the scales of its formats that are to be learned.
+    pub fn with_scales(verified: &Verified, learn: LearnScales) -> Result<Self, EngineError> {
         let mut state = Self {
             trained: Vec::new(),
             buffers: Vec::new(),
             entries: Vec::new(),
             masks: Vec::new(),
+            learn_scales: learn,
+            weights: 0,
             version: 1,
         };
         for (id, node) in verified.graph().iter() {
@@ -61,22 +74,63 @@ impl State {
                 let path = node.param_path(port);
                 state.entries.push(ParamEntry {
                     node: id,
-                    port,
+                    port: port.to_owned(),
                     path,
                     shape,
                     role,
+                    is_scale: false,
                     range,
+                });
+            }
+        }
+        state.weights = state.trained.len();
+        for (id, node) in verified.graph().iter() {
+            for (port, log2_steps) in learned_ports(node, learn) {
+                let start = state.trained.len();
+                state.trained.extend_from_slice(&log2_steps);
+                state.entries.push(ParamEntry {
+                    node: id,
+                    path: node.stored_path(&port, "log2_step"),
+                    port,
+                    shape: vec![log2_steps.len()],
+                    role: ParamRole::Trained,
+                    is_scale: true,
+                    range: start..state.trained.len(),
                 });
             }
         }
         Ok(state)
     }
 
-    /// Writes all values back beside the nodes of the graph they came from.
+    /// The scales that are learned.
+    pub fn learn_scales(&self) -> LearnScales {
+        self.learn_scales
+    }
+
+    /// The number of trained values in front of the learned scales.
+    pub(crate) fn weights_len(&self) -> usize {
+        self.weights
+    }
+
+    /// The place of a port's learned scales, and the number of elements that they belong to: those of a parameter, or of
+    /// one sample's first axis where that is not known.
+    pub(crate) fn scale(&self, node: NodeId, port: &str) -> Option<(Range<usize>, usize)> {
+        let is_it = |e: &&ParamEntry| e.is_scale && e.node == node && e.port == port;
+        let entry = self.entries.iter().find(is_it)?;
+        let elements = self.entry(node, port).map_or(1, |own| own.range.len());
+        Some((entry.range.clone(), elements))
+    }
+
+    /// Writes all values back beside the nodes of the graph they came from, and learned scales into their formats.
     pub fn write_to(&self, graph: &mut Graph) {
         for entry in &self.entries {
-            if let Some(tensor) = graph.node_mut(entry.node).params.get_mut(entry.port) {
-                tensor.values_mut().copy_from_slice(self.values(entry));
+            let (node, values) = (graph.node_mut(entry.node), self.values(entry));
+            if entry.is_scale {
+                if let Some(format) = node.formats.get_mut(&entry.port) {
+                    *format = learned_format(format, self.learn_scales, values);
+                }
+            } else if let Some(tensor) = node.params.get_mut(&entry.port) {
+                tensor.values_mut().copy_from_slice(values);
             }
         }
     }
@@ -86,6 +140,12 @@ impl State {
         self.entries
             .iter()
             .map(|entry| (entry.path.as_str(), self.values(entry)))
+    }
+
+    /// The learned scales by their dotted names, as base-two logarithms of steps.
+    pub fn scales(&self) -> impl Iterator<Item = (&str, &[f32])> {
+        let scales = self.entries.iter().filter(|entry| entry.is_scale);
+        scales.map(|entry| (entry.path.as_str(), self.values(entry)))
     }
 
     /// The number of trained parameters.
@@ -161,7 +221,7 @@ impl State {
     pub(crate) fn entry(&self, node: NodeId, port: &str) -> Option<&ParamEntry> {
         self.entries
             .iter()
-            .find(|e| e.node == node && e.port == port)
+            .find(|e| !e.is_scale && e.node == node && e.port == port)
     }
 
     fn values(&self, entry: &ParamEntry) -> &[f32] {

@@ -8,6 +8,10 @@ const ROUND: f32 = 12_582_912.0;
 /// The same for `f64` and |x| < 2^51.
 const ROUND_WIDE: f64 = 6_755_399_441_055_744.0;
 
+/// Elements at a time, and sums side by side, of [`scale_gradient`].
+const CHUNK: usize = 1024;
+const LANES: usize = 16;
+
 versions! {
     /// [`Format::quantize`]: writes the nearest values of the format to `y`.
     pub fn quantize(f: &Format, x: &[f32], shape: &[usize], y: &mut [f32]) {
@@ -17,6 +21,26 @@ versions! {
     /// [`Format::straight_through`]: zeroes the gradient where rounding `x` saturates.
     pub fn straight_through(f: &Format, x: &[f32], shape: &[usize], grad: &mut [f32]) {
         f.straight_through(x, shape, grad);
+    }
+
+    /// The sum of `dy`·(y − x) where rounding `x` to y does not saturate, and of `dy`·y where it does: the gradient of the
+    /// logarithm of the scale, with rounding passed straight through. For a format that rounds every element by itself.
+    pub fn scale_gradient(f: &Format, x: &[f32], dy: &[f32]) -> f32 {
+        let (mut y, mut inside) = ([0.0; CHUNK], [0.0; CHUNK]);
+        let mut sums = [0.0; LANES];
+        for (x, dy) in x.chunks(CHUNK).zip(dy.chunks(CHUNK)) {
+            let (y, inside) = (&mut y[..x.len()], &mut inside[..x.len()]);
+            inside.copy_from_slice(x);
+            f.quantize(x, &[x.len()], y);
+            f.straight_through(x, &[x.len()], inside);
+            let parts = y.chunks(LANES).zip(inside.chunks(LANES)).zip(dy.chunks(LANES));
+            for ((y, inside), dy) in parts {
+                for (((sum, y), inside), dy) in sums.iter_mut().zip(y).zip(inside).zip(dy) {
+                    *sum += dy * (y - inside);
+                }
+            }
+        }
+        sums.iter().sum()
     }
 
     /// The codes of a signed fixed point of up to 8 bits; NaN becomes 0.
@@ -181,6 +205,42 @@ mod tests {
                     }
                 });
             }
+        }
+    }
+
+    /// The smooth form holds what rounding adds: s·clamp(x / s + rest) with the rest of the middle scale.
+    #[test]
+    fn the_gradient_of_a_scale_is_that_of_the_smooth_form() {
+        let x: Vec<f32> = noise(3000, 7).iter().map(|x| x * 3.0).collect();
+        let dy = noise(3000, 8);
+        for (spec, scale, lo, hi) in [
+            ("affine(4, 0.3)", 0.3_f64, -8.0, 7.0),
+            ("affine(3, 0.7, signed = false)", 0.7, 0.0, 7.0),
+            ("integer(4, 1)", 0.5, -8.0, 7.0),
+        ] {
+            let smooth = |log2: f64| {
+                let step = scale * log2.exp2();
+                let terms = x.iter().zip(&dy).map(|(&x, &dy)| {
+                    let exact = f64::from(x) / scale;
+                    let code = exact.round_ties_even();
+                    let value = if code < lo || code > hi {
+                        code.clamp(lo, hi)
+                    } else {
+                        f64::from(x) / step + code - exact
+                    };
+                    f64::from(dy) * value * step
+                });
+                terms.sum::<f64>()
+            };
+            let h = 1e-4;
+            let want = (smooth(h) - smooth(-h)) / (2.0 * h) / std::f64::consts::LN_2;
+            on_every_isa(|isa| {
+                let got = f64::from(scale_gradient(&Format::parse(spec).unwrap(), &x, &dy));
+                assert!(
+                    (got - want).abs() < 1e-3 * want.abs().max(1.0),
+                    "{isa:?} {spec}: {got} {want}"
+                );
+            });
         }
     }
 

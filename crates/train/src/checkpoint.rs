@@ -2,8 +2,9 @@
 
 use crate::TrainError;
 use crate::identity::optimizer_words;
-use engine::{Network, Optimizer, State};
+use engine::{LearnScales, Network, Optimizer, State};
 use interop::checkpoint::{Checkpoint, Kind, NamedTensor, OptimizerState, Training};
+use ir::Graph;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
@@ -63,9 +64,26 @@ pub(crate) fn snapshot(
     }
 }
 
-/// All parameters and buffers by their dotted names.
+/// All parameters and buffers by their dotted names, and the logarithms of learned scales.
 pub fn weights_of(network: &Network) -> Vec<NamedTensor> {
-    models::weights::tensors_of(&network.to_graph())
+    let mut tensors = models::weights::tensors_of(&network.to_graph());
+    tensors.extend(network.state().scales().map(|(name, values)| NamedTensor {
+        name: name.to_owned(),
+        shape: vec![values.len()],
+        values: values.to_vec(),
+    }));
+    tensors
+}
+
+/// A graph with the weights of a checkpoint of its training, and the scales that were learned in its formats.
+pub fn trained_graph(
+    graph: &Graph,
+    learn: LearnScales,
+    tensors: &[NamedTensor],
+) -> Result<Graph, TrainError> {
+    let mut network = Network::learning(graph.clone(), learn, 1)?;
+    load_weights(&mut network, tensors)?;
+    Ok(network.to_graph())
 }
 
 /// Gives a network the weights and masks of a checkpoint; nothing is changed when they do not fit.
@@ -75,10 +93,18 @@ pub fn load_weights(network: &mut Network, tensors: &[NamedTensor]) -> Result<()
     if !graph.masks().eq(network.graph().masks()) {
         return Ok(network.replace(graph)?);
     }
-    let by_name: BTreeMap<String, Vec<f32>> = graph
-        .parameters()
-        .map(|(name, tensor)| (name, tensor.values().to_vec()))
+    let scales = network.state().scales();
+    let own = scales.map(|(name, values)| (name.to_owned(), values.to_vec()));
+    let mut by_name: BTreeMap<String, Vec<f32>> = own.collect();
+    let given = tensors
+        .iter()
+        .map(|tensor| (tensor.name.clone(), tensor.values.clone()));
+    let learned: Vec<_> = given
+        .filter(|(name, _)| by_name.contains_key(name))
         .collect();
+    by_name.extend(learned);
+    let parameters = graph.parameters();
+    by_name.extend(parameters.map(|(name, tensor)| (name, tensor.values().to_vec())));
     let loaded = network
         .state_mut()
         .load_named(|name| by_name.get(name).map(Vec::as_slice));

@@ -3,7 +3,7 @@
 
 use crate::{FitConfig, TrainError, hash};
 use data::Dataset;
-use engine::{Network, OptimizerKind};
+use engine::{LearnScales, Network, OptimizerKind};
 use serde_json::{Map, Value as Json, json};
 use std::path::Path;
 
@@ -80,6 +80,7 @@ impl Identity {
             "t_max": config.schedule.t_max,
             "eta_min": config.schedule.eta_min,
             "data_hash": hexadecimal(data.info.hash),
+            "learn_scales": learn_word(network.state().learn_scales()),
             "graph_hash": hexadecimal(graph_hash(network)),
         });
         let mut map = config.fixed.clone();
@@ -162,6 +163,14 @@ fn hexadecimal(hash: u64) -> String {
 }
 
 /// FNV-1a of the text form: operators, shapes and formats. Weights and masks come from the checkpoint.
+fn learn_word(learn: LearnScales) -> &'static str {
+    match learn {
+        LearnScales::Fixed => "none",
+        LearnScales::PowerOfTwo => "power-of-two",
+        LearnScales::Real => "real",
+    }
+}
+
 fn graph_hash(network: &Network) -> u64 {
     hash::fnv1a(network.graph().to_string().bytes())
 }

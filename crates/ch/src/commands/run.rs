@@ -7,7 +7,7 @@ use super::train::fit::{TrainRun, Trained};
 use super::transform::apply::{Options, TransformRun, graph_path};
 use crate::interrupt::stop_flag;
 use crate::output::{Console, Folder, Output, OutputArgs, fit, json_text};
-use crate::settings::{Action, Config, LoadType, Resume, SettingArgs, Settings, Source};
+use crate::settings::{Action, Config, Resume, SettingArgs, Settings, Source};
 use crate::{pipeline, rows};
 use ::train::Ending;
 use anyhow::{Result, bail};
@@ -161,6 +161,7 @@ impl<'a> Flow<'a> {
             return Ok(Some(graph));
         }
         self.console.print("== train");
+        let graph = pipeline::learnable(self.settings, graph);
         let stop = stop_flag()?;
         let run = TrainRun {
             settings: self.settings,
@@ -171,7 +172,7 @@ impl<'a> Flow<'a> {
             outcome,
             facts,
             was_finished,
-        } = run.fit(graph, &stop, self.console)?;
+        } = run.fit(graph.clone(), &stop, self.console)?;
         if was_finished {
             self.console.print("the training is finished");
         }
@@ -184,10 +185,9 @@ impl<'a> Flow<'a> {
         }
         self.console
             .print(&format!("best.ckpt: {}\n", outcome.best.display()));
-        let mut best = self.settings.clone();
-        (best.load_name, best.load_type) = (Some(outcome.best), LoadType::Auto);
-        let graph = pipeline::open_graph(&best, Some(&self.data.info), self.console)?;
-        Ok(Some(graph))
+        let weights = interop::checkpoint::read(&outcome.best, None)?.tensors;
+        let learn = pipeline::learn_scales(self.settings);
+        Ok(Some(::train::trained_graph(&graph, learn, &weights)?))
     }
 
     fn test(&mut self, graph: &Graph, title: &str) -> Result<Json> {

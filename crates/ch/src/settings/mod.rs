@@ -26,7 +26,8 @@ use std::collections::BTreeMap;
 use table::{Given, Layer, Layers};
 pub use table::{SETTINGS, Settings};
 pub use value::{
-    Accelerator, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume, Standardize, ValSplit,
+    Accelerator, LearnScales, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume,
+    ScalesPer, Standardize, ValSplit,
 };
 
 /// The columns of the table that a run starts with.

@@ -4,8 +4,8 @@
 use super::setting::Group::{Logging, Machine, Output, Run, Training};
 use super::setting::{Setting, option, position, switch};
 use super::value::{
-    Accelerator, Epochs, FolderName, Limit, LoadType, LogLevel, Optimizer, Precision, ReportTo,
-    Resume, Standardize, Task, ValSplit, Value,
+    Accelerator, Epochs, FolderName, LearnScales, Limit, LoadType, LogLevel, Optimizer, Precision,
+    ReportTo, Resume, ScalesPer, Standardize, Task, ValSplit, Value,
 };
 use serde_json::Value as Json;
 use std::num::NonZero;
@@ -124,6 +124,8 @@ settings! {
     t_max: NonZero<u64>, option("t-max", "N").swept(), Training, "epochs of the cosine schedule; all epochs if not given";
     eta_min: f64 = "1e-6", option("eta-min", "X").swept(), Training, "learning rate at the end of the cosine schedule";
     accumulate_grad_batches: NonZero<usize> = "1", option("accumulate-grad-batches", "N").swept(), Training, "batches whose gradients make one update";
+    learn_scales: LearnScales = "none", option("learn-scales", "WORD").swept(), Training, "learn the scales of formats too: power-of-two keeps integer formats, real makes them affine";
+    scales_per: ScalesPer = "tensor", option("scales-per", "WORD").swept(), Training, "a learned scale for a whole weight, or for each output channel of it";
     trainer_precision: Precision = "32", option("trainer-precision", "WORD"), Training, "accepted for old files; training is done in 32 bits";
     no_shuffle: bool = "false", switch("no-shuffle").swept(), Training, "take the training rows in their order";
     log_every_n_steps: NonZero<u64> = "50", option("log-every-n-steps", "N").swept(), Training, "updates between two lines of the log";

@@ -283,6 +283,22 @@ choices! {
         /// None: the values of the file.
         None = "none",
     }
+    /// The scales of formats that training learns beside the weights.
+    LearnScales {
+        /// None: formats stay as they are.
+        None = "none",
+        /// Those of integer formats, as powers of two: the network stays exact in integers.
+        PowerOfTwo = "power-of-two",
+        /// Real ones; integer formats become affine.
+        Real = "real",
+    }
+    /// The elements of a weight that share a learned scale.
+    ScalesPer {
+        /// All of them.
+        Tensor = "tensor",
+        /// Those of an output channel.
+        Channel = "channel",
+    }
     /// The task of a network.
     Task of Task {
         /// One class for every row.

@@ -8,9 +8,9 @@ use crate::ops::permute::Copy;
 use crate::ops::quantize::Quantize;
 use crate::ops::{self, Lowered, Site};
 use crate::options::PlanOptions;
+use crate::rounding::Rounding;
 use crate::state::State;
 use crate::step::Step;
-use format::Format;
 use ir::{DType, Node, NodeId, Op, Value, Verified};
 use std::collections::HashMap;
 
@@ -136,11 +136,11 @@ impl ScheduleBuilder<'_> {
         let inputs = self.read(node);
         let outputs = match self.lower(id, node, &inputs, &shapes)? {
             Lowered::SameElements => {
-                let input = self.rounded(node, inputs)[0];
+                let input = self.rounded(id, node, inputs)[0];
                 vec![self.reshape(input, shapes[0].clone())]
             }
             Lowered::Step(step) => {
-                let inputs = self.rounded(node, inputs);
+                let inputs = self.rounded(id, node, inputs);
                 self.emit(step, inputs, shapes)
             }
             Lowered::RoundingStep(step) => self.emit(step, inputs, shapes),
@@ -190,23 +190,20 @@ impl ScheduleBuilder<'_> {
     }
 
     /// The inputs, each behind a rounding step where its port has a format.
-    fn rounded(&mut self, node: &Node, inputs: Vec<usize>) -> Vec<usize> {
-        let ports = node.data_ports();
-        let rounded =
-            inputs
-                .into_iter()
-                .zip(ports)
-                .map(|(slot, port)| match node.formats.get(&port) {
-                    Some(format) => self.round(format, slot),
-                    None => slot,
-                });
+    fn rounded(&mut self, id: NodeId, node: &Node, inputs: Vec<usize>) -> Vec<usize> {
+        let ports = inputs.into_iter().zip(node.data_ports());
+        let rounded = ports.map(|(slot, port)| self.round(id, node, &port, slot));
         rounded.collect()
     }
 
-    fn round(&mut self, format: &Format, slot: usize) -> usize {
+    /// The slot behind a rounding step, if the port has a format.
+    fn round(&mut self, id: NodeId, node: &Node, port: &str, slot: usize) -> usize {
+        let Some(rounding) = Rounding::of(id, node, port, self.state) else {
+            return slot;
+        };
         let shape = self.schedule.slots[slot].shape.clone();
         let step = Quantize {
-            format: format.clone(),
+            rounding,
             shape: shape.clone(),
         };
         self.emit(Box::new(step), vec![slot], vec![shape])[0]
@@ -265,9 +262,7 @@ impl ScheduleBuilder<'_> {
     /// Makes `slots` the results of a node, rounded where the node's results have formats.
     fn define(&mut self, id: NodeId, node: &Node, slots: Vec<usize>) {
         for (output, mut slot) in slots.into_iter().enumerate() {
-            if let Some(format) = node.formats.get(&format!("data_out_{output}")) {
-                slot = self.round(format, slot);
-            }
+            slot = self.round(id, node, &format!("data_out_{output}"), slot);
             let value = Value {
                 node: id,
                 output: output as u16,

@@ -85,7 +85,7 @@ impl ByteLinear {
         if !site.may_use_bytes || !is_fast() {
             return None;
         }
-        let fixed = |port: &str| site.format(port)?.fixed_point();
+        let fixed = |port: &str| site.rounding(port)?.fixed()?.fixed_point();
         let bias = site.param("bias");
         let bias_fixed = if bias.is_empty() {
             None
@@ -99,8 +99,11 @@ impl ByteLinear {
             outputs: op.out_features,
             weight: site.param("weight"),
             bias,
-            weight_format: site.format("weight")?,
-            bias_format: site.format("bias"),
+            weight_format: site.rounding("weight")?.fixed()?,
+            bias_format: match site.rounding("bias") {
+                Some(rounding) => Some(rounding.fixed()?),
+                None => None,
+            },
             codes: Codes::proven(op.in_features, data, weight, bias_fixed)?,
             relu: site.fusion.relu,
         })

@@ -4,11 +4,11 @@ use super::Site;
 use super::activation::{mask_by_relu, relu_in_place};
 use super::batch_norm::NormCoefficients;
 use super::linear::prepare_bias;
+use super::param::pass_gradient;
+use crate::rounding::Rounding;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
-use format::Format;
 use kernels::conv::{ConvShape, conv_backward_data, conv_backward_weight, conv_forward};
-use kernels::quantize::{quantize, straight_through};
 use std::ops::Range;
 
 /// A convolution, with what the planner fused into it.
@@ -19,8 +19,8 @@ pub(crate) struct Conv {
     weight: Range<usize>,
     /// Empty without a bias.
     bias: Range<usize>,
-    weight_format: Option<Format>,
-    bias_format: Option<Format>,
+    weight_format: Option<Rounding>,
+    bias_format: Option<Rounding>,
     relu: bool,
     skips_bias: bool,
     norm: Option<NormCoefficients>,
@@ -64,8 +64,8 @@ impl Conv {
             weight_shape: [&channels, kernel].concat(),
             weight: site.param("weight"),
             bias: site.param("bias"),
-            weight_format: site.format("weight"),
-            bias_format: site.format("bias"),
+            weight_format: site.rounding("weight"),
+            bias_format: site.rounding("bias"),
             relu: site.fusion.relu,
             skips_bias: site.fusion.skips_bias,
             norm: site
@@ -117,22 +117,11 @@ impl Conv {
             has_bias.then_some(&mut *bias_grad),
             scratch,
         );
-        let trained = &memory.state.trained;
-        if let Some(format) = &self.weight_format {
-            straight_through(
-                format,
-                &trained[self.weight.clone()],
-                &self.weight_shape,
-                weight_grad,
-            );
+        if let Some(rounding) = &self.weight_format {
+            pass_gradient(rounding, &self.weight, &self.weight_shape, memory);
         }
-        if let (Some(format), true) = (&self.bias_format, has_bias) {
-            straight_through(
-                format,
-                &trained[self.bias.clone()],
-                &[self.shape.out_channels],
-                bias_grad,
-            );
+        if let (Some(rounding), true) = (&self.bias_format, has_bias) {
+            pass_gradient(rounding, &self.bias, &[self.shape.out_channels], memory);
         }
     }
 }
@@ -178,12 +167,11 @@ impl Step for Conv {
         let own = &state.trained[self.weight.clone()];
         let (weight, bias) = prepared.split_at_mut(prepared.len() - self.shape.out_channels);
         match &self.weight_format {
-            Some(format) => quantize(format, own, &self.weight_shape, weight),
+            Some(rounding) => rounding.round(state, own, &self.weight_shape, weight),
             None if self.norm.is_some() => weight.copy_from_slice(own),
             None => {}
         }
-        let own = &state.trained[self.bias.clone()];
-        prepare_bias(self.bias_format.as_ref(), own, bias);
+        prepare_bias(self.bias_format.as_ref(), state, &self.bias, bias);
         if let Some(norm) = &self.norm {
             norm.fold_into_rows(state, weight, bias);
         }

@@ -3,27 +3,41 @@
 use super::activation::{mask_by_relu, relu_in_place};
 use super::batch_norm::NormCoefficients;
 use super::byte_linear::ByteLinear;
+use super::param::pass_gradient;
 use super::{Lowered, Site};
+use crate::rounding::Rounding;
 use crate::state::State;
 use crate::step::{GradSlot, Memory, Step, Wires};
-use format::Format;
 use kernels::gemm::{Init, gemm};
-use kernels::quantize::{quantize, straight_through};
 use std::ops::Range;
 
 /// The step of a fully connected layer.
 pub(crate) fn lower(op: &ir::ops::linear::Linear, site: &Site) -> Lowered {
-    Lowered::RoundingStep(match ByteLinear::new(op, site) {
-        Some(layer) => Box::new(layer),
-        None => Box::new(Linear::new(op, site)),
-    })
+    if let Some(layer) = ByteLinear::new(op, site) {
+        return Lowered::RoundingStep(Box::new(layer));
+    }
+    let layer = Linear::new(op, site);
+    if site.learns("data_in_0") {
+        // The gradient of a scale needs that of the rounded input, which the layer does not keep.
+        return Lowered::Step(Box::new(Linear {
+            data_format: None,
+            ..layer
+        }));
+    }
+    Lowered::RoundingStep(Box::new(layer))
 }
 
 /// The bias in its format; zeros for a layer without one.
-pub(crate) fn prepare_bias(format: Option<&Format>, own: &[f32], bias: &mut [f32]) {
-    match format {
+pub(crate) fn prepare_bias(
+    rounding: Option<&Rounding>,
+    state: &State,
+    range: &Range<usize>,
+    bias: &mut [f32],
+) {
+    let own = &state.trained[range.clone()];
+    match rounding {
         _ if own.is_empty() => bias.fill(0.0),
-        Some(format) => quantize(format, own, &[own.len()], bias),
+        Some(rounding) => rounding.round(state, own, &[own.len()], bias),
         None => bias.copy_from_slice(own),
     }
 }
@@ -41,9 +55,9 @@ pub(crate) struct Linear {
     weight: Range<usize>,
     /// Empty without a bias.
     bias: Range<usize>,
-    data_format: Option<Format>,
-    weight_format: Option<Format>,
-    bias_format: Option<Format>,
+    data_format: Option<Rounding>,
+    weight_format: Option<Rounding>,
+    bias_format: Option<Rounding>,
     relu: bool,
     skips_bias: bool,
     norm: Option<NormCoefficients>,
@@ -58,9 +72,9 @@ impl Linear {
             shape: site.inputs[0].clone(),
             weight: site.param("weight"),
             bias: site.param("bias"),
-            data_format: site.format("data_in_0"),
-            weight_format: site.format("weight"),
-            bias_format: site.format("bias"),
+            data_format: site.rounding("data_in_0"),
+            weight_format: site.rounding("weight"),
+            bias_format: site.rounding("bias"),
             relu: site.fusion.relu,
             skips_bias: site.fusion.skips_bias,
             norm: site
@@ -94,6 +108,7 @@ impl Linear {
     /// Calls `work` with the first row, the number of rows and the (rounded) input of every piece.
     fn for_each_piece(
         &self,
+        state: &State,
         x: &[f32],
         scratch: &mut [f32],
         mut work: impl FnMut(usize, usize, &[f32]),
@@ -111,7 +126,7 @@ impl Linear {
             } else {
                 &self.shape
             };
-            quantize(format, x, shape, rounded);
+            format.round(state, x, shape, rounded);
             work(piece * step, x.len() / self.inputs, rounded);
         }
     }
@@ -133,7 +148,7 @@ impl Linear {
             .arena
             .get_disjoint_mut(spans)
             .expect("disjoint by plan");
-        self.for_each_piece(x, scratch, |first, rows, x| {
+        self.for_each_piece(memory.state, x, scratch, |first, rows, x| {
             let dy = &dy[first * n..(first + rows) * n];
             let init = if first == 0 {
                 Init::Zero
@@ -142,22 +157,16 @@ impl Linear {
             };
             gemm(n, rows, k, dy, 1, n, x, k, weight_grad, k, init);
         });
-        let weight = &memory.state.trained[self.weight.clone()];
-        if let Some(format) = &self.weight_format {
-            straight_through(format, weight, &[n, k], weight_grad);
+        if let Some(rounding) = &self.weight_format {
+            pass_gradient(rounding, &self.weight, &[n, k], memory);
         }
         if self.bias.is_empty() || self.skips_bias {
             return;
         }
         let bias_grad = &mut memory.grads[self.bias.clone()];
         kernels::elementwise::col_sums(n, &memory.arena[wires.dy()], bias_grad);
-        if let Some(format) = &self.bias_format {
-            straight_through(
-                format,
-                &memory.state.trained[self.bias.clone()],
-                &[n],
-                bias_grad,
-            );
+        if let Some(rounding) = &self.bias_format {
+            pass_gradient(rounding, &self.bias, &[n], memory);
         }
     }
 
@@ -184,9 +193,10 @@ impl Linear {
         let Some(target) = wires.grad_target(0) else {
             return;
         };
+        let state = memory.state;
         let [x, dy, dx] = memory.split([wires.x(0), wires.dy(), target]);
         gemm(m, n, k, dy, n, 1, weight, k, dx, k, Init::Zero);
-        straight_through(format, x, &self.shape, dx);
+        format.backward(state, x, &self.shape, dx, None);
         memory.commit_grad(wires, 0);
     }
 }
@@ -195,8 +205,9 @@ impl Step for Linear {
     fn forward(&self, wires: &Wires, memory: &mut Memory) {
         let (k, n) = (self.inputs, self.outputs);
         let (weight, _, bias) = self.parts(&memory.prepared[wires.prepared.clone()]);
+        let state = memory.state;
         let [x, y, scratch] = memory.split([wires.x(0), wires.y(), wires.scratch.clone()]);
-        self.for_each_piece(x, scratch, |first, rows, x| {
+        self.for_each_piece(state, x, scratch, |first, rows, x| {
             let init = if self.adds_bias() {
                 Init::Bias(bias)
             } else {
@@ -237,15 +248,14 @@ impl Step for Linear {
         let (transposed, rest) = prepared.split_at_mut(self.weight_len());
         let bias = if let Some(format) = &self.weight_format {
             let (rounded, bias) = rest.split_at_mut(self.weight_len());
-            quantize(format, weight, &[n, k], rounded);
+            format.round(state, weight, &[n, k], rounded);
             kernels::gemm::transpose(n, k, rounded, k, transposed, n);
             bias
         } else {
             kernels::gemm::transpose(n, k, weight, k, transposed, n);
             rest
         };
-        let own = &state.trained[self.bias.clone()];
-        prepare_bias(self.bias_format.as_ref(), own, bias);
+        prepare_bias(self.bias_format.as_ref(), state, &self.bias, bias);
         if let Some(norm) = &self.norm {
             norm.fold_into_columns(state, transposed, bias);
         }

@@ -35,9 +35,9 @@ use crate::fuse::Fusion;
 use crate::integer::error::Refusal;
 use crate::integer::{self, IntegerForm};
 use crate::options::Mode;
+use crate::rounding::Rounding;
 use crate::state::State;
 use crate::step::Step;
-use format::Format;
 use ir::ops::activation::GeluForm;
 use ir::{Graph, Node, NodeId, Op};
 use std::ops::Range;
@@ -89,9 +89,14 @@ impl Site<'_> {
         self.state.range(id, port)
     }
 
-    /// The format of a port.
-    pub fn format(&self, port: &str) -> Option<Format> {
-        self.node.formats.get(port).cloned()
+    /// The rounding of a port.
+    pub fn rounding(&self, port: &str) -> Option<Rounding> {
+        Rounding::of(self.id, self.node, port, self.state)
+    }
+
+    /// True when the scales of a port are learned.
+    pub fn learns(&self, port: &str) -> bool {
+        self.state.scale(self.id, port).is_some()
     }
 }
 

@@ -72,17 +72,23 @@ pub struct Affine {
 }
 
 impl Affine {
-    /// Signed codes with the zero point 0, rounded to nearest.
-    pub const fn new(width: u32, scale: f32) -> Self {
+    /// Codes with the zero point 0, rounded to nearest.
+    pub const fn new(width: u32, scale: f32, signed: bool) -> Self {
         Self {
             width,
             scale,
             zero_point: 0.0,
-            signed: true,
+            signed,
             narrow: false,
             direction: Direction::HalfEven,
             before: false,
         }
+    }
+
+    /// The same format with another step.
+    #[must_use]
+    pub const fn with_scale(self, scale: f32) -> Self {
+        Self { scale, ..self }
     }
 
     /// The smallest and the largest code.

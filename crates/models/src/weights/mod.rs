@@ -75,6 +75,9 @@ enum Extra {
 /// Names that a state dict has and a graph needs not: counters and constants that no value depends on.
 const IGNORED: &[&str] = &["num_batches_tracked", "position_ids", "_extra_state"];
 
+/// The end of the names of scales that a training learns; the formats of its graph hold them too.
+const LEARNED: &str = "_log2_step";
+
 /// The node and port of a parameter.
 struct Place {
     node: NodeId,
@@ -210,7 +213,9 @@ fn unexpected(
     wanted: &BTreeSet<&str>,
     beside: &BTreeSet<&String>,
 ) -> Vec<String> {
-    let ignored = |name: &str| IGNORED.contains(&name.rsplit('.').next().unwrap_or(name));
+    let ignored = |name: &str| {
+        IGNORED.contains(&name.rsplit('.').next().unwrap_or(name)) || name.ends_with(LEARNED)
+    };
     tensors
         .iter()
         .map(|tensor| tensor.name.as_str())

@@ -41,7 +41,7 @@ impl TrainRun<'_> {
         stop: &AtomicBool,
         console: &mut Console,
     ) -> Result<Trained> {
-        let mut network = pipeline::open_network(self.settings, graph)?;
+        let mut network = pipeline::open_learner(self.settings, graph)?;
         let mut fit = pipeline::fit_config(self.settings, self.folder)?;
         let preparation = Preparation::of(&self.data.info);
         fit.hyper_parameters.extend(preparation.to_map());

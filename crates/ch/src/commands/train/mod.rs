@@ -57,6 +57,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let data = rows::open(settings, true, &mut console)?;
     note_short_batch(settings, &data, &mut console);
     let graph = pipeline::open_classifier(settings, &data, &mut console)?;
+    let graph = pipeline::learnable(settings, graph);
     let folder = match earlier {
         Some(folder) => folder,
         None => Folder::create(settings)?,
@@ -71,8 +72,7 @@ pub fn run(args: &Args) -> Result<Output> {
     if trained.outcome.ending == Ending::Done {
         note_dead_outputs(settings, &graph, &data, &trained.outcome, &mut console)?;
     }
-    let preparation = Preparation::of(&data.info);
-    let tested = save_graph(graph, &preparation, &trained, &mut console)?;
+    let tested = save_graph(settings, &graph, &data, &trained, &mut console)?;
     let text = if args.output.json {
         json_text(&trained.facts)?
     } else {
@@ -85,31 +85,31 @@ pub fn run(args: &Args) -> Result<Output> {
     })
 }
 
-/// The file to test: the best checkpoint, or, when the graph has formats or masks of its own, a file beside it that holds
-/// the graph too.
+/// The file to test: the best checkpoint, or, when the graph is not the model's own, a file beside it that holds the graph
+/// too. The last checkpoint gets one as well.
 fn save_graph(
-    mut graph: Graph,
-    preparation: &Preparation,
+    settings: &Settings,
+    graph: &Graph,
+    data: &Dataset,
     trained: &Trained,
     console: &mut Console,
 ) -> Result<PathBuf> {
-    let outcome = &trained.outcome;
-    let is_plain = |node: &ir::Node| node.formats.is_empty() && node.masks.is_empty();
-    if graph.nodes().iter().all(is_plain) || !outcome.best.exists() {
-        return Ok(outcome.best.clone());
+    let best = &trained.outcome.best;
+    if !pipeline::is_changed(settings, &data.info, graph) || !best.exists() {
+        return Ok(best.clone());
     }
-    let weights = interop::checkpoint::read(&outcome.best, None)?;
-    models::weights::load_into(&mut graph, &weights.tensors)?;
-    let path = outcome.best.with_extension("mz");
-    if trained.was_finished && path.exists() {
-        return Ok(path);
+    for checkpoint in [best.clone(), best.with_file_name("last.ckpt")] {
+        let path = checkpoint.with_extension("mz");
+        let is_done = trained.was_finished && path.exists();
+        if checkpoint.exists() && !is_done {
+            let weights = interop::checkpoint::read(&checkpoint, None)?.tensors;
+            let learn = pipeline::learn_scales(settings);
+            let graph = train::trained_graph(graph, learn, &weights)?;
+            let file = passes::interface::graph_file(&graph, &Preparation::of(&data.info))?;
+            write_file(&path, &file, console)?;
+        }
     }
-    write_file(
-        &path,
-        &passes::interface::graph_file(&graph, preparation)?,
-        console,
-    )?;
-    Ok(path)
+    Ok(best.with_extension("mz"))
 }
 
 /// Notes outputs of the best network that a last ReLU holds at zero on every validation row.
@@ -126,7 +126,7 @@ fn note_dead_outputs(
     if !ends_in_relu || !outcome.best.exists() {
         return Ok(());
     }
-    let mut network = pipeline::open_network(settings, graph.clone())?;
+    let mut network = pipeline::open_learner(settings, graph.clone())?;
     let best = interop::checkpoint::read(&outcome.best, None)?;
     train::load_weights(&mut network, &best.tensors)?;
     let (_, outputs) = train::evaluate_outputs(&mut network, &data.val)?;

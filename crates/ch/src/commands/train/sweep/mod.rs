@@ -263,6 +263,7 @@ fn train_one(
 ) -> Result<Row> {
     let mut silent = Console::new(OutputArgs::default(), Level::Error);
     let graph = pipeline::open_graph(settings, Some(&data.info), &mut silent)?;
+    let graph = pipeline::learnable(settings, graph);
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let training = TrainRun {
@@ -281,7 +282,7 @@ fn train_one(
         seconds: facts["seconds"].as_f64().unwrap_or_default(),
     };
     if outcome.best_loss.is_some() && !data.test.is_empty() {
-        let mut network = pipeline::open_network(settings, graph)?;
+        let mut network = pipeline::open_learner(settings, graph)?;
         let best = interop::checkpoint::read(&outcome.best, None)?;
         train::load_weights(&mut network, &best.tensors)?;
         let score = train::evaluate(&mut network, &data.test)?;
