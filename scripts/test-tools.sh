@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets what some tests hold the program against and cannot bring along: PostgreSQL, Chromium, a Python with Optuna, scikit-learn and
+# Gets what some tests hold the program against and cannot bring along: PostgreSQL, strace, Chromium, a Python with Optuna, scikit-learn and
 # TensorBoard (in .tools/python), and cargo-deny. What cannot be had is named, and what needs it says that it is skipped.
 #
 #   scripts/test-tools.sh
@@ -38,6 +38,7 @@ tool() {
 }
 
 tool PostgreSQL 'ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null' debian postgresql
+tool strace 'command -v strace >/dev/null' debian strace
 tool Chromium 'command -v chromium chromium-browser google-chrome >/dev/null' debian chromium
 tool Python '.tools/python/bin/python -c "import optuna, psycopg2, sklearn, tensorboard" 2>/dev/null' python
 tool cargo-deny 'command -v cargo-deny >/dev/null' deny

@@ -1,20 +1,37 @@
 #!/usr/bin/env bash
-# Kills trainings and searches at random moments, goes on with them until they end, and holds what they leave against runs that
-# nobody disturbed; then reads the hostile files. Prints a table: class, trials, differences. Ends with 1 if there is one.
+# Kills trainings and searches, at random moments and at every call that changes a file, goes on with them until they end, and
+# holds what they leave against runs that nobody disturbed; then reads the hostile files and fuzzes every reader. Prints a table:
+# class, trials, differences. Ends with 1 if there is a difference. What the machine lacks is a row that says so.
 #
-#   scripts/torture.sh [KILLS]      500 if not given, half of them for trainings and half for searches
+#   scripts/torture.sh [KILLS [SECONDS]]    500 kills at random moments, 60 seconds of each fuzz target (0 for none)
+#   scripts/torture.sh --short              a handful of each and no fuzzing, in under a minute, with the binary of the tests
+#   CH=FILE scripts/torture.sh …            another binary than the one that is built from these sources
+#   KEEP=FOLDER scripts/torture.sh …        copies runs that differ into an existing folder
 set -uo pipefail
 cd "$(dirname "$0")/.."
+project=$PWD
 
-kills=${1:-500}
-cargo build --quiet --release --bin ch || exit 1
-ch=$PWD/target/release/ch
+is_short=false profile=release
+if [ "${1:-}" = --short ]; then
+    is_short=true profile=dev kills=6 seconds=0 stride=9
+else
+    kills=${1:-500} seconds=${2:-60} stride=1
+fi
+ch=${CH:-$PWD/target/${profile/dev/debug}/ch}
+[ -n "${CH:-}" ] || cargo build --quiet --profile "$profile" --bin ch || exit 1
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+server=
+clean_up() {
+    [ -n "$server" ] && "$project/scripts/postgres.sh" stop "$server"
+    rm -rf "$folder"
+}
+trap clean_up EXIT
 cd "$folder" || exit 1
 
 train=(train jsc-toy jsc-sim --max-epochs 4 --batch-size 64 --learning-rate 1e-3 --save-every-n-steps 20 --quiet --no-progress)
-search=(search jsc-toy jsc-sim --config space.toml --load "mase_output/whole" --seed 7 --quiet --no-progress)
+brief=(train jsc-tiny jsc-sim --max-epochs 2 --max-steps 60 --batch-size 64 --save-every-n-steps 20 --quiet --no-progress)
+search=(search jsc-toy jsc-sim --config space.toml --load mase_output/whole --seed 7 --quiet --no-progress)
+few=("${search[@]}" --n-trials 5)
 cat >space.toml <<'TOML'
 [search.search_space]
 name = "graph/quantize/mixed_precision_ptq"
@@ -39,14 +56,10 @@ accuracy.scale = 1.0
 average_bitwidth.scale = 0.2
 TOML
 
-# Runs a command, kills it after a random part of a second, and tells whether it ended before that.
-disturbed() {
-    "$ch" "$@" >/dev/null 2>errors &
-    local process=$!
-    sleep "0.$(printf '%03d' $((RANDOM % 1000)))"
-    kill -KILL "$process" 2>/dev/null
-    wait "$process" 2>/dev/null
-    local code=$?
+# The end of a command: 0, or 1 when it was killed. Anything else is the program's own failure, and the end of all this.
+ended() {
+    local code=$1
+    shift
     case $code in
     0) return 0 ;;
     137) return 1 ;;
@@ -57,67 +70,151 @@ disturbed() {
     esac
 }
 
-# PROJECT, the file that a run can go on from, the command: kills it until it ends; sets `used` to the number of kills.
-until_it_ends() {
-    local project=$1 start=$2
-    shift 2
-    used=0
-    while true; do
-        if [ -e "mase_output/$project/software/$start" ]; then
-            disturbed "$@" "--resume=mase_output/$project" && return
-        else
-            # Killed before there was anything to go on from.
-            rm -rf "mase_output/$project"
-            disturbed "$@" --project "$project" && return
-        fi
-        used=$((used + 1))
-    done
+# Runs a command and kills it after a random part of a second.
+disturbed() {
+    "$ch" "$@" >/dev/null 2>errors &
+    local process=$!
+    sleep "0.$(printf '%03d' $((RANDOM % 1000)))"
+    kill -KILL "$process" 2>/dev/null
+    wait "$process" 2>/dev/null
+    ended $? "$@"
 }
 
-weights() { grep -o '"weights_hash": "[0-9a-f]*"' "mase_output/$1/software/run.json"; }
-# Everything of the trials but their times.
-trials() { cut -d, -f1-8 "mase_output/$1/software/search_ckpts/trials.csv" 2>/dev/null | grep -v seconds; }
+# CALL, N, the command: kills it where a thread is about to make its N-th CALL.
+killed_at() {
+    local call=$1 n=$2
+    shift 2
+    { strace -f -qq -o /dev/null -e "trace=$call" -e "inject=$call:signal=KILL:when=$n" "$ch" "$@" >/dev/null 2>errors; } 2>/dev/null
+    ended $? "$@"
+}
 
-"$ch" "${train[@]}" --project whole >/dev/null || exit 1
-"$ch" "${search[@]}" --project found >/dev/null || exit 1
+# NAME, the command: begins a run, or goes on with the one of that name, by whatever `how` holds.
+step() {
+    local name=$1
+    shift
+    if [ -d "mase_output/$name" ]; then
+        "${how[@]}" "$@" "--resume=mase_output/$name"
+    else
+        "${how[@]}" "$@" --project "$name"
+    fi
+}
+whole() { "$ch" "$@" >/dev/null 2>errors; ended $? "$@"; }
+
+# What a training leaves: its weights, its steps and its epochs.
+weights() {
+    grep -E '"(weights_hash|steps|epochs|ending)"' "mase_output/$1/software/run.json"
+    cat "mase_output/$1/software/metrics.csv"
+}
+# Everything of the trials but their times.
+trials() { cut -d, -f1-8 "mase_output/$1/software/search_ckpts/trials.csv" | grep -v seconds; }
+# PRINT, ONE, OTHER: counts a run that is missing something, or differs.
+differs() {
+    local one other
+    one=$("$1" "$2" 2>/dev/null) && other=$("$1" "$3" 2>/dev/null) && [ -n "$one" ] && [ "$one" = "$other" ] && return 1
+    [ -n "${KEEP:-}" ] && cp -r "mase_output/$2" "$KEEP/"
+    return 0
+}
 
 differences=0
-row() { printf '%-24s %8s %12s\n' "$1" "$2" "$3"; differences=$((differences + $3)); }
-row_head() { printf '%-24s %8s %12s\n' class trials differences; }
-row_head
+row() { printf '%-28s %12s %12s\n' "$1" "$2" "$3"; }
+result() { row "$@" && differences=$((differences + $3)); }
+skipped() { row "$1" skipped "$2"; }
 
-done_kills=0 differ=0 round=0
-while [ "$done_kills" -lt $((kills / 2)) ]; do
-    round=$((round + 1))
-    until_it_ends "train$round" run.json "${train[@]}"
-    done_kills=$((done_kills + used))
-    [ "$(weights "train$round")" = "$(weights whole)" ] || differ=$((differ + 1))
-    rm -rf "mase_output/train$round"
-done
-row 'kills of trainings' "$done_kills" "$differ"
+# A run is killed so many times at most, so that it ends on a slow machine too.
+max_kills=10
 
-done_kills=0 differ=0 round=0
-while [ "$done_kills" -lt $((kills / 2)) ]; do
-    round=$((round + 1))
-    until_it_ends "search$round" search_ckpts/study.journal "${search[@]}"
-    done_kills=$((done_kills + used))
-    [ "$(trials "search$round")" = "$(trials found)" ] || differ=$((differ + 1))
-    rm -rf "mase_output/search$round"
-done
-row 'kills of searches' "$done_kills" "$differ"
+# CLASS, PRINT, the run to compare with, the command: random kills.
+random_kills() {
+    local class=$1 print=$2 expected=$3 used=0 differ=0 round=0 left
+    shift 3
+    while [ "$used" -lt $((kills / 2)) ]; do
+        round=$((round + 1)) left=$max_kills how=(disturbed)
+        until step "round$round" "$@"; do
+            used=$((used + 1)) left=$((left - 1))
+            [ "$left" -gt 0 ] || how=(whole)
+        done
+        differs "$print" "round$round" "$expected" && differ=$((differ + 1))
+        rm -rf "mase_output/round$round"
+    done
+    result "$class" "$used" "$differ"
+}
 
-cd - >/dev/null || exit 1
-hostile=$(cargo test --quiet -p ch --test hostile 2>&1 | grep -o '[0-9]* passed; [0-9]* failed')
-row 'hostile files' "${hostile%% *}" "$(grep -o '[0-9]* failed' <<<"$hostile" | cut -d' ' -f1)"
+# CLASS, PRINT, the run to compare with, the command: a kill before every call that changes a file.
+kills_at_calls() {
+    local class=$1 print=$2 expected=$3 used=0 differ=0 call n
+    shift 3
+    for call in mkdir openat write ftruncate fsync fdatasync rename; do
+        n=1
+        while true; do
+            how=(killed_at "$call" "$n")
+            step cut "$@" && break
+            how=(whole)
+            step cut "$@"
+            differs "$print" cut "$expected" && differ=$((differ + 1))
+            rm -rf mase_output/cut
+            used=$((used + 1)) n=$((n + stride))
+        done
+        rm -rf mase_output/cut
+    done
+    result "$class" "$used" "$differ"
+}
 
-if command -v cargo-fuzz >/dev/null; then
+# Kills of searches whose trials are in PostgreSQL; every number must be there once, whoever has run it.
+postgres_kills() {
+    local used=0 differ=0 round=0 address count left
+    while [ "$used" -lt $((kills / 5)) ]; do
+        round=$((round + 1)) left=$max_kills how=(disturbed)
+        address="$1?study=round$round&grace=1"
+        until "${how[@]}" "${search[@]}" --storage "$address" --project "pg$round"; do
+            used=$((used + 1)) left=$((left - 1))
+            [ "$left" -gt 0 ] || how=(whole)
+            rm -rf "mase_output/pg$round"
+        done
+        differs trials "pg$round" found && differ=$((differ + 1))
+        if command -v psql >/dev/null; then
+            count=$(psql -At "$1" -c "SELECT count(*), count(DISTINCT number), count(*) FILTER (WHERE state = 'COMPLETE') FROM trials \
+                JOIN studies USING (study_id) WHERE study_name = 'round$round'")
+            [ "$count" = '400|400|400' ] || differ=$((differ + 1))
+        fi
+        rm -rf "mase_output/pg$round"
+    done
+    result 'kills, PostgreSQL' "$used" "$differ"
+}
+
+"$ch" "${train[@]}" --project whole >/dev/null || exit 1
+"$ch" "${brief[@]}" --project brief >/dev/null || exit 1
+"$ch" "${search[@]}" --project found >/dev/null || exit 1
+"$ch" "${few[@]}" --project few >/dev/null || exit 1
+
+row class trials differences
+random_kills 'kills, training' weights whole "${train[@]}"
+random_kills 'kills, search' trials found "${search[@]}"
+if command -v strace >/dev/null; then
+    kills_at_calls 'kills at calls, training' weights brief "${brief[@]}"
+    kills_at_calls 'kills at calls, search' trials few "${few[@]}"
+else
+    skipped 'kills at calls' 'there is no strace'
+fi
+if started=$("$project/scripts/postgres.sh" start 2>/dev/null); then
+    server=${started%% *}
+    postgres_kills "${started#* }"
+else
+    skipped 'kills, PostgreSQL' 'there is no server'
+fi
+
+cd "$project" || exit 1
+if ! $is_short; then
+    hostile=$(cargo test --quiet -p ch --test hostile 2>&1 | grep -o '[0-9]* passed; [0-9]* failed')
+    failed=${hostile##* passed; }
+    result 'hostile files' "${hostile%% *}" "${failed%% *}"
+    [ "$seconds" -gt 0 ] || skipped fuzzing 'as asked'
     for target in fuzz/fuzz_targets/*.rs; do
+        [ "$seconds" -gt 0 ] || break
         name=$(basename "$target" .rs)
         found=0
-        cargo fuzz run "$name" -- -max_total_time="${FUZZ_SECONDS:-60}" >/dev/null 2>&1 || found=1
-        row "fuzzing $name" "${FUZZ_SECONDS:-60} s" "$found"
+        fuzz/run "$seconds" "$name" >"$folder/fuzzing" 2>&1 || found=1
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/fuzzing")
+        result "fuzzing $name, $seconds s" "${runs:-0}" "$found"
     done
-else
-    echo "fuzzing: skipped, cargo-fuzz is not on this machine"
 fi
 [ "$differences" = 0 ]

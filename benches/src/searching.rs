@@ -91,7 +91,7 @@ fn whole() -> Result<Vec<Vec<String>>> {
         for strategy in ["random", "tpe", "nsgaii", "sensitivity"] {
             let mut search = search(name, rows, strategy, 1000)?;
             search.threads = 2;
-            let results = search.run(None, &AtomicBool::new(false), &mut |_, _| {})?;
+            let results = search.run(None, &AtomicBool::new(false), &mut |_| {})?;
             let rate = results.ran as f64 / results.time.as_secs_f64();
             lines.push(vec![
                 name.to_owned(),
@@ -109,7 +109,7 @@ fn proposing() -> Result<Vec<Vec<String>>> {
     let mut lines = Vec::new();
     for strategy in ["tpe", "nsgaii", "nsgaiii", "sensitivity"] {
         let search = search("jsc-s", 512, strategy, 1100)?;
-        let results = search.run(None, &AtomicBool::new(false), &mut |_, _| {})?;
+        let results = search.run(None, &AtomicBool::new(false), &mut |_| {})?;
         let mut best = Spent::FOREVER;
         for _ in 0..TURNS {
             let context = SamplerContext {

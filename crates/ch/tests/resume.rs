@@ -54,6 +54,44 @@ fn a_run_that_is_killed_and_resumed_ends_with_the_weights_of_one_that_was_not() 
     }
 }
 
+/// Folders as a kill leaves them before anything is written, from the earliest moment on.
+#[test]
+fn a_run_that_was_killed_before_it_wrote_anything_begins_again() {
+    let options = "jsc-tiny jsc-sim --max-epochs 1 --max-steps 30";
+    let whole = Workspace::new("bare-whole").json(&format!("train {options} --project p"));
+    for made in [
+        "",
+        "software",
+        "hardware software",
+        "hardware software/training_ckpts",
+    ] {
+        let workspace = Workspace::new(&format!("bare-{}", made.replace([' ', '/'], "-")));
+        let run = workspace.0.join("mase_output/p");
+        fs::create_dir_all(&run).unwrap();
+        for folder in made.split_whitespace() {
+            fs::create_dir_all(run.join(folder)).unwrap();
+        }
+        let error = workspace.error("train --resume=mase_output/p --quiet", 2);
+        assert!(
+            error.contains("so there is nothing to go on from; give its whole command again: ch train MODEL DATASET"),
+            "{made}: {error}"
+        );
+        let line = format!("train {options} --resume=mase_output/p");
+        assert_eq!(workspace.json(&line)["weights_hash"], whole["weights_hash"]);
+        let recorded = workspace.json("train --resume=mase_output/p");
+        assert_eq!(recorded["weights_hash"], whole["weights_hash"]);
+    }
+    let workspace = Workspace::new("bare-none");
+    let error = workspace.error("train --resume=mase_output/none --quiet", 2);
+    assert!(
+        error.contains("there is no folder mase_output/none"),
+        "{error}"
+    );
+    fs::write(workspace.0.join("letter.txt"), "dear").unwrap();
+    let error = workspace.error("train jsc-tiny jsc-sim --resume=. --quiet", 2);
+    assert!(error.contains("is not the folder of a run"), "{error}");
+}
+
 #[test]
 fn stopping_with_a_signal_leaves_a_checkpoint_to_go_on_from() {
     let options = "jsc-s jsc-sim --max-epochs 30 --seed 3 --project p";

@@ -29,7 +29,7 @@
 //! graph.initialize(0);
 //! let setup = Setup { graph, data: &data, seed: 0, threads: Some(1) };
 //! let search = Search::prepare(config, setup)?;
-//! let results = search.run(None, &AtomicBool::new(false), &mut |_, _| ())?;
+//! let results = search.run(None, &AtomicBool::new(false), &mut |_| ())?;
 //! assert_eq!(results.history.len(), 6);
 //! let report = Report::new(&search, &results);
 //! assert!(!report.best().is_empty());
@@ -50,6 +50,7 @@ pub mod results;
 mod search;
 mod space;
 mod trial_training;
+mod waits;
 mod workers;
 
 pub use channel_space::ChannelSpace;
@@ -57,6 +58,6 @@ pub use format_space::{Choice, Choices, FormatSpace, KeyChoices, SearchedNode};
 pub use goals::{Budget, Goal, Goals, Side};
 pub use objectives::{Measurement, OBJECTIVES, Objective, ObjectiveEntry, Scores, Source};
 pub use prepare::{PrepareError, Setup};
-pub use search::{Ending, Results, RunError, Search, TrialError};
+pub use search::{Ending, Event, Results, RunError, Search, TrialError};
 pub use space::{SearchSpace, SpaceError, SpaceRules};
 pub use trial_training::TrialTraining;

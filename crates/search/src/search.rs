@@ -46,6 +46,15 @@ pub struct Results {
     pub ran: u64,
 }
 
+/// A step of a search, for whoever looks on.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A trial has its result; with all trials up to the first that has none.
+    Finished(&'a Trial, &'a History),
+    /// Nothing happens for some time: what is waited for, in a sentence.
+    Waiting(&'a str),
+}
+
 /// The end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -184,13 +193,13 @@ impl Search {
         Evaluator::new(task, self.threads).map(Some)
     }
 
-    /// Runs all trials. `on_trial` is called for every trial in the order of the numbers.
+    /// Runs all trials. `on_event` is called for every trial in the order of the numbers, and for long waits.
     pub fn run(
         &self,
         storage: Option<Box<dyn Storage>>,
         stop: &AtomicBool,
-        on_trial: &mut (dyn FnMut(&Trial, &History) + Send),
+        on_event: &mut (dyn FnMut(Event) + Send),
     ) -> Result<Results, RunError> {
-        workers::run(self, storage, stop, on_trial)
+        workers::run(self, storage, stop, on_event)
     }
 }

@@ -29,8 +29,8 @@ fn mixed() -> (Search, Results) {
     );
     let search = search(&text, network(), 4000);
     let stored = StoredTrials {
-        ended: failures(&search),
-        waiting: None,
+        ended: failures(&search).into(),
+        ..StoredTrials::default()
     };
     let results = run(&search, Some(Box::new(stored)));
     (search, results)
@@ -110,8 +110,8 @@ fn a_trial_without_scores_is_shown_by_its_values() {
     let accuracy = Scores::of(complete).unwrap()[Objective::Accuracy];
     let trial = complete.number as usize;
     let foreign = StoredTrials {
-        ended: vec![(complete.clone(), Attributes::new())],
-        waiting: None,
+        ended: vec![(complete.clone(), Attributes::new())].into(),
+        ..StoredTrials::default()
     };
     let results = run(&search, Some(Box::new(foreign)));
     let report = Report::new(&search, &results);

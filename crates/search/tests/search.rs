@@ -397,8 +397,8 @@ fn a_foreign_trial_that_makes_no_format_has_failed() {
     let results = run(
         &search,
         Some(Box::new(StoredTrials {
-            ended: vec![(foreign, Attributes::new())],
-            waiting: None,
+            ended: vec![(foreign, Attributes::new())].into(),
+            ..StoredTrials::default()
         })),
     );
     assert_eq!(results.history.trials().len(), 8);
@@ -429,8 +429,8 @@ fn an_enqueued_trial_is_run_at_its_point() {
         .collect();
     let other = points.iter().find(|point| **point != points[3]).unwrap();
     let storage = StoredTrials {
-        ended: Vec::new(),
-        waiting: Some((3, (*other).clone())),
+        waiting: Some((3, (*other).clone())).into(),
+        ..StoredTrials::default()
     };
     let results = run(&search, Some(Box::new(storage)));
     let trials = results.history.trials();

@@ -17,7 +17,7 @@ fn main() -> Result<(), StorageError> {
     println!("journal: {:.0} trials/s", rate(&place, 1, 50_000)?);
     let size = std::fs::metadata(&path).map_or(0, |file| file.len());
     let started = Instant::now();
-    let read = open(&place, &info())?.poll()?.len();
+    let read = open(&place, &info(), &mut |_| ())?.poll()?.len();
     println!(
         "reading: {:.0} trials/s, {} bytes each",
         read as f64 / started.elapsed().as_secs_f64(),
@@ -39,12 +39,14 @@ fn main() -> Result<(), StorageError> {
 
 /// Trials a second of some workers together.
 fn rate(place: &str, workers: usize, trials: u64) -> Result<f64, StorageError> {
-    let storages: Result<Vec<_>, _> = (0..workers).map(|_| open(place, &info())).collect();
+    let storages: Result<Vec<_>, _> = (0..workers)
+        .map(|_| open(place, &info(), &mut |_| ()))
+        .collect();
     let started = Instant::now();
     std::thread::scope(|scope| {
         let threads: Vec<_> = storages?
             .into_iter()
-            .map(|mut storage| scope.spawn(move || work(&mut *storage, trials)))
+            .map(|storage| scope.spawn(move || work(&*storage, trials)))
             .collect();
         for thread in threads {
             thread.join().expect("a worker does not panic")?;
@@ -53,7 +55,7 @@ fn rate(place: &str, workers: usize, trials: u64) -> Result<f64, StorageError> {
     })
 }
 
-fn work(storage: &mut dyn Storage, trials: u64) -> Result<(), StorageError> {
+fn work(storage: &dyn Storage, trials: u64) -> Result<(), StorageError> {
     let (space, metrics) = (space(), json!({"accuracy": 0.712, "loss": 0.91}));
     let attributes =
         json!({"software_metrics": metrics, "hardware_metrics": {"average_bitwidth": 5.25}});

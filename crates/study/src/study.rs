@@ -99,6 +99,11 @@ impl Study {
         self.running.iter().map(|(number, point)| (*number, point))
     }
 
+    /// True when a trial was handed out and has no result yet.
+    pub fn is_running(&self, number: u64) -> bool {
+        self.running.contains_key(&number)
+    }
+
     /// The next trial to run.
     pub fn ask(&mut self) -> Next {
         self.pass_restored();

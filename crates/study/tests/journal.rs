@@ -15,13 +15,8 @@ const TRIALS: u64 = 30;
 /// A journal of a whole study, as bytes.
 fn whole(name: &str, n_trials: u64) -> Vec<u8> {
     let path = files::path(name);
-    let mut journal = Journal::create(&path, &toy::info()).unwrap();
-    toy::run(
-        &mut journal,
-        &mut toy::study("random", n_trials),
-        usize::MAX,
-    )
-    .unwrap();
+    let journal = Journal::create(&path, &toy::info()).unwrap();
+    toy::run(&journal, &mut toy::study("random", n_trials), usize::MAX).unwrap();
     fs::read(path).unwrap()
 }
 
@@ -76,11 +71,11 @@ fn a_study_that_stops_after_any_operation_ends_the_same() {
         let trials = toy::expected(sampler, TRIALS);
         for operations in 1..=2 * trials.len() {
             let path = files::path(sampler);
-            let mut journal = Journal::create(&path, &toy::info()).unwrap();
-            toy::run(&mut journal, &mut toy::study(sampler, TRIALS), operations).unwrap();
+            let journal = Journal::create(&path, &toy::info()).unwrap();
+            toy::run(&journal, &mut toy::study(sampler, TRIALS), operations).unwrap();
             drop(journal);
-            let mut journal = Journal::open(&path, &toy::info()).unwrap();
-            toy::run(&mut journal, &mut toy::study(sampler, TRIALS), usize::MAX).unwrap();
+            let journal = Journal::open(&path, &toy::info()).unwrap();
+            toy::run(&journal, &mut toy::study(sampler, TRIALS), usize::MAX).unwrap();
             drop(journal);
             files::assert_same(&open(&path).unwrap(), &trials);
         }
@@ -206,7 +201,7 @@ fn a_file_that_is_no_journal_is_left_alone() {
 #[test]
 fn one_program_writes_at_a_time() {
     let path = files::path("shared");
-    let mut journal = Journal::create(&path, &toy::info()).unwrap();
+    let journal = Journal::create(&path, &toy::info()).unwrap();
     let second = Journal::open(&path, &toy::info())
         .err()
         .unwrap()
@@ -221,7 +216,7 @@ fn one_program_writes_at_a_time() {
     let mut text = fs::read(&path).unwrap();
     text.extend(b"{}\n");
     fs::write(&path, &text).unwrap();
-    let run = toy::run(&mut journal, &mut toy::study("random", 3), usize::MAX);
+    let run = toy::run(&journal, &mut toy::study("random", 3), usize::MAX);
     let noticed = run.unwrap_err().to_string();
     assert!(
         noticed.contains("another program has changed it"),
@@ -234,11 +229,11 @@ fn one_program_writes_at_a_time() {
 #[test]
 fn a_trial_that_was_begun_at_another_point_is_refused() {
     let path = files::path("begun");
-    let mut journal = Journal::create(&path, &toy::info()).unwrap();
-    toy::run(&mut journal, &mut toy::study("random", TRIALS), 2).unwrap();
+    let journal = Journal::create(&path, &toy::info()).unwrap();
+    toy::run(&journal, &mut toy::study("random", TRIALS), 2).unwrap();
     drop(journal);
-    let mut journal = Journal::open(&path, &toy::info()).unwrap();
-    let run = toy::run(&mut journal, &mut toy::study("qmc", TRIALS), usize::MAX);
+    let journal = Journal::open(&path, &toy::info()).unwrap();
+    let run = toy::run(&journal, &mut toy::study("qmc", TRIALS), usize::MAX);
     let text = run.unwrap_err().to_string();
     assert!(text.contains("trial 0 was begun as {"), "{text}");
 }
@@ -249,15 +244,15 @@ fn an_address_is_a_file_or_a_database() {
     let address = path.to_str().unwrap();
     let mut study = toy::study("random", 4);
     toy::run(
-        &mut *study::storage::open(address, &toy::info()).unwrap(),
+        &*study::storage::open(address, &toy::info(), &mut |_| ()).unwrap(),
         &mut study,
         usize::MAX,
     )
     .unwrap();
-    let mut again = study::storage::open(address, &toy::info()).unwrap();
+    let again = study::storage::open(address, &toy::info(), &mut |_| ()).unwrap();
     assert_eq!(again.poll().unwrap().len(), 4);
     let said = |address: &str| {
-        study::storage::open(address, &toy::info())
+        study::storage::open(address, &toy::info(), &mut |_| ())
             .err()
             .unwrap()
             .to_string()
@@ -288,7 +283,7 @@ fn an_address_is_a_file_or_a_database() {
 #[test]
 fn what_is_not_a_number_is_kept_as_a_failure() {
     let path = files::path("nan");
-    let mut journal = Journal::create(&path, &toy::info()).unwrap();
+    let journal = Journal::create(&path, &toy::info()).unwrap();
     let (mut trial, attributes) = toy::expected("random", 1).remove(0);
     journal.claim(0, &trial.point).unwrap();
     trial.outcome.values[1] = f64::NAN;

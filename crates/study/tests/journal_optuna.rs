@@ -20,8 +20,8 @@ fn optuna_reads_and_continues_what_is_written() {
 
 fn optuna_shows_the_same_study() {
     let path = files::path("show");
-    let mut journal = Journal::create(&path, &toy::info()).unwrap();
-    toy::run(&mut journal, &mut toy::study("random", TRIALS), usize::MAX).unwrap();
+    let journal = Journal::create(&path, &toy::info()).unwrap();
+    toy::run(&journal, &mut toy::study("random", TRIALS), usize::MAX).unwrap();
     drop(journal);
     let Some(shown) = python::optuna(&["show", path.to_str().unwrap()]) else {
         return;
@@ -29,8 +29,8 @@ fn optuna_shows_the_same_study() {
     let trials = toy::expected("random", TRIALS);
     python::assert_shown(&shown, &trials);
     let mut study = toy::study("random", TRIALS);
-    let mut journal = Journal::open(&path, &toy::info()).unwrap();
-    toy::run(&mut journal, &mut study, usize::MAX).unwrap();
+    let journal = Journal::open(&path, &toy::info()).unwrap();
+    toy::run(&journal, &mut study, usize::MAX).unwrap();
     let best = study::pareto::front(study.history());
     let best: Vec<u64> = best.iter().map(|trial| trial.number).collect();
     assert_eq!(shown["best"], json!(best));
@@ -46,8 +46,8 @@ fn optuna_shows_the_same_study() {
 /// Optuna adds trials, some pruned, one left behind; the study goes on here behind them.
 fn optuna_continues_a_study_and_is_continued() {
     let path = files::path("both");
-    let mut journal = Journal::create(&path, &toy::info()).unwrap();
-    toy::run(&mut journal, &mut toy::study("random", 7), usize::MAX).unwrap();
+    let journal = Journal::create(&path, &toy::info()).unwrap();
+    toy::run(&journal, &mut toy::study("random", 7), usize::MAX).unwrap();
     drop(journal);
     let place = path.to_str().unwrap();
     let Some(shown) = python::optuna(&["go_on", place, "10"]) else {
@@ -74,8 +74,8 @@ fn optuna_continues_a_study_and_is_continued() {
         assert_eq!(attributes["where"], "python");
     }
     assert_eq!(trials[17].0.outcome.state, State::Failed);
-    let mut journal = Journal::open(&path, &toy::info()).unwrap();
-    toy::run(&mut journal, &mut toy::study("random", 25), usize::MAX).unwrap();
+    let journal = Journal::open(&path, &toy::info()).unwrap();
+    toy::run(&journal, &mut toy::study("random", 25), usize::MAX).unwrap();
     drop(journal);
     let numbers: Vec<u64> = Journal::open(&path, &toy::info())
         .unwrap()

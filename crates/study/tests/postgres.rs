@@ -4,6 +4,7 @@
 #[cfg(feature = "tls")]
 mod encrypted;
 mod foreign_rows;
+mod locks;
 mod python;
 mod server;
 mod studies;

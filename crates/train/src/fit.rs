@@ -117,10 +117,11 @@ pub fn fit(
                 run.log_step(&stage);
             }
             on_event(&Event::Batch(&stage));
-            // Collected gradients are in no checkpoint, so that there is one only between updates; after the last batch
-            // the epoch is ended first.
+            // Collected gradients are in no checkpoint, so that there is one only between updates; after the last batch, or
+            // the last update, the epoch is ended first.
             let is_whole = run.position.batch.is_multiple_of(config.accumulate)
-                && run.position.batch < batches.count();
+                && run.position.batch < batches.count()
+                && steps_left(&run.position, config);
             let stopped = stop.load(Ordering::Relaxed);
             if is_whole && (stopped || run.is_due(config)) {
                 run.save(network, &optimizer, on_event)?;

@@ -393,18 +393,23 @@ fn copy_files(from: &Path, to: &Path) {
 /// between the files of one save, goes on to the same bits and the same log.
 #[test]
 fn a_run_killed_at_any_batch_loses_the_steps_since_its_checkpoint_and_no_more() {
-    for (accumulate, save_every) in [(1, 3), (2, 1), (3, 2)] {
-        let folder = Folder::new(&format!("kills-{accumulate}"));
-        let copies = Folder::new(&format!("kill-copies-{accumulate}"));
+    // The last ends at a step of a checkpoint, within an epoch.
+    for (accumulate, save_every, max_steps) in
+        [(1, 3, None), (2, 1, None), (3, 2, None), (1, 3, Some(15))]
+    {
+        let name = format!("{accumulate}-{}", max_steps.unwrap_or(0));
+        let folder = Folder::new(&format!("kills-{name}"));
+        let copies = Folder::new(&format!("kill-copies-{name}"));
         let config = FitConfig {
             accumulate,
             save_every: Some(save_every),
+            max_steps,
             ..config(&folder.0)
         };
         let (mut network, stop) = (network(1), AtomicBool::new(false));
         let mut moments: Vec<(PathBuf, u64)> = Vec::new();
         let mut step = 0;
-        fit(&mut network, &dataset(310), &config, &stop, &mut |event| {
+        let whole = fit(&mut network, &dataset(310), &config, &stop, &mut |event| {
             if let Event::Batch(stage) = event {
                 step = stage.step;
             }
@@ -426,10 +431,11 @@ fn a_run_killed_at_any_batch_loses_the_steps_since_its_checkpoint_and_no_more() 
                 folder: copy.clone(),
                 ..config.clone()
             };
-            let (_, got) = train(&resumed, 1, None);
-            assert!(got == expected, "moment {k}, accumulate {accumulate}");
+            let (outcome, got) = train(&resumed, 1, None);
+            assert!(got == expected, "moment {k}, {name}");
+            assert_eq!(outcome.best_loss, whole.best_loss, "moment {k}, {name}");
             let log = fs::read_to_string(copy.join("metrics.csv")).unwrap();
-            assert_eq!(log, metrics, "moment {k}, accumulate {accumulate}");
+            assert_eq!(log, metrics, "moment {k}, {name}");
         }
     }
 }

@@ -59,9 +59,16 @@ impl Folder {
         })
     }
 
-    /// Opens the folder of an earlier run to go on with it.
+    /// Opens the folder of an earlier run to go on with it. An empty one is that of a run that was killed at once.
     pub fn resume(path: &Path) -> Result<Self> {
-        if !path.join("software").is_dir() {
+        if !path.exists() {
+            bail!(
+                "there is no folder {} to go on with; leave --resume out to begin a run",
+                path.display()
+            );
+        }
+        let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        if !path.join("software").is_dir() && !is_empty() {
             bail!(
                 "{} is not the folder of a run: it has no folder 'software'",
                 path.display()
@@ -98,6 +105,16 @@ impl Folder {
     pub fn software(&self) -> PathBuf {
         self.path.join("software")
     }
+}
+
+/// True when a folder holds no file but hidden ones: a run that was killed before it had written anything.
+pub fn is_bare(path: &Path) -> bool {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries.into_iter().all(|entry| {
+        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        is_hidden || is_folder && is_bare(&entry.path())
+    })
 }
 
 /// Opens the file of the lock. Whatever stands in it is left alone, and a link is refused: it would be another's file.

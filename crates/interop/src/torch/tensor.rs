@@ -225,13 +225,21 @@ impl Layout {
                 .map(|size| usize::try_from(size.int()?).ok())
                 .collect()
         };
-        let layout = Self {
-            offset: usize::try_from(args.element(1)?.int()?).ok()?,
-            shape: sizes(args.element(2)?)?,
-            strides: sizes(args.element(3)?)?,
-        };
-        (layout.shape.len() == layout.strides.len() && layout.shape.len() <= MAX_RANK)
-            .then_some(layout)
+        let offset = usize::try_from(args.element(1)?.int()?).ok()?;
+        Self::new(offset, sizes(args.element(2)?)?, sizes(args.element(3)?)?)
+    }
+
+    fn new(offset: usize, shape: Vec<usize>, mut strides: Vec<usize>) -> Option<Self> {
+        // No step is ever made along an axis of one element, so that its stride may be any number.
+        for (stride, &size) in strides.iter_mut().zip(&shape) {
+            *stride *= usize::from(size != 1);
+        }
+        let fits = shape.len() == strides.len() && shape.len() <= MAX_RANK;
+        fits.then_some(Self {
+            offset,
+            shape,
+            strides,
+        })
     }
 
     /// The number of elements, all of which lie in a storage of `stored` elements.
@@ -302,5 +310,20 @@ impl Layout {
                 return values;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stride_that_is_never_used_may_be_any_number() {
+        let bytes: Vec<u8> = [1.0_f32, 2.0, 3.0, 4.0].map(f32::to_le_bytes).concat();
+        // Transposed, so that the elements are gathered one by one.
+        let layout = Layout::new(0, vec![2, 1, 2], vec![1, usize::MAX, 2]).unwrap();
+        assert_eq!(layout.numel(4), Ok(4));
+        let values = layout.gather(&bytes, DType::F32, 4);
+        assert_eq!(values, [1.0, 3.0, 2.0, 4.0]);
     }
 }

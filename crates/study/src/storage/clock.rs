@@ -56,7 +56,8 @@ fn offset_seconds(offset: &str) -> Option<i64> {
         return Some(0);
     }
     let (hours, minutes) = offset.get(1..)?.split_once(':')?;
-    let size = hours.parse::<i64>().ok()? * 3600 + minutes.parse::<i64>().ok()? * 60;
+    let (hours, minutes) = (hours.parse::<u8>().ok()?, minutes.parse::<u8>().ok()?);
+    let size = i64::from(hours) * 3600 + i64::from(minutes) * 60;
     Some(if offset.starts_with('-') { -size } else { size })
 }
 
@@ -117,6 +118,8 @@ mod tests {
             "2026-01-01",
             "2026-01-01T25:00:00",
             "0001-01-01T00:00:00",
+            "2026-01-01T00:00:00+9223372036854775807:00",
+            "2026-01-01T00:00:00+00:-9223372036854775808",
         ] {
             assert_eq!(from_iso(text), None, "{text}");
         }

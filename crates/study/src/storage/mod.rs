@@ -148,7 +148,12 @@ pub enum StorageError {
 }
 
 /// Opens a storage by its address: `postgresql://…`, or a journal, which is made if it is not there.
-pub fn open(address: &str, info: &StudyInfo) -> Result<Box<dyn Storage>, StorageError> {
+/// `on_wait` is called with a sentence when opening has to wait for somebody else.
+pub fn open(
+    address: &str,
+    info: &StudyInfo,
+    on_wait: &mut dyn FnMut(&str),
+) -> Result<Box<dyn Storage>, StorageError> {
     let wrong = |message: String| {
         Err(StorageError::Foreign {
             place: "--storage".to_owned(),
@@ -158,7 +163,7 @@ pub fn open(address: &str, info: &StudyInfo) -> Result<Box<dyn Storage>, Storage
     match address.split_once("://") {
         _ if address.is_empty() => wrong("is empty; name a journal or postgresql://…".to_owned()),
         Some((scheme, _)) if scheme.starts_with("postgres") => {
-            Ok(Box::new(Postgres::create_or_join(address, info)?))
+            Ok(Box::new(Postgres::create_or_join(address, info, on_wait)?))
         }
         Some((scheme, _)) => wrong(format!("knows postgresql:// and files, not {scheme}://")),
         None if address.starts_with("postgresql:") => {
@@ -177,20 +182,26 @@ pub fn open(address: &str, info: &StudyInfo) -> Result<Box<dyn Storage>, Storage
 }
 
 /// A place for the trials of one study. Numbers are claimed, so that several workers can share a study.
-pub trait Storage: Send {
+///
+/// The threads of a worker share a storage, and a call that waits for the network or the disk does not keep the calls of
+/// other threads waiting. Claims come one after the other, in the order of the numbers, and so do polls.
+pub trait Storage: Send + Sync {
     /// The finished trials that were not given yet, by number: at first all of an earlier run, later those of others.
-    fn poll(&mut self) -> Result<Vec<(Trial, Attributes)>, StorageError>;
+    fn poll(&self) -> Result<Vec<(Trial, Attributes)>, StorageError>;
 
     /// Takes a trial for this worker; false when another one has it.
-    fn claim(&mut self, number: u64, point: &Point) -> Result<bool, StorageError>;
+    fn claim(&self, number: u64, point: &Point) -> Result<bool, StorageError>;
 
     /// Takes over a trial that waits to be run, or whose worker has not been heard of; none when it is alive, or somebody
     /// else was faster. Gives the point to run: the one asked for, with what whoever enqueued the trial has fixed.
-    fn take_over(&mut self, number: u64, point: &Point) -> Result<Option<Point>, StorageError>;
+    fn take_over(&self, number: u64, point: &Point) -> Result<Option<Point>, StorageError>;
 
     /// Writes the result of a trial that this worker has claimed, and what is known beside it.
-    fn finish(&mut self, trial: &Trial, attributes: &Attributes) -> Result<(), StorageError>;
+    fn finish(&self, trial: &Trial, attributes: &Attributes) -> Result<(), StorageError>;
 
     /// Brings what was written to the disk, if it is time to or `now` is set. Called after every trial.
-    fn sync(&mut self, now: bool) -> Result<(), StorageError>;
+    fn sync(&self, now: bool) -> Result<(), StorageError>;
+
+    /// The thing that keeps this worker waiting, as part of a sentence: a lock and its holder, or these trials of others.
+    fn describe_wait(&self, trials: &[u64]) -> String;
 }

@@ -38,10 +38,10 @@ fn only_a_server_with_a_trusted_certificate_for_its_name_is_used() {
             server.url,
             path.display()
         );
-        let joined = Postgres::create_or_join(&url, &toy::info());
+        let joined = Postgres::create_or_join(&url, &toy::info(), &mut |_| ());
         match (joined, problem) {
             (Ok(mut storage), None) => {
-                toy::run(&mut storage, &mut toy::study("random", 30), 5).unwrap();
+                toy::run(&storage, &mut toy::study("random", 30), 5).unwrap();
                 let query = "SELECT count(*) FROM pg_stat_ssl WHERE ssl";
                 let encrypted: i64 = client.query_one(query, &[]).unwrap().get(0);
                 assert!(encrypted >= 1);

@@ -9,7 +9,7 @@ use study::{Next, Point, State};
 
 /// Joins the study of this name.
 fn join(server: &Server, name: &str) -> Postgres {
-    Postgres::create_or_join(&address(server, name), &toy::info()).unwrap()
+    Postgres::create_or_join(&address(server, name), &toy::info(), &mut |_| ()).unwrap()
 }
 
 fn address(server: &Server, name: &str) -> String {
@@ -64,8 +64,8 @@ fn what_makes_no_trial_is_named() {
     ];
     for (place, (statement, expected)) in cases.into_iter().enumerate() {
         let name = format!("rows_{place}");
-        let (mut storage, mut study) = (join(&server, &name), toy::study("random", 30));
-        toy::run(&mut storage, &mut study, 5).unwrap();
+        let (storage, mut study) = (join(&server, &name), toy::study("random", 30));
+        toy::run(&storage, &mut study, 5).unwrap();
         let query = "SELECT t.trial_id FROM trials t JOIN studies s USING (study_id) \
             WHERE s.study_name = $1 AND t.number = 0";
         let trial: i32 = client.query_one(query, &[&name]).unwrap().get(0);
@@ -80,7 +80,7 @@ fn what_makes_no_trial_is_named() {
     }
     let spoil = "UPDATE study_user_attributes SET value_json = NULL";
     client.batch_execute(spoil).unwrap();
-    let joined = Postgres::create_or_join(&address(&server, "first"), &toy::info());
+    let joined = Postgres::create_or_join(&address(&server, "first"), &toy::info(), &mut |_| ());
     let error = joined.err().unwrap().to_string();
     assert!(
         error.contains("study 'first': column 'value_json' is NULL"),
@@ -165,7 +165,7 @@ fn a_trial_that_optuna_enqueues_is_run() {
     let Some(server) = Server::start() else {
         return;
     };
-    let mut storage = join(&server, "toy");
+    let storage = join(&server, "toy");
     let fixed = json!({ "width": 7, "kind": "[1,16]" }).to_string();
     let Some(shown) = python::optuna(&["enqueue", &server.url, &fixed]) else {
         return;

@@ -24,12 +24,12 @@ fn address(server: &Server, name: &str, more: &str) -> String {
 }
 
 fn join(url: &str) -> Postgres {
-    Postgres::create_or_join(url, &toy::info()).unwrap()
+    Postgres::create_or_join(url, &toy::info(), &mut |_| ()).unwrap()
 }
 
 /// The error of a study that cannot be joined.
 fn refusal(url: &str, info: &StudyInfo) -> String {
-    let joined = Postgres::create_or_join(url, info);
+    let joined = Postgres::create_or_join(url, info, &mut |_| ());
     joined.err().unwrap().to_string()
 }
 
@@ -38,7 +38,7 @@ fn finished(url: &str) -> Vec<(Trial, Attributes)> {
 }
 
 /// Claims the next trial of a study, and those of others before it.
-fn claim(storage: &mut Postgres, study: &mut Study) -> Option<(Trial, Attributes)> {
+fn claim(storage: &Postgres, study: &mut Study) -> Option<(Trial, Attributes)> {
     let space = toy::space();
     loop {
         let Next::Trial { number, point } = study.ask() else {
@@ -65,12 +65,7 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
 fn everything_reads_back_to_the_last_bit() {
     let Some(server) = find() else { return };
     let url = address(&server, "round", "");
-    toy::run(
-        &mut join(&url),
-        &mut toy::study("random", TRIALS),
-        usize::MAX,
-    )
-    .unwrap();
+    toy::run(&join(&url), &mut toy::study("random", TRIALS), usize::MAX).unwrap();
     assert_eq!(finished(&url), toy::expected("random", TRIALS));
 }
 
@@ -102,9 +97,9 @@ fn workers_share_a_study() {
     let url = address(&server, "share", "");
     let ran: Vec<Vec<u64>> = thread::scope(|scope| {
         let worker = || {
-            let (mut storage, mut study) = (join(&url), toy::study("random", 200));
+            let (storage, mut study) = (join(&url), toy::study("random", 200));
             let mut numbers = Vec::new();
-            while let Some((trial, attributes)) = claim(&mut storage, &mut study) {
+            while let Some((trial, attributes)) = claim(&storage, &mut study) {
                 storage.finish(&trial, &attributes).unwrap();
                 numbers.push(trial.number);
             }
@@ -132,10 +127,10 @@ fn workers_share_a_study() {
 fn the_trials_of_the_dead_are_taken_over_once() {
     let Some(server) = find() else { return };
     let url = address(&server, "dead", "&grace=0.5");
-    let (mut dying, mut study) = (join(&url), toy::study("random", TRIALS));
-    let (trial, attributes) = claim(&mut dying, &mut study).unwrap();
-    let mut living = join(&url);
-    let (second, _) = claim(&mut living, &mut toy::study("random", TRIALS)).unwrap();
+    let (dying, mut study) = (join(&url), toy::study("random", TRIALS));
+    let (trial, attributes) = claim(&dying, &mut study).unwrap();
+    let living = join(&url);
+    let (second, _) = claim(&living, &mut toy::study("random", TRIALS)).unwrap();
     assert_eq!((trial.number, second.number), (0, 1));
     assert_eq!(living.take_over(0, &trial.point).unwrap(), None);
     drop(dying);
@@ -161,8 +156,8 @@ fn the_trials_of_the_dead_are_taken_over_once() {
 fn the_first_result_counts() {
     let Some(server) = find() else { return };
     let url = address(&server, "first", "&grace=0.3");
-    let mut slow = join(&url);
-    let (trial, attributes) = claim(&mut slow, &mut toy::study("random", TRIALS)).unwrap();
+    let slow = join(&url);
+    let (trial, attributes) = claim(&slow, &mut toy::study("random", TRIALS)).unwrap();
     let other = Trial {
         outcome: study::Outcome::failed(),
         ..trial.clone()
@@ -180,9 +175,9 @@ fn a_server_that_comes_back_is_waited_for() {
         return;
     };
     let url = address(&server, "back", "&reconnect=20");
-    let (mut storage, mut study) = (join(&url), toy::study("random", TRIALS));
+    let (storage, mut study) = (join(&url), toy::study("random", TRIALS));
     let mut count = 0;
-    while let Some((trial, attributes)) = claim(&mut storage, &mut study) {
+    while let Some((trial, attributes)) = claim(&storage, &mut study) {
         count += 1;
         if count % 10 == 5 {
             server.down();
@@ -204,8 +199,8 @@ fn a_server_that_stays_away_is_an_error_and_nothing_is_lost() {
         return;
     };
     let url = address(&server, "away", "&reconnect=0.3").replace("mase@", "mase:secret@");
-    let (mut storage, mut study) = (join(&url), toy::study("random", TRIALS));
-    toy::run(&mut storage, &mut study, 21).unwrap();
+    let (storage, mut study) = (join(&url), toy::study("random", TRIALS));
+    toy::run(&storage, &mut study, 21).unwrap();
     server.down();
     let said = storage.poll().unwrap_err().to_string();
     assert!(said.contains("postgresql://mase@127.0.0.1:"), "{said}");
@@ -227,8 +222,8 @@ fn optuna_joins_the_study() {
         return;
     };
     let url = format!("{}?grace=3", server.url);
-    let (mut storage, mut study) = (join(&url), toy::study("random", TRIALS));
-    toy::run(&mut storage, &mut study, 21).unwrap();
+    let (storage, mut study) = (join(&url), toy::study("random", TRIALS));
+    toy::run(&storage, &mut study, 21).unwrap();
     let Some(shown) = python::optuna(&["show", &url]) else {
         return;
     };
@@ -249,7 +244,7 @@ fn optuna_joins_the_study() {
         assert_eq!(attributes["where"], "python");
     }
     python::optuna(&["leave", &url]);
-    let (trial, attributes) = claim(&mut storage, &mut toy::study("random", TRIALS)).unwrap();
+    let (trial, attributes) = claim(&storage, &mut toy::study("random", TRIALS)).unwrap();
     assert_eq!(trial.number, 21, "0 to 19 are done, 20 is left behind");
     storage.finish(&trial, &attributes).unwrap();
     let mut left = Vec::new();
@@ -275,11 +270,11 @@ fn optuna_works_beside_us() {
     let Some(server) = Server::start() else {
         return;
     };
-    let (mut storage, mut study) = (join(&server.url), toy::study("random", 300));
+    let (storage, mut study) = (join(&server.url), toy::study("random", 300));
     let mut ours = Vec::new();
     let shown = thread::scope(|scope| {
         let python = scope.spawn(|| python::optuna(&["worker", &server.url, "15", "0.01"]));
-        while let Some((trial, attributes)) = claim(&mut storage, &mut study) {
+        while let Some((trial, attributes)) = claim(&storage, &mut study) {
             let number = trial.number;
             storage.finish(&trial, &attributes).unwrap();
             study.finish(trial).unwrap();

@@ -120,7 +120,7 @@ pub fn stored(space: &Space, number: u64, point: &Point) -> (Trial, Attributes) 
 
 /// Goes on with a study until it ends, or until so many operations were done on the storage.
 pub fn run(
-    storage: &mut dyn Storage,
+    storage: &dyn Storage,
     study: &mut Study,
     mut operations: usize,
 ) -> Result<(), StorageError> {

@@ -5,6 +5,7 @@ mod progress;
 pub mod trials;
 
 use crate::interrupt::stop_flag;
+use crate::output::folder::is_bare;
 use crate::output::{Folder, Output, OutputArgs, json_text};
 use crate::settings::{Action, Config, Resume, SettingArgs, hide_unused};
 use crate::{pipeline, rows};
@@ -60,7 +61,7 @@ pub fn run(args: &Args) -> Result<Output> {
     // A wrong address is found out before anything is written.
     let address = args.options.storage.as_deref();
     let storage = address
-        .map(|address| run.open(&search, address))
+        .map(|address| run.open(&search, address, &mut console))
         .transpose()?;
     let folder = match &run.settings.resume {
         Some(Resume::Latest) => Folder::resume(&Folder::latest(run.settings, JOURNAL)?)?,
@@ -81,10 +82,10 @@ pub fn run(args: &Args) -> Result<Output> {
     })
 }
 
-/// The folder of an earlier search.
+/// The folder of an earlier search; one that was killed before it had written anything begins again.
 fn resumed(path: &Path) -> Result<Folder> {
     let software = path.join("software");
-    if software.is_dir() && !software.join(JOURNAL).is_file() {
+    if !is_bare(&software) && !software.join(JOURNAL).is_file() {
         bail!(
             "{} has no search to go on with: there is no software/{JOURNAL}",
             path.display()

@@ -1,7 +1,7 @@
 //! The progress of a search on the console, and why trials fail.
 
 use crate::output::Console;
-use search::Search;
+use search::{Event, Search};
 use std::collections::BTreeSet;
 use std::time::Instant;
 use study::{History, Trial};
@@ -36,8 +36,16 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// Prints how far the search is, or what it waits for.
+    pub fn on_event(&mut self, event: Event) {
+        match event {
+            Event::Finished(trial, history) => self.on_trial(trial, history),
+            Event::Waiting(line) => self.console.note(line),
+        }
+    }
+
     /// Prints why a trial failed, if that is new, and how far the search is.
-    pub fn on_trial(&mut self, trial: &Trial, history: &History) {
+    fn on_trial(&mut self, trial: &Trial, history: &History) {
         self.finished += 1;
         if let Some(note) = &trial.note
             && self.reasons.len() < MAX_REASONS

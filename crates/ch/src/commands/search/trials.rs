@@ -90,17 +90,25 @@ impl SearchRun<'_> {
             None => self.journal(search, &folder.join(JOURNAL))?,
         };
         let mut progress = Progress::new(search, console);
-        let results = search.run(Some(storage), stop, &mut |trial, history| {
-            progress.on_trial(trial, history);
-        })?;
+        let results = search.run(Some(storage), stop, &mut |event| progress.on_event(event))?;
         let report = Report::beside_float(search, &results)?;
         self.write(&report, folder, console)?;
         Ok(Outcome::of(&report, self.settings, folder))
     }
 
     /// Opens the storage at an address.
-    pub fn open(&self, search: &Search, address: &str) -> Result<Box<dyn Storage>> {
-        Ok(study::storage::open(address, &search.info(self.data))?)
+    pub fn open(
+        &self,
+        search: &Search,
+        address: &str,
+        console: &mut Console,
+    ) -> Result<Box<dyn Storage>> {
+        let on_wait = &mut |line: &str| console.note(line);
+        Ok(study::storage::open(
+            address,
+            &search.info(self.data),
+            on_wait,
+        )?)
     }
 
     /// The journal of this search: a new one, or that of the run to go on with.

@@ -54,12 +54,22 @@ pub fn run(args: &Args) -> Result<Output> {
     let earlier = earlier.transpose()?;
     let settings = &config.settings;
     let mut console = pipeline::begin(&config, args.output)?;
+    if let Some(Resumed {
+        folder,
+        has_settings: false,
+    }) = &earlier
+    {
+        console.note(&format!(
+            "{} was stopped before its settings were written: it begins with those given now",
+            folder.path.display()
+        ));
+    }
     let data = rows::open(settings, true, &mut console)?;
     note_short_batch(settings, &data, &mut console);
     let graph = pipeline::open_classifier(settings, &data, &mut console)?;
     let graph = pipeline::learnable(settings, graph);
     let folder = match earlier {
-        Some(folder) => folder,
+        Some(earlier) => earlier.folder,
         None => Folder::create(settings)?,
     };
     let training = TrainRun {
@@ -148,14 +158,30 @@ pub fn note_short_batch(settings: &Settings, data: &Dataset, console: &mut Conso
     }
 }
 
+/// An earlier run to go on with.
+struct Resumed {
+    folder: Folder,
+    /// False when it was killed before it had written any.
+    has_settings: bool,
+}
+
 /// Opens the folder of an earlier run, and puts its settings under those that are given now.
-fn resume(settings: &mut Settings, path: &Path) -> Result<Folder> {
+fn resume(settings: &mut Settings, path: &Path) -> Result<Resumed> {
     let folder = Folder::resume(path)?;
     let file = folder.software().join("run.json");
     let checkpoint = folder.software().join(train::CHECKPOINTS).join("last.ckpt");
     if !file.exists() && !checkpoint.exists() {
-        // Killed before it had written anything: it starts with the settings of now.
-        return Ok(folder);
+        if settings.model.is_none() || settings.dataset.is_none() {
+            bail!(
+                "{0} was stopped before its settings were written, so there is nothing to go on from; give its whole \
+                 command again: ch train MODEL DATASET … --resume={0}",
+                path.display()
+            );
+        }
+        return Ok(Resumed {
+            folder,
+            has_settings: false,
+        });
     }
     let text = std::fs::read_to_string(&file)
         .with_context(|| format!("cannot read {}", file.display()))?;
@@ -167,7 +193,10 @@ fn resume(settings: &mut Settings, path: &Path) -> Result<Folder> {
     *settings = settings
         .over(earlier)
         .with_context(|| file.display().to_string())?;
-    Ok(folder)
+    Ok(Resumed {
+        folder,
+        has_settings: true,
+    })
 }
 
 /// The result for people.

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Larger files are refused: 4 GiB.
@@ -32,6 +32,12 @@ pub struct Journal {
     file: File,
     space: Arc<Space>,
     worker: String,
+    /// Not held while the disk is waited for.
+    progress: Mutex<Progress>,
+}
+
+/// How far the file and its reader are.
+struct Progress {
     /// Bytes that are ours or were read.
     length: u64,
     /// Trials that have their first line.
@@ -57,8 +63,11 @@ impl Journal {
             .create_new(true)
             .open(path)
             .map_err(fail)?;
-        let mut journal = Self::new(path, file, info)?;
-        journal.append(&lines::study(info, &journal.worker).concat())?;
+        let journal = Self::new(path, file, info)?;
+        journal.append(
+            &mut journal.progress(),
+            &lines::study(info, &journal.worker).concat(),
+        )?;
         journal.sync(true)?;
         Ok(journal)
     }
@@ -71,7 +80,7 @@ impl Journal {
             .append(true)
             .open(path)
             .map_err(fail)?;
-        let mut journal = Self::new(path, file, info)?;
+        let journal = Self::new(path, file, info)?;
         let mut bytes = Vec::new();
         (&journal.file)
             .take(MAX_BYTES + 1)
@@ -91,8 +100,9 @@ impl Journal {
     }
 
     /// Takes in what was read, and writes what an earlier run did not come to write.
-    fn go_on(&mut self, mut content: read::Content, info: &StudyInfo) -> Result<(), StorageError> {
-        self.length = content.whole as u64;
+    fn go_on(&self, mut content: read::Content, info: &StudyInfo) -> Result<(), StorageError> {
+        let mut progress = self.progress();
+        progress.length = content.whole as u64;
         let study = lines::study(info, &self.worker);
         let missing = study.into_iter().zip(content.has).filter(|(_, has)| !has);
         let mut text: String = missing.map(|(line, _)| line).collect();
@@ -102,7 +112,7 @@ impl Journal {
             }
             let number = number as u64;
             if draft.worker.starts_with(WORKER) {
-                self.left.insert(number, draft.parameters.clone());
+                progress.left.insert(number, draft.parameters.clone());
                 continue;
             }
             // Another program has left it behind, at a point of its own.
@@ -110,12 +120,16 @@ impl Journal {
             draft.fail(now);
             text += &lines::state(number, State::Failed, &[], now, &self.worker);
         }
-        self.begun = content.trials.len() as u64;
-        self.restored = content.finished(&self.space)?;
+        progress.begun = content.trials.len() as u64;
+        progress.restored = content.finished(&self.space)?;
         if text.is_empty() {
             return Ok(());
         }
-        self.append(&text)
+        self.append(&mut progress, &text)
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn new(path: &Path, file: File, info: &StudyInfo) -> Result<Self, StorageError> {
@@ -134,19 +148,21 @@ impl Journal {
             file,
             space: Arc::clone(&info.space),
             worker: format!("{WORKER}{}", std::process::id()),
-            length: 0,
-            begun: 0,
-            left: BTreeMap::new(),
-            restored: Vec::new(),
-            last_sync: Instant::now(),
-            is_synced: true,
+            progress: Mutex::new(Progress {
+                length: 0,
+                begun: 0,
+                left: BTreeMap::new(),
+                restored: Vec::new(),
+                last_sync: Instant::now(),
+                is_synced: true,
+            }),
         })
     }
 
     /// A trial that an earlier run has begun is the one to run again.
-    fn left_behind(&mut self, number: u64, point: &Point) -> Result<(), StorageError> {
+    fn left_behind(&self, number: u64, point: &Point) -> Result<(), StorageError> {
         let now = self.space.named(point);
-        match self.left.remove(&number) {
+        match self.progress().left.remove(&number) {
             Some(then) if then != now => Err(StorageError::Foreign {
                 place: self.path.display().to_string(),
                 message: format!(
@@ -159,19 +175,19 @@ impl Journal {
         }
     }
 
-    fn append(&mut self, text: &str) -> Result<(), StorageError> {
+    fn append(&self, progress: &mut Progress, text: &str) -> Result<(), StorageError> {
         let fail = |source| file_error(&self.path, source);
         let length = self.file.metadata().map_err(fail)?.len();
-        if length != self.length {
+        if length != progress.length {
             let message = format!(
                 "another program has changed it, from {} to {length} bytes",
-                self.length
+                progress.length
             );
             return Err(fail(io::Error::other(message)));
         }
-        self.is_synced = false;
-        self.length += text.len() as u64;
-        self.file.write_all(text.as_bytes()).map_err(fail)
+        progress.is_synced = false;
+        progress.length += text.len() as u64;
+        (&self.file).write_all(text.as_bytes()).map_err(fail)
     }
 }
 
@@ -183,39 +199,45 @@ fn file_error(path: &Path, source: io::Error) -> StorageError {
 }
 
 impl Storage for Journal {
-    fn poll(&mut self) -> Result<Vec<(Trial, Attributes)>, StorageError> {
-        Ok(std::mem::take(&mut self.restored))
+    fn poll(&self) -> Result<Vec<(Trial, Attributes)>, StorageError> {
+        Ok(std::mem::take(&mut self.progress().restored))
     }
 
-    fn claim(&mut self, number: u64, point: &Point) -> Result<bool, StorageError> {
+    fn claim(&self, number: u64, point: &Point) -> Result<bool, StorageError> {
         // A trial that was under way when an earlier run stopped has its line already.
-        if number < self.begun {
+        if number < self.progress().begun {
             return self.left_behind(number, point).map(|()| true);
         }
         let line = lines::begin(&self.space, point, SystemTime::now(), &self.worker);
-        self.append(&line)?;
-        self.begun += 1;
+        let mut progress = self.progress();
+        self.append(&mut progress, &line)?;
+        progress.begun += 1;
         Ok(true)
     }
 
-    fn take_over(&mut self, _number: u64, _point: &Point) -> Result<Option<Point>, StorageError> {
+    fn take_over(&self, _number: u64, _point: &Point) -> Result<Option<Point>, StorageError> {
         Ok(None)
     }
 
-    fn finish(&mut self, trial: &Trial, attributes: &Attributes) -> Result<(), StorageError> {
+    fn finish(&self, trial: &Trial, attributes: &Attributes) -> Result<(), StorageError> {
         let text = lines::end(trial, attributes, &self.worker);
-        self.append(&text)
+        self.append(&mut self.progress(), &text)
     }
 
-    fn sync(&mut self, now: bool) -> Result<(), StorageError> {
-        if self.is_synced || (!now && self.last_sync.elapsed() < SYNC_EVERY) {
+    fn sync(&self, now: bool) -> Result<(), StorageError> {
+        let mut progress = self.progress();
+        if progress.is_synced || (!now && progress.last_sync.elapsed() < SYNC_EVERY) {
             return Ok(());
         }
+        progress.last_sync = Instant::now();
+        progress.is_synced = true;
+        drop(progress);
         self.file
             .sync_data()
-            .map_err(|source| file_error(&self.path, source))?;
-        self.last_sync = Instant::now();
-        self.is_synced = true;
-        Ok(())
+            .map_err(|source| file_error(&self.path, source))
+    }
+
+    fn describe_wait(&self, _trials: &[u64]) -> String {
+        format!("the disk of {}", self.path.display())
     }
 }

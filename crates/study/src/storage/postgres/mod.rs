@@ -11,24 +11,24 @@ mod address;
 mod heartbeat;
 mod link;
 mod read;
+mod rows;
 mod sql;
 mod study;
 #[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
 mod tls;
+mod wait;
 mod waiting;
 
-use super::layout::{distribution, internal, result, system_attributes};
-use super::{Attributes, Storage, StorageError, StudyInfo, chosen, with_note};
-use crate::{Distribution, Point, Space, Trial};
+use super::{Attributes, Storage, StorageError, StudyInfo, chosen};
+use crate::{Point, Space, Trial};
 use address::Address;
 use heartbeat::Heartbeat;
-use link::{Link, Open};
-use postgres::Error;
-use postgres::types::ToSql;
+use link::Links;
 use read::{Head, Stage};
-use serde_json::{Value as Json, json};
+use rows::{Beginning, Claim, Ending};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Trials that are read at once.
@@ -36,14 +36,20 @@ const CHUNK: usize = 1000;
 
 /// A study that several workers share.
 pub struct Postgres {
-    link: Link,
+    links: Links,
     heartbeat: Heartbeat,
     study: i32,
     name: String,
     space: Arc<Space>,
     /// Unlike any other worker's, as JSON.
     worker: String,
-    /// The first number that may be free, as far as is known.
+    /// Not held while the database is waited for.
+    known: Mutex<Known>,
+}
+
+/// The trials of the study, as far as this worker knows.
+struct Known {
+    /// The first number that may be free.
     next: u64,
     /// The last trial that was looked at.
     seen: i32,
@@ -58,12 +64,36 @@ pub struct Postgres {
     asked: Instant,
 }
 
+impl Known {
+    fn owns(&self, trial: i32) -> bool {
+        self.mine.values().any(|&mine| mine == trial)
+    }
+
+    fn note(&mut self, head: &Head) {
+        self.seen = self.seen.max(head.id);
+        if head.stage == Stage::Waiting {
+            self.waiting.insert(head.number);
+        }
+        match head.stage {
+            Stage::Ended(_) => self.under_way.remove(&head.id),
+            // Begun by another thread while this was read.
+            _ if self.owns(head.id) => None,
+            Stage::Waiting | Stage::Running => self.under_way.insert(head.id, head.number),
+        };
+    }
+}
+
 impl Postgres {
     /// Makes the study, or joins it if it is there and was made with the same facts. The address is PostgreSQL's, with
-    /// `study=NAME`, `grace=SECONDS` and `reconnect=SECONDS` behind the question mark where they are wanted.
-    pub fn create_or_join(url: &str, info: &StudyInfo) -> Result<Self, StorageError> {
+    /// `study=NAME`, `grace=SECONDS` and `reconnect=SECONDS` behind the question mark where they are wanted. `on_wait` is
+    /// called with a sentence now and then while somebody else holds a lock.
+    pub fn create_or_join(
+        url: &str,
+        info: &StudyInfo,
+        on_wait: &mut dyn FnMut(&str),
+    ) -> Result<Self, StorageError> {
         let address = Address::read(url)?;
-        let study = study::create_or_join(&address, info)?;
+        let study = study::create_or_join(&address, info, on_wait)?;
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -79,53 +109,63 @@ impl Postgres {
             space: Arc::clone(&info.space),
             name: address.study.clone().unwrap_or_else(|| info.name.clone()),
             worker: worker.to_string(),
-            next: 0,
-            seen: 0,
-            under_way: BTreeMap::new(),
-            mine: BTreeMap::new(),
-            waiting: BTreeSet::new(),
-            stale: BTreeMap::new(),
-            asked: Instant::now(),
-            link: Link::new(address),
+            known: Mutex::new(Known {
+                next: 0,
+                seen: 0,
+                under_way: BTreeMap::new(),
+                mine: BTreeMap::new(),
+                waiting: BTreeSet::new(),
+                stale: BTreeMap::new(),
+                asked: Instant::now(),
+            }),
+            links: Links::new(address),
         })
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn foreign(&self, message: String) -> StorageError {
         StorageError::Foreign {
-            place: format!("{}, study '{}'", self.link.address.place, self.name),
+            place: format!("{}, study '{}'", self.links.address.place, self.name),
             message,
         }
     }
 
-    fn own(&mut self, number: u64, trial: i32) {
+    fn own(&self, number: u64, trial: i32) {
         self.heartbeat.insert(trial);
-        self.mine.insert(number, trial);
-        self.under_way.remove(&trial);
+        let mut known = self.known();
+        known.mine.insert(number, trial);
+        known.under_way.remove(&trial);
     }
 
     /// The trials that are new or have newly ended.
-    fn heads(&mut self) -> Result<Vec<Head>, StorageError> {
-        let under_way: Vec<i32> = self.under_way.keys().copied().collect();
-        let (study, seen) = (self.study, self.seen);
-        let rows = self
-            .link
-            .run(|open, _| open.client.query(&open.ended, &[&study, &seen, &under_way]))?;
-        let mine: BTreeSet<i32> = self.mine.values().copied().collect();
+    fn heads(&self) -> Result<Vec<Head>, StorageError> {
+        let (seen, under_way) = {
+            let known = self.known();
+            let under_way: Vec<i32> = known.under_way.keys().copied().collect();
+            (known.seen, under_way)
+        };
+        let rows = self.links.run(|open, _| {
+            open.client
+                .query(&open.ended, &[&self.study, &seen, &under_way])
+        })?;
         let heads: Result<Vec<Head>, String> = rows.iter().map(Head::of).collect();
         let mut heads = heads.map_err(|why| self.foreign(why))?;
+        let mine: BTreeSet<i32> = self.known().mine.values().copied().collect();
         heads.retain(|head| !mine.contains(&head.id));
         Ok(heads)
     }
 
     /// Begins a trial that was enqueued, unless somebody else has. One whose values are none of the space's fails.
-    fn begin_waiting(&mut self, number: u64, point: &Point) -> Result<Option<Point>, StorageError> {
-        let space = Arc::clone(&self.space);
-        let begun = self.link.run(|open, _| {
+    fn begin_waiting(&self, number: u64, point: &Point) -> Result<Option<Point>, StorageError> {
+        let begun = self.links.run(|open, _| {
             waiting::begin(
                 &mut open.client,
                 self.study,
                 number,
-                &space,
+                &self.space,
                 point,
                 &self.worker,
             )
@@ -137,15 +177,18 @@ impl Postgres {
     }
 
     /// Asks now and then which workers are silent, and writes off what other programs have left behind.
-    fn look_for_stale(&mut self) -> Result<(), StorageError> {
-        let grace = self.link.address.grace;
-        if self.asked.elapsed() < (grace / 4).min(Duration::from_secs(2)) {
-            return Ok(());
+    fn look_for_stale(&self) -> Result<(), StorageError> {
+        let grace = self.links.address.grace;
+        {
+            let mut known = self.known();
+            if known.asked.elapsed() < (grace / 4).min(Duration::from_secs(2)) {
+                return Ok(());
+            }
+            known.asked = Instant::now();
         }
-        self.asked = Instant::now();
-        let (study, seconds) = (self.study, grace.as_secs_f64());
-        let stale = self.link.run(|open, _| {
-            let rows = open.client.query(&open.stale, &[&study, &seconds])?;
+        let seconds = grace.as_secs_f64();
+        let stale = self.links.run(|open, _| {
+            let rows = open.client.query(&open.stale, &[&self.study, &seconds])?;
             let mut stale = BTreeMap::new();
             for row in rows {
                 let (trial, number, is_ours): (i32, Option<i32>, bool) =
@@ -158,13 +201,13 @@ impl Postgres {
             }
             Ok(stale)
         })?;
-        self.stale = stale;
+        self.known().stale = stale;
         Ok(())
     }
 }
 
 impl Storage for Postgres {
-    fn poll(&mut self) -> Result<Vec<(Trial, Attributes)>, StorageError> {
+    fn poll(&self) -> Result<Vec<(Trial, Attributes)>, StorageError> {
         let heads = self.heads()?;
         let mut ended = Vec::new();
         let finished: Vec<Head> = heads
@@ -174,40 +217,33 @@ impl Storage for Postgres {
             .collect();
         for chunk in finished.chunks(CHUNK) {
             let trials = self
-                .link
+                .links
                 .run(|open, _| read::trials(&mut open.client, chunk))?;
             let wrong = |(number, why)| self.foreign(format!("trial {number}: {why}"));
             for row in trials.map_err(wrong)? {
                 ended.push(row.into_trial(&self.space)?);
             }
         }
-        for head in heads {
-            self.seen = self.seen.max(head.id);
-            if head.stage == Stage::Waiting {
-                self.waiting.insert(head.number);
-            }
-            match head.stage {
-                Stage::Ended(_) => self.under_way.remove(&head.id),
-                Stage::Waiting | Stage::Running => self.under_way.insert(head.id, head.number),
-            };
+        let mut known = self.known();
+        for head in &heads {
+            known.note(head);
         }
         Ok(ended)
     }
 
-    fn claim(&mut self, number: u64, point: &Point) -> Result<bool, StorageError> {
-        if number < self.next {
+    fn claim(&self, number: u64, point: &Point) -> Result<bool, StorageError> {
+        if number < self.known().next {
             return Ok(false);
         }
-        let space = Arc::clone(&self.space);
-        let row = Beginning::new(self.study, number, chosen(&space, point), &self.worker);
-        match self.link.run(|open, is_again| row.write(open, is_again))? {
+        let row = Beginning::new(self.study, number, chosen(&self.space, point), &self.worker);
+        match self.links.run(|open, is_again| row.write(open, is_again))? {
             Claim::Mine(trial) => {
-                self.next = number + 1;
                 self.own(number, trial);
+                self.known().next = number + 1;
                 Ok(true)
             }
             Claim::Next(next) if next > number => {
-                self.next = next;
+                self.known().next = next;
                 Ok(false)
             }
             Claim::Next(next) => {
@@ -217,165 +253,47 @@ impl Storage for Postgres {
         }
     }
 
-    fn take_over(&mut self, number: u64, point: &Point) -> Result<Option<Point>, StorageError> {
-        if self.waiting.remove(&number) {
+    fn take_over(&self, number: u64, point: &Point) -> Result<Option<Point>, StorageError> {
+        if self.known().waiting.remove(&number) {
             return self.begin_waiting(number, point);
         }
         self.look_for_stale()?;
-        let Some((trial, true)) = self.stale.remove(&number) else {
+        let stale = self.known().stale.remove(&number);
+        let Some((trial, true)) = stale else {
             return Ok(None);
         };
-        let seconds = self.link.address.grace.as_secs_f64();
+        let seconds = self.links.address.grace.as_secs_f64();
         let taken = self
-            .link
+            .links
             .run(|open, _| open.client.execute(&open.take_over, &[&trial, &seconds]))?;
         if taken == 0 {
             return Ok(None);
         }
         self.own(number, trial);
-        let space = Arc::clone(&self.space);
         let fixed = self
-            .link
-            .run(|open, _| waiting::fixed(&mut open.client, trial, &space, point))?;
+            .links
+            .run(|open, _| waiting::fixed(&mut open.client, trial, &self.space, point))?;
         Ok(Some(fixed.unwrap_or_else(|_| point.clone())))
     }
 
-    fn finish(&mut self, trial: &Trial, attributes: &Attributes) -> Result<(), StorageError> {
+    fn finish(&self, trial: &Trial, attributes: &Attributes) -> Result<(), StorageError> {
         let number = trial.number;
-        let Some(&id) = self.mine.get(&number) else {
+        let id = self.known().mine.get(&number).copied();
+        let Some(id) = id else {
             return Err(self.foreign(format!("trial {number} was not claimed by this worker")));
         };
         let row = Ending::new(id, trial, attributes);
-        self.link.run(|open, _| row.write(open))?;
+        self.links.run(|open, _| row.write(open))?;
         self.heartbeat.remove(id);
         Ok(())
     }
 
-    fn sync(&mut self, _now: bool) -> Result<(), StorageError> {
+    fn sync(&self, _now: bool) -> Result<(), StorageError> {
         // Every result is committed when it is written.
         Ok(())
     }
-}
 
-/// The outcome of a claim.
-enum Claim {
-    Mine(i32),
-    /// Another number is the next.
-    Next(u64),
-    NoStudy,
-}
-
-/// A trial that begins, as columns.
-struct Beginning<'a> {
-    study: i32,
-    number: i32,
-    names: Vec<&'a str>,
-    values: Vec<Option<f64>>,
-    distributions: Vec<String>,
-    worker: &'a str,
-}
-
-impl<'a> Beginning<'a> {
-    fn new(
-        study: i32,
-        number: u64,
-        chosen: impl Iterator<Item = (&'a str, &'a Distribution, Json)>,
-        worker: &'a str,
-    ) -> Self {
-        let mut row = Self {
-            study,
-            number: number as i32,
-            names: Vec::new(),
-            values: Vec::new(),
-            distributions: Vec::new(),
-            worker,
-        };
-        for (name, own, value) in chosen {
-            row.names.push(name);
-            row.values.push(internal(own, &value));
-            row.distributions.push(distribution(own));
-        }
-        row
+    fn describe_wait(&self, trials: &[u64]) -> String {
+        wait::describe(&self.links, self.study, trials)
     }
-
-    fn write(&self, open: &mut Open, is_again: bool) -> Result<Claim, Error> {
-        let columns: &[&(dyn ToSql + Sync)] = &[
-            &self.study,
-            &self.number,
-            &self.names,
-            &self.values,
-            &self.distributions,
-            &self.worker,
-            &is_again,
-        ];
-        let row = open.client.query_one(&open.claim, columns)?;
-        let (trial, next): (Option<i32>, i32) = (row.try_get(0)?, row.try_get(1)?);
-        Ok(match trial {
-            Some(trial) => Claim::Mine(trial),
-            None => u64::try_from(next).map_or(Claim::NoStudy, Claim::Next),
-        })
-    }
-}
-
-/// The result of a trial, as columns.
-struct Ending {
-    trial: i32,
-    state: &'static str,
-    started: f64,
-    finished: f64,
-    values: Vec<Option<f64>>,
-    kinds: Vec<&'static str>,
-    names: Vec<String>,
-    attributes: Vec<String>,
-    system_names: Vec<&'static str>,
-    system: Vec<String>,
-}
-
-impl Ending {
-    fn new(id: i32, trial: &Trial, attributes: &Attributes) -> Self {
-        let outcome = &trial.outcome;
-        let (state, values) = result(outcome);
-        let kind = |value: &f64| match *value {
-            f64::INFINITY => "INF_POS",
-            f64::NEG_INFINITY => "INF_NEG",
-            _ => "FINITE",
-        };
-        let (names, attributes) = with_note(trial, attributes)
-            .map(|(name, value)| (name.to_owned(), value.to_string()))
-            .unzip();
-        let (system_names, system) = system_attributes(outcome).into_iter().unzip();
-        Self {
-            trial: id,
-            state: state.name(),
-            started: seconds(trial.started),
-            finished: seconds(trial.finished),
-            values: values.iter().map(|v| v.is_finite().then_some(*v)).collect(),
-            kinds: values.iter().map(kind).collect(),
-            names,
-            attributes,
-            system_names,
-            system,
-        }
-    }
-
-    fn write(&self, open: &mut Open) -> Result<(), Error> {
-        let columns: &[&(dyn ToSql + Sync)] = &[
-            &self.trial,
-            &self.state,
-            &self.started,
-            &self.finished,
-            &self.values,
-            &self.kinds,
-            &self.names,
-            &self.attributes,
-            &self.system_names,
-            &self.system,
-        ];
-        open.client.query_one(&open.finish, columns).map(|_| ())
-    }
-}
-
-fn seconds(time: SystemTime) -> f64 {
-    time.duration_since(UNIX_EPOCH)
-        .map_or(0.0, |since| since.as_secs_f64())
 }

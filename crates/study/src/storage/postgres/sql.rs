@@ -109,3 +109,29 @@ pub(super) const REFUSE: &str = "WITH t AS (UPDATE trials SET state = 'FAIL', \
         WHERE trial_id = $1 RETURNING trial_id) \
     INSERT INTO trial_user_attributes (trial_id, key, value_json) SELECT trial_id, $2, $3 FROM t \
     ON CONFLICT DO NOTHING";
+
+/// Ends a question that is asked while others wait, should it have to wait itself.
+pub(super) const BOUND: &str = "SET statement_timeout = 5000";
+
+/// The first process that one of the processes $1 waits for: its number, its program, its host, the seconds of its
+/// transaction.
+pub(super) const BLOCKER: &str = "SELECT b.pid, b.application_name, host(b.client_addr), \
+        extract(epoch FROM clock_timestamp() - b.xact_start)::float8 \
+    FROM unnest($1::int[]) AS w (pid) CROSS JOIN LATERAL unnest(pg_blocking_pids(w.pid)) AS p (pid) \
+        JOIN pg_stat_activity b ON b.pid = p.pid ORDER BY b.xact_start LIMIT 1";
+
+/// The process that holds the lock under which tables and studies are made, in the columns of [`BLOCKER`].
+pub(super) const LOCK_HOLDER: &str = "SELECT b.pid, b.application_name, host(b.client_addr), \
+        extract(epoch FROM clock_timestamp() - b.xact_start)::float8 \
+    FROM pg_locks l JOIN pg_stat_activity b ON b.pid = l.pid JOIN pg_database d ON d.oid = l.database \
+    WHERE l.locktype = 'advisory' AND l.classid = 0 AND l.objid = 7308604 AND l.granted \
+        AND d.datname = current_database() LIMIT 1";
+
+/// Of study $1 the trials $2 that have not ended: number, worker, seconds since they began and since their worker was
+/// heard of.
+pub(super) const HOLDERS: &str = "SELECT t.number, a.value_json, \
+        extract(epoch FROM clock_timestamp()::timestamp - t.datetime_start)::float8, \
+        extract(epoch FROM clock_timestamp()::timestamp - h.heartbeat)::float8 \
+    FROM trials t LEFT JOIN trial_system_attributes a ON a.trial_id = t.trial_id AND a.key = 'mase:worker' \
+        LEFT JOIN trial_heartbeats h ON h.trial_id = t.trial_id \
+    WHERE t.study_id = $1 AND t.number = ANY($2) AND t.state IN ('RUNNING', 'WAITING') ORDER BY t.number";

@@ -2,17 +2,22 @@
 
 use super::address::{Address, described};
 use super::read::column;
+use super::{sql, wait};
 use crate::Direction;
 use crate::storage::layout::{FACTS, METRIC_NAMES, compare_facts, parse};
 use crate::storage::{StorageError, StudyInfo};
+use postgres::error::SqlState;
 use postgres::{Error, Transaction};
 use serde_json::{Value as Json, json};
+use std::time::{Duration, Instant};
 
 const SCHEMA: &str = include_str!("schema.sql");
 /// The version of those tables.
 const VERSION: &str = "v3.2.0.a";
 /// Held while tables or studies are made, so that the first of many workers makes them and the others find them.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(7308604)";
+/// The time after which a wait for a lock is told.
+const LOCK_TIMEOUT: &str = "SET lock_timeout = '2s'";
 
 /// A refusal, or what the database says.
 enum Trouble {
@@ -26,36 +31,82 @@ impl From<Error> for Trouble {
     }
 }
 
-/// The id of the study, which is made if it is not there.
-pub(super) fn create_or_join(address: &Address, info: &StudyInfo) -> Result<i32, StorageError> {
+/// The id of the study, which is made if it is not there: all of it, its tables too, or nothing.
+pub(super) fn create_or_join(
+    address: &Address,
+    info: &StudyInfo,
+    on_wait: &mut dyn FnMut(&str),
+) -> Result<i32, StorageError> {
     let name = address.study.as_deref().unwrap_or(&info.name);
-    let made = || -> Result<i32, Trouble> {
-        let mut client = address.connect()?;
-        let mut work = client.transaction()?;
-        work.execute(LOCK, &[])?;
-        make_tables(&mut work)?;
-        let found = work.query_opt(
-            "SELECT study_id FROM studies WHERE study_name = $1",
-            &[&name],
-        )?;
-        let study = match found {
-            Some(row) => row.try_get(0)?,
-            None => create(&mut work, name, info)?,
-        };
-        join(&mut work, study, info)?;
-        work.commit()?;
-        Ok(study)
+    let (started, mut next_note) = (Instant::now(), Duration::ZERO);
+    loop {
+        match attempt(address, name, info) {
+            Ok(study) => return Ok(study),
+            Err(Trouble::Database(error)) if is_lock(&error) => {
+                // A wait for a lock ends after a while, only so that it can be told.
+                if started.elapsed() >= next_note {
+                    on_wait(&waiting(address, started.elapsed()));
+                    next_note = started.elapsed() * 2;
+                }
+            }
+            Err(Trouble::Database(error)) => {
+                return Err(StorageError::NoConnection {
+                    place: address.place.clone(),
+                    message: described(&error),
+                });
+            }
+            Err(Trouble::Foreign(message)) => {
+                return Err(StorageError::Foreign {
+                    place: format!("{}, study '{name}'", address.place),
+                    message,
+                });
+            }
+        }
+    }
+}
+
+fn attempt(address: &Address, name: &str, info: &StudyInfo) -> Result<i32, Trouble> {
+    let mut client = address.connect()?;
+    client.batch_execute(LOCK_TIMEOUT)?;
+    let mut work = client.transaction()?;
+    work.execute(LOCK, &[])?;
+    make_tables(&mut work)?;
+    let found = work.query_opt(
+        "SELECT study_id FROM studies WHERE study_name = $1",
+        &[&name],
+    )?;
+    let study = match found {
+        Some(row) => row.try_get(0)?,
+        None => create(&mut work, name, info)?,
     };
-    made().map_err(|trouble| match trouble {
-        Trouble::Database(error) => StorageError::NoConnection {
-            place: address.place.clone(),
-            message: described(&error),
-        },
-        Trouble::Foreign(message) => StorageError::Foreign {
-            place: format!("{}, study '{name}'", address.place),
-            message,
-        },
-    })
+    join(&mut work, study, info)?;
+    work.commit()?;
+    Ok(study)
+}
+
+fn is_lock(error: &Error) -> bool {
+    error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE)
+}
+
+/// A sentence of who makes the others wait.
+fn waiting(address: &Address, time: Duration) -> String {
+    let asked = || -> Result<String, Error> {
+        let mut client = address.connect()?;
+        client.batch_execute(sql::BOUND)?;
+        match client.query_opt(sql::LOCK_HOLDER, &[])? {
+            Some(row) => Ok(format!(
+                "the lock under which studies are made, {}",
+                wait::holder(&row)?
+            )),
+            None => Ok("a lock on its tables".to_owned()),
+        }
+    };
+    let lock = asked().unwrap_or_else(|error| format!("a lock; {}", described(&error)));
+    format!(
+        "{}: waiting since {:.0} s for {lock}",
+        address.place,
+        time.as_secs_f64()
+    )
 }
 
 fn make_tables(work: &mut Transaction) -> Result<(), Trouble> {

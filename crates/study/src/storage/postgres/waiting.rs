@@ -1,6 +1,7 @@
 //! Trials that wait to be run, as Optuna's `enqueue_trial` leaves them: some values are fixed, the others are ours.
 
-use super::{Beginning, sql};
+use super::rows::Beginning;
+use super::sql;
 use crate::storage::layout::{parse, unfolded};
 use crate::storage::{NOTE, chosen};
 use crate::{Point, Space};
