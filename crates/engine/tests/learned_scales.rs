@@ -166,7 +166,7 @@ fn the_gradient_of_a_saturated_scale_is_that_of_the_loss() {
         nesterov: false,
         weight_decay: 0.0,
     };
-    let rate = 1e-2;
+    let rate = 1e3;
     let mut optimizer = Optimizer::new(kind, rate, network.state());
     let log2 = |network: &Network| network.state().scales().next().unwrap().1[0];
     let before = log2(&network);
