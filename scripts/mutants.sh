@@ -52,7 +52,7 @@ for crate in "${crates[@]}"; do
     mkdir -p "$out"
     if [ "$total" -gt 0 ]; then
         code=0
-        nice cargo mutants --in-place --all-features --package "$crate" --output "$out" --no-shuffle --colors never \
+        cargo mutants --in-place --all-features --package "$crate" --output "$out" --no-shuffle --colors never \
             --sharding round-robin --shard "$((seed % stride))/$stride" --minimum-test-timeout 180 >"$out/log" 2>&1 || code=$?
         # 2 and 3: changes that were missed, and tests that did not end.
         if [ "$code" != 0 ] && [ "$code" != 2 ] && [ "$code" != 3 ]; then
