@@ -54,9 +54,9 @@ fn drawn_rows_are_those_of_the_definition() {
     for (row, label, expected) in cases {
         assert_eq!(set.train.labels()[row], label);
         let got = &set.train.rows()[16 * row..][..16];
-        got.iter()
-            .zip(expected)
-            .for_each(|(&got, expected)| close(got, expected));
+        for (&got, expected) in got.iter().zip(expected) {
+            close(got, expected);
+        }
     }
     let options = OpenOptions {
         seed: 3,
@@ -70,9 +70,9 @@ fn drawn_rows_are_those_of_the_definition() {
     ];
     for (row, pixels) in cases {
         let image = &images.train.rows()[784 * row..][..784];
-        pixels
-            .into_iter()
-            .for_each(|(pixel, expected)| close(image[pixel], expected));
+        for (pixel, expected) in pixels {
+            close(image[pixel], expected);
+        }
     }
 }
 
