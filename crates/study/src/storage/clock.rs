@@ -105,7 +105,16 @@ mod tests {
 
     #[test]
     fn other_offsets_are_understood_and_nonsense_is_not() {
-        assert_eq!(from_iso("1970-01-01T02:00:00+02:00"), Some(UNIX_EPOCH));
+        for (text, seconds) in [
+            ("1970-01-01T02:00:00+02:00", 0),
+            ("1970-01-01T05:30:00+05:30", 0),
+            ("1970-01-01T00:00:00-05:30", 19_800),
+            ("1970-01-01T00:01:02Z", 62),
+            ("1970-01-01T23:59:60", 86_400),
+        ] {
+            let time = UNIX_EPOCH + Duration::from_secs(seconds);
+            assert_eq!(from_iso(text), Some(time), "{text}");
+        }
         assert_eq!(
             from_iso("1970-01-01T00:00:01"),
             Some(UNIX_EPOCH + Duration::from_secs(1))
@@ -115,7 +124,12 @@ mod tests {
             "now",
             "2026-13-01T00:00:00",
             "2026-01-01",
-            "2026-01-01T25:00:00",
+            "2026-01-01T24:00:00",
+            "2026-01-01T00:60:00",
+            "2026-01-01T00:00:61",
+            "1970-01-01T00:00:00+02:00",
+            "2026-00-01T00:00:00",
+            "2026-01-32T00:00:00",
             "0001-01-01T00:00:00",
         ] {
             assert_eq!(from_iso(text), None, "{text}");
