@@ -149,6 +149,31 @@ fn errors_say_what_and_where() {
             "log: exponent_bias 500 puts the exponents -500 to -493 outside -126 to 126",
         ),
         (
+            "log(4, 134)",
+            7,
+            "log: exponent_bias 134 puts the exponents -134 to -127 outside -126 to 126",
+        ),
+        (
+            "log(4, -127)",
+            7,
+            "log: exponent_bias -127 puts the exponents 127 to 134 outside -126 to 126",
+        ),
+        (
+            "mxint(8, -2)",
+            9,
+            "mxint: block_size -2 must be at least 1, or -1 for the whole last axis",
+        ),
+        (
+            "mxint(8, [4, 0])",
+            9,
+            "mxint: block_size [4, 0] must list sizes of at least 1, or -1 for a whole axis",
+        ),
+        (
+            "mxint(8, [])",
+            9,
+            "mxint: block_size [] must list sizes of at least 1, or -1 for a whole axis",
+        ),
+        (
             "binary(stochastic = true)",
             7,
             "binary: stochastic true is not available, only false: the same value always gets the same code",
@@ -162,6 +187,26 @@ fn errors_say_what_and_where() {
         let error: FormatError = Format::parse(spec).unwrap_err();
         assert_eq!(error.to_string(), message, "{spec}");
         assert_eq!(error.offset, Some(offset), "{spec}");
+    }
+}
+
+/// The last values before an error.
+#[test]
+fn bounds_are_within() {
+    for spec in [
+        "integer(1)",
+        "integer(64)",
+        "integer(8, -104)",
+        "integer(8, 149)",
+        "log(4, 133)",
+        "log(4, -126)",
+        "mxint(8, -1)",
+        "mxint(8, [-1, 1])",
+        "ternary(mean = 0)",
+        "minifloat_ieee(5, 4)",
+        "minifloat_ieee(28, 4)",
+    ] {
+        assert!(Format::parse(spec).is_ok(), "{spec}");
     }
 }
 
