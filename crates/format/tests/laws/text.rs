@@ -149,31 +149,6 @@ fn errors_say_what_and_where() {
             "log: exponent_bias 500 puts the exponents -500 to -493 outside -126 to 126",
         ),
         (
-            "log(4, 134)",
-            7,
-            "log: exponent_bias 134 puts the exponents -134 to -127 outside -126 to 126",
-        ),
-        (
-            "log(4, -127)",
-            7,
-            "log: exponent_bias -127 puts the exponents 127 to 134 outside -126 to 126",
-        ),
-        (
-            "mxint(8, -2)",
-            9,
-            "mxint: block_size -2 must be at least 1, or -1 for the whole last axis",
-        ),
-        (
-            "mxint(8, [4, 0])",
-            9,
-            "mxint: block_size [4, 0] must list sizes of at least 1, or -1 for a whole axis",
-        ),
-        (
-            "mxint(8, [])",
-            9,
-            "mxint: block_size [] must list sizes of at least 1, or -1 for a whole axis",
-        ),
-        (
             "binary(stochastic = true)",
             7,
             "binary: stochastic true is not available, only false: the same value always gets the same code",
@@ -190,7 +165,7 @@ fn errors_say_what_and_where() {
     }
 }
 
-/// The last values before an error.
+/// The last values before an error, and the first that are one.
 #[test]
 fn bounds_are_within() {
     for spec in [
@@ -207,6 +182,26 @@ fn bounds_are_within() {
         "minifloat_ieee(28, 4)",
     ] {
         assert!(Format::parse(spec).is_ok(), "{spec}");
+    }
+    let size = "must be at least 1, or -1 for the whole last axis";
+    let sizes = "must list sizes of at least 1, or -1 for a whole axis";
+    for (spec, field, rule) in [
+        (
+            "log(4, 134)",
+            "exponent_bias 134",
+            "puts the exponents -134 to -127 outside -126 to 126",
+        ),
+        (
+            "log(4, -127)",
+            "exponent_bias -127",
+            "puts the exponents 127 to 134 outside -126 to 126",
+        ),
+        ("mxint(8, -2)", "block_size -2", size),
+        ("mxint(8, [4, 0])", "block_size [4, 0]", sizes),
+        ("mxint(8, [])", "block_size []", sizes),
+    ] {
+        let message = Format::parse(spec).unwrap_err().to_string();
+        assert!(message.ends_with(&format!(": {field} {rule}")), "{message}");
     }
 }
 
