@@ -5,7 +5,8 @@
 #   scripts/mutants.sh [-n COUNT] [-s SEED] [CRATE...]
 #
 # COUNT changes of each crate are tried, 20 if not given; every SEED, 1 if not given, tries others. `.cargo/mutants.toml` names
-# what no test can notice. The tree is copied, so that nothing here changes; the copy and its build are kept in `target/mutants`.
+# what no test can notice. Tests that do not end have noticed. The tree is copied, so that nothing here changes; the copy and its
+# build are kept in `target/mutants`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,6 +19,7 @@ while getopts n:s: option; do
     esac
 done
 shift $((OPTIND - 1))
+[[ $count =~ ^[1-9][0-9]*$ && $seed =~ ^[0-9]+$ ]] || { echo "-n takes a number from 1 on, -s one from 0 on" >&2; exit 2; }
 crates=("$@")
 [ $# -gt 0 ] || crates=(random config format kernels ir engine interop data models report passes train study search mase ch)
 for crate in "${crates[@]}"; do
@@ -31,16 +33,18 @@ fi
 # A file whose content is the same keeps its time, so that what is built stays built.
 tree=$PWD/target/mutants/tree
 mkdir -p "$tree"
-sources=$(git ls-files --cached --others --exclude-standard)
+exec 9>"$tree.lock"
+flock --nonblock 9 || { echo "another run is under way here; begin when it has ended" >&2; exit 2; }
+git ls-files --cached --others --exclude-standard | while read -r file; do [ ! -f "$file" ] || echo "$file"; done >"$tree.list"
 while read -r file; do
-    [ ! -f "$file" ] || cmp --silent "$file" "$tree/$file" || install -D "$file" "$tree/$file"
-done <<<"$sources"
-(cd "$tree" && find . -type f -printf '%P\n') | grep -vxF "$sources" | (cd "$tree" && xargs -r -d '\n' rm) || true
+    cmp --silent "$file" "$tree/$file" || install -D "$file" "$tree/$file"
+done <"$tree.list"
+find "$tree" -type f -printf '%P\n' | { grep -vxFf "$tree.list" || true; } | (cd "$tree" && xargs -r -d '\n' rm)
 [ -x .tools/python/bin/python ] && export BENCH_PYTHON="${BENCH_PYTHON:-$PWD/.tools/python/bin/python}"
 export CARGO_TARGET_DIR=$PWD/target/mutants/build
 cd "$tree"
 
-lines() { cat "$@" 2>/dev/null | wc -l; }
+lines() { { cat "$@" 2>/dev/null || true; } | wc -l; }
 printf '%-10s %6s %7s %7s %14s %7s\n' crate tried caught missed 'not compiling' share
 weak=0 missed=''
 for crate in "${crates[@]}"; do
@@ -69,7 +73,7 @@ for crate in "${crates[@]}"; do
         [ $((100 * n_caught)) -ge $((95 * tried)) ] || weak=1
     fi
     printf '%-10s %6d %7d %7d %14d %7s\n' "$crate" "$tried" "$n_caught" "$n_missed" "$(lines "$found/unviable.txt")" "$share"
-    missed+=$(cat "$found/missed.txt" 2>/dev/null)$'\n'
+    missed+=$(cat "$found/missed.txt" 2>/dev/null || true)$'\n'
 done
 missed=$(grep . <<<"$missed" || true)
 [ -z "$missed" ] || printf '\nmissed:\n%s\n' "$missed"
