@@ -88,6 +88,7 @@ pub struct Descent<'a, 'w> {
     /// By block, with the present formats.
     losses: Vec<f64>,
     evaluations: usize,
+    max_evaluations: usize,
 }
 
 impl<'a, 'w> Descent<'a, 'w> {
@@ -96,6 +97,7 @@ impl<'a, 'w> Descent<'a, 'w> {
         walk: &'a mut Walk<'w>,
         target: &'a Target,
         ports: &[Movable],
+        max_evaluations: usize,
     ) -> Result<Self, PassError> {
         let of_segment = |segment: usize| {
             let own = |port: &&Movable| walk.segments[segment].contains(port.node);
@@ -111,6 +113,7 @@ impl<'a, 'w> Descent<'a, 'w> {
             walk,
             target,
             evaluations: 0,
+            max_evaluations,
         };
         descent.start()?;
         Ok(descent)
@@ -124,6 +127,11 @@ impl<'a, 'w> Descent<'a, 'w> {
     /// The number of losses that were measured.
     pub fn evaluations(&self) -> usize {
         self.evaluations
+    }
+
+    /// True when no further losses may be measured but those that end the search.
+    fn is_spent(&self) -> bool {
+        self.evaluations >= self.max_evaluations
     }
 
     /// Compiles the network as it is now, and measures it.
@@ -145,7 +153,8 @@ impl<'a, 'w> Descent<'a, 'w> {
         for shift in SHIFTS {
             self.exchange(origin.clone());
             let steps: Vec<(Movable, i64)> = all.iter().map(|port| shift.of(port)).collect();
-            if let Some(shifted) = self.shifted(&steps) {
+            let is_affordable = starts.is_empty() || !self.is_spent();
+            if let Some(shifted) = self.shifted(&steps).filter(|_| is_affordable) {
                 self.exchange(shifted);
                 self.start()?;
                 starts.push((self.loss(), formats(self.graph, &all)));
@@ -229,7 +238,7 @@ impl<'a, 'w> Descent<'a, 'w> {
 
     /// Makes a move when it lowers the loss clearly; true if it did.
     fn try_move(&mut self, steps: &[(Movable, i64)]) -> Result<bool, PassError> {
-        let Some(formats) = self.shifted(steps) else {
+        let Some(formats) = self.shifted(steps).filter(|_| !self.is_spent()) else {
             return Ok(false);
         };
         let old = self.exchange(formats);

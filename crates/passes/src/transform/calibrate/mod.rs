@@ -30,8 +30,9 @@ pub struct Calibrate {
 /// magnitude is noise, and moves are tried in vain.
 const NEGLIGIBLE_SQNR: f64 = 40.0;
 
-/// Multiply-accumulates of a network on the rows that its loss is measured on: some hundred losses are.
-const MAX_MACS: u64 = 1 << 35;
+/// Multiply-accumulates of a network on the rows that its loss is measured on, and of all losses together.
+const MAX_MACS: u64 = 1 << 32;
+const MAX_TOTAL_MACS: u64 = 1 << 42;
 /// Rows that a loss is measured on at least, where there are as many.
 const MIN_ROWS: usize = 64;
 
@@ -82,8 +83,8 @@ After:
 
 Config: method, default loss; percentile, default 0.999; num_samples, default 1024; split, default train; nodes, a list of
 names, default all; unsigned, default false; observe, quantized (default) or float: whether activations come from the
-network as quantised so far or from one without rounding. A loss is measured on num_samples rows, or on as many as take 2^35
-multiply-accumulates, but at least 64.
+network as quantised so far or from one without rounding. A loss is measured on num_samples rows, or on as many as take 2^32
+multiply-accumulates, but at least 64; with 2^42 in all, what is best by then stays.
 
 Reads: the graph, rows of the dataset; without a dataset only parameters are looked at, by mse. Writes: formats.
 
@@ -174,10 +175,12 @@ fn descend(
     rows: &Split,
     threads: usize,
 ) -> Result<Losses, PassError> {
-    let rows = affordable(exact, rows)?;
+    let macs = row_macs(exact)?;
+    let rows = rows.head(quotient(MAX_MACS, macs).max(MIN_ROWS));
     let mut walk = Walk::new(graph, nodes, &rows, threads)?;
     let target = Target::of(exact, &rows, &walk)?;
-    let mut descent = Descent::new(graph, &mut walk, &target, ports)?;
+    let max_evaluations = quotient(MAX_TOTAL_MACS, macs * rows.len() as u64);
+    let mut descent = Descent::new(graph, &mut walk, &target, ports, max_evaluations)?;
     let before = descent.loss();
     descent.search()?;
     Ok(Losses {
@@ -188,13 +191,15 @@ fn descend(
     })
 }
 
-/// The first rows, as many as the network runs on with [`MAX_MACS`] multiply-accumulates, and not below [`MIN_ROWS`].
-fn affordable(graph: &Graph, rows: &Split) -> Result<Split, PassError> {
+/// Multiply-accumulates of a network on one row, at least 1.
+fn row_macs(graph: &Graph) -> Result<u64, PassError> {
     let verified = verify(graph)?;
     let costs = graph.iter().filter_map(|(id, _)| verified.cost(id, 1));
-    let macs: u64 = costs.map(|cost| cost.macs).sum();
-    let count = usize::try_from(MAX_MACS / macs.max(1)).unwrap_or(usize::MAX);
-    Ok(rows.head(count.max(MIN_ROWS)))
+    Ok(costs.map(|cost| cost.macs).sum::<u64>().max(1))
+}
+
+fn quotient(all: u64, each: u64) -> usize {
+    usize::try_from(all / each).unwrap_or(usize::MAX)
 }
 
 /// The source of activations.
