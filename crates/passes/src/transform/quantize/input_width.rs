@@ -7,23 +7,54 @@ use format::{FieldValue, Format};
 use ir::{Graph, Node, NodeId, Op, Value, Verified};
 use std::collections::BTreeMap;
 
-/// The ports of a node that read an input of the network, directly or through nodes that only move elements.
+/// The ports of a node that read an input of the network, directly or through nodes that keep the inputs apart; the weight
+/// of a batch norm there scales one input, and is of the inputs too.
 pub fn input_ports(graph: &Graph, node: &Node) -> Vec<String> {
     if has_nothing_to_round(&node.op) {
         return Vec::new();
     }
     let ports = node.data_ports().into_iter().zip(&node.inputs);
-    ports
+    let mut found: Vec<String> = ports
         .filter(|(_, value)| is_network_input(graph, **value))
         .map(|(port, _)| port.clone())
-        .collect()
+        .collect();
+    if !found.is_empty() && is_norm(node) {
+        found.push("weight".to_owned());
+    }
+    found
+}
+
+fn is_norm(node: &Node) -> bool {
+    matches!(node.op, Op::BatchNorm1d(_) | Op::BatchNorm2d(_))
+}
+
+/// True when no element of the result depends on two elements of a sample: what leaves the node are still the inputs of the
+/// network, shifted, scaled, bent or moved.
+fn keeps_apart(node: &Node) -> bool {
+    let is_activation = matches!(
+        node.op,
+        Op::Relu(_)
+            | Op::Relu6(_)
+            | Op::Hardtanh(_)
+            | Op::Hardswish(_)
+            | Op::Hardsigmoid(_)
+            | Op::Sigmoid(_)
+            | Op::Tanh(_)
+            | Op::Gelu(_)
+            | Op::Silu(_)
+            | Op::Elu(_)
+            | Op::Selu(_)
+            | Op::Softplus(_)
+            | Op::Softsign(_)
+    );
+    is_activation || is_norm(node) || moves_only(node)
 }
 
 fn is_network_input(graph: &Graph, value: Value) -> bool {
     let node = graph.node(value.node);
     let mut sources = node.inputs.iter();
     matches!(node.op, Op::Placeholder(_))
-        || moves_only(node)
+        || keeps_apart(node)
             && !node.inputs.is_empty()
             && sources.all(|&source| is_network_input(graph, source))
 }

@@ -59,8 +59,8 @@ After:
   fc = linear(act: integer(8, 4)) { in_features = 16, out_features = 5, weight: integer(8, 4), bias: integer(8, 4) }
   return fc
 
-Config: by; input_width, the width of ports that read an input of the network, directly or through nodes that only move
-elements (flatten, view …): formats there are as if data_in_width were this number; KEY.config with name,
+Config: by; input_width, the width of ports that read an input of the network, directly or through nodes that keep the
+inputs apart (flatten, activations, a batch norm, whose weight has it too): as if data_in_width were this number; KEY.config with name,
 {data_in,weight,bias,data_out}_{field of the format}, {operand}_name for a format of its own, floor, bypass. Several inputs:
 data_in holds for all, but matmul, bmm and attention take weight for what stands on the right. Blocks of data skip the first
 axis unless told otherwise. The data input of relu is unsigned unless told otherwise.
