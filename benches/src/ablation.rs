@@ -8,13 +8,13 @@ use crate::table::print;
 use anyhow::{Result, anyhow};
 use config::Table;
 use data::{Dataset, OpenOptions};
-use engine::{Network, OptimizerKind};
+use engine::{LearnScales, Network, OptimizerKind};
 use ir::Graph;
 use passes::{Context, Program};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use train::{Cosine, FitConfig, evaluate, fit, load_weights};
+use train::{Cosine, FitConfig, ScalesPer, evaluate, fit, learnable, load_weights};
 
 /// A network, its data and its training.
 struct Case {
@@ -54,28 +54,31 @@ const SEEDS: u64 = 3;
 /// Rows that formats, weights and biases are chosen by.
 const SAMPLES: usize = 4096;
 
-/// A name, passes, and whether the result is trained.
-type Method = (&'static str, &'static [&'static str], bool);
+/// A name, passes, and how the result is trained, if it is.
+type Method = (&'static str, &'static [&'static str], Option<Learning>);
+
+/// The scales that a training learns.
+type Learning = (LearnScales, ScalesPer);
 
 /// The steps, line by line.
-const METHODS: [Method; 11] = [
-    ("plain rounding", &[QUANTIZE], false),
-    ("calibrated, min_max", &[QUANTIZE, MIN_MAX], false),
+const METHODS: [Method; 14] = [
+    ("plain rounding", &[QUANTIZE], None),
+    ("calibrated, min_max", &[QUANTIZE, MIN_MAX], None),
     (
         "calibrated, percentile 0.999",
         &[QUANTIZE, PERCENTILE],
-        false,
+        None,
     ),
-    ("calibrated, mse", &[QUANTIZE, MSE], false),
-    ("calibrated, loss", &[QUANTIZE, LOSS], false),
-    ("+ unsigned inputs", &[QUANTIZE, UNSIGNED], false),
-    ("+ fold", &[FOLD, QUANTIZE, UNSIGNED], false),
+    ("calibrated, mse", &[QUANTIZE, MSE], None),
+    ("calibrated, loss", &[QUANTIZE, LOSS], None),
+    ("+ unsigned inputs", &[QUANTIZE, UNSIGNED], None),
+    ("+ fold", &[FOLD, QUANTIZE, UNSIGNED], None),
     (
         "+ bias correction",
         &[FOLD, QUANTIZE, UNSIGNED, CORRECT],
-        false,
+        None,
     ),
-    ("+ GPTQ", &[FOLD, QUANTIZE, UNSIGNED, GPTQ, CORRECT], false),
+    ("+ GPTQ", &[FOLD, QUANTIZE, UNSIGNED, GPTQ, CORRECT], None),
     (
         "+ calibrated again",
         &[
@@ -87,14 +90,30 @@ const METHODS: [Method; 11] = [
             AGAIN,
             CORRECT_AGAIN,
         ],
-        false,
+        None,
     ),
     (
-        "quantisation-aware training",
+        "training with formats",
         &[FOLD, QUANTIZE, UNSIGNED],
-        true,
+        Some(FIXED),
+    ),
+    (
+        "+ learned powers of two",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        Some((LearnScales::PowerOfTwo, ScalesPer::Tensor)),
+    ),
+    (
+        "+ learned real scales",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        Some((LearnScales::Real, ScalesPer::Tensor)),
+    ),
+    (
+        "+ of every channel",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        Some((LearnScales::Real, ScalesPer::Channel)),
     ),
 ];
+const FIXED: Learning = (LearnScales::Fixed, ScalesPer::Tensor);
 const FOLD: &str = "fuse_batch_norm = {}";
 /// Stands for the rules of the case.
 const QUANTIZE: &str = "quantize";
@@ -129,16 +148,17 @@ impl Case {
         for seed in 0..SEEDS {
             let trained = self.trained(data, seed, folder)?;
             float.push(accuracy(&trained, data)?);
-            let longer = self.fit(trained.clone(), data, seed, self.retraining, folder)?;
+            let longer = self.fit(trained.clone(), FIXED, data, seed, self.retraining, folder)?;
             float_longer.push(accuracy(&longer, data)?);
             for (cells, method) in cells.iter_mut().zip(METHODS) {
                 for (cell, bits) in cells.iter_mut().zip(BITS) {
                     let (graph, gptq) = self.quantized(&trained, data, method.1, bits)?;
                     fastest = gptq.map_or(fastest, |time| time.min(fastest));
-                    let graph = if method.2 {
-                        self.fit(graph, data, seed, self.retraining, folder)?
-                    } else {
-                        graph
+                    let graph = match method.2 {
+                        Some(learning) => {
+                            self.fit(graph, learning, data, seed, self.retraining, folder)?
+                        }
+                        None => graph,
                     };
                     cell.push(accuracy(&graph, data)?);
                 }
@@ -176,19 +196,20 @@ impl Case {
         };
         let mut graph = models::build(self.network, &info)?;
         graph.initialize(seed);
-        self.fit(graph, data, seed, self.training, folder)
+        self.fit(graph, FIXED, data, seed, self.training, folder)
     }
 
     /// The graph of the epoch with the lowest validation loss.
     fn fit(
         &self,
         graph: Graph,
+        (learn, per): Learning,
         data: &Dataset,
         seed: u64,
         (max_epochs, learning_rate): (u64, f64),
         folder: &Path,
     ) -> Result<Graph> {
-        let mut network = Network::new(graph, 1)?;
+        let mut network = Network::learning(learnable(graph, learn, per), learn, 1)?;
         let config = FitConfig {
             batch_size: self.batch_size,
             max_epochs,
