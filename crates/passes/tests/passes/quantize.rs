@@ -135,8 +135,11 @@ fn an_input_width_that_changes_nothing_is_told() {
         format!("[quantize]\ninput_width = 8\n{rule}")
     };
     assert_eq!(notes(&rule("batch_norm1d", "integer")), [""; 0]);
+    assert_eq!(notes(&rule("linear", "integer")), [""; 0]);
+    let last =
+        rule("seq_blocks_3", "integer").replace("[quantize]\n", "[quantize]\nby = \"name\"\n");
     assert_eq!(
-        notes(&rule("linear", "integer")),
+        notes(&last),
         ["input_width: no node with a format reads an input of the network, so it does nothing"]
     );
     assert_eq!(

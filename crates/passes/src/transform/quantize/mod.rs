@@ -60,8 +60,8 @@ After:
   return fc
 
 Config: by; input_width, the width of ports that read an input of the network, directly or through nodes that keep the
-inputs apart (flatten, activations, a batch norm, whose weight has it too): as if data_in_width were this number; KEY.config with name,
-{data_in,weight,bias,data_out}_{field of the format}, {operand}_name for a format of its own, floor, bypass. Several inputs:
+inputs apart (flatten, activations, a batch norm, whose weight has it too): as if data_in_width were this number;
+KEY.config with name, {data_in,weight,bias,data_out}_{field of the format}, {operand}_name for a format of its own, floor, bypass. Several inputs:
 data_in holds for all, but matmul, bmm and attention take weight for what stands on the right. Blocks of data skip the first
 axis unless told otherwise. The data input of relu is unsigned unless told otherwise.
 
