@@ -528,7 +528,7 @@ impl<F: Storable> ArrayFormat for Stored<F> {
 }
 
 /// Calls `visit` with every element of an array of this shape and its format.
-fn for_each_place<F: Storable>(
+pub(crate) fn for_each_place<F: Storable>(
     stored: &Stored<F>,
     shape: &[usize],
     mut visit: impl FnMut(usize, &F::Element),
