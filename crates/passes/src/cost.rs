@@ -197,7 +197,7 @@ pub fn explain_flops(verified: &Verified, id: NodeId, batch: usize) -> Option<St
             let weight = in_features * out_features;
             format!("numel(weight)·(N_in/in_features) = {weight}·({n_in}/{in_features})")
         }
-        FlopFormula::Attention => "q·kᵀ and p·v".to_owned(),
+        FlopFormula::Attention => "q·kᵀ, scale, softmax and p·v".to_owned(),
     };
     let total = if node.formats.contains_key("data_in_0") {
         format!("{counted}, of which 0 in float: the data input has a format")
@@ -219,9 +219,19 @@ pub fn explain_bit_ops(verified: &Verified, id: NodeId, batch: usize) -> Option<
     let total = cost.bit_operations(data_in, weight, bias).round();
     Some(match cost.bit_ops {
         _ if count == 0 => "0".to_owned(),
-        BitOpRule::Product => format!(
-            "C·(b_in·b_w + max(b_bias, b_in)) = {count}·({data_in}·{weight} + max({bias}, {data_in})) = {total}"
-        ),
+        BitOpRule::Product => {
+            let (macs, others) = (cost.macs, count - cost.macs);
+            let terms = |others: &str, numbers: &str| {
+                format!(
+                    "C·(b_in·b_w + max(b_bias, b_in)){others} = {macs}·({data_in}·{weight} + max({bias}, {data_in})){numbers} = {total}"
+                )
+            };
+            if others == 0 {
+                terms("", "")
+            } else {
+                terms(" + E·b_in", &format!(" + {others}·{data_in}"))
+            }
+        }
         BitOpRule::Elementwise => format!("C·b_in = {count}·{data_in} = {total}"),
         BitOpRule::Square => format!("C·b_in² = {count}·{data_in}² = {total}"),
     })

@@ -25,7 +25,7 @@ fn is_nearest_float(y: f32, n: i128, d: i128) -> bool {
     let off = |y: f32| (units(y) * d - n).abs();
     [y.next_up(), y.next_down()]
         .into_iter()
-        .all(|other| off(y) < off(other) || (off(y) == off(other) && y.to_bits() % 2 == 0))
+        .all(|other| off(y) < off(other) || (off(y) == off(other) && y.to_bits().is_multiple_of(2)))
 }
 
 /// Rounds both values under the larger one and compares codes and values with exact ones.
