@@ -257,10 +257,21 @@ pub fn open_network(settings: &Settings, graph: Graph) -> Result<Network> {
     Ok(Network::new(graph, settings.threads())?)
 }
 
-/// The network of a training, which may learn scales of its formats.
+/// The network of a training, which may learn scales of its formats, and of low-rank adapters only these.
 pub fn open_learner(settings: &Settings, graph: Graph) -> Result<Network> {
     let learn = learn_scales(settings);
-    Ok(Network::learning(graph, learn, settings.threads())?)
+    let freezes_base = !settings.train_base && has_adapters(&graph);
+    let mut network = Network::learning(graph, learn, settings.threads())?;
+    if freezes_base {
+        let graph = network.graph().clone();
+        network.state_mut().freeze_base(&graph);
+    }
+    Ok(network)
+}
+
+/// True when a graph has low-rank adapters.
+pub fn has_adapters(graph: &Graph) -> bool {
+    graph.nodes().iter().any(ir::Node::is_adapter)
 }
 
 /// True when a graph is not what the name of the model alone gives, so that its weights need it beside them.

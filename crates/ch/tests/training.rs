@@ -514,3 +514,56 @@ fn a_quantised_network_learns_and_keeps_its_formats() {
         "{error}"
     );
 }
+
+const ADAPTED: &str = "graph \"adapted\" {
+  x: f32[N, 16] = placeholder
+  fc = linear(x) { target = \"fc\", in_features = 16, out_features = 5 }
+  fc_lora_a = linear(x) { target = \"fc.lora_A\", in_features = 16, out_features = 2, bias = false }
+  fc_lora_b = linear(fc_lora_a) { target = \"fc.lora_B\", in_features = 2, out_features = 5, bias = false }
+  fc_lora_add = add(fc, fc_lora_b)
+  return fc_lora_add
+}";
+
+/// The bits of the values of a checkpoint's tensor.
+fn bits(checkpoint: &Path, name: &str) -> Vec<u32> {
+    let tensors = interop::checkpoint::read(checkpoint, None).unwrap().tensors;
+    let tensor = tensors.iter().find(|tensor| tensor.name == name).unwrap();
+    tensor.values.iter().map(|v| v.to_bits()).collect()
+}
+
+#[test]
+fn adapters_are_trained_alone_unless_the_base_is_wanted() {
+    let workspace = Workspace::new("adapters");
+    workspace.write("net.mg", ADAPTED);
+    let train = |project: &str, options: &str| {
+        let line = "train net.mg jsc-sim --max-epochs 1 --max-steps 20 --training-optimizer adamw --weight-decay 0.1";
+        let output = workspace.run(&format!("{line} --project {project} {options}"));
+        let notes = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{notes}");
+        notes
+    };
+    let last = |project: &str, name: &str| {
+        let folder = workspace.0.join("mase_output").join(project);
+        bits(&folder.join("software/training_ckpts/last.ckpt"), name)
+    };
+    let notes = train("slow", "--learning-rate 1e-4");
+    let note = "only the low-rank adapters are trained, 42 of 127 parameters";
+    assert!(notes.contains(note), "{notes}");
+    train("fast", "--learning-rate 1e-1");
+    let notes = train("base", "--learning-rate 1e-1 --train-base");
+    assert!(!notes.contains("adapters"), "{notes}");
+    for name in ["fc.weight", "fc.bias"] {
+        let slow = last("slow", name);
+        assert_eq!(slow, last("fast", name), "{name}");
+        assert_ne!(slow, last("base", name), "{name}");
+    }
+    assert_ne!(
+        last("slow", "fc.lora_A.weight"),
+        last("fast", "fc.lora_A.weight")
+    );
+    let resume = "train --resume=mase_output/slow --max-epochs 2 --max-steps 40";
+    let error = workspace.error(&format!("{resume} --quiet --train-base"), 2);
+    assert!(error.contains("train_base is false"), "{error}");
+    assert!(workspace.run(resume).status.success());
+    assert_eq!(last("slow", "fc.weight"), last("fast", "fc.weight"));
+}

@@ -100,7 +100,11 @@ impl Network {
     /// Goes on with another graph, or with other weights and masks in the same one; seed and passes stay. Nothing is
     /// changed when it cannot be run.
     pub fn replace(&mut self, graph: Graph) -> Result<(), NetworkError> {
-        self.state = State::with_scales(&verify(&graph)?, self.state.learn_scales())?;
+        let mut state = State::with_scales(&verify(&graph)?, self.state.learn_scales())?;
+        if self.state.base_is_frozen() {
+            state.freeze_base(&graph);
+        }
+        self.state = state;
         self.graph = graph;
         self.plans.clear();
         self.collected.clear();

@@ -90,7 +90,8 @@ impl Optimizer {
         fits
     }
 
-    /// Updates the parameters once. What is masked stays zero, with no memory of its gradients.
+    /// Updates the parameters once, but for those that are frozen. What is masked stays zero, with no memory of its
+    /// gradients.
     pub fn step(&mut self, state: &mut State, gradients: &[f32]) {
         self.steps += 1;
         self.update(state, gradients);
@@ -122,16 +123,19 @@ impl Optimizer {
                     weight_decay,
                     first: self.steps == 1,
                 };
-                let at = state.weights_len();
-                let (weights, scales) = state.trained.split_at_mut(at);
-                let (of_weights, of_scales) = gradients.split_at(at);
-                let (first, scales_first) = self.first.split_at_mut(at);
-                sgd(weights, of_weights, first, step);
+                for at in 0..state.trainable().len() {
+                    let range = state.trainable()[at].clone();
+                    let weights = &mut state.trained[range.clone()];
+                    let first = &mut self.first[range.clone()];
+                    sgd(weights, &gradients[range], first, step);
+                }
                 let step = SgdStep {
                     weight_decay: 0.0,
                     ..step
                 };
-                sgd(scales, of_scales, scales_first, step);
+                let at = state.weights_len();
+                let (scales, first) = (&mut state.trained[at..], &mut self.first[at..]);
+                sgd(scales, &gradients[at..], first, step);
             }
         }
     }
@@ -154,18 +158,29 @@ impl Optimizer {
             weight_decay,
             decoupled_decay,
         };
-        let at = state.weights_len();
-        let (weights, scales) = state.trained.split_at_mut(at);
-        let (of_weights, of_scales) = gradients.split_at(at);
-        let (first, scales_first) = self.first.split_at_mut(at);
-        let (second, scales_second) = self.second.split_at_mut(at);
-        adam(weights, of_weights, first, second, step);
+        for at in 0..state.trainable().len() {
+            let range = state.trainable()[at].clone();
+            let weights = &mut state.trained[range.clone()];
+            let (first, second) = (
+                &mut self.first[range.clone()],
+                &mut self.second[range.clone()],
+            );
+            adam(weights, &gradients[range], first, second, step);
+        }
         // A scale does not decay: no step between codes is better for being small.
         let step = AdamStep {
             weight_decay: 0.0,
             decoupled_decay: 0.0,
             ..step
         };
-        adam(scales, of_scales, scales_first, scales_second, step);
+        let at = state.weights_len();
+        let (first, second) = (&mut self.first[at..], &mut self.second[at..]);
+        adam(
+            &mut state.trained[at..],
+            &gradients[at..],
+            first,
+            second,
+            step,
+        );
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::state::State;
 use format::{Affine, Format, Integer, Rounding as Direction, StoredArray};
-use ir::{Node, NodeId, Op};
+use ir::{Node, NodeId, Op, RowFormat, Type};
 use kernels::quantize::{quantize, scale_gradient, straight_through};
 use std::ops::Range;
 
@@ -262,6 +262,50 @@ impl Rounding {
             Self::Fixed(_) => 0..0,
             Self::Learned(learned) => learned.range.clone(),
         }
+    }
+}
+
+/// The rounding of a data port, in the shape that keeps the rows of a batch apart.
+#[derive(Clone, Debug)]
+pub(crate) struct DataRounding {
+    pub rounding: Rounding,
+    shape: Vec<usize>,
+}
+
+impl DataRounding {
+    /// The rounding of a node's data port for values of this type in `rows` rows.
+    pub fn of(
+        id: NodeId,
+        node: &Node,
+        port: &str,
+        ty: &Type,
+        rows: usize,
+        state: &State,
+    ) -> Option<Self> {
+        match Rounding::of(id, node, port, state)? {
+            Rounding::Fixed(format) => {
+                let RowFormat { format, shape } = RowFormat::of(&format, &ty.shape, rows)?;
+                Some(Self {
+                    rounding: Rounding::Fixed(format),
+                    shape,
+                })
+            }
+            rounding @ Rounding::Learned(_) => Some(Self {
+                rounding,
+                shape: ty.shape.bind(rows)?,
+            }),
+        }
+    }
+
+    /// Writes the rounded values to `y`.
+    pub fn round(&self, state: &State, x: &[f32], y: &mut [f32]) {
+        self.rounding.round(state, x, &self.shape, y);
+    }
+
+    /// Makes the gradient of the rounded values that of the values themselves.
+    pub fn backward(&self, state: &State, x: &[f32], gradient: &mut [f32]) {
+        self.rounding
+            .backward(state, x, &self.shape, gradient, None);
     }
 }
 

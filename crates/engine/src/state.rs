@@ -33,6 +33,9 @@ pub struct State {
     learn_scales: LearnScales,
     /// The number of trained values in front of the learned scales.
     weights: usize,
+    /// The values in front of the learned scales that an optimiser changes.
+    trainable: Vec<Range<usize>>,
+    base_is_frozen: bool,
     /// Changes with every write, so that plans know when to prepare their weights anew.
     pub(crate) version: u64,
 }
@@ -52,6 +55,8 @@ impl State {
             masks: Vec::new(),
             learn_scales: learn,
             weights: 0,
+            trainable: Vec::new(),
+            base_is_frozen: false,
             version: 1,
         };
         for (id, node) in verified.graph().iter() {
@@ -84,6 +89,7 @@ impl State {
             }
         }
         state.weights = state.trained.len();
+        state.trainable.push(0..state.weights);
         for (id, node) in verified.graph().iter() {
             for (port, log2_steps) in learned_ports(node, learn) {
                 let start = state.trained.len();
@@ -110,6 +116,34 @@ impl State {
     /// The number of trained values in front of the learned scales.
     pub(crate) fn weights_len(&self) -> usize {
         self.weights
+    }
+
+    /// Lets optimisers change low-rank adapters and learned scales only: the parameters of all other nodes of the graph stay
+    /// as they are.
+    pub fn freeze_base(&mut self, graph: &Graph) {
+        let is_adapter = |entry: &&ParamEntry| {
+            let is_weight = entry.role == ParamRole::Trained && !entry.is_scale;
+            is_weight && graph.node(entry.node).is_adapter()
+        };
+        let adapters = self.entries.iter().filter(is_adapter);
+        self.trainable = adapters.map(|entry| entry.range.clone()).collect();
+        self.base_is_frozen = true;
+    }
+
+    /// True after [`State::freeze_base`].
+    pub fn base_is_frozen(&self) -> bool {
+        self.base_is_frozen
+    }
+
+    /// The number of parameters that an optimiser changes.
+    pub fn trainable_len(&self) -> usize {
+        let weights: usize = self.trainable.iter().map(Range::len).sum();
+        weights + self.trained.len() - self.weights
+    }
+
+    /// The ranges in front of the learned scales that an optimiser changes.
+    pub(crate) fn trainable(&self) -> &[Range<usize>] {
+        &self.trainable
     }
 
     /// The place of a port's learned scales, and the number of elements that they belong to: those of a parameter, or of

@@ -1,5 +1,5 @@
 //! A law over every operator of the table: a format on a port means that the operator gets the values of that port,
-//! in the port's own shape, rounded by `format`.
+//! in the port's own shape, rounded by `format`; those of a batch row by row.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 #[expect(dead_code, reason = "the law reads only the graphs of the samples")]
@@ -7,15 +7,14 @@
 mod samples;
 mod support;
 
-use engine::{Input, PlanOptions, Pool, State, compile};
 use format::Format;
-use ir::{DType, Graph, NodeId, Op, Tensor, verify};
-use random::Random;
+use ir::{DType, Graph, Op, Shape, Tensor, verify};
 use samples::SAMPLES;
+use support::batch::{ROWS, inputs, run};
 
-const ROWS: usize = 4;
-/// Blocks over two axes, over rows, over channels: what depends on the shape. And one that does not.
-const FORMATS: [&str; 6] = [
+/// Blocks over two axes, over rows, over channels, over all: what depends on the shape. And one that does not.
+const FORMATS: [&str; 7] = [
+    "scale_integer(4)",
     "block_fp(4, 8, block_size = [2, 3])",
     "block_fp(4, 8, block_size = [2, 3], skip_first_dim = true)",
     "block_fp(4, 8, block_size = 3)",
@@ -24,52 +23,21 @@ const FORMATS: [&str; 6] = [
     "integer(6, 3)",
 ];
 
-fn normals(len: usize, stream: u64) -> Vec<f32> {
-    let random = Random::new(stream, "values");
-    (0..len).map(|k| random.normal(k as u64)).collect()
-}
-
 fn rounded(format: &Format, x: &[f32], shape: &[usize]) -> Vec<f32> {
     let mut y = vec![0.0; x.len()];
     format.quantize(x, shape, &mut y);
     y
 }
 
-/// The inputs of a graph as floats, indices included, with their shapes.
-fn inputs(graph: &Graph) -> Vec<(Vec<f32>, Vec<usize>, DType)> {
-    let verified = verify(graph).unwrap();
-    let input = |(k, id): (usize, NodeId)| {
-        let ty = verified.ty(id.into());
-        let shape = ty.shape.bind(ROWS).unwrap();
-        let mut values = normals(shape.iter().product(), k as u64);
-        if ty.dtype == DType::I64 {
-            for v in &mut values {
-                *v = v.abs().floor();
-            }
-        }
-        (values, shape, ty.dtype)
+/// The values of a data port: each row of the batch as an array of its own, anything else as a whole.
+fn rounded_rows(format: &Format, x: &[f32], shape: &Shape) -> Vec<f32> {
+    let sizes = shape.bind(ROWS).unwrap();
+    let Some(last) = shape.0.iter().rposition(|dim| dim.symbol.is_some()) else {
+        return rounded(format, x, &sizes);
     };
-    let placeholders = verified.placeholders().into_iter().enumerate();
-    placeholders.map(input).collect()
-}
-
-fn run(graph: &Graph, inputs: &[(Vec<f32>, Vec<usize>, DType)]) -> Vec<f32> {
-    let verified = verify(graph).unwrap();
-    let mut state = State::new(&verified).unwrap();
-    let mut plan = compile(&verified, &state, PlanOptions::eval(ROWS)).unwrap();
-    let whole = |x: &[f32]| x.iter().map(|&v| v as i64).collect::<Vec<i64>>();
-    let integers: Vec<Vec<i64>> = inputs.iter().map(|(x, ..)| whole(x)).collect();
-    let feed: Vec<Input> = inputs
-        .iter()
-        .zip(&integers)
-        .map(|((x, _, dtype), i)| match dtype {
-            DType::I64 => Input::I64(i),
-            _ => Input::F32(x),
-        })
-        .collect();
-    plan.forward(&mut state, &feed, &Pool::new(1)).unwrap();
-    (0..verified.output_values().len())
-        .flat_map(|k| plan.output(k))
+    let row = [&[1], &sizes[last + 1..]].concat();
+    x.chunks(row.iter().product())
+        .flat_map(|x| rounded(format, x, &row))
         .collect()
 }
 
@@ -88,6 +56,7 @@ fn check(what: &str, graph: &Graph, spec: &str, wrong: &mut Vec<String>) -> usiz
     let format = Format::parse(spec).unwrap();
     let y = graph.find("y").unwrap();
     let plain = inputs(graph);
+    let verified = verify(graph).unwrap();
     let node = graph.node(y);
     let mut n_checked = 0;
     let mut compare = |port: &str, expected: Vec<f32>| {
@@ -105,8 +74,9 @@ fn check(what: &str, graph: &Graph, spec: &str, wrong: &mut Vec<String>) -> usiz
         let read_once = node.inputs.iter().filter(|v| **v == node.inputs[k]).count() == 1;
         let mut inputs = plain.clone();
         let at = node.inputs[k].node.index();
-        if read_once && at < inputs.len() && inputs[at].2 == DType::F32 {
-            inputs[at].0 = rounded(&format, &plain[at].0, &plain[at].1);
+        if read_once && at < inputs.len() && inputs[at].dtype == DType::F32 {
+            let shape = &verified.ty(node.inputs[k]).shape;
+            inputs[at].values = rounded_rows(&format, &plain[at].values, shape);
             compare(port, run(graph, &inputs));
         }
     }

@@ -9,6 +9,13 @@ pub enum Scale {
     Exponent(i32),
     /// A real factor.
     Factor(f64),
+    /// The largest magnitude over its code: a real factor, kept as a quotient so that it is not rounded.
+    Ratio {
+        /// The largest magnitude.
+        max: f32,
+        /// The code of the largest magnitude.
+        codes: u32,
+    },
     /// A real factor for what lies beyond a threshold; decoding needs the factor only.
     Level {
         /// Magnitudes up to here are 0.
@@ -30,10 +37,11 @@ impl Scale {
 
     /// The real factor, 1 for any other scale.
     #[inline(always)]
-    pub(crate) fn factor(self) -> f64 {
+    pub fn factor(self) -> f64 {
         match self {
             Self::Factor(factor) | Self::Level { factor, .. } => factor,
-            _ => 1.0,
+            Self::Ratio { max, codes } => f64::from(max) / f64::from(codes),
+            Self::One | Self::Exponent(_) => 1.0,
         }
     }
 }

@@ -45,7 +45,7 @@ pub use number_format::Point;
 pub use stored::{Stored, StoredArray};
 
 use formats::with_format;
-use number_format::ArrayFormat;
+use number_format::{ArrayFormat, Element, NumberFormat};
 use stored::StoredFields;
 
 impl Format {
@@ -81,6 +81,28 @@ impl Format {
     #[inline(always)]
     pub fn quantize(&self, x: &[f32], shape: &[usize], y: &mut [f32]) {
         with_format!(self, format => ArrayFormat::quantize(format, x, shape, y));
+    }
+
+    /// Writes the values of the format nearest to doubles to `y`, where it is fixed point, which rounds them once. False,
+    /// and nothing is done, for any other format.
+    ///
+    /// # Panics
+    /// If `y` does not have as many elements as the shape.
+    pub fn round_doubles(&self, x: impl Fn(usize) -> f64, shape: &[usize], y: &mut [f32]) -> bool {
+        number_format::check_lengths(shape, y.len(), y.len());
+        match self {
+            Self::Integer(format) => {
+                let grid = format.element(Scale::One).rule();
+                for (at, y) in y.iter_mut().enumerate() {
+                    *y = grid.round_double(x(at));
+                }
+            }
+            Self::StoredInteger(stored) => stored::for_each_place(stored, shape, |at, format| {
+                y[at] = stored::rule_of(format).round_double(x(at));
+            }),
+            _ => return false,
+        }
+        true
     }
 
     /// Zeroes the gradient where rounding `x` saturates, that is, would go beyond the largest or smallest code.
@@ -243,6 +265,18 @@ impl Format {
                 zero_points.into_iter().all(|zero| zero.fract() == 0.0)
             }
             _ => true,
+        }
+    }
+
+    /// The format whose scales never span two rows of axis 0 of an array with several axes.
+    #[must_use]
+    pub fn within_rows(&self) -> Self {
+        match self {
+            Self::ScaleInteger(format) => Self::ScaleInteger(format.within_rows()),
+            // A field of the formats with blocks alone.
+            other => other
+                .with_field("skip_first_dim", FieldValue::Bool(true))
+                .unwrap_or_else(|| other.clone()),
         }
     }
 

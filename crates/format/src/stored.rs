@@ -570,7 +570,7 @@ fn for_each_element(mut runs: Runs, mut visit: impl FnMut(usize, usize)) {
 }
 
 /// Calls `visit` with every element of an array of this shape and its format.
-fn for_each_place<F: Storable>(
+pub(crate) fn for_each_place<F: Storable>(
     stored: &Stored<F>,
     shape: &[usize],
     mut visit: impl FnMut(usize, &F),
@@ -581,7 +581,8 @@ fn for_each_place<F: Storable>(
     });
 }
 
+/// The rule of a format whose elements share nothing.
 #[inline(always)]
-fn rule_of<F: Storable>(format: &F) -> <F::Element as Element>::Rule {
+pub(crate) fn rule_of<F: Storable>(format: &F) -> <F::Element as Element>::Rule {
     format.element(Scale::One).rule()
 }

@@ -96,6 +96,12 @@ impl Node {
         }
     }
 
+    /// True for a layer of a low-rank adapter, which has the name that inserting adapters gives it.
+    pub fn is_adapter(&self) -> bool {
+        matches!(self.op, Op::Linear(_))
+            && (self.name.ends_with("_lora_a") || self.name.ends_with("_lora_b"))
+    }
+
     /// The names of the data inputs, in order.
     pub fn data_ports(&self) -> Vec<String> {
         (0..self.inputs.len())

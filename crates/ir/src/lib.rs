@@ -11,7 +11,8 @@
 //!   made. **Types** are f32, i64 or bool.
 //! * **Formats are the semantics of quantisation.** A port may carry a `format::Format`. A port with a format means:
 //!   the value is rounded to that format before the op uses it (inputs and parameters) or after it was computed
-//!   (results). A port without one is plain f32. There are no quantised ops, only ops with formats on their ports.
+//!   (results). A port without one is plain f32. There are no quantised ops, only ops with formats on their ports. On a data
+//!   port scales and blocks stay within a row of the batch ([`RowFormat`]), so that a sample's result is its own.
 //! * **Parameters** are [`Tensor`]s beside the nodes, shared by reference and copied on write. A graph read from text
 //!   has none until [`Graph::initialize`] or a checkpoint supplies them. Their dotted names (`seq_blocks.2.weight`)
 //!   are the ones PyTorch uses.
@@ -52,6 +53,7 @@ mod mask;
 mod metadata;
 mod operator;
 mod result_format;
+mod row_format;
 mod shape;
 mod stored;
 mod tensor;
@@ -73,6 +75,7 @@ pub use operator::{
 };
 pub use ops::{AttributeError, Op, OpEntry};
 pub use result_format::{OperandRanges, result_format};
+pub use row_format::RowFormat;
 pub use shape::{DType, Dim, Elements, Shape, ShapeError, Type};
 pub use stored::{StoredPort, stored_ports};
 pub use tensor::Tensor;

@@ -180,9 +180,11 @@ impl Cost {
 
     /// Bit operations for operands of the given widths.
     pub fn bit_operations(&self, data_in: f64, weight: f64, bias: f64) -> f64 {
-        let count = self.flops as f64;
+        let (count, macs) = (self.flops as f64, self.macs as f64);
         match self.bit_ops {
-            BitOpRule::Product => count * (data_in * weight + bias.max(data_in)),
+            BitOpRule::Product => {
+                macs * (data_in * weight + bias.max(data_in)) + (count - macs) * data_in
+            }
             BitOpRule::Elementwise => count * data_in,
             BitOpRule::Square => count * data_in * data_in,
         }
@@ -208,14 +210,14 @@ pub enum FlopFormula {
         /// Size of the last axis of the result.
         out_features: usize,
     },
-    /// The two matrix products of attention.
+    /// The two matrix products of attention, and scale and softmax of the scores between them.
     Attention,
 }
 
 /// The number of bit operations in one counted operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOpRule {
-    /// b_in·b_weight + max(b_bias, b_in): a multiply-accumulate.
+    /// b_in·b_weight + max(b_bias, b_in) for a multiply-accumulate, and b_in for every other operation.
     Product,
     /// b_in.
     Elementwise,

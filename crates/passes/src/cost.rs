@@ -3,7 +3,7 @@
 use crate::Context;
 use config::Reader;
 use format::Format;
-use ir::{BitOpRule, FlopFormula, Node, NodeId, Op, ParamRole, Verified};
+use ir::{BitOpRule, FlopFormula, Node, NodeId, Op, ParamRole, RowFormat, Type, Verified};
 
 /// Bits of a value without a format.
 pub const FLOAT_BITS: f64 = 32.0;
@@ -79,32 +79,37 @@ pub fn port_sizes(verified: &Verified, id: NodeId, batch: usize) -> Option<Vec<P
     let node = verified.graph().node(id);
     let mut sizes = Vec::new();
     for (k, ty) in verified.input_types(id).iter().enumerate() {
-        sizes.push(port_size(
-            node,
-            format!("data_in_{k}"),
-            &ty.shape.bind(batch)?,
-        ));
+        sizes.push(data_size(node, format!("data_in_{k}"), ty, batch)?);
     }
     for (name, shape, ..) in node.param_specs() {
-        sizes.push(port_size(node, name.to_owned(), &shape));
+        let format = node.formats.get(name);
+        sizes.push(PortSize {
+            elements: shape.iter().product(),
+            bits: format.map_or(FLOAT_BITS, |format| format.bits(&shape)),
+            port: name.to_owned(),
+        });
     }
     for (k, ty) in verified.outputs(id).iter().enumerate() {
-        sizes.push(port_size(
-            node,
-            format!("data_out_{k}"),
-            &ty.shape.bind(batch)?,
-        ));
+        sizes.push(data_size(node, format!("data_out_{k}"), ty, batch)?);
     }
     Some(sizes)
 }
 
-fn port_size(node: &Node, port: String, shape: &[usize]) -> PortSize {
-    let format = node.formats.get(&port);
-    PortSize {
-        elements: shape.iter().product(),
-        bits: format.map_or(FLOAT_BITS, |format| format.bits(shape)),
+/// The size of a data port, whose scales stay within the rows of the batch.
+fn data_size(node: &Node, port: String, ty: &Type, batch: usize) -> Option<PortSize> {
+    let bits = match node.formats.get(&port) {
+        None => FLOAT_BITS,
+        Some(format) => {
+            let RowFormat { format, shape } = RowFormat::of(format, &ty.shape, batch)?;
+            format.bits(&shape)
+        }
+    };
+    let elements = ty.shape.bind(batch)?.iter().product();
+    Some(PortSize {
         port,
-    }
+        elements,
+        bits,
+    })
 }
 
 /// The cost of a node for a batch; `None` when the batch is larger than memory could hold.
@@ -192,7 +197,7 @@ pub fn explain_flops(verified: &Verified, id: NodeId, batch: usize) -> Option<St
             let weight = in_features * out_features;
             format!("numel(weight)·(N_in/in_features) = {weight}·({n_in}/{in_features})")
         }
-        FlopFormula::Attention => "q·kᵀ and p·v".to_owned(),
+        FlopFormula::Attention => "q·kᵀ, scale, softmax and p·v".to_owned(),
     };
     let total = if node.formats.contains_key("data_in_0") {
         format!("{counted}, of which 0 in float: the data input has a format")
@@ -214,9 +219,19 @@ pub fn explain_bit_ops(verified: &Verified, id: NodeId, batch: usize) -> Option<
     let total = cost.bit_operations(data_in, weight, bias).round();
     Some(match cost.bit_ops {
         _ if count == 0 => "0".to_owned(),
-        BitOpRule::Product => format!(
-            "C·(b_in·b_w + max(b_bias, b_in)) = {count}·({data_in}·{weight} + max({bias}, {data_in})) = {total}"
-        ),
+        BitOpRule::Product => {
+            let (macs, others) = (cost.macs, count - cost.macs);
+            let terms = |others: &str, numbers: &str| {
+                format!(
+                    "C·(b_in·b_w + max(b_bias, b_in)){others} = {macs}·({data_in}·{weight} + max({bias}, {data_in})){numbers} = {total}"
+                )
+            };
+            if others == 0 {
+                terms("", "")
+            } else {
+                terms(" + E·b_in", &format!(" + {others}·{data_in}"))
+            }
+        }
         BitOpRule::Elementwise => format!("C·b_in = {count}·{data_in} = {total}"),
         BitOpRule::Square => format!("C·b_in² = {count}·{data_in}² = {total}"),
     })

@@ -4,7 +4,7 @@ use crate::catalog::{find, find_run};
 use crate::pass::Configured;
 use crate::{Context, Kind, PassEntry, PassError, PassReport, pipelines};
 use config::{Item, Key, Problem, Reader, Span, Table, Value};
-use ir::{Graph, Node, NodeId, VerifyError, verify};
+use ir::{Graph, NodeId, VerifyError, verify};
 use std::time::{Duration, Instant};
 
 /// The key of `[passes]` that names the pipeline to run.
@@ -322,21 +322,30 @@ impl Step {
     }
 }
 
-/// Forgets what was found of parameters that a pass has replaced, and of the results of their nodes.
+/// Forgets what was found of parameters that a pass has replaced, of the results of their nodes, and of all values that
+/// follow from these.
 fn drop_stale_statistics(before: &Graph, after: &mut Graph) {
+    let mut is_changed: Vec<bool> = Vec::with_capacity(after.nodes().len());
     for index in 0..after.nodes().len() {
         let node = after.node_mut(NodeId(index as u32));
+        let reads_change = |k: usize| is_changed[node.inputs[k].node.index()];
+        let stale_inputs: Vec<bool> = (0..node.inputs.len()).map(reads_change).collect();
         let old = before.nodes().iter().find(|old| old.name == node.name);
-        let Some(old) = old.filter(|_| !node.statistics.is_empty()) else {
-            continue;
-        };
-        let is_whole = old.op == node.op && old.params == node.params;
-        let is_stale = |port: &str, node: &Node| {
-            let is_result = port.starts_with("data_out_");
-            (is_result && !is_whole) || old.params.get(port) != node.params.get(port)
+        let is_whole = old.is_none_or(|old| {
+            old.op == node.op && old.params == node.params && old.masks == node.masks
+        });
+        let gives_change = !is_whole || stale_inputs.contains(&true);
+        let is_stale = |port: &str| {
+            let input = port.strip_prefix("data_in_");
+            match input.and_then(|k| k.parse::<usize>().ok()) {
+                Some(k) => stale_inputs.get(k) != Some(&false),
+                None if port.starts_with("data_out_") => gives_change,
+                None => old.is_some_and(|old| old.params.get(port) != node.params.get(port)),
+            }
         };
         let mut statistics = std::mem::take(&mut node.statistics);
-        statistics.retain(|port, _| !is_stale(port, node));
+        statistics.retain(|port, _| !is_stale(port));
         node.statistics = statistics;
+        is_changed.push(gives_change);
     }
 }

@@ -125,6 +125,7 @@ settings! {
     eta_min: f64 = "1e-6", option("eta-min", "X").swept(), Training, "learning rate at the end of the cosine schedule";
     accumulate_grad_batches: NonZero<usize> = "1", option("accumulate-grad-batches", "N").swept(), Training, "batches whose gradients make one update";
     learn_scales: LearnScales = "none", option("learn-scales", "WORD").swept(), Training, "learn the scales of formats too: power-of-two keeps integer formats, real makes them affine";
+    train_base: bool = "false", switch("train-base").swept(), Training, "train all weights of a network with low-rank adapters, not the adapters alone";
     scales_per: ScalesPer = "tensor", option("scales-per", "WORD").swept(), Training, "a learned scale for a whole weight, or for each output channel of it";
     trainer_precision: Precision = "32", option("trainer-precision", "WORD"), Training, "accepted for old files; training is done in 32 bits";
     no_shuffle: bool = "false", switch("no-shuffle").swept(), Training, "take the training rows in their order";

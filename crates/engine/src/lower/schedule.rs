@@ -8,7 +8,7 @@ use crate::ops::permute::Copy;
 use crate::ops::quantize::Quantize;
 use crate::ops::{self, Lowered, Site};
 use crate::options::PlanOptions;
-use crate::rounding::Rounding;
+use crate::rounding::DataRounding;
 use crate::state::State;
 use crate::step::Step;
 use ir::{DType, Node, NodeId, Op, Value, Verified};
@@ -159,7 +159,7 @@ impl ScheduleBuilder<'_> {
         ops::lower(&Site {
             id,
             node,
-            graph: self.verified.graph(),
+            verified: self.verified,
             state: self.state,
             inputs: inputs
                 .iter()
@@ -192,21 +192,26 @@ impl ScheduleBuilder<'_> {
     /// The inputs, each behind a rounding step where its port has a format.
     fn rounded(&mut self, id: NodeId, node: &Node, inputs: Vec<usize>) -> Vec<usize> {
         let ports = inputs.into_iter().zip(node.data_ports());
-        let rounded = ports.map(|(slot, port)| self.round(id, node, &port, slot));
+        let rounded = ports
+            .zip(&node.inputs)
+            .map(|((slot, port), &value)| self.round(id, node, (&port, value), slot));
         rounded.collect()
     }
 
     /// The slot behind a rounding step, if the port has a format.
-    fn round(&mut self, id: NodeId, node: &Node, port: &str, slot: usize) -> usize {
-        let Some(rounding) = Rounding::of(id, node, port, self.state) else {
+    fn round(
+        &mut self,
+        id: NodeId,
+        node: &Node,
+        (port, value): (&str, Value),
+        slot: usize,
+    ) -> usize {
+        let ty = self.verified.ty(value);
+        let Some(rounding) = DataRounding::of(id, node, port, ty, self.rows, self.state) else {
             return slot;
         };
         let shape = self.schedule.slots[slot].shape.clone();
-        let step = Quantize {
-            rounding,
-            shape: shape.clone(),
-        };
-        self.emit(Box::new(step), vec![slot], vec![shape])[0]
+        self.emit(Box::new(Quantize(rounding)), vec![slot], vec![shape])[0]
     }
 
     /// A second shape of the same elements.
@@ -262,11 +267,11 @@ impl ScheduleBuilder<'_> {
     /// Makes `slots` the results of a node, rounded where the node's results have formats.
     fn define(&mut self, id: NodeId, node: &Node, slots: Vec<usize>) {
         for (output, mut slot) in slots.into_iter().enumerate() {
-            slot = self.round(id, node, &format!("data_out_{output}"), slot);
             let value = Value {
                 node: id,
                 output: output as u16,
             };
+            slot = self.round(id, node, (&format!("data_out_{output}"), value), slot);
             self.values.insert(value, slot);
         }
     }

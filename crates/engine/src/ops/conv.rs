@@ -71,7 +71,7 @@ impl Conv {
             norm: site
                 .fusion
                 .folded_norm
-                .map(|norm| NormCoefficients::of(norm, site.graph, site.state)),
+                .map(|norm| NormCoefficients::of(norm, site.graph(), site.state)),
             shape,
         }
     }

@@ -5,7 +5,7 @@ use super::batch_norm::NormCoefficients;
 use super::byte_linear::ByteLinear;
 use super::param::pass_gradient;
 use super::{Lowered, Site};
-use crate::rounding::Rounding;
+use crate::rounding::{DataRounding, Rounding};
 use crate::state::State;
 use crate::step::{GradSlot, Memory, Step, Wires};
 use kernels::gemm::{Init, gemm};
@@ -50,12 +50,10 @@ pub(crate) struct Linear {
     rows: usize,
     inputs: usize,
     outputs: usize,
-    /// The input's, which the blocks of its format follow.
-    shape: Vec<usize>,
     weight: Range<usize>,
     /// Empty without a bias.
     bias: Range<usize>,
-    data_format: Option<Rounding>,
+    data_format: Option<DataRounding>,
     weight_format: Option<Rounding>,
     bias_format: Option<Rounding>,
     relu: bool,
@@ -69,10 +67,9 @@ impl Linear {
             rows: site.inputs[0].iter().product::<usize>() / op.in_features,
             inputs: op.in_features,
             outputs: op.out_features,
-            shape: site.inputs[0].clone(),
             weight: site.param("weight"),
             bias: site.param("bias"),
-            data_format: site.rounding("data_in_0"),
+            data_format: site.data_rounding(0),
             weight_format: site.rounding("weight"),
             bias_format: site.rounding("bias"),
             relu: site.fusion.relu,
@@ -80,7 +77,7 @@ impl Linear {
             norm: site
                 .fusion
                 .folded_norm
-                .map(|norm| NormCoefficients::of(norm, site.graph, site.state)),
+                .map(|norm| NormCoefficients::of(norm, site.graph(), site.state)),
         }
     }
 
@@ -119,21 +116,19 @@ impl Linear {
         let step = self.piece_rows();
         for (piece, x) in x.chunks(step * self.inputs).enumerate() {
             let rounded = &mut scratch[..x.len()];
-            let flat = [x.len()];
-            // A piece has no shape that matters: its elements are rounded alone.
-            let shape = if step < self.rows {
-                &flat[..]
+            if step < self.rows {
+                // A piece has no shape that matters: its elements are rounded alone.
+                format.rounding.round(state, x, &[x.len()], rounded);
             } else {
-                &self.shape
-            };
-            format.round(state, x, shape, rounded);
+                format.round(state, x, rounded);
+            }
             work(piece * step, x.len() / self.inputs, rounded);
         }
     }
 
     fn piece_rows(&self) -> usize {
         match &self.data_format {
-            Some(format) if format.rounds_alone() => ROUNDED_ROWS.min(self.rows),
+            Some(format) if format.rounding.rounds_alone() => ROUNDED_ROWS.min(self.rows),
             _ => self.rows,
         }
     }
@@ -196,7 +191,7 @@ impl Linear {
         let state = memory.state;
         let [x, dy, dx] = memory.split([wires.x(0), wires.dy(), target]);
         gemm(m, n, k, dy, n, 1, weight, k, dx, k, Init::Zero);
-        format.backward(state, x, &self.shape, dx, None);
+        format.backward(state, x, dx);
         memory.commit_grad(wires, 0);
     }
 }

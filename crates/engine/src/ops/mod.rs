@@ -35,11 +35,11 @@ use crate::fuse::Fusion;
 use crate::integer::error::Refusal;
 use crate::integer::{self, IntegerForm};
 use crate::options::Mode;
-use crate::rounding::Rounding;
+use crate::rounding::{DataRounding, Rounding};
 use crate::state::State;
 use crate::step::Step;
 use ir::ops::activation::GeluForm;
-use ir::{Graph, Node, NodeId, Op};
+use ir::{Graph, Node, NodeId, Op, Verified};
 use std::ops::Range;
 
 /// The step of a node.
@@ -62,7 +62,7 @@ impl<S: Step + 'static> From<S> for Lowered {
 pub(crate) struct Site<'a> {
     pub id: NodeId,
     pub node: &'a Node,
-    pub graph: &'a Graph,
+    pub verified: &'a Verified<'a>,
     pub state: &'a State,
     /// Concrete shapes of the data inputs.
     pub inputs: Vec<Vec<usize>>,
@@ -87,6 +87,18 @@ impl Site<'_> {
     /// The range of a parameter or buffer of another node.
     pub fn param_of(&self, id: NodeId, port: &str) -> Range<usize> {
         self.state.range(id, port)
+    }
+
+    /// The graph of the node.
+    pub fn graph(&self) -> &Graph {
+        self.verified.graph()
+    }
+
+    /// The rounding of a data input.
+    pub fn data_rounding(&self, input: usize) -> Option<DataRounding> {
+        let port = format!("data_in_{input}");
+        let ty = self.verified.ty(self.node.inputs[input]);
+        DataRounding::of(self.id, self.node, &port, ty, self.rows, self.state)
     }
 
     /// The rounding of a port.

@@ -2,7 +2,8 @@
 //!
 //! The number of shards follows from the graph and the number of rows alone, never from the number of threads, so
 //! that results have the same bits on any machine of the same kind. A graph can be cut when every value that depends
-//! on the batch keeps the rows of the batch outermost and no operator but a batch norm looks across rows.
+//! on the batch keeps the rows of the batch outermost and no operator but a batch norm looks across rows; formats never do
+//! ([`ir::RowFormat`]).
 
 use ir::{Node, NodeId, Op, Operator, RowCoupling, Shape, Type, Verified};
 
@@ -15,7 +16,7 @@ const MAX_GRADIENTS: u64 = 64 << 20;
 
 /// The rows of each shard; their sum is `rows`, and they differ by at most one.
 pub(crate) fn shard_rows(verified: &Verified, rows: usize) -> Vec<usize> {
-    let count = if is_row_wise(verified, rows) {
+    let count = if is_row_wise(verified) {
         shard_count(verified, rows)
     } else {
         1
@@ -55,7 +56,7 @@ fn work(verified: &Verified, id: NodeId, node: &Node, rows: usize) -> u64 {
     node.op.cost(&inputs, &outputs).macs
 }
 
-fn is_row_wise(verified: &Verified, rows: usize) -> bool {
+fn is_row_wise(verified: &Verified) -> bool {
     let outermost = |shape: &Shape| shape.0.iter().skip(1).all(|dim| dim.symbol.is_none());
     verified.graph().iter().all(|(id, node)| {
         let inputs = verified.input_types(id);
@@ -74,7 +75,6 @@ fn is_row_wise(verified: &Verified, rows: usize) -> bool {
         shapes_fit
             && edge.iter().all(|ty| depends_on_batch(&ty.shape))
             && (!on_batch || rows_stay_apart(node, &inputs))
-            && formats_stay_in_rows(verified, id, node, rows)
     })
 }
 
@@ -89,23 +89,6 @@ fn rows_stay_apart(node: &Node, inputs: &[Type]) -> bool {
         RowCoupling::Independent | RowCoupling::BatchStatistics => true,
         RowCoupling::Coupled => false,
     }
-}
-
-/// True when every port that has a format rounds each row of the batch alone; a block or a scale that spans rows would
-/// change with the cut.
-fn formats_stay_in_rows(verified: &Verified, id: NodeId, node: &Node, rows: usize) -> bool {
-    let stays = |port: String, ty: &Type| match node.formats.get(&port) {
-        Some(format) if depends_on_batch(&ty.shape) => {
-            let shape = ty.shape.bind(rows).unwrap_or_default();
-            format.keeps_rows_apart(&shape)
-        }
-        _ => true,
-    };
-    let inputs = verified.input_types(id);
-    let mut inputs = inputs.iter().zip(node.data_ports());
-    let mut outputs = verified.outputs(id).iter().enumerate();
-    inputs.all(|(ty, port)| stays(port, ty))
-        && outputs.all(|(k, ty)| stays(format!("data_out_{k}"), ty))
 }
 
 #[cfg(test)]

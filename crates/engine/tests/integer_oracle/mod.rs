@@ -307,12 +307,19 @@ fn norm(node: &Node, eps: f64, x: &Exact, shape: &[usize]) -> Exact {
     let scale: Vec<f64> = gamma
         .iter()
         .zip(&var)
-        .map(|(g, v)| g * f64::from((1.0 / (v + eps).sqrt()) as f32))
+        .map(|(g, v)| g * (1.0 / (v + eps).sqrt()))
         .collect();
-    let shift: Vec<f32> = (0..scale.len())
-        .map(|c| (beta[c] - mean[c] * scale[c]) as f32)
+    let shift: Vec<f64> = (0..scale.len())
+        .map(|c| beta[c] - mean[c] * scale[c])
         .collect();
-    let scale: Vec<f32> = scale.iter().map(|&s| s as f32).collect();
+    // The float nearest to the code nearest to the double, which is what floats compute with.
+    let rounded = |values: &[f64], port: &str| {
+        let mut rounded: Vec<f32> = values.iter().map(|&v| v as f32).collect();
+        let shape = [values.len()];
+        node.formats[port].round_doubles(|c| values[c], &shape, &mut rounded);
+        rounded
+    };
+    let (scale, shift) = (rounded(&scale, "weight"), rounded(&shift, "bias"));
     let per_channel = |values: &[f32], port: &str| {
         let mut axes = vec![1; shape.len() - 1];
         axes[0] = values.len();

@@ -5,6 +5,8 @@
     reason = "each test binary uses a part, and a test may panic"
 )]
 
+pub mod batch;
+
 use ir::{Graph, Node, Op, Shape, Tensor, Value};
 use safetensors::{Dtype, SafeTensors};
 use std::collections::BTreeMap;

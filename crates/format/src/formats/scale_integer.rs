@@ -6,19 +6,21 @@ use crate::codes::{Scale, mask};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat, Point};
-use crate::round::{RoundingRule, exp2};
+use crate::round::RatioGrid;
 
 const ENTRY: FormatEntry = FormatEntry {
     name: "scale_integer",
     class_suffix: "ScaleInteger",
     about: "symmetric integers with a real scale per tensor, channel or row",
     doc: "\
-scale = max|x| / (2^(w-1) - 1)     over the tensor, the channel (axis 0) or the row (along the last axis)
-value = rne(x / scale) * scale     with w = width
+M     = 2^(w-1) - 1                with w = width
+max   = max|x|                     over the tensor, the channel (axis 0) or the row (along the last axis)
+value = rne(x * M / max) * max / M
 
-The largest magnitude is always exact, nothing saturates, and -2^(w-1) is not used.
+The largest magnitude is always exact, nothing saturates, and -2^(w-1) is not used. Both quotients are exact before they are
+rounded. On a data port of a network a scale never spans two rows of the batch: `tensor` is one sample.
 
-scale_integer(8) of [0.5, -1.984375, 0.333]: scale = 1.984375 / 127 = 1/64
+scale_integer(8) of [0.5, -1.984375, 0.333]: max / M = 1.984375 / 127 = 1/64
    0.5         32          code 0010_0000   0.5
   -1.984375  -127          code 1000_0001  -1.984375
    0.333       21.3 -> 21  code 0001_0101   0.328125",
@@ -28,9 +30,6 @@ scale_integer(8) of [0.5, -1.984375, 0.333]: scale = 1.984375 / 127 = 1/64
             FieldEntry::optional("granularity", "tensor", "tensor, channel or row"),
         ],
 };
-
-/// Adding and subtracting this rounds an f64 up to 2^51 to a whole number, ties to even.
-const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
 
 const GRANULARITIES: [&str; 3] = ["tensor", "channel", "row"];
 
@@ -56,9 +55,21 @@ pub enum Granularity {
 }
 
 impl ScaleInteger {
+    /// The same with no scale shared by two rows of axis 0.
+    pub(crate) fn within_rows(self) -> Self {
+        let granularity = match self.granularity {
+            Granularity::Tensor => Granularity::Channel,
+            within @ (Granularity::Channel | Granularity::Row) => within,
+        };
+        Self {
+            granularity,
+            ..self
+        }
+    }
+
     #[inline(always)]
-    fn largest_code(self) -> f64 {
-        exp2(self.width as i32 - 1) - 1.0
+    fn largest_code(self) -> u32 {
+        (1 << (self.width - 1)) - 1
     }
 }
 
@@ -125,59 +136,52 @@ impl NumberFormat for ScaleInteger {
 
     #[inline(always)]
     fn scale_for(&self, abs_max: f32) -> Scale {
-        let max = f64::from(abs_max);
         // Zeros need a scale to be divided by.
-        Scale::Factor(if max == 0.0 {
-            1.0
-        } else {
-            max / self.largest_code()
-        })
+        if abs_max == 0.0 {
+            return self.unit_scale();
+        }
+        Scale::Ratio {
+            max: abs_max,
+            codes: self.largest_code(),
+        }
     }
 
     #[inline(always)]
     fn element(&self, scale: Scale) -> Scaled {
+        let codes = f64::from(self.largest_code());
+        let max = match scale {
+            Scale::Ratio { max, .. } => f64::from(max),
+            other => other.factor() * codes,
+        };
         Scaled {
-            scale: scale.factor(),
-            largest: self.largest_code(),
+            grid: RatioGrid { max, codes },
             width: self.width,
         }
     }
 }
 
-/// The rule for one scale.
+/// The rule and the codes for one scale.
 #[derive(Clone, Copy)]
 pub(crate) struct Scaled {
-    scale: f64,
-    largest: f64,
+    grid: RatioGrid,
     width: u32,
 }
 
-impl RoundingRule for Scaled {
-    #[inline(always)]
-    fn round(&self, x: &[f32], y: &mut [f32]) {
-        for (y, &x) in y.iter_mut().zip(x) {
-            // Only infinity is beyond the largest code.
-            let code = (f64::from(x) / self.scale).clamp(-self.largest, self.largest);
-            *y = ((code + MAGIC - MAGIC) * self.scale) as f32;
-        }
-    }
-}
-
 impl Element for Scaled {
-    type Rule = Self;
+    type Rule = RatioGrid;
 
     #[inline(always)]
-    fn rule(&self) -> Self {
-        *self
+    fn rule(&self) -> RatioGrid {
+        self.grid
     }
 
     fn encode(&self, y: f32) -> u64 {
-        (f64::from(y) / self.scale).round_ties_even() as i64 as u64 & mask(self.width)
+        self.grid.code(y) as i64 as u64 & mask(self.width)
     }
 
     fn decode(&self, code: u64) -> f32 {
         let unused = 64 - self.width;
         let code = ((code << unused) as i64) >> unused;
-        (code as f64 * self.scale) as f32
+        self.grid.value(code as f64)
     }
 }

@@ -69,6 +69,18 @@ impl Fixed {
         )
     }
 
+    /// The float nearest to the multiple nearest to `x`; NaN stays. Exact up to 53 bits of the multiple.
+    pub fn round_double(&self, x: f64) -> f32 {
+        // Numbers beyond all floats would overflow when they are scaled.
+        let scaled = x.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) * exp2(self.frac);
+        let whole = if self.floor {
+            scaled.floor()
+        } else {
+            scaled.round_ties_even()
+        };
+        (whole.clamp(self.lo, self.hi) * exp2(-self.frac)) as f32
+    }
+
     /// The grid's multiple that `y`, which lies on it, is.
     pub fn code(&self, y: f32) -> i128 {
         (f64::from(y) * exp2(self.frac)) as i128

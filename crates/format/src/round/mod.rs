@@ -8,11 +8,13 @@ mod affine;
 mod fixed;
 mod float;
 mod power;
+mod ratio;
 
 pub(crate) use affine::{AffineGrid, Direction};
 pub(crate) use fixed::Fixed;
 pub(crate) use float::Float;
 pub(crate) use power::{Power, rounded_log2};
+pub(crate) use ratio::RatioGrid;
 
 /// The two numbers by which the rounding of one block's elements differs from that of another's.
 pub(crate) type Lane = [f32; 2];

@@ -259,3 +259,21 @@ fn elements_and_rows_can_be_rounded_apart_where_the_format_says_so() {
         "{seen:?}"
     );
 }
+
+/// Within rows, an array is rounded as its rows are, each by itself.
+#[test]
+fn every_format_can_stay_within_rows() {
+    for format in all() {
+        let within = format.within_rows();
+        for shape in [&[5, 12][..], &[3, 4, 5], &[4, 1]] {
+            let x = mixed(shape.iter().product(), 9);
+            let row = [&[1], &shape[1..]].concat();
+            let want: Vec<f32> = x
+                .chunks(row.iter().product())
+                .flat_map(|x| quantized(&format, x, &row))
+                .collect();
+            assert_eq!(quantized(&within, &x, shape), want, "{format} {shape:?}");
+            assert!(within.keeps_rows_apart(shape), "{format} {shape:?}");
+        }
+    }
+}

@@ -6,6 +6,7 @@ mod codes;
 mod gradient;
 mod nearest;
 mod oracle;
+mod ratio;
 mod rounding;
 mod specs;
 mod stored;

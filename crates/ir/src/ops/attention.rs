@@ -60,7 +60,7 @@ impl Operator for ScaledDotProductAttention {
         }
     }
 
-    /// Both matrix products; the softmax between them is not counted.
+    /// Both matrix products and, for each score, scale and softmax: as much as the operators it stands for.
     fn cost(&self, inputs: &[&[usize]], outputs: &[&[usize]]) -> Cost {
         let size = |input: usize, from_end: usize| {
             let shape = inputs[input];
@@ -69,9 +69,14 @@ impl Operator for ScaledDotProductAttention {
                 .checked_sub(from_end)
                 .map_or(1, |axis| shape[axis] as u64)
         };
-        let scores = check::numel(inputs[0]).saturating_mul(size(1, 2));
+        let products = check::numel(inputs[0]).saturating_mul(size(1, 2));
         let mixed = check::numel(outputs[0]).saturating_mul(size(1, 2));
-        Cost::product(scores.saturating_add(mixed), FlopFormula::Attention)
+        let product = Cost::product(products.saturating_add(mixed), FlopFormula::Attention);
+        let scores = (products / size(0, 1).max(1)).saturating_mul(2);
+        Cost {
+            flops: product.flops.saturating_add(scores),
+            ..product
+        }
     }
 
     /// Without batch axes, axis 0 counts positions, which attend to each other.

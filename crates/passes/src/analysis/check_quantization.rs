@@ -13,7 +13,7 @@ use data::Split;
 use engine::Port;
 use format::Format;
 use ir::ops::dropout::Identity;
-use ir::{Graph, Node, NodeId, Op};
+use ir::{Dim, Graph, Node, NodeId, Op, RowFormat, Shape, verify};
 use report::Table;
 use std::collections::BTreeSet;
 
@@ -117,12 +117,13 @@ impl Grid {
         }
     }
 
-    /// Compares what was used with what the codes of the exact values stand for.
-    fn add(&mut self, shape: &[usize], exact: &[f32], used: &[f32]) {
-        let codes = self.format.encode(exact, shape);
-        let decoded = self.format.decode(&codes, shape);
+    /// Compares what was used with what the codes of the exact values stand for; `format` is the port's as it rounds an
+    /// array of this shape.
+    fn add(&mut self, format: &Format, shape: &[usize], exact: &[f32], used: &[f32]) {
+        let codes = format.encode(exact, shape);
+        let decoded = format.decode(&codes, shape);
         let mut inside = vec![1.0; exact.len()];
-        self.format.straight_through(exact, shape, &mut inside);
+        format.straight_through(exact, shape, &mut inside);
         self.elements += exact.len();
         let pairs = inside.iter().zip(exact);
         self.saturated += pairs
@@ -182,7 +183,7 @@ fn weights(graph: &Graph) -> Vec<Grid> {
                 let mut used = vec![0.0; exact.len()];
                 kernels::quantize::quantize(format, &exact, &shape, &mut used);
                 let mut grid = Grid::new(node, port, format);
-                grid.add(&shape, &exact, &used);
+                grid.add(format, &shape, &exact, &used);
                 grids.push(grid);
             }
         }
@@ -230,17 +231,34 @@ fn activations(graph: &Graph, rows: &Split, threads: usize) -> Result<Vec<Grid>,
             })
         })
         .collect();
-    let mut exact: Vec<(Vec<usize>, Vec<f32>)> = Vec::new();
+    let verified = verify(&probed)?;
+    let shapes: Vec<&Shape> = ports
+        .iter()
+        .map(|port| &verified.ty(port.node.into()).shape)
+        .collect();
+    let mut exact: Vec<Vec<f32>> = Vec::new();
     observe(&probed, &ports, rows, threads, |index, shape, values| {
         // The parts of one port come one after the other, those of the exact port before those of the used one.
         if index % 2 == 0 {
-            exact.push((shape.to_vec(), values.to_vec()));
+            exact.push(values.to_vec());
         } else {
-            let (shape, exact) = exact.remove(0);
-            grids[index / 2].add(&shape, &exact, values);
+            let (grid, exact) = (&mut grids[index / 2], exact.remove(0));
+            let n_rows = bound_rows(shapes[index], shape);
+            if let Some(rounding) = RowFormat::of(&grid.format, shapes[index], n_rows) {
+                grid.add(&rounding.format, &rounding.shape, &exact, values);
+            }
         }
     })?;
     Ok(grids)
+}
+
+/// The rows for which a shape has these sizes; 0 when it depends on none.
+fn bound_rows(shape: &Shape, sizes: &[usize]) -> usize {
+    let rows = |(dim, &size): (&Dim, &usize)| {
+        let is_bound = dim.symbol.is_some();
+        is_bound.then(|| size.checked_div(dim.factor)).flatten()
+    };
+    shape.0.iter().zip(sizes).find_map(rows).unwrap_or(0)
 }
 
 /// Adds an identity that shows the exact and the rounded values of a data port; its name. Beside an input it is only

@@ -44,7 +44,8 @@ After:
   # fc.lora_B.weight = 0 0 0 0
 
 Config: rank, default 6; lora_alpha, default 1; lora_dropout, default 0. Reads: the graph. Writes: the graph.
-Limits: training updates the layer's own weights too.";
+`ch train` of a network with adapters trains these alone, unless --train-base is given.
+Limits: training knows adapters by the names of their nodes.";
 
     fn read(reader: &mut Reader) -> Self {
         Self {

@@ -132,7 +132,9 @@ fn scale_text(scale: Scale) -> String {
     match scale {
         Scale::One => "1".to_owned(),
         Scale::Exponent(exponent) => format!("2^{exponent}"),
-        Scale::Factor(factor) | Scale::Level { factor, .. } => rounded(factor),
+        scale @ (Scale::Factor(_) | Scale::Ratio { .. } | Scale::Level { .. }) => {
+            rounded(scale.factor())
+        }
     }
 }
 

@@ -43,6 +43,10 @@ impl TrainRun<'_> {
     ) -> Result<Trained> {
         let mut network = pipeline::open_learner(self.settings, graph)?;
         let mut fit = pipeline::fit_config(self.settings, self.folder)?;
+        if pipeline::has_adapters(network.graph()) {
+            let train_base = json!(self.settings.train_base);
+            fit.fixed.insert("train_base".to_owned(), train_base);
+        }
         let preparation = Preparation::of(&self.data.info);
         fit.hyper_parameters.extend(preparation.to_map());
         if self.data.train.arrays().is_some() {
@@ -64,6 +68,14 @@ impl TrainRun<'_> {
         let checkpoints = self.folder.join(train::CHECKPOINTS);
         std::fs::create_dir_all(&checkpoints)
             .with_context(|| format!("cannot make the folder {}", checkpoints.display()))?;
+        let state = network.state();
+        if state.base_is_frozen() {
+            console.note(&format!(
+                "only the low-rank adapters are trained, {} of {} parameters; --train-base trains all of them",
+                state.trainable_len(),
+                state.trained_len()
+            ));
+        }
         let started = calendar::now();
         self.write(&self.facts(&network, &started), console)?;
         let mut progress = Progress::new(console);

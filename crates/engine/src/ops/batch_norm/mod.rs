@@ -24,7 +24,7 @@ pub(crate) fn lower(momentum: f64, site: &Site) -> Result<Lowered, EngineError> 
     let norm = Norm {
         layout,
         relu: site.fusion.relu,
-        coefficients: NormCoefficients::of(site.id, site.graph, site.state),
+        coefficients: NormCoefficients::of(site.id, site.graph(), site.state),
     };
     if site.mode == Mode::Eval {
         return Ok(EvalNorm(norm).into());

@@ -61,9 +61,9 @@ After:
 
 Config: by; input_width, the width of ports that read an input of the network, directly or through nodes that keep the
 inputs apart (flatten, activations, a batch norm, whose weight has it too): as if data_in_width were this number;
-KEY.config with name, {data_in,weight,bias,data_out}_{field of the format}, {operand}_name for a format of its own, floor, bypass. Several inputs:
-data_in holds for all, but matmul, bmm and attention take weight for what stands on the right. Blocks of data skip the first
-axis unless told otherwise. The data input of relu is unsigned unless told otherwise.
+KEY.config with name, {data_in,weight,bias,data_out}_{field of the format}, {operand}_name for a format of its own, floor,
+bypass. Several inputs: data_in holds for all, but matmul, bmm and attention take weight for what stands on the right. Blocks
+of data skip the first axis unless told otherwise. The data input of relu is unsigned unless told otherwise.
 
 Reads: the graph. Writes: formats; KEY/quantize_table.csv and KEY/quantize_histogram.csv, with KEY the pass's key in the file.
 
