@@ -21,6 +21,7 @@ mod catalog;
 mod codes;
 mod error;
 mod field;
+mod fixed_point;
 mod formats;
 mod magnitude;
 mod number_format;
@@ -35,6 +36,7 @@ pub use catalog::{FieldEntry, FormatEntry};
 pub use codes::{Codes, Scale};
 pub use error::{FormatError, Problem};
 pub use field::FieldValue;
+pub use fixed_point::{FixedPoint, NotFixedPoint};
 pub use formats::{
     Affine, Binary, Bipolar, BlockFp, BlockLog, BlockMinifloat, Float4, Float8, Float8Kind, Format,
     Granularity, Integer, Log, MinifloatDenorm, MinifloatIeee, Mxfp, Mxint, Rounding, ScaleInteger,

@@ -225,6 +225,19 @@ impl<F> Stored<F> {
         places.expect("a format is used after its stored fields have been given")
     }
 
+    /// The place of every element of an array of this shape.
+    pub(crate) fn place_of_each(&self, shape: &[usize]) -> Vec<usize> {
+        let mut places = Vec::new();
+        let mut runs = self.runs(shape);
+        while let Some((range, run)) = runs.next() {
+            match run {
+                Run::Same(place) => places.extend(range.map(|_| place)),
+                Run::Each(first) => places.extend(first..first + range.len()),
+            }
+        }
+        places
+    }
+
     /// The walk over an array of this shape.
     #[inline(always)]
     fn runs(&self, shape: &[usize]) -> Runs {
@@ -533,15 +546,9 @@ fn for_each_place<F: Storable>(
     shape: &[usize],
     mut visit: impl FnMut(usize, &F::Element),
 ) {
-    let (places, mut runs) = (stored.places(), stored.runs(shape));
-    while let Some((range, run)) = runs.next() {
-        for (offset, index) in range.enumerate() {
-            let place = match run {
-                Run::Same(place) => place,
-                Run::Each(first) => first + offset,
-            };
-            visit(index, &places.formats[place].element(Scale::One));
-        }
+    let formats = &stored.places().formats;
+    for (index, place) in stored.place_of_each(shape).into_iter().enumerate() {
+        visit(index, &formats[place].element(Scale::One));
     }
 }
 

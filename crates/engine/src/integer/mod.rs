@@ -12,6 +12,7 @@ mod buffer;
 mod codes;
 mod compile;
 pub(crate) mod error;
+mod grid;
 pub(crate) mod layer;
 mod lowering;
 mod plan;

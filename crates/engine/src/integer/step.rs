@@ -1,19 +1,18 @@
 //! One pass over memory: a source of codes, the stages that follow it, and the narrow store.
 
 use super::buffer::Buffer;
-use super::codes::encode;
+use super::grid::Grids;
 use super::layer::{Layer, Scratch};
 use super::lowering::WideKernel;
 use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::stage::Stage;
 use crate::Input;
-use format::Integer;
 
 /// The source of the codes of a step.
 pub(crate) enum Source {
     /// A placeholder's floats, rounded.
-    Encode { input: usize, format: Integer },
+    Encode { input: usize, grids: Grids },
     /// A stored tensor, rounded.
     Constant(Vec<i64>),
     /// The operand as it is.
@@ -47,13 +46,12 @@ impl UnplacedStep {
         if self.result().magnitude() > i16::MAX.into() {
             return None;
         }
-        let channels = |stage: &Stage| match stage {
-            Stage::Affine { scale, .. } => scale.len(),
-            _ => 1,
-        };
-        let columns = self.stages.iter().map(channels).max().unwrap_or(1);
+        let columns = self.stages.iter().map(|stage| stage.channels().0);
+        let columns = columns.max().unwrap_or(1);
         match &self.source {
-            Source::Encode { format, .. } => Rescaling::of_floats(*format, &self.stages, columns),
+            Source::Encode { grids, .. } => {
+                Rescaling::of_floats(grids.single()?, &self.stages, columns)
+            }
             Source::Copy => Rescaling::of(self.ranges[0], &self.stages, columns),
             _ => None,
         }
@@ -66,6 +64,8 @@ pub(crate) struct Step {
     inputs: Vec<usize>,
     stages: Vec<Stage>,
     rescaling: Option<Rescaling>,
+    /// The range of the source's results.
+    made: CodeRange,
 }
 
 /// Working memory of all steps.
@@ -94,6 +94,7 @@ impl Step {
             inputs,
             stages,
             rescaling,
+            made: sums,
         }
     }
 
@@ -143,9 +144,9 @@ impl Step {
         let operand = |k: usize| &earlier[self.inputs[k]];
         result.clear();
         match &self.source {
-            Source::Encode { input, format } => {
+            Source::Encode { input, grids } => {
                 if let Input::F32(values) = inputs[*input] {
-                    result.extend(values.iter().map(|&value| encode(value, *format)));
+                    result.extend(grids.encode(values, self.made));
                 }
             }
             Source::Constant(codes) => result.extend(codes),
