@@ -343,7 +343,7 @@ impl IntoJson for (f64, f64) {
 /// Parameters whose values are codes, ties between codes, and beyond the largest.
 pub fn fill(graph: &mut Graph, choices: &Choices) {
     let random = choices.stream();
-    stored::fill(graph, &random);
+    stored::fill(graph, random);
     let ids: Vec<NodeId> = graph.iter().map(|(id, _)| id).collect();
     let mut at = 0;
     for id in ids {

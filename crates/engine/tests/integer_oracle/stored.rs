@@ -42,7 +42,7 @@ fn codes(width: u32, signed: bool) -> (i64, i64) {
 }
 
 /// Gives the stored fields of a verified graph values, not too far from each other.
-pub fn fill(graph: &mut Graph, random: &random::Random) {
+pub fn fill(graph: &mut Graph, random: random::Random) {
     let verified = verify(graph).unwrap();
     let mut ports = Vec::new();
     for (id, node) in graph.iter() {
