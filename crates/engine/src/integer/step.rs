@@ -7,7 +7,6 @@ use super::lowering::WideKernel;
 use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::stage::Stage;
-use crate::Input;
 
 /// The source of the codes of a step.
 pub(crate) enum Source {
@@ -116,14 +115,12 @@ impl Step {
     }
 
     /// Computes the step's value, `y`, from earlier ones.
-    pub fn run(&self, inputs: &[Input], earlier: &[Buffer], y: &mut Buffer, memory: &mut Memory) {
+    pub fn run(&self, inputs: &[&[f32]], earlier: &[Buffer], y: &mut Buffer, memory: &mut Memory) {
         let operand = |k: usize| &earlier[self.inputs[k]];
         match (&self.source, &self.rescaling) {
             (Source::Layer(layer), _) => layer.run(operand(0), y, &mut memory.layer),
             (Source::Encode { input, .. }, Some(rescaling)) => {
-                if let Input::F32(values) = inputs[*input] {
-                    rescaling.run(values, 0, y);
-                }
+                rescaling.run(inputs[*input], 0, y);
             }
             (Source::Copy, Some(rescaling)) => match operand(0) {
                 Buffer::U8(codes) => rescaling.run(codes, 0, y),
@@ -137,7 +134,7 @@ impl Step {
     }
 
     /// The same in 64 bits, one stage after the other.
-    fn run_wide(&self, inputs: &[Input], earlier: &[Buffer], y: &mut Buffer, memory: &mut Memory) {
+    fn run_wide(&self, inputs: &[&[f32]], earlier: &[Buffer], y: &mut Buffer, memory: &mut Memory) {
         let Memory {
             operands, result, ..
         } = memory;
@@ -145,9 +142,7 @@ impl Step {
         result.clear();
         match &self.source {
             Source::Encode { input, grids } => {
-                if let Input::F32(values) = inputs[*input] {
-                    result.extend(grids.encode(values, self.made));
-                }
+                result.extend(grids.encode(inputs[*input], self.made));
             }
             Source::Constant(codes) => result.extend(codes),
             Source::Copy => operand(0).load(result),

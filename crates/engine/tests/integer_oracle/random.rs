@@ -5,6 +5,8 @@
 mod open_graph;
 #[path = "stored.rs"]
 mod stored;
+#[path = "../support/stored_fields.rs"]
+mod stored_fields;
 
 use format::Format;
 use ir::{DType, Graph, Node, NodeId, Op, Shape, Tensor, Type, Value, Verified, verify};

@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use super::Choices;
-use format::{FieldValue, Format, StoredArray};
-use ir::{CodeRange, Graph, NodeId, stored_ports, verify};
+use super::stored_fields::store;
+use format::{FieldValue, Format};
+use ir::{CodeRange, Graph, NodeId};
 
 /// A format that differs from place to place, or has bounds of its own; without the values of its stored fields.
 pub fn format(choices: &mut Choices, port: &str) -> Format {
@@ -41,37 +42,24 @@ fn codes(width: u32, signed: bool) -> (i64, i64) {
     (if signed { -ends } else { 0 }, ends - 1)
 }
 
-/// Gives the stored fields of a verified graph values, not too far from each other.
+/// Gives the stored fields values, not too far from each other.
 pub fn fill(graph: &mut Graph, random: random::Random) {
-    let verified = verify(graph).unwrap();
-    let mut ports = Vec::new();
-    for (id, node) in graph.iter() {
-        let stored = stored_ports(node, &verified.input_types(id), verified.outputs(id));
-        ports.extend(stored.into_iter().map(|port| (id, port.unwrap())));
-    }
-    let mut at = 1 << 32;
+    let (mut at, mut middle) = (1 << 32, 0);
     let mut below = |n: u64| {
         at += 1;
         random.bits(at) % n
     };
-    for (id, port) in ports {
-        for field in &port.fields {
-            let format = graph.node(id).formats[&port.port].clone();
-            let len: usize = port.shape.iter().product();
-            let middle = below(7) as f32;
-            let values = (0..len).map(|_| match *field {
-                "width" => below(11) as f32,
-                "frac_width" => middle + below(5) as f32 - 2.0,
-                "scale" => 0.5_f32.powi(middle as i32 + below(5) as i32 - 2),
-                _ => zero_point(&format, below(1 << 16)),
-            });
-            let values = values.collect();
-            let shape = port.shape.clone();
-            let with = format.with_stored(field, StoredArray { shape, values });
-            let formats = &mut graph.node_mut(id).formats;
-            formats.insert(port.port.clone(), with.unwrap());
+    store(graph, |format, field, index| {
+        if index == 0 {
+            middle = below(7) as i32;
         }
-    }
+        match field {
+            "width" => below(11) as f32,
+            "frac_width" => (middle + below(5) as i32 - 2) as f32,
+            "scale" => 0.5_f32.powi(middle + below(5) as i32 - 2),
+            _ => zero_point(format, below(1 << 16)),
+        }
+    });
 }
 
 /// A code of the format, the smallest and the largest often.
