@@ -1,20 +1,20 @@
 //! Test accuracy after rounding to few bits, by what is done against the loss: one line for each addition.
 //!
-//! Inputs and weights of linear, convolution and batch norm layers have the bits of the column, biases 16. Everything is
-//! chosen on training rows, the epoch of a training by validation rows, and the accuracy is that on test rows. Needs MNIST
+//! Inputs and weights of linear, convolution and batch norm layers have the bits of the column, what flows into the network
+//! 8, biases 16. Everything is chosen on training rows, the epoch of a training by validation rows, and the accuracy is that on test rows. Needs MNIST
 //! in `$MASE_DATA` for LeNet-5; without it that table is left out with a word.
 
 use crate::table::print;
 use anyhow::{Result, anyhow};
 use config::Table;
 use data::{Dataset, OpenOptions};
-use engine::{Network, OptimizerKind};
+use engine::{LearnScales, Network, OptimizerKind};
 use ir::Graph;
 use passes::{Context, Program};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use train::{Cosine, FitConfig, evaluate, fit, load_weights};
+use train::{Cosine, FitConfig, ScalesPer, evaluate, fit, learnable, load_weights};
 
 /// A network, its data and its training.
 struct Case {
@@ -47,59 +47,85 @@ const CASES: [Case; 2] = [
     },
 ];
 
-const BITS: [u32; 4] = [8, 6, 4, 3];
+const BITS: [u32; 5] = [8, 6, 4, 3, 2];
+/// Bits of what flows into the network.
+const INPUT_BITS: u32 = 8;
 const SEEDS: u64 = 3;
 /// Rows that formats, weights and biases are chosen by.
 const SAMPLES: usize = 4096;
 
-/// A name, passes, and whether the result is trained.
-type Method = (&'static str, &'static [&'static str], bool);
+/// A name, passes, and how the result is trained, if it is.
+type Method = (&'static str, &'static [&'static str], Option<Learning>);
+
+/// The scales that a training learns.
+type Learning = (LearnScales, ScalesPer);
 
 /// The steps, line by line.
-const METHODS: [Method; 11] = [
-    ("plain rounding", &[QUANTIZE], false),
-    ("calibrated, min_max", &[QUANTIZE, MIN_MAX], false),
+const METHODS: [Method; 14] = [
+    ("plain rounding", &[QUANTIZE], None),
+    ("calibrated, min_max", &[QUANTIZE, MIN_MAX], None),
     (
         "calibrated, percentile 0.999",
         &[QUANTIZE, PERCENTILE],
-        false,
+        None,
     ),
-    (
-        "calibrated, mse in the float network",
-        &[QUANTIZE, FLOAT],
-        false,
-    ),
-    ("calibrated, mse", &[QUANTIZE, MSE], false),
-    ("+ unsigned inputs", &[QUANTIZE, UNSIGNED], false),
-    ("+ fold", &[FOLD, QUANTIZE, UNSIGNED], false),
+    ("calibrated, mse", &[QUANTIZE, MSE], None),
+    ("calibrated, loss", &[QUANTIZE, LOSS], None),
+    ("+ unsigned inputs", &[QUANTIZE, UNSIGNED], None),
+    ("+ fold", &[FOLD, QUANTIZE, UNSIGNED], None),
     (
         "+ bias correction",
         &[FOLD, QUANTIZE, UNSIGNED, CORRECT],
-        false,
+        None,
     ),
-    ("+ GPTQ", &[FOLD, QUANTIZE, UNSIGNED, GPTQ, CORRECT], false),
+    ("+ GPTQ", &[FOLD, QUANTIZE, UNSIGNED, GPTQ, CORRECT], None),
     (
-        "+ GPTQ, largest inputs first",
-        &[FOLD, QUANTIZE, UNSIGNED, ACT_ORDER, CORRECT],
-        false,
+        "+ calibrated again",
+        &[
+            FOLD,
+            QUANTIZE,
+            UNSIGNED,
+            GPTQ,
+            CORRECT,
+            AGAIN,
+            CORRECT_AGAIN,
+        ],
+        None,
     ),
     (
-        "quantisation-aware training",
+        "training with formats",
         &[FOLD, QUANTIZE, UNSIGNED],
-        true,
+        Some(FIXED),
+    ),
+    (
+        "+ learned powers of two",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        Some((LearnScales::PowerOfTwo, ScalesPer::Tensor)),
+    ),
+    (
+        "+ learned real scales",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        Some((LearnScales::Real, ScalesPer::Tensor)),
+    ),
+    (
+        "+ of every channel",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        Some((LearnScales::Real, ScalesPer::Channel)),
     ),
 ];
+const FIXED: Learning = (LearnScales::Fixed, ScalesPer::Tensor);
 const FOLD: &str = "fuse_batch_norm = {}";
 /// Stands for the rules of the case.
 const QUANTIZE: &str = "quantize";
 const MIN_MAX: &str = "calibrate = { method = \"min_max\", SAMPLES }";
 const PERCENTILE: &str = "calibrate = { method = \"percentile\", SAMPLES }";
-const FLOAT: &str = "calibrate = { observe = \"float\", SAMPLES }";
-const MSE: &str = "calibrate = { SAMPLES }";
-const UNSIGNED: &str = "calibrate = { unsigned = true, SAMPLES }";
+const MSE: &str = "calibrate = { method = \"mse\", SAMPLES }";
+const LOSS: &str = "calibrate = { method = \"loss\", SAMPLES }";
+const UNSIGNED: &str = "calibrate = { method = \"loss\", unsigned = true, SAMPLES }";
 const GPTQ: &str = "gptq = { SAMPLES }";
-const ACT_ORDER: &str = "gptq = { act_order = true, SAMPLES }";
 const CORRECT: &str = "correct_bias = { SAMPLES }";
+const AGAIN: &str = "calibrate_2 = { method = \"loss\", SAMPLES }";
+const CORRECT_AGAIN: &str = "correct_bias_2 = { SAMPLES }";
 
 /// Prints a table for each network.
 pub fn run() -> Result<()> {
@@ -116,30 +142,35 @@ pub fn run() -> Result<()> {
 
 impl Case {
     fn run(&self, data: &Dataset, folder: &Path) -> Result<()> {
-        let mut float = Vec::new();
+        let (mut float, mut float_longer) = (Vec::new(), Vec::new());
         let mut cells = vec![vec![Vec::new(); BITS.len()]; METHODS.len()];
         let mut fastest = Duration::MAX;
         for seed in 0..SEEDS {
             let trained = self.trained(data, seed, folder)?;
             float.push(accuracy(&trained, data)?);
+            let longer = self.fit(trained.clone(), FIXED, data, seed, self.retraining, folder)?;
+            float_longer.push(accuracy(&longer, data)?);
             for (cells, method) in cells.iter_mut().zip(METHODS) {
                 for (cell, bits) in cells.iter_mut().zip(BITS) {
                     let (graph, gptq) = self.quantized(&trained, data, method.1, bits)?;
                     fastest = gptq.map_or(fastest, |time| time.min(fastest));
-                    let graph = if method.2 {
-                        self.fit(graph, data, seed, self.retraining, folder)?
-                    } else {
-                        graph
+                    let graph = match method.2 {
+                        Some(learning) => {
+                            self.fit(graph, learning, data, seed, self.retraining, folder)?
+                        }
+                        None => graph,
                     };
                     cell.push(accuracy(&graph, data)?);
                 }
             }
         }
         println!(
-            "{} on {}: test accuracy in percent, mean of {SEEDS} seeds (largest − smallest); float {}",
+            "{} on {}: test accuracy in percent, mean of {SEEDS} seeds (largest − smallest); float {}, trained as long as \
+             with formats {}",
             self.network,
             self.dataset,
-            spread(&float)
+            spread(&float),
+            spread(&float_longer)
         );
         let line = |(method, cells): (&Method, &Vec<Vec<f64>>)| {
             let name = method.0.to_owned();
@@ -147,7 +178,10 @@ impl Case {
             [name].into_iter().chain(cells).collect()
         };
         let rows: Vec<Vec<String>> = METHODS.iter().zip(&cells).map(line).collect();
-        print(&["", "8 bits", "6 bits", "4 bits", "3 bits"], &rows);
+        print(
+            &["", "8 bits", "6 bits", "4 bits", "3 bits", "2 bits"],
+            &rows,
+        );
         println!(
             "gptq on {SAMPLES} rows: {:.1} ms at best\n",
             fastest.as_secs_f64() * 1e3
@@ -162,19 +196,20 @@ impl Case {
         };
         let mut graph = models::build(self.network, &info)?;
         graph.initialize(seed);
-        self.fit(graph, data, seed, self.training, folder)
+        self.fit(graph, FIXED, data, seed, self.training, folder)
     }
 
     /// The graph of the epoch with the lowest validation loss.
     fn fit(
         &self,
         graph: Graph,
+        (learn, per): Learning,
         data: &Dataset,
         seed: u64,
         (max_epochs, learning_rate): (u64, f64),
         folder: &Path,
     ) -> Result<Graph> {
-        let mut network = Network::new(graph, 1)?;
+        let mut network = Network::learning(learnable(graph, learn, per), learn, 1)?;
         let config = FitConfig {
             batch_size: self.batch_size,
             max_epochs,
@@ -232,7 +267,10 @@ impl Case {
             format!("{layer} = {{ name = \"integer\", {fields} }}")
         };
         let rules: Vec<String> = self.layers.iter().map(rule).collect();
-        format!("quantize = {{ by = \"type\", {} }}", rules.join(", "))
+        format!(
+            "quantize = {{ by = \"type\", input_width = {INPUT_BITS}, {} }}",
+            rules.join(", ")
+        )
     }
 }
 

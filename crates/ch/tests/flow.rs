@@ -163,6 +163,8 @@ fn a_pipeline_runs_without_a_file_and_instead_of_that_of_a_file() {
         "calibrate",
         "gptq",
         "correct_bias",
+        "calibrate_2",
+        "correct_bias_2",
     ];
     assert_eq!(keys("transform jsc-toy jsc-sim --pipeline ptq"), ptq);
     let head = "model = \"jsc-toy\"\ndataset = \"jsc-sim\"\n";

@@ -9,7 +9,10 @@ use flate2::write::GzEncoder;
 use folder::Folder;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
+use std::path::Path;
 use std::process::Command;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 /// The address space of the program in kilobytes: what a file may take, three times, and the program itself.
 const LIMIT: u64 = 1_000_000;
@@ -242,4 +245,75 @@ fn packed_images_are_not_unpacked_without_end() {
         );
     }
     refused(&folder, "data info mnist --data-dir .");
+}
+
+/// An array of zeros with this many values of eight bytes, as NumPy packs it.
+fn packed_array(archive: &mut ZipWriter<File>, name: &str, shape: &str, n_bytes: usize) {
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}\n");
+    archive
+        .start_file(format!("{name}.npy"), SimpleFileOptions::default())
+        .unwrap();
+    archive.write_all(b"\x93NUMPY\x01\x00").unwrap();
+    archive
+        .write_all(&(header.len() as u16).to_le_bytes())
+        .unwrap();
+    archive.write_all(header.as_bytes()).unwrap();
+    let block = vec![0; MEGABYTE.min(n_bytes)];
+    for _ in 0..n_bytes / block.len() {
+        archive.write_all(&block).unwrap();
+    }
+}
+
+#[test]
+fn packed_arrays_are_not_unpacked_without_end() {
+    let folder = Folder::new("hostile_arrays");
+    let create = |name: &str| ZipWriter::new(File::create(folder.join(name)).unwrap());
+    let shape = format!("10, {}", UNPACKED / MEGABYTE * MEGABYTE / 80);
+    let mut archive = create("features.npz");
+    packed_array(&mut archive, "x", &shape, UNPACKED);
+    packed_array(&mut archive, "y", "10,", 80);
+    archive.finish().unwrap();
+    refused(&folder, "data info features.npz:y");
+    let mut archive = create("labels.npz");
+    packed_array(&mut archive, "x", "10, 1", 80);
+    packed_array(&mut archive, "y", &shape, UNPACKED);
+    archive.finish().unwrap();
+    refused(&folder, "data info labels.npz:y");
+}
+
+/// The small file of jets of the tests of `data`, with one place changed.
+fn jets(folder: &Folder, from: &[u8], to: &[u8]) {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/tests/fixtures/jets.h5");
+    let mut bytes = fs::read(fixture).unwrap();
+    let places: Vec<usize> = (0..bytes.len() - from.len())
+        .filter(|&at| bytes[at..].starts_with(from))
+        .collect();
+    let &[at] = places.as_slice() else {
+        panic!("{from:?} is at {places:?}");
+    };
+    bytes[at..][..to.len()].copy_from_slice(to);
+    fs::create_dir_all(folder.join("jsc")).unwrap();
+    let name = "jsc/processed-pythia82-lhc13-all-pt1-50k-r1_h022_e0175_t220_nonu_truth.z";
+    fs::write(folder.join(name), bytes).unwrap();
+}
+
+#[test]
+fn records_are_not_read_without_end() {
+    let folder = Folder::new("hostile_records");
+    // The rows that the file declares, and the rows that it might have.
+    let rows = |count: u64| [count.to_le_bytes(), count.to_le_bytes()].concat();
+    for count in [4_000_000, u64::from(u32::MAX)] {
+        jets(&folder, &rows(157), &rows(count));
+        refused(&folder, "data info jsc --data-dir .");
+    }
+    jets(&folder, &rows(157), &rows(u64::MAX));
+    let error = refusal(&folder, "data info jsc --data-dir .");
+    assert!(
+        error.contains("rows, more than the 4294967295 that are read"),
+        "{error}"
+    );
+    // The rows and the bytes of a chunk.
+    let chunk = |rows: u32| [rows.to_le_bytes(), 127_u32.to_le_bytes()].concat();
+    jets(&folder, &chunk(50), &chunk(2_000_000));
+    refused(&folder, "data info jsc --data-dir .");
 }

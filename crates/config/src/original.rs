@@ -221,4 +221,17 @@ mod tests {
             "{found}"
         );
     }
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        for (pattern, matching, other) in [
+            ("lm", "lm", "lms"),
+            ("vgg*", "vggish", "myvgg"),
+            ("*net", "lutnet", "nets"),
+            ("*on*", "wikitonic", "wiki"),
+        ] {
+            assert!(is_match(pattern, matching), "{pattern}: {matching}");
+            assert!(!is_match(pattern, other), "{pattern}: {other}");
+        }
+    }
 }

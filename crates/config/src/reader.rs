@@ -83,16 +83,15 @@ impl<'a> Reader<'a> {
         let Value::Int(number) = item.value else {
             return self.wrong_kind(key, item, "a whole number", &item.value);
         };
-        if !range.contains(&number) {
-            let bound = if number < *range.start() {
-                format!("below {}", range.start())
-            } else {
-                format!("above {}", range.end())
-            };
-            self.problem(item.span.clone(), format!("{key}: {number} is {bound}"));
-            return None;
-        }
-        Some(number)
+        let bound = if number < *range.start() {
+            format!("below {}", range.start())
+        } else if number > *range.end() {
+            format!("above {}", range.end())
+        } else {
+            return Some(number);
+        };
+        self.problem(item.span.clone(), format!("{key}: {number} is {bound}"));
+        None
     }
 
     /// A number of at least one.

@@ -54,3 +54,31 @@ fn words<T>(seed: u64, items: &[T], word: impl Fn(&T) -> u64) -> u64 {
 pub(crate) fn mix(hash: u64, word: u64) -> u64 {
     (hash ^ word).wrapping_mul(PRIME).rotate_left(31)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrays::InputArray;
+
+    /// Hashes stand in caches and in the files of runs; these were computed from the definition in Python.
+    #[test]
+    fn hashes_stay_the_same() {
+        assert_eq!(bytes(b""), 0xb0b3_b8b9_7169_085c);
+        assert_eq!(bytes(b"hello, world"), 0x8053_a8f1_22f9_7428);
+        let table = dataset(&[0.5, -1.0, 2.0, 0.0], &[1, 0], &[0, 2]);
+        assert_eq!(table, 0xb5e0_f283_26bd_c26d);
+        let input = |name: &str, shape: &[usize], values| InputArray {
+            name: name.to_owned(),
+            shape: shape.to_vec(),
+            values,
+        };
+        let named = Arrays {
+            inputs: vec![
+                input("ids", &[2, 2], Values::I64(vec![3, -4, 1 << 40, 0])),
+                input("mask", &[2], Values::F32(vec![0.5, -1.0])),
+            ],
+            labels: vec![1, 0],
+        };
+        assert_eq!(arrays(&named, &[0, 2]), 0xae35_9a2d_a6d3_1525);
+    }
+}

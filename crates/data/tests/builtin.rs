@@ -38,6 +38,44 @@ fn the_same_seed_gives_the_same_bits() {
     assert_eq!(a.val.indices(), c.val.indices());
 }
 
+/// Rows and pixels that Python computed from the definitions.
+#[test]
+fn drawn_rows_are_those_of_the_definition() {
+    let close =
+        |got: f32, expected: f32| assert!((got - expected).abs() < 2e-5, "{got}, not {expected}");
+    let set = sim(3);
+    #[rustfmt::skip]
+    let cases = [
+        (0, 1, [0.88051, 0.08996, -1.09065, -0.82635, -1.06952, -0.62148, -0.27126, -0.6675, -0.27141, -0.40419, -0.42833,
+                -0.88987, -0.363, -0.77106, -1.11235, -1.37341]),
+        (119_999, 4, [-0.04608, 0.43149, -0.1399, -0.03162, 0.91532, 0.58937, 2.60846, 1.72755, 2.60833, 1.00487, 0.16706,
+                      -0.24413, 1.24198, 1.15392, 0.20693, -0.12147]),
+    ];
+    for (row, label, expected) in cases {
+        assert_eq!(set.train.labels()[row], label);
+        let got = &set.train.rows()[16 * row..][..16];
+        for (&got, expected) in got.iter().zip(expected) {
+            close(got, expected);
+        }
+    }
+    let options = OpenOptions {
+        seed: 3,
+        ..OpenOptions::default()
+    };
+    let images = open("toy_tiny", &options).unwrap();
+    #[rustfmt::skip]
+    let cases = [
+        (0, [(0, 0.11132), (27, 0.08711), (28, 0.07123), (29, 0.00129), (783, 0.24862), (292, 0.94214)]),
+        (1, [(0, 0.15311), (27, 0.16411), (28, 0.22903), (29, 0.0727), (783, 0.1985), (612, 0.99154)]),
+    ];
+    for (row, pixels) in cases {
+        let image = &images.train.rows()[784 * row..][..784];
+        for (pixel, expected) in pixels {
+            close(image[pixel], expected);
+        }
+    }
+}
+
 /// The share of rows below each published quantile is its probability: five standard errors, 17 points, 80 curves.
 #[test]
 fn jsc_sim_follows_its_quantiles() {

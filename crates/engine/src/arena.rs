@@ -177,6 +177,57 @@ mod tests {
         assert_eq!(place_in_time(&chain).1, 128);
     }
 
+    fn lifetimes(buffers: &[(usize, usize, usize)]) -> Vec<Lifetime> {
+        let lifetime = |&(len, first, last): &(usize, usize, usize)| Lifetime { len, first, last };
+        buffers.iter().map(lifetime).collect()
+    }
+
+    /// Gaps join with those before and behind them, and one at the end of the arena grows.
+    #[test]
+    fn gaps_are_joined_and_the_smallest_is_taken() {
+        let joined = lifetimes(&[
+            (16, 0, 1),
+            (32, 0, 0),
+            (16, 0, 2),
+            (48, 2, 3),
+            (32, 3, 3),
+            (64, 4, 4),
+            (16, 4, 4),
+            (0, 4, 4),
+        ]);
+        let spans = vec![32..48, 0..32, 48..64, 0..48, 48..80, 0..64, 64..80, 0..0];
+        assert_eq!(place_in_time(&joined), (spans, 80));
+        let chosen = lifetimes(&[
+            (32, 0, 0),
+            (16, 0, 9),
+            (16, 0, 0),
+            (16, 0, 9),
+            (10, 1, 1),
+            (20, 1, 1),
+            (16, 2, 2),
+            (16, 2, 2),
+        ]);
+        let spans = vec![0..32, 32..48, 48..64, 64..80, 48..58, 0..20, 48..64, 0..16];
+        assert_eq!(place_in_time(&chosen), (spans, 80));
+    }
+
+    #[test]
+    fn the_lowest_gap_that_is_long_enough_is_taken() {
+        for (occupied, size, start) in [
+            (&[][..], 8, 0),
+            (&[16..32, 64..80], 16, 0),
+            (&[16..32, 64..80], 17, 32),
+            (&[0..16, 32..48], 16, 16),
+            (&[0..16, 32..48], 17, 48),
+            (&[0..64, 16..32], 1, 64),
+        ] {
+            assert_eq!(lowest_gap(occupied, size), start, "{occupied:?} {size}");
+        }
+        let buffers = lifetimes(&[(32, 0, 0), (16, 0, 9), (16, 0, 0), (16, 0, 9), (16, 1, 9)]);
+        let spans = vec![0..32, 32..48, 48..64, 64..80, 0..16];
+        assert_eq!(place_by_size(&buffers), (spans, 80));
+    }
+
     proptest! {
         #[test]
         fn buffers_alive_together_are_disjoint(raw in prop::collection::vec((0_usize..100, 0_usize..20, 0_usize..20), 0..40)) {

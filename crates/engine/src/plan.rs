@@ -271,6 +271,11 @@ impl Plan {
         Ok(())
     }
 
+    /// The number of results of the graph.
+    pub fn output_count(&self) -> usize {
+        self.shards[0].program.outputs.len()
+    }
+
     /// Calls `read` with every part of result `k`, in row order.
     pub fn for_each_output(&self, k: usize, mut read: impl FnMut(&[f32])) {
         for shard in &self.shards {

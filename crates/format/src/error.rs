@@ -205,6 +205,12 @@ mod tests {
             ("jcs", "jsc", 1),
             ("integer", "interger", 1),
             ("kitten", "sitting", 3),
+            // Neighbours change places once, and others not at all.
+            ("abcd", "badc", 2),
+            ("xab", "xba", 1),
+            ("axb", "bxa", 2),
+            ("ca", "abc", 3),
+            ("aabb", "bbaa", 3),
         ] {
             assert_eq!(edit_distance(a, b), edits, "{a} {b}");
             assert_eq!(edit_distance(b, a), edits, "{b} {a}");

@@ -201,6 +201,16 @@ impl Format {
         }
     }
 
+    /// The format of every element of an array of this shape, where stored fields make them differ.
+    pub fn of_elements(&self, shape: &[usize]) -> Option<Vec<Self>> {
+        match self {
+            Self::StoredInteger(stored) => Some(stored.of_elements(shape)),
+            Self::StoredAffine(stored) => Some(stored.of_elements(shape)),
+            Self::StoredBipolar(stored) => Some(stored.of_elements(shape)),
+            _ => None,
+        }
+    }
+
     /// The shape of the stored fields for an array of this shape; nothing if it has not the axis along which they lie.
     pub fn stored_shape(&self, shape: &[usize]) -> Option<Vec<usize>> {
         match self {

@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::Format;
 use crate::catalog::FormatEntry;
 use crate::codes::{Codes, Scale};
 use crate::error::FormatError;
@@ -28,7 +29,9 @@ pub struct StoredArray {
 }
 
 /// A format whose fields may be stored.
-pub(crate) trait Storable: NumberFormat + Clone + fmt::Debug + PartialEq {
+pub(crate) trait Storable:
+    NumberFormat + Clone + fmt::Debug + PartialEq + Into<Format>
+{
     /// The fields that may be, each with a value that the format takes in its place.
     const STORABLE: &'static [(&'static str, FieldValue)];
     /// Bits that a stored value of this field takes, beside the elements.
@@ -139,6 +142,8 @@ pub(crate) trait StoredFields: Sized {
     fn without_arrays(&self) -> Self;
     /// The stored fields and their values, as far as they are there.
     fn arrays(&self) -> Vec<(&'static str, Option<&StoredArray>)>;
+    /// The format of every element of an array of this shape.
+    fn of_elements(&self, shape: &[usize]) -> Vec<Format>;
     /// The shape of its arrays for an array of this shape; nothing if it has no such axis.
     fn array_shape(&self, shape: &[usize]) -> Option<Vec<usize>>;
 }
@@ -205,6 +210,12 @@ impl<F: Storable> StoredFields for Stored<F> {
         arrays
             .map(|(name, array)| (*name, array.as_deref()))
             .collect()
+    }
+
+    fn of_elements(&self, shape: &[usize]) -> Vec<Format> {
+        let mut formats = Vec::with_capacity(shape.iter().product());
+        for_each_place(self, shape, |_, format| formats.push(format.clone().into()));
+        formats
     }
 
     fn array_shape(&self, shape: &[usize]) -> Option<Vec<usize>> {
@@ -496,7 +507,8 @@ impl<F: Storable> ArrayFormat for Stored<F> {
         self.quantize(x, shape, &mut y);
         let widths = self.formats().iter().map(NumberFormat::code_width);
         let mut codes = Codes::zeroed(widths.max().unwrap_or(1).max(1), x.len());
-        for_each_place(self, shape, |index, element| {
+        for_each_place(self, shape, |index, format| {
+            let element = format.element(Scale::One);
             codes.set(index, element.encode_any(y[index]));
         });
         codes
@@ -505,8 +517,8 @@ impl<F: Storable> ArrayFormat for Stored<F> {
     fn decode(&self, codes: &Codes, shape: &[usize]) -> Vec<f32> {
         check_lengths(shape, codes.len, codes.len);
         let mut y = vec![0.0; codes.len];
-        for_each_place(self, shape, |index, element| {
-            y[index] = element.decode(codes.get(index));
+        for_each_place(self, shape, |index, format| {
+            y[index] = format.element(Scale::One).decode(codes.get(index));
         });
         y
     }
@@ -544,11 +556,11 @@ impl<F: Storable> ArrayFormat for Stored<F> {
 fn for_each_place<F: Storable>(
     stored: &Stored<F>,
     shape: &[usize],
-    mut visit: impl FnMut(usize, &F::Element),
+    mut visit: impl FnMut(usize, &F),
 ) {
     let formats = &stored.places().formats;
     for (index, place) in stored.place_of_each(shape).into_iter().enumerate() {
-        visit(index, &formats[place].element(Scale::One));
+        visit(index, &formats[place]);
     }
 }
 

@@ -86,4 +86,57 @@ mod tests {
             assert!(!is_temporary(OsStr::new(name)), "{name}");
         }
     }
+
+    /// An empty folder of the system's.
+    fn folder(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("interop_{name}_{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn a_file_is_replaced_or_left_as_it_was() {
+        let folder = folder("replaced");
+        let path = folder.join("a");
+        write_file(&path, b"old").unwrap();
+        write_file(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        // A folder is no place for a file.
+        fs::create_dir_all(folder.join("b/c")).unwrap();
+        assert!(write_file(&folder.join("b"), b"x").is_err());
+        let error = write_file(Path::new("/"), b"x").unwrap_err();
+        assert_eq!(error.to_string(), "the path has no file name");
+        assert_eq!(names(&folder), ["a", "b"]);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn temporary_files_are_removed_from_all_folders() {
+        let folder = folder("removed");
+        fs::create_dir_all(folder.join("inner/.x.1.tmp")).unwrap();
+        for name in [
+            "a",
+            ".a.12.tmp",
+            "inner/b",
+            "inner/.b.7.tmp",
+            "inner/.x.1.tmp/.c.3.tmp",
+        ] {
+            fs::write(folder.join(name), b"").unwrap();
+        }
+        remove_temporary_files(&folder).unwrap();
+        assert_eq!(names(&folder), ["a", "inner"]);
+        assert_eq!(names(&folder.join("inner")), [".x.1.tmp", "b"]);
+        assert!(names(&folder.join("inner/.x.1.tmp")).is_empty());
+        fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -130,4 +130,31 @@ mod tests {
         assert_eq!(Budget::of_size(10).max(), MIN_BYTES);
         assert!(budget.take_array(usize::MAX, 8).is_err());
     }
+
+    #[test]
+    fn sizes_are_shown_in_whole_units() {
+        for (bytes, text) in [
+            (999, "999 bytes"),
+            (1_000, "1 kB"),
+            (1_001, "2 kB"),
+            (999_999, "1000 kB"),
+            (1_000_000, "1 MB"),
+            (9_999_999_999, "10000 MB"),
+            (10_000_000_000, "10 GB"),
+            (10_000_000_001, "11 GB"),
+        ] {
+            assert_eq!(shown(bytes), text);
+        }
+    }
+
+    #[test]
+    fn no_more_is_given_back_than_was_there() {
+        let budget = Budget::of_size(7);
+        budget.take(10).unwrap();
+        assert_eq!((budget.left(), budget.size()), (MIN_BYTES - 10, 7));
+        budget.give_back(4);
+        assert_eq!(budget.left(), MIN_BYTES - 6);
+        budget.give_back(100);
+        assert_eq!(budget.left(), MIN_BYTES);
+    }
 }

@@ -5,7 +5,7 @@
 
 use crate::Budget;
 use crate::columns::{MAX_ROWS, Table, TableError, TableProblem, column};
-use hdf5_pure::{Dataset, Datatype, DatatypeByteOrder, File, FormatError};
+use hdf5_pure::{Datatype, DatatypeByteOrder, File, FormatError};
 use std::ops::Range;
 use std::path::Path;
 
@@ -82,7 +82,8 @@ fn table(file: &File, budget: &Budget, records: Records) -> Result<Table, TableP
         ));
     };
     let layout = Layout::new(&datatype, records)?;
-    let window = window_rows(&dataset, &layout).map_err(wrong)?;
+    let chunk = dataset.chunk_shape().map_err(wrong)?;
+    let window = window_rows(chunk.and_then(|axes| axes.first().copied()), &layout);
     check_size(n_rows, window, &layout, budget)?;
     let mut table = Table {
         features: records.features.iter().map(ToString::to_string).collect(),
@@ -110,13 +111,10 @@ fn table(file: &File, budget: &Budget, records: Records) -> Result<Table, TableP
 }
 
 /// Whole chunks, as many as fit a window: a chunk is then unpacked once.
-fn window_rows(dataset: &Dataset, layout: &Layout) -> Result<u64, hdf5_pure::Error> {
-    let chunk = dataset
-        .chunk_shape()?
-        .and_then(|shape| shape.first().copied());
-    let chunk = chunk.unwrap_or(1).max(1);
+fn window_rows(chunk_rows: Option<u64>, layout: &Layout) -> u64 {
+    let chunk = chunk_rows.unwrap_or(1).max(1);
     let chunks = WINDOW_BYTES / (layout.size as u64).saturating_mul(chunk).max(1);
-    Ok(chunk.saturating_mul(chunks.max(1)))
+    chunk.saturating_mul(chunks.max(1))
 }
 
 /// Charges the table, and a window of records twice: packed and unpacked.
@@ -159,7 +157,8 @@ struct Field {
 #[derive(Clone, Copy)]
 enum Kind {
     Float,
-    Integer,
+    Signed,
+    Unsigned,
 }
 
 impl Layout {
@@ -251,8 +250,13 @@ impl Field {
             Datatype::FixedPoint {
                 size: size @ 1..=8,
                 byte_order,
+                layout,
+            } if layout.signed => (Kind::Signed, *size, byte_order),
+            Datatype::FixedPoint {
+                size: size @ 1..=8,
+                byte_order,
                 ..
-            } => (Kind::Integer, *size, byte_order),
+            } => (Kind::Unsigned, *size, byte_order),
             _ => return None,
         };
         let is_big_endian = match order {
@@ -275,7 +279,8 @@ impl Field {
             (Kind::Float, false, &[a, b, c, d]) => f64::from(f32::from_le_bytes([a, b, c, d])),
             (Kind::Float, true, &[a, b, c, d]) => f64::from(f32::from_be_bytes([a, b, c, d])),
             (Kind::Float, ..) => f64::from_bits(self.word(bytes)),
-            (Kind::Integer, ..) => {
+            (Kind::Unsigned, ..) => self.word(bytes) as f64,
+            (Kind::Signed, ..) => {
                 let unused = 64 - 8 * bytes.len() as u32;
                 ((self.word(bytes) << unused) as i64 >> unused) as f64
             }
@@ -289,5 +294,79 @@ impl Field {
         } else {
             bytes.iter().rev().fold(0, join)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Records of this size, of which so many fields are features.
+    fn layout(size: usize, n_features: usize) -> Layout {
+        let field = |_| Field {
+            name: String::new(),
+            bytes: 0..1,
+            kind: Kind::Unsigned,
+            is_big_endian: false,
+        };
+        Layout {
+            size,
+            features: (0..n_features).map(field).collect(),
+            one_hot: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_window_is_the_chunks_that_fit_eight_mebibytes() {
+        let cases = [
+            // Records without chunks: as many as fit.
+            (None, 8, 1 << 20),
+            (None, 3, 2_796_202),
+            (None, 1 << 24, 1),
+            // Chunks: whole ones, and at least one.
+            (Some(50), 100, 83_850),
+            (Some(1 << 20), 8, 1 << 20),
+            (Some(3 << 18), 8, 3 << 18),
+            (Some(1 << 30), 8, 1 << 30),
+            (Some(0), 8, 1 << 20),
+            (Some(u64::MAX), 8, u64::MAX),
+        ];
+        for (chunk, size, rows) in cases {
+            assert_eq!(
+                window_rows(chunk, &layout(size, 1)),
+                rows,
+                "{chunk:?} of {size}"
+            );
+        }
+    }
+
+    /// The charge is exact: the budget of any file is used up by one byte more.
+    #[test]
+    fn a_table_and_two_windows_are_charged() {
+        let charged = |n_rows, window, size, n_features| {
+            let budget = Budget::of_size(0);
+            check_size(n_rows, window, &layout(size, n_features), &budget)
+                .map(|()| budget.max() - budget.left())
+        };
+        assert_eq!(charged(10, 1, 0, 3).unwrap(), 10 * 16);
+        assert_eq!(charged(1, 100, 7, 0).unwrap(), 4 + 1400);
+        assert_eq!(charged(7_999_999, 1, 16, 7).unwrap(), 256_000_000);
+        for (n_rows, window) in [(8_000_000, 1), (1, 8_000_000), (1, u64::MAX)] {
+            let problem = charged(n_rows, window, 16, 7).unwrap_err();
+            assert!(matches!(problem, TableProblem::Budget(_)), "{problem}");
+        }
+    }
+
+    #[test]
+    fn rows_are_counted_with_32_bits() {
+        let budget = Budget::of_size(u64::MAX);
+        let check = |n_rows| check_size(n_rows, 1, &layout(1, 1), &budget);
+        assert!(matches!(check(0), Err(TableProblem::NoRows)));
+        assert!(check(1).is_ok());
+        assert!(check(MAX_ROWS as u64).is_ok());
+        assert_eq!(
+            check(MAX_ROWS as u64 + 1).unwrap_err().to_string(),
+            "has 4294967296 rows, more than the 4294967295 that are read"
+        );
     }
 }

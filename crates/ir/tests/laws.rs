@@ -132,6 +132,12 @@ fn costs_follow_the_formulas() {
 const FORMATS: &[&str] = &[
     "integer(8, -4, signed = false, rounding = floor)",
     "scale_integer(8, channel)",
+    "integer(stored, stored, axis = 1)",
+    "affine(8, 0.1, 3)",
+    "affine(8, stored, stored, axis = 1)",
+    "bipolar(0.5)",
+    "float8(e5m2)",
+    "float4(e2m1)",
     "binary(1)",
     "ternary(2)",
     "log(8)",

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// An instruction-set level. Kernels are compiled for each of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An instruction-set level, worse ones first in order. Kernels are compiled for each of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Isa {
     /// 512-bit vectors: AVX-512 F, DQ, BW and VL, with AVX2 and FMA.
@@ -51,12 +51,10 @@ pub fn isa() -> Isa {
 /// Sets the level for tests and comparisons, never above what the CPU has. `None` returns to the default.
 /// Returns the level now in use.
 pub fn force(wanted: Option<Isa>) -> Isa {
-    let best = detect();
-    let chosen = match wanted {
-        Some(isa) if (isa as u8) < best as u8 => isa,
-        Some(_) => best,
-        None => return decide(),
+    let Some(wanted) = wanted else {
+        return decide();
     };
+    let chosen = wanted.min(detect());
     LEVEL.store(chosen as u8, Ordering::Relaxed);
     chosen
 }
@@ -73,12 +71,7 @@ fn decide() -> Isa {
     let asked = std::env::var("MASE_ISA")
         .ok()
         .and_then(|name| Isa::from_name(&name));
-    let asked = asked.unwrap_or(best);
-    let chosen = if (asked as u8) < best as u8 {
-        asked
-    } else {
-        best
-    };
+    let chosen = asked.map_or(best, |asked| asked.min(best));
     LEVEL.store(chosen as u8, Ordering::Relaxed);
     chosen
 }

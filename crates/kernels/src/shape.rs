@@ -91,3 +91,25 @@ pub(crate) fn windows(padded: usize, [kernel, stride, dilation]: [usize; 3]) -> 
         (padded - span) / stride + 1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::windows;
+
+    #[test]
+    fn windows_are_those_that_fit() {
+        for (padded, window, count) in [
+            (8, [3, 1, 1], 6),
+            (8, [3, 2, 1], 3),
+            (9, [3, 2, 1], 4),
+            (8, [3, 1, 2], 4),
+            (5, [3, 1, 2], 1),
+            (4, [3, 1, 2], 0),
+            (10, [2, 3, 5], 2),
+            (0, [1, 1, 1], 0),
+            (7, [1, 1, 3], 7),
+        ] {
+            assert_eq!(windows(padded, window), count, "{padded} {window:?}");
+        }
+    }
+}

@@ -71,6 +71,22 @@ mod tests {
         assert!(Pool::new(usize::MAX).threads() <= 256);
     }
 
+    /// One item is not worth waking a thread for.
+    #[test]
+    fn several_items_are_the_work_of_the_pool() {
+        let caller = std::thread::current().id();
+        for (threads, n, is_here) in [(1, 3, true), (2, 1, true), (2, 2, false), (2, 9, false)] {
+            let mut places = vec![None; n];
+            let pool = Pool::new(threads);
+            pool.for_each(&mut places, |_, place| {
+                *place = Some(std::thread::current().id());
+            });
+            let all = |place: &Option<_>| (*place == Some(caller)) == is_here;
+            assert!(places.iter().all(all), "{n} items on {pool:?}");
+        }
+        assert_eq!(format!("{:?}", Pool::new(2)), "Pool { threads: 2 }");
+    }
+
     #[test]
     fn every_item_is_visited_once_with_its_index() {
         for threads in [0, 1, 2, 5] {

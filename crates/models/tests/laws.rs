@@ -1,7 +1,7 @@
 //! Laws over the table of models: a new entry is held by them without new test code.
 
 use ir::{Graph, Op, ParamRole};
-use models::{Classes, MODELS, ModelError, ModelInfo, build, find};
+use models::{Classes, MODELS, ModelError, ModelInfo, build, default_input, find};
 
 fn graph(name: &str) -> Graph {
     build(name, &ModelInfo::default()).expect("a model builds with its defaults")
@@ -42,6 +42,23 @@ fn every_name_and_alias_finds_its_own_model() {
             );
         }
     }
+}
+
+/// As in PyTorch, where one segment and no padding are the defaults.
+#[test]
+fn only_the_masks_and_segments_of_bert_may_be_left_out() {
+    let mut found = Vec::new();
+    for entry in MODELS {
+        for node in graph(entry.name).nodes() {
+            let value = default_input(entry.name, &node.name);
+            found.extend(value.map(|value| (entry.name, node.name.clone(), value)));
+        }
+    }
+    let expected = [("token_type_ids", 0), ("attention_mask", 1)]
+        .map(|(input, value)| ("bert-tiny", input.to_owned(), value));
+    found.sort_by_key(|input| input.2);
+    assert_eq!(found, expected);
+    assert_eq!(default_input("lenet", "attention_mask"), None);
 }
 
 #[test]

@@ -293,6 +293,11 @@ fn notes_count_and_name_what_was_left_out() {
         left_out: (0..30).map(|i| format!("x{i}")).collect(),
     };
     assert!(many.notes("w.pt", "net")[0].ends_with("x19, and 10 more"));
+    let full = Loaded {
+        left_out: many.left_out[..20].to_vec(),
+        ..many
+    };
+    assert!(full.notes("w.pt", "net")[0].ends_with("x18, x19"));
 }
 
 #[test]

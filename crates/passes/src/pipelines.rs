@@ -49,7 +49,7 @@ pub static PIPELINES: &[Pipeline] = &[
     },
     Pipeline {
         name: "ptq",
-        about: "post-training quantisation: fold, quantise, calibrate, GPTQ, correct biases",
+        about: "post-training quantisation: fold, quantise, calibrate, GPTQ, correct biases, calibrate again",
         steps: &[
             PipelineStep::new("fuse_batch_norm", "only layers without formats are folded"),
             PipelineStep::new("quantize", "what follows chooses for the formats there are"),
@@ -62,6 +62,14 @@ pub static PIPELINES: &[Pipeline] = &[
                 "the errors that it makes good are those of the final grids",
             ),
             PipelineStep::new("correct_bias", "takes out the mean error that is left"),
+            PipelineStep::new(
+                "calibrate_2",
+                "inputs get the grids that suit the new weights and biases",
+            ),
+            PipelineStep::new(
+                "correct_bias_2",
+                "takes out the mean error of the new grids",
+            ),
         ],
     },
     Pipeline {

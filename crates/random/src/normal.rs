@@ -136,6 +136,54 @@ mod tests {
         close(log_cumulative(-40.0), -804.608_442_014_171_1, 1e-9);
     }
 
+    /// Values of Python's `math.erfc` and `statistics.NormalDist`, in every branch.
+    #[test]
+    fn tails_and_center_agree_with_known_values() {
+        for (x, expected) in [
+            (0.5, -0.368_946_415_288_656_35),
+            (2.0, -0.023_012_909_328_963_49),
+            (3.5, -0.000_232_656_141_376_819_6),
+        ] {
+            close(log_cumulative(x), expected, 1e-6);
+        }
+        for (a, b, expected) in [
+            (-1.0, -0.5, -1.897_905_061_013_982_3),
+            (-0.5, 0.75, -0.766_072_540_804_100_6),
+            (0.25, 2.0, -0.971_424_173_437_400_6),
+            (-9.0, -5.0, -15.064_998_393_989_118),
+            (-8.0, -3.0, -6.607_726_221_510_809),
+            (3.0, 8.0, -6.607_726_221_510_809),
+            (-7.0, -6.9, -27.353_151_209_397_755),
+            (0.0, 1.0, -1.074_862_326_862_071_4),
+            (-1.0, 0.0, -1.074_862_326_862_071_4),
+        ] {
+            close(log_mass(a, b), expected, 1e-6);
+        }
+        for (p, expected) in [
+            (1e-10, -6.361_340_902_404_056),
+            (0.001, -3.090_232_306_167_813),
+            (0.02, -2.053_748_910_631_822_5),
+            (0.02425, -1.972_961_051_311_884_5),
+            (0.03, -1.880_793_608_151_250_9),
+            (0.3, -0.524_400_512_708_040_7),
+            (0.5, 0.0),
+            (0.7, 0.524_400_512_708_040_7),
+            (0.99, 2.326_347_874_040_840_8),
+            (1.0 - 1e-9, 5.997_807_019_601_638),
+        ] {
+            close(quantile(p), expected, 2e-9);
+        }
+        // What is left out is below 2e-9, and where it begins is a matter of bits.
+        let from = |squares: f64| log_mass(-(9.0 + squares).sqrt(), -3.0);
+        assert_eq!(from(40.1), log_cumulative(-3.0));
+        assert!(from(39.9) < log_cumulative(-3.0));
+        assert_eq!(quantile(1.0), f64::INFINITY);
+        assert_eq!(
+            (quantile(-1.0), quantile(2.0)),
+            (f64::NEG_INFINITY, f64::INFINITY)
+        );
+    }
+
     #[test]
     fn quantile_inverts_cumulative() {
         for k in -60..=40 {

@@ -42,7 +42,7 @@ impl Permutation {
         let (left, right) = self.rounds.iter().fold(halves, |(left, right), round| {
             (right, left ^ (round.bits(right) & mask))
         });
-        left << self.half_bits | right
+        (left << self.half_bits) + right
     }
 }
 

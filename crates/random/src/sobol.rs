@@ -115,7 +115,7 @@ type Lead = [u32; 3];
 
 fn lead(directions: &Directions) -> Lead {
     let column = |bit: usize, column: usize| (directions[column] >> (BITS - 1 - bit) & 1) << column;
-    std::array::from_fn(|bit| (0..BITS).fold(0, |row, at| row | column(bit, at)))
+    std::array::from_fn(|bit| (0..BITS).map(|at| column(bit, at)).sum())
 }
 
 /// Number of boxes that a candidate leaves empty together with earlier dimensions, as powers of two: in squares with each of

@@ -75,6 +75,20 @@ mod tests {
         assert_ne!(a.bits(7), a.at(0).bits(7));
     }
 
+    /// The first outputs of the published generator with this state.
+    #[test]
+    fn numbers_are_those_of_split_mix() {
+        let published = [
+            6457827717110365317,
+            3203168211198807973,
+            9817491932198370423,
+            4593380528125082431,
+            16408922859458223821,
+        ];
+        let random = Random { key: 1234567 };
+        assert_eq!([0, 1, 2, 3, 4].map(|k| random.bits(k)), published);
+    }
+
     #[test]
     fn moments_are_those_of_the_distribution() {
         let r = Random::new(3, "moments");

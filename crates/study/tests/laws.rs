@@ -230,6 +230,35 @@ proptest! {
     }
 }
 
+/// A seed stands for the same trials in the next version: the points of every sampler are those in `golden`.
+/// `BLESS=1 cargo test -p study --test laws` rewrites them, which a change of a sampler must be worth.
+#[test]
+fn points_stay_the_same() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let shown = |(name, value): (&String, &Value)| match value.as_f64() {
+        Some(number) if !value.is_i64() => format!("{name} {number:.6e}"),
+        _ => format!("{name} {value}"),
+    };
+    for entry in SAMPLERS {
+        let space = suitable(entry);
+        let points = run(study(entry, space.clone(), 5, 120), 1, &[0]);
+        let line = |point: &Point| {
+            let cells: Vec<String> = space.named(point).iter().map(shown).collect();
+            cells.join(", ") + "\n"
+        };
+        let lines: String = points.iter().map(line).collect();
+        let path = folder.join(format!("{}.txt", entry.name));
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&path, &lines).unwrap();
+        }
+        let golden = std::fs::read_to_string(&path).unwrap();
+        for (number, (got, expected)) in lines.lines().zip(golden.lines()).enumerate() {
+            assert_eq!(got, expected, "{}: trial {number}", entry.name);
+        }
+        assert_eq!(lines.len(), golden.len(), "{}", entry.name);
+    }
+}
+
 /// A cache must not change what a sampler answers when it is asked again for an earlier trial.
 #[test]
 fn earlier_trials_can_be_asked_for_again() {

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use data::{Dataset, Info, Rows, Split};
-use engine::{Network, OptimizerKind};
+use engine::{LearnScales, Network, OptimizerKind};
 use ir::{Graph, Tensor};
 use random::Random;
 use std::fs;
@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use train::{
-    Cosine, Ending, Event, FitConfig, Outcome, TrainError, evaluate, finished, fit, load_weights,
+    Cosine, Ending, Event, FitConfig, Outcome, ScalesPer, TrainError, evaluate, finished, fit,
+    learnable, load_weights, trained_graph,
 };
 
 const NET: &str = r#"graph "net" {
@@ -255,6 +256,93 @@ fn a_pruned_run_goes_on_pruned() {
             assert!(network.to_graph().masks().eq(trained.masks()), "start {k}");
         }
     }
+}
+
+/// The network with formats whose scales are learned.
+fn learner(learn: LearnScales, per: ScalesPer) -> Network {
+    let text = NET
+        .replace("linear(x)", "linear(x: integer(6, 3))")
+        .replace(
+            "out_features = 12 }",
+            "out_features = 12, weight: integer(4, 3) }",
+        )
+        .replace("linear(d1)", "linear(d1: integer(4, 2, false))")
+        .replace(
+            "out_features = 3 }",
+            "out_features = 3, weight: integer(4, 3) }",
+        );
+    let mut graph = Graph::parse(&text).unwrap();
+    graph.initialize(4);
+    Network::learning(learnable(graph, learn, per), learn, 1).unwrap()
+}
+
+#[test]
+fn a_run_that_learns_scales_goes_on_with_them() {
+    for (learn, per) in [
+        (LearnScales::PowerOfTwo, ScalesPer::Tensor),
+        (LearnScales::PowerOfTwo, ScalesPer::Channel),
+        (LearnScales::Real, ScalesPer::Tensor),
+        (LearnScales::Real, ScalesPer::Channel),
+    ] {
+        let folder = Folder::new("scales-whole");
+        let mut whole = learner(learn, per);
+        let start: Vec<f32> = whole
+            .state()
+            .scales()
+            .flat_map(|(_, v)| v.to_vec())
+            .collect();
+        let (outcome, expected) = train_on(&mut whole, &config(&folder.0), None);
+        let end: Vec<f32> = whole
+            .state()
+            .scales()
+            .flat_map(|(_, v)| v.to_vec())
+            .collect();
+        assert!(start.len() >= 4 && start != end, "{learn:?} {per:?}");
+
+        let stopped = Folder::new("scales-stopped");
+        let (halfway, _) = train_on(&mut learner(learn, per), &config(&stopped.0), Some(11));
+        assert_eq!(halfway.ending, Ending::Stopped);
+        let resumed = FitConfig {
+            resume: true,
+            ..config(&stopped.0)
+        };
+        let (_, got) = train_on(&mut learner(learn, per), &resumed, None);
+        assert_eq!(got, expected, "{learn:?} {per:?}");
+
+        // The best checkpoint and the graph that it was trained in make an ordinary network.
+        let best = interop::checkpoint::read(&outcome.best, None)
+            .unwrap()
+            .tensors;
+        let graph = trained_graph(learner(learn, per).graph(), learn, &best).unwrap();
+        let mut learner = learner(learn, per);
+        load_weights(&mut learner, &best).unwrap();
+        let data = dataset(310);
+        let mut plain = Network::new(graph, 1).unwrap();
+        assert_eq!(
+            evaluate(&mut plain, &data.test).unwrap(),
+            evaluate(&mut learner, &data.test).unwrap()
+        );
+    }
+}
+
+#[test]
+fn a_run_does_not_go_on_learning_other_scales() {
+    let folder = Folder::new("scales-other");
+    let mut network = learner(LearnScales::PowerOfTwo, ScalesPer::Tensor);
+    train_on(&mut network, &config(&folder.0), Some(3));
+    let resumed = FitConfig {
+        resume: true,
+        ..config(&folder.0)
+    };
+    let mut fixed = learner(LearnScales::Fixed, ScalesPer::Tensor);
+    let stop = AtomicBool::new(false);
+    let error = fit(&mut fixed, &dataset(310), &resumed, &stop, &mut |_| {}).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("learn_scales is power-of-two in"),
+        "{error}"
+    );
 }
 
 #[test]

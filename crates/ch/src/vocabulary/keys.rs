@@ -110,6 +110,8 @@ pub static KEYS: &[(&str, &str)] = &[
     ("weight_sparsity", "share of all weights that are pruned"),
     ("activation_sparsity", "share of all activations that are pruned"),
     ("formats", "number formats of ports"),
+    ("loss_mse", "distance of the answers from those without rounding, formats chosen by mse"),
+    ("loss_calibrated", "distance of the answers from those without rounding, formats chosen by loss"),
     ("biases", "table of corrected biases"),
     ("corrected", "how many biases were corrected"),
     ("layers", "table of the layers that GPTQ rounded"),

@@ -386,3 +386,26 @@ pub(crate) mod integer {
         Ok(refined(code, frac).map_or(beyond, |(code, _)| code.min as i64))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function that is constant has the gradient of a constant, so gradients alone do not hold the values.
+    #[test]
+    fn values_are_those_of_the_definition() {
+        for x in [-3.0_f32, -0.5, 0.0, 0.25, 2.0] {
+            let exact = f64::from(x);
+            for (got, expected) in [
+                (Sigmoid.value(x), 1.0 / (1.0 + (-exact).exp())),
+                (Tanh.value(x), exact.tanh()),
+                (Relu.value(x), exact.max(0.0)),
+            ] {
+                assert!(
+                    (f64::from(got) - expected).abs() < 1e-6,
+                    "{x}: {got}, not {expected}"
+                );
+            }
+        }
+    }
+}

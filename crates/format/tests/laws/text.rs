@@ -203,6 +203,46 @@ fn errors_say_what_and_where() {
     }
 }
 
+/// The last values before an error, and the first that are one.
+#[test]
+fn bounds_are_within() {
+    for spec in [
+        "integer(1)",
+        "integer(64)",
+        "integer(8, -104)",
+        "integer(8, 149)",
+        "log(4, 133)",
+        "log(4, -126)",
+        "mxint(8, -1)",
+        "mxint(8, [-1, 1])",
+        "ternary(mean = 0)",
+        "minifloat_ieee(5, 4)",
+        "minifloat_ieee(28, 4)",
+    ] {
+        assert!(Format::parse(spec).is_ok(), "{spec}");
+    }
+    let size = "must be at least 1, or -1 for the whole last axis";
+    let sizes = "must list sizes of at least 1, or -1 for a whole axis";
+    for (spec, field, rule) in [
+        (
+            "log(4, 134)",
+            "exponent_bias 134",
+            "puts the exponents -134 to -127 outside -126 to 126",
+        ),
+        (
+            "log(4, -127)",
+            "exponent_bias -127",
+            "puts the exponents 127 to 134 outside -126 to 126",
+        ),
+        ("mxint(8, -2)", "block_size -2", size),
+        ("mxint(8, [4, 0])", "block_size [4, 0]", sizes),
+        ("mxint(8, [])", "block_size []", sizes),
+    ] {
+        let message = Format::parse(spec).unwrap_err().to_string();
+        assert!(message.ends_with(&format!(": {field} {rule}")), "{message}");
+    }
+}
+
 #[test]
 fn precision_lists() {
     for (spec, list) in [

@@ -1,9 +1,11 @@
 //! Moves biases so that rounding does not shift the mean of a layer's outputs.
 
+use super::calibrate::widened;
 use super::sampling::{Sampling, exact_twin, observe_value, replace, rounded};
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use data::Split;
+use format::Format;
 use ir::{Graph, Node, NodeId, Op, Tensor};
 use report::Table;
 
@@ -16,7 +18,8 @@ impl Pass for CorrectBias {
     const DOC: &'static str = "\
 What it does: for every output channel of linear, conv1d and conv2d layers, the mean over rows of what the layer gives without
 any rounding in the network, minus what it gives with it, is added to the bias. Layers are done in order, so that each
-correction sees the ones before it. A bias with a format is rounded by it as always.
+correction sees the ones before it. A bias with a format is rounded by it as always; where it would saturate, the point of the
+format moves until it does not.
 
 Example:
   [passes.correct_bias]
@@ -33,11 +36,13 @@ After:
   # fc.bias = 0.4
 
 Config: num_samples, default 1024; split, default train; nodes, a list of names, default all.
-Reads: the graph, rows of the dataset; the weights as they were before gptq. Writes: biases.
+Reads: the graph, rows of the dataset; the weights as they were before gptq. Writes: biases, and their formats where
+they would saturate.
 Report: for each layer the largest mean error of a channel before and after, and the largest change of a bias.
 
-Limits: a layer without a bias is left as it is. Where the result has a format of its own, its rounding comes after the
-correction, and the means agree only as far as that rounding has none of its own.";
+Limits: a bias whose format has no point that could be moved far enough is reported as saturated. A layer without a bias is
+left as it is. Where the result has a format of its own, its rounding comes after the correction, and the means agree only as
+far as that rounding has none of its own.";
 
     fn read(reader: &mut Reader) -> Self {
         Self(Sampling::read(reader, 1024))
@@ -79,9 +84,13 @@ correction, and the means agree only as far as that rounding has none of its own
                 format!("{:.6}", correction.before),
                 format!("{:.6}", correction.after),
                 format!("{:.6}", correction.change),
-                "corrected".to_owned(),
+                correction.why.to_owned(),
             ]);
             corrected += 1;
+            if let Some(format) = correction.format {
+                let formats = &mut graph.node_mut(id).formats;
+                formats.insert("bias".to_owned(), format);
+            }
             replace(graph.node_mut(id), "bias", correction.bias, context);
         }
         Ok(PassReport::default()
@@ -93,6 +102,9 @@ correction, and the means agree only as far as that rounding has none of its own
 /// A bias that makes up for the mean error of each channel.
 struct Correction {
     bias: Tensor,
+    /// The format of the bias, if it has one: wide enough for all channels, where its point can be moved there.
+    format: Option<Format>,
+    why: &'static str,
     /// The largest mean error of a channel without and with it.
     before: f64,
     after: f64,
@@ -120,7 +132,14 @@ impl Correction {
                 *new = 0.0;
             }
         }
-        let moved: Vec<f64> = rounded(&new, format)
+        let wide = format.map(|format| widened(format, new.values()));
+        let why = match (&wide, format) {
+            (Some(Some(wide)), Some(format)) if wide != format => "corrected, format widened",
+            (Some(None), _) => "saturated",
+            _ => "corrected",
+        };
+        let format = wide.flatten().or_else(|| format.cloned());
+        let moved: Vec<f64> = rounded(&new, format.as_ref())
             .iter()
             .zip(&used)
             .map(|(new, old)| f64::from(new - old))
@@ -131,6 +150,8 @@ impl Correction {
             .map(|(error, moved)| error - moved);
         Self {
             bias: new,
+            format,
+            why,
             before: largest(errors.iter().copied()),
             after: largest(left),
             change: largest(moved.iter().copied()),

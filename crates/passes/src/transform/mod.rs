@@ -12,6 +12,7 @@ mod gptq;
 mod insert_lora_adapter;
 mod remove_prune_wrappers;
 mod sampling;
+mod walk;
 
 pub use calibrate::Calibrate;
 pub use correct_bias::CorrectBias;

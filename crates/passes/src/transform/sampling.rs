@@ -116,24 +116,8 @@ pub(super) enum Seen {
     Unrounded,
 }
 
-/// Calls `read` with the values of a data input.
-pub(super) fn observe_input(
-    graph: &Graph,
-    (id, port): (NodeId, &str),
-    seen: Seen,
-    rows: &Split,
-    threads: usize,
-    read: impl FnMut(&[usize], &[f32]),
-) -> Result<(), PassError> {
-    let (mut probed, value) = with_probe(graph, id, port);
-    if seen == Seen::Unrounded {
-        probed.node_mut(value.node).formats.clear();
-    }
-    observe_value(&probed, value, rows, threads, read)
-}
-
 /// An identity before the node that masks and rounds as the node's input does.
-fn with_probe(graph: &Graph, id: NodeId, port: &str) -> (Graph, Value) {
+pub(super) fn with_probe(graph: &Graph, id: NodeId, port: &str) -> (Graph, Value) {
     let node = graph.node(id);
     let index = node.data_ports().iter().position(|name| name == port);
     let source = node.inputs[index.expect("the port is a data input of the node")];
@@ -152,7 +136,7 @@ fn renamed<T: Clone>(item: Option<&T>, port: &str) -> std::collections::BTreeMap
 }
 
 /// The network that returns `value` and computes nothing behind it.
-fn up_to(graph: &Graph, value: Value) -> (Graph, Port) {
+pub(super) fn up_to(graph: &Graph, value: Value) -> (Graph, Port) {
     let mut cut = Graph::new(&graph.name);
     for node in &graph.nodes()[..=value.node.index()] {
         cut.push(node.clone());

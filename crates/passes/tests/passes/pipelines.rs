@@ -79,6 +79,8 @@ fn tables_configure_steps_in_the_order_of_the_pipeline() {
         "calibrate",
         "gptq",
         "correct_bias",
+        "calibrate_2",
+        "correct_bias_2",
     ];
     assert_eq!(keys(&program), steps);
     let mut graph = model("jsc-toy", 3);
@@ -123,7 +125,8 @@ fn mistakes_are_reported_where_they_stand() {
         Case {
             text: "pipeline = \"ptq\"\n[count_flops]\n",
             problem: "count_flops: 'count_flops' is not a step of pipeline 'ptq', which runs fuse_batch_norm, quantize, \
-                      calibrate, gptq, correct_bias",
+                      calibrate, gptq, correct_bias, \
+             calibrate_2, correct_bias_2",
         },
         Case {
             text: "pipeline = \"ptq\"\n[calibrate]\nmethods = \"mse\"\n",

@@ -113,18 +113,44 @@ fn a_rule_that_others_leave_nothing_is_a_mistake() {
     assert!(found[0].ends_with(message), "{found:?}");
 }
 
+/// The notes of passes over `jsc-tiny`.
+fn notes(passes: &str) -> Vec<String> {
+    let table = Table::parse(passes).unwrap();
+    let program = Program::read(&table).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let mut graph = model("jsc-tiny", 3);
+    let mut context = Context::new(&graph, None);
+    let result = program.run(&mut graph, &mut context, |_, _, _| {});
+    result.unwrap_or_else(|error| panic!("{error}"));
+    context.notes
+}
+
+#[test]
+fn an_input_width_that_changes_nothing_is_told() {
+    let rule = |op: &str, name: &str| {
+        let keys = match name {
+            "integer" => "data_in_width = 4",
+            _ => "data_in_exponent_width = 4\ndata_in_frac_width = 3",
+        };
+        let rule = format!("[quantize.{op}.config]\nname = \"{name}\"\n{keys}\n");
+        format!("[quantize]\ninput_width = 8\n{rule}")
+    };
+    assert_eq!(notes(&rule("batch_norm1d", "integer")), [""; 0]);
+    assert_eq!(
+        notes(&rule("linear", "integer")),
+        ["input_width: no node with a format reads an input of the network, so it does nothing"]
+    );
+    assert_eq!(
+        notes(&rule("batch_norm1d", "mxfp")),
+        ["input_width: seq_blocks_0: mxfp has no width to set"]
+    );
+    let none = rule("linear", "integer").replace("= 8", "= 0");
+    assert_eq!(problems(&none), ["0: input_width: 0 is below 1"]);
+}
+
 #[test]
 fn keys_that_do_nothing_are_told() {
     let keys = "name = \"integer\"\ndata_in_width = 8\nweight_width = 8\n";
-    let notes = |rule: &str| {
-        let table = Table::parse(&format!("[quantize.{rule}.config]\n{keys}")).unwrap();
-        let program = Program::read(&table).unwrap_or_else(|problems| panic!("{problems:?}"));
-        let mut graph = model("jsc-tiny", 3);
-        let mut context = Context::new(&graph, None);
-        let result = program.run(&mut graph, &mut context, |_, _, _| {});
-        result.unwrap_or_else(|error| panic!("{error}"));
-        context.notes
-    };
+    let notes = |rule: &str| notes(&format!("[quantize.{rule}.config]\n{keys}"));
     assert_eq!(
         notes("relu"),
         ["rule 'relu': none of its nodes has a weight, so its keys weight_… do nothing"]

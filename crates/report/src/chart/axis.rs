@@ -211,7 +211,16 @@ mod tests {
     fn a_scale_suits_its_values() {
         assert_eq!(Scale::suiting(&[1e-4, 1e-2]), Scale::Log);
         assert_eq!(Scale::suiting(&[16.0, 32.0, 64.0]), Scale::Log);
-        for values in [&[1.0, 2.0][..], &[0.0, 1000.0], &[-1.0, 100.0], &[]] {
+        assert_eq!(Scale::suiting(&[1.0, 5.0, 20.5]), Scale::Log);
+        for values in [
+            &[1.0, 2.0][..],
+            &[0.0, 1000.0],
+            &[-1.0, 100.0],
+            &[3.0, 5.0, 6.0],
+            &[1.0, 3.0, 20.0],
+            &[0.0, 2.0, 4.0],
+            &[],
+        ] {
             assert_eq!(Scale::suiting(values), Scale::Linear, "{values:?}");
         }
     }

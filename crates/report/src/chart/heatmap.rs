@@ -84,7 +84,8 @@ impl Heatmap {
             let short: String = name.chars().take(MAX_NAME).collect();
             svg.text(LEFT - 8.0, TOP + at + 4.0, "end", &short, "");
             let (x, y) = (LEFT + at, TOP + SIDE + 18.0);
-            let fits = short.chars().count() as f64 * 7.0 < cell;
+            // A letter is seven wide.
+            let fits = short.chars().count() <= (cell / 7.0) as usize;
             let turned = format!(" transform=\"rotate(-35 {x:.1} {y:.1})\"");
             let (anchor, more) = if fits {
                 ("middle", "")

@@ -8,7 +8,6 @@
 mod activations;
 mod costs;
 mod lru_cache;
-mod segments;
 
 use crate::format_space::{FormatSpace, NodeChoice};
 use crate::objectives::{Measurement, Scores};
@@ -17,19 +16,14 @@ pub use costs::Costs;
 use data::Split;
 use engine::{Input, Plan, PlanOptions, Pool, Port, State, compile, gather};
 use format::Format;
-use ir::{Graph, NodeId, Shape, Verified, verify};
+use ir::{Graph, NodeId, Verified, verify};
 use lru_cache::LruCache;
 use passes::PassError;
-use segments::{Segment, cut};
+use passes::segments::{Segment, block_rows, cut};
 use std::collections::{BTreeMap, HashMap};
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use study::Point;
 
-/// Rows of a block, at least and at most.
-const BLOCK: RangeInclusive<usize> = 16..=1024;
-/// Elements of the operands and results of a node for one block: 1 MiB, what a second-level cache holds.
-const BLOCK_ELEMENTS: usize = 1 << 18;
 /// Bytes of activations, and of plans, that one evaluator caches at most, and that all of a search cache.
 const CACHE_BYTES: usize = 256 << 20;
 const ALL_CACHE_BYTES: usize = 1 << 30;
@@ -157,7 +151,7 @@ impl Evaluator {
     pub fn with_memory(task: Task, max_bytes: usize) -> Result<Self, PassError> {
         let verified = verify(&task.graph)?;
         let searched: Vec<NodeId> = task.formats.nodes.iter().map(|node| node.id).collect();
-        let segments = cut(&verified, &searched);
+        let segments = cut(&verified, &searched, usize::MAX);
         let others = Costs::of_others(&task.graph, &verified, &searched);
         let label = |&row: &u32| task.rows.labels()[row as usize];
         let block_rows = block_rows(&verified);
@@ -259,7 +253,7 @@ impl Evaluator {
 
     /// The number of what the searched nodes of a segment are under these variants.
     fn combination(&mut self, segment: usize, variants: &[u32]) -> u32 {
-        let searched = &self.segments[segment].searched;
+        let searched = &self.segments[segment].marked;
         let own: Vec<u32> = searched.iter().map(|&node| variants[node]).collect();
         let known = &mut self.combinations[segment];
         let next = known.len() as u32;
@@ -312,7 +306,7 @@ impl Evaluator {
         rows: usize,
     ) -> Result<(usize, u32, usize), PassError> {
         let key = (segment, name, rows);
-        let searched = &self.segments[segment].searched;
+        let searched = &self.segments[segment].marked;
         if !self.plans.contains(&key) {
             let formats = searched
                 .iter()
@@ -336,25 +330,6 @@ impl Evaluator {
         }
         Ok(key)
     }
-}
-
-/// The number of rows that go through the network together.
-fn block_rows(verified: &Verified) -> usize {
-    let size = |shape: &Shape| {
-        shape
-            .bind(1)
-            .map_or(0, |dims| dims.iter().product::<usize>())
-    };
-    let width = |id: NodeId| {
-        let inputs = verified.input_types(id).into_iter();
-        let results = verified.outputs(id).iter();
-        let read: usize = inputs.map(|ty| size(&ty.shape)).sum();
-        read + results.map(|ty| size(&ty.shape)).sum::<usize>()
-    };
-    let widest = verified.graph().iter().map(|(id, _)| width(id)).max();
-    // Whole vectors of rows.
-    let rows = BLOCK_ELEMENTS / widest.unwrap_or(1).max(1) / 16 * 16;
-    rows.clamp(*BLOCK.start(), *BLOCK.end())
 }
 
 /// Options under which a plan keeps its inputs.

@@ -12,6 +12,8 @@ pub enum Method {
     Percentile(f64),
     /// The least sum of squared rounding errors.
     Mse,
+    /// The least loss of the network, in descent from [`Method::Mse`].
+    Loss,
 }
 
 /// Positions tried beyond the finest at which nothing saturates. Heavier tails than 2^16 to 1 are left to saturate less.
@@ -25,12 +27,12 @@ impl Method {
     pub fn choose(self, format: &Format, values: &[f32]) -> Format {
         let range = match self {
             Self::Percentile(share) => quantiles(values, share),
-            Self::MinMax | Self::Mse => extremes(values),
+            Self::MinMax | Self::Mse | Self::Loss => extremes(values),
         };
         let Some(finest) = finest_unsaturated(format, range) else {
             return format.clone();
         };
-        if self != Self::Mse {
+        if !matches!(self, Self::Mse | Self::Loss) {
             return moved(format, finest).unwrap_or_else(|| format.clone());
         }
         // A coarser grid without saturation is a part of a finer one: nothing coarser can be better.
@@ -45,6 +47,16 @@ impl Method {
         }
         best.1
     }
+}
+
+/// The format with its point where none of the values saturates: as it is if none does, nothing if the point cannot be there.
+pub fn widened(format: &Format, values: &[f32]) -> Option<Format> {
+    let (min, max) = extremes(values);
+    if holds(format, min, max) {
+        return Some(format.clone());
+    }
+    let wide = moved(format, finest_unsaturated(format, (min, max))?);
+    wide.filter(|format| holds(format, min, max))
 }
 
 /// The sum of squared rounding errors.
@@ -129,6 +141,20 @@ mod tests {
         assert_eq!(choose("integer(8, 4)", &[0.0]), "integer(8, 4)");
         let unsigned = "integer(8, 4, signed = false)";
         assert!(choose(unsigned, &[-5.0, 0.99]).starts_with("integer(8, 8,"));
+    }
+
+    #[test]
+    fn a_format_is_widened_only_where_it_saturates() {
+        let widened = |spec: &str, values: &[f32]| {
+            let format = Format::parse(spec).unwrap();
+            widened(&format, values).map(|format| format.to_string())
+        };
+        let as_is = Some("integer(8, 4)".to_owned());
+        assert_eq!(widened("integer(8, 4)", &[0.3, -0.9]), as_is);
+        let wider = Some("integer(8, 2)".to_owned());
+        assert_eq!(widened("integer(8, 4)", &[0.3, 20.0]), wider);
+        let unsigned = "integer(8, 4, signed = false)";
+        assert_eq!(widened(unsigned, &[-1.0, 2.0]), None, "no point is enough");
     }
 
     #[test]

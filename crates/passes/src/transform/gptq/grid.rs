@@ -14,6 +14,8 @@ pub struct Grid {
     rule: Format,
     /// The magnitude that sets the scale of each element, row by row; empty when elements stand alone.
     leaders: Vec<f32>,
+    /// The format of each element, row by row, where stored fields make them differ; empty otherwise.
+    own: Vec<Format>,
     /// Elements that have their value already, row by row; NaN for all others.
     fixed: Vec<f32>,
 }
@@ -27,9 +29,10 @@ impl Grid {
             columns: values.len() / rows,
             rule: format.clone(),
             leaders: Vec::new(),
+            own: format.of_elements(shape).unwrap_or_default(),
             fixed: vec![f32::NAN; values.len()],
         };
-        if !format.rounds_alone() {
+        if !format.rounds_alone() && grid.own.is_empty() {
             let why = "takes its scale from all weights of a channel, which rounding them one by one would change";
             grid.rule = in_pairs(format).ok_or_else(|| format!("weight: {format} {why}"))?;
             grid.freeze(format, shape, values);
@@ -68,7 +71,12 @@ impl Grid {
     pub fn round(&self, first: usize, column: usize, wanted: &[f64], rounded: &mut [f32]) {
         let rows = wanted.len();
         let places = (first..first + rows).map(|row| row * self.columns + column);
-        if self.leaders.is_empty() {
+        if !self.own.is_empty() {
+            for ((rounded, place), &x) in rounded.iter_mut().zip(places.clone()).zip(wanted) {
+                let rounded = std::slice::from_mut(rounded);
+                self.own[place].quantize(&[x as f32], &[1], rounded);
+            }
+        } else if self.leaders.is_empty() {
             let wanted: Vec<f32> = wanted.iter().map(|&x| x as f32).collect();
             kernels::quantize::quantize(&self.rule, &wanted, &[rows], rounded);
         } else {
@@ -130,8 +138,12 @@ mod tests {
         "mxint(4, block_size = [2], skip_first_dim = true)",
     ];
 
-    const ALONE: [&str; 4] = [
+    const ALONE: [&str; 8] = [
         "integer(4, 2)",
+        "affine(4, 0.3, 2)",
+        "bipolar(0.5)",
+        "float8(e4m3fn)",
+        "float4(e2m1)",
         "log(4)",
         "minifloat_ieee(6, 3)",
         "minifloat_denorm(6, 3)",
@@ -175,6 +187,28 @@ mod tests {
         let mut rounded = vec![0.0; values.len()];
         format.quantize(values, shape, &mut rounded);
         rounded
+    }
+
+    #[test]
+    fn stored_fields_round_every_element_by_its_own() {
+        let (weight, wanted) = (weight(&[5, 7], 5), weight(&[5, 7], 6));
+        for (spec, shape) in [
+            ("affine(4, stored, axis = 0)", vec![5]),
+            ("affine(3, stored)", vec![5, 7]),
+        ] {
+            let values = (1..=shape.iter().product()).map(|k: usize| 0.05 * k as f32);
+            let array = format::StoredArray {
+                values: values.collect(),
+                shape,
+            };
+            let format = Format::parse(spec)
+                .unwrap()
+                .with_stored("scale", array)
+                .unwrap();
+            let grid = Grid::new(&format, &weight, None).unwrap();
+            let got = rounded(&grid, |at| wanted.values()[at].into());
+            assert_eq!(got, by_format(&format, wanted.values(), &[5, 7]), "{spec}");
+        }
     }
 
     #[test]

@@ -5,10 +5,10 @@ mod grid;
 mod hessian;
 mod solve;
 
-use super::sampling::{Sampling, Seen, observe_input, replace, rounded};
+use super::sampling::{Sampling, Seen, replace, rounded};
+use super::walk::Walk;
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
-use data::Split;
 use factor::Square;
 use format::Format;
 use grid::Grid;
@@ -74,8 +74,10 @@ for good: quantise and calibrate before. The time grows with the cube of a layer
             .sampling
             .chosen(graph, is_layer, "linear, conv1d or conv2d")?;
         let (rows, held_out) = self.sampling.rows_and_held_out(context)?;
+        let walk = |rows| Walk::new(graph, &chosen, rows, context.threads);
+        let mut walks = [walk(&rows)?, walk(&held_out)?];
         let mut table = Rounded::default();
-        for id in chosen {
+        for &id in &chosen {
             let node = graph.node(id);
             let Some(layer) = Layer::of(&node.op) else {
                 continue;
@@ -93,7 +95,7 @@ for good: quantise and calibrate before. The time grows with the cube of a layer
                 format,
                 weight,
             };
-            let outcome = task.run(graph, id, [&rows, &held_out], context.threads)?;
+            let outcome = task.run(graph, id, &mut walks)?;
             table.add(node, format, &outcome, started);
             let weight = Tensor::new(weight.shape().to_vec(), outcome.weights)
                 .expect("as many weights as before");
@@ -119,32 +121,18 @@ struct Outcome {
 }
 
 impl Task<'_> {
-    fn run(
-        &self,
-        graph: &Graph,
-        id: NodeId,
-        rows: [&Split; 2],
-        threads: usize,
-    ) -> Result<Outcome, PassError> {
+    fn run(&self, graph: &Graph, id: NodeId, walks: &mut [Walk; 2]) -> Result<Outcome, PassError> {
         let node = graph.node(id);
         let mask = node.masks.get("weight");
         let grid = Grid::new(self.format, self.weight, mask)
             .map_err(|why| PassError::node(node, why + "; name the other layers in nodes"))?;
         let mut hessians = Vec::new();
-        for rows in rows {
+        for walk in walks {
             let mut sums = Sums::new(self.layer);
-            if !rows.is_empty() {
-                observe_input(
-                    graph,
-                    (id, "data_in_0"),
-                    Seen::Rounded,
-                    rows,
-                    threads,
-                    |shape, values| {
-                        sums.add(shape, values);
-                    },
-                )?;
-            }
+            walk.advance_to(graph, id)?;
+            walk.observe(graph, (id, "data_in_0"), Seen::Rounded, |shape, values| {
+                sums.add(shape, values);
+            })?;
             let sums = sums.finish();
             if !sums.iter().all(Square::is_finite) {
                 let why = "data_in_0: its values or the sums of their squares are not finite";

@@ -1,5 +1,6 @@
 //! Gives the ports of chosen nodes a number format.
 
+mod input_width;
 mod node_rule;
 
 pub use node_rule::{
@@ -11,6 +12,7 @@ use crate::analysis::summary;
 use crate::{Context, Decision, Pass, PassError, PassReport, Rule, Rules};
 use config::Reader;
 use format::Format;
+use input_width::formats_with_input_width;
 use ir::{Graph, MaseType, Node, Op, Verified, verify};
 use report::Table;
 use std::collections::BTreeMap;
@@ -19,6 +21,8 @@ use std::collections::BTreeMap;
 pub struct Quantize {
     /// The rules for nodes.
     pub rules: Rules<NodeRule>,
+    /// The width of ports that read an input of the network, if it is not that of their rules.
+    pub input_width: Option<i64>,
 }
 
 impl Pass for Quantize {
@@ -31,6 +35,7 @@ are kept as they are; they are rounded where they are used.
 
 Example:
   [passes.quantize]
+  input_width = 8                   # what flows into the network; missing: as the rules say
   by = \"type\"                      # or \"name\", or \"regex_name\" (whole name, first rule wins)
   [passes.quantize.default.config]
   name = \"NA\"                      # leave all other nodes alone
@@ -54,9 +59,11 @@ After:
   fc = linear(act: integer(8, 4)) { in_features = 16, out_features = 5, weight: integer(8, 4), bias: integer(8, 4) }
   return fc
 
-Config: by; KEY.config with name, {data_in,weight,bias,data_out}_{field of the format}, {operand}_name for a format of its
-own, floor, bypass. Several inputs: data_in holds for all, but matmul, bmm and attention take weight for what stands on the
-right. Blocks of data skip the first axis unless told otherwise. The data input of relu is unsigned unless told otherwise.
+Config: by; input_width, the width of ports that read an input of the network, directly or through nodes that keep the
+inputs apart (flatten, activations, a batch norm, whose weight has it too): as if data_in_width were this number; KEY.config with name,
+{data_in,weight,bias,data_out}_{field of the format}, {operand}_name for a format of its own, floor, bypass. Several inputs:
+data_in holds for all, but matmul, bmm and attention take weight for what stands on the right. Blocks of data skip the first
+axis unless told otherwise. The data input of relu is unsigned unless told otherwise.
 
 Reads: the graph. Writes: formats; KEY/quantize_table.csv and KEY/quantize_histogram.csv, with KEY the pass's key in the file.
 
@@ -66,12 +73,13 @@ other formats are noted and do nothing. The default leaves helpers that compute 
     fn read(reader: &mut Reader) -> Self {
         reader.flag("report");
         reader.ignore(&["baseline_weight_path", "load_type", "load_name"]);
+        let input_width = reader.whole("input_width", 1..=64);
         let rules = Rules::read(reader, NodeRule::read);
         if rules.rules.is_empty() && rules.default.is_none() {
             let hint = "give rules such as [passes.quantize.linear.config]";
             reader.missing("a rule", hint);
         }
-        Self { rules }
+        Self { rules, input_width }
     }
 
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
@@ -79,7 +87,19 @@ other formats are noted and do nothing. The default leaves helpers that compute 
         context.decisions = self.apply(graph)?;
         context.notes.extend(self.idle(&before)?);
         context.notes.extend(self.rules.unused_notes(&before));
-        let report = PassReport::default().with_table("rules", self.matches(&before));
+        let mut table = self.matches(&before);
+        if let Some(width) = self.input_width {
+            let (nodes, notes) = input_width::readers(graph, width);
+            context.notes.extend(notes);
+            let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+            table.push([
+                "input_width".to_owned(),
+                format!("width {width} for inputs of the network"),
+                names.len().to_string(),
+                names.join(" "),
+            ]);
+        }
+        let report = PassReport::default().with_table("rules", table);
         let folder = context.key.clone();
         Ok(summary::append(report, &before, graph, context, folder))
     }
@@ -97,7 +117,7 @@ impl Quantize {
         let verified = verify(&before)?;
         let mut decisions = BTreeMap::new();
         for (id, node) in before.iter() {
-            let (decision, formats) = self.decide(node, &verified, id);
+            let (decision, formats) = self.decide(node, &verified, id)?;
             if let Some(formats) = formats {
                 graph.node_mut(id).formats = formats;
             }
@@ -111,9 +131,9 @@ impl Quantize {
         node: &Node,
         verified: &Verified,
         id: ir::NodeId,
-    ) -> (Decision, Option<BTreeMap<String, Format>>) {
+    ) -> Result<(Decision, Option<BTreeMap<String, Format>>), PassError> {
         let Some(rule) = self.rules.find(node) else {
-            return (Decision::Unmatched, None);
+            return Ok((Decision::Unmatched, None));
         };
         let name = rule.key.name.clone();
         let is_default = self
@@ -122,20 +142,23 @@ impl Quantize {
             .as_ref()
             .is_some_and(|d| d.key.span == rule.key.span);
         if has_nothing_to_round(&node.op) || (is_default && moves_only(node)) {
-            return (Decision::NothingToRound, None);
+            return Ok((Decision::NothingToRound, None));
         }
-        match &rule.value {
+        Ok(match &rule.value {
             NodeRule::LeaveAlone => (Decision::LeftAlone(name), None),
             NodeRule::Bypass => (Decision::Bypassed(name), None),
             NodeRule::Formats(operands) => {
-                let formats = formats(operands, node, verified, id);
+                let formats = match self.input_width {
+                    Some(width) => formats_with_input_width(operands, width, verified, id)?,
+                    None => formats(operands, node, verified, id),
+                };
                 if formats.is_empty() {
                     (Decision::NoOperand(name), None)
                 } else {
                     (Decision::Ruled(name), Some(formats))
                 }
             }
-        }
+        })
     }
 
     /// Rules that choose by type or name something that can hold no format.

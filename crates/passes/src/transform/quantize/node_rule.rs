@@ -54,6 +54,8 @@ pub struct OperandFormat {
     flowing: Format,
     /// For the data input of relu: unsigned unless told otherwise.
     rectified: Format,
+    /// The fields that were given.
+    fields: Vec<(String, FieldValue)>,
 }
 
 /// The subject of one value of a rule: the node's format, a flag of the node, or a field of an operand's format.
@@ -374,6 +376,15 @@ fn entry(name: &str) -> Option<&'static FormatEntry> {
         .find(|entry| entry.name == name || entry.aliases.contains(&name))
 }
 
+/// True when a format has a field.
+fn knows(name: &str, field: &str) -> bool {
+    entry(name).is_some_and(|entry| entry.fields.iter().any(|known| known.name == field))
+}
+
+fn has_field(fields: &[(String, FieldValue)], field: &str) -> bool {
+    fields.iter().any(|(known, _)| known == field)
+}
+
 /// The nearest keys to one that is unknown.
 fn nearest_slot(key: &str) -> String {
     let fields = ["width", "frac_width", "exponent_width", "block_size"];
@@ -387,9 +398,6 @@ fn nearest_slot(key: &str) -> String {
 
 impl OperandFormat {
     fn of(entries: &[Entry], operand: Operand, name: &str) -> Result<Self, String> {
-        let knows = |field: &str| {
-            entry(name).is_some_and(|entry| entry.fields.iter().any(|known| known.name == field))
-        };
         let mut fields: Vec<(String, FieldValue)> = Vec::new();
         for (slot, value) in entries {
             match slot {
@@ -405,32 +413,45 @@ impl OperandFormat {
                 _ => {}
             }
         }
-        let has = |fields: &[(String, FieldValue)], field: &str| {
-            fields.iter().any(|(known, _)| known == field)
-        };
         let is_floor = get(entries, &Slot::Floor) == Some(&FieldValue::Bool(true));
-        if is_floor && !has(&fields, "rounding") && knows("rounding") {
+        if is_floor && !has_field(&fields, "rounding") && knows(name, "rounding") {
             fields.push(("rounding".to_owned(), "floor".into()));
         }
+        Self::from_fields(name, fields).map_err(|error| format!("{}: {error}", operand.name()))
+    }
+
+    fn from_fields(name: &str, fields: Vec<(String, FieldValue)>) -> Result<Self, String> {
         let make = |extra: Option<(&str, bool)>| {
             let mut fields = fields.clone();
             if let Some((field, value)) =
-                extra.filter(|(field, _)| knows(field) && !has(&fields, field))
+                extra.filter(|(field, _)| knows(name, field) && !has_field(&fields, field))
             {
                 fields.push((field.to_owned(), value.into()));
             }
-            Format::from_fields(name, &fields)
-                .map_err(|error| format!("{}: {error}", operand.name()))
+            Format::from_fields(name, &fields).map_err(|error| error.to_string())
         };
         Ok(Self {
             stored: make(None)?,
             flowing: make(Some(("skip_first_dim", true)))?,
-            rectified: make(Some(if knows("skip_first_dim") {
+            rectified: make(Some(if knows(name, "skip_first_dim") {
                 ("skip_first_dim", true)
             } else {
                 ("signed", false)
             }))?,
+            fields,
         })
+    }
+
+    /// The same as if this width had been given; as it is where the format has none.
+    pub fn with_width(&self, width: i64) -> Result<Self, String> {
+        let name = self.stored.name();
+        if !knows(name, "width") {
+            return Ok(self.clone());
+        }
+        let mut fields = self.fields.clone();
+        fields.retain(|(field, _)| field != "width");
+        fields.push(("width".to_owned(), FieldValue::Int(width)));
+        Self::from_fields(name, fields)
     }
 
     /// The format of parameters.

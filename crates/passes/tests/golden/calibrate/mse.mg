@@ -2,6 +2,7 @@
 # Inputs and weights are on their grids already. The bias reaches to -0.78, so that it can have steps of 1/128.
 # config:
 #   [passes.calibrate]
+#   method = "mse"
 #   num_samples = 8
 graph "mlp" {
   x: f32[N, 4] = placeholder

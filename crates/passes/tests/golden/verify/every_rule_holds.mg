@@ -21,6 +21,7 @@ size         yes    no axis is empty, and every value and parameter has a number
 symbol       yes    all symbolic dims use one symbol
 parameter    yes    every parameter that is present belongs to the operator and has the shape it asks for
 finite       yes    every value of a parameter is a finite number
-path         yes    no two parameters or masks have the same dotted name
+path         yes    no two parameters, masks or stored fields have the same dotted name
 format       yes    formats stand only on ports that exist and hold f32
 mask         yes    masks are 0 or 1, have the shape of their trained parameter or of a sample of their f32 input, and what they mask is zero
+stored       yes    stored fields have the shape that their format asks for of a parameter, or of a sample

@@ -1,4 +1,4 @@
-//! A graph cut in front of its searched nodes, so that what comes before a change need not be run again.
+//! A graph cut in front of some of its nodes, so that what comes before a change need not be run again.
 //!
 //! A cut is a place in execution order; the values that are made before it and read behind it cross it. A segment is a
 //! graph of its own: placeholders for what crosses its first cut, the nodes between, results for what crosses the second.
@@ -7,33 +7,39 @@
 
 use format::Format;
 use ir::ops::placeholder::{Output, Placeholder};
-use ir::{DType, Dim, Graph, Node, NodeId, Op, Value, Verified};
+use ir::{DType, Dim, Graph, Node, NodeId, Op, Shape, Value, Verified};
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
+
+/// Rows of a block, at least and at most.
+const BLOCK: RangeInclusive<usize> = 16..=1024;
+/// Elements of the operands and results of a node for one block: 1 MiB, what a second-level cache holds.
+const BLOCK_ELEMENTS: usize = 1 << 18;
 
 /// The nodes between two cuts.
 #[derive(Clone, Debug)]
-pub(super) struct Segment {
+pub struct Segment {
     nodes: Range<usize>,
     /// Values live at the first cut, with their types.
     inputs: Vec<(Value, Placeholder)>,
     /// Values live at the second cut; of the last segment, what the graph returns.
     outputs: Vec<Value>,
-    /// The searched nodes inside, by their index among the searched.
-    pub searched: Vec<usize>,
+    /// The marked nodes inside, by their index among all that are marked.
+    pub marked: Vec<usize>,
 }
 
-/// Cuts a graph in front of every searched node where that is possible.
-pub(super) fn cut(verified: &Verified, searched: &[NodeId]) -> Vec<Segment> {
+/// Cuts a graph in front of every marked node where that is possible, and where at most so many elements of a row cross.
+pub fn cut(verified: &Verified, marked: &[NodeId], max_elements: usize) -> Vec<Segment> {
     let graph = verified.graph();
     let end = graph.nodes().len();
     let mut places = vec![0];
-    for id in searched {
+    for id in marked {
         let place = id.index();
         let crossing = crossing(graph, place);
         let is_open = begins_layer(&graph.node(*id).op)
             && !graph.nodes()[place..].iter().any(is_placeholder)
-            && crossing.iter().all(|&value| can_cross(verified, value));
+            && crossing.iter().all(|&value| can_cross(verified, value))
+            && elements(verified, &crossing) <= max_elements;
         if is_open && places.last() != Some(&place) {
             places.push(place);
         }
@@ -52,13 +58,38 @@ pub(super) fn cut(verified: &Verified, searched: &[NodeId]) -> Vec<Segment> {
             } else {
                 crossing(graph, nodes.end)
             },
-            searched: (0..searched.len())
-                .filter(|&index| is_inside(&searched[index]))
+            marked: (0..marked.len())
+                .filter(|&index| is_inside(&marked[index]))
                 .collect(),
             nodes,
         }
     };
     places.windows(2).map(segment).collect()
+}
+
+/// Elements of one row of some values.
+fn elements(verified: &Verified, values: &[Value]) -> usize {
+    let shapes = values.iter().map(|&value| &verified.ty(value).shape);
+    shapes.map(row_elements).sum()
+}
+
+/// Elements for one row of a batch.
+fn row_elements(shape: &Shape) -> usize {
+    shape.bind(1).map_or(0, |dims| dims.iter().product())
+}
+
+/// The number of rows that go through the network together.
+pub fn block_rows(verified: &Verified) -> usize {
+    let width = |id: NodeId| {
+        let inputs = verified.input_types(id).into_iter();
+        let results = verified.outputs(id).iter();
+        let read: usize = inputs.map(|ty| row_elements(&ty.shape)).sum();
+        read + results.map(|ty| row_elements(&ty.shape)).sum::<usize>()
+    };
+    let widest = verified.graph().iter().map(|(id, _)| width(id)).max();
+    // Whole vectors of rows.
+    let rows = BLOCK_ELEMENTS / widest.unwrap_or(1).max(1) / 16 * 16;
+    rows.clamp(*BLOCK.start(), *BLOCK.end())
 }
 
 /// Products begin what the engine may fuse into one step; norms and activations may be part of the step before them.
@@ -108,12 +139,17 @@ fn placeholder(verified: &Verified, value: Value) -> Placeholder {
 }
 
 impl Segment {
+    /// True when a node lies between the cuts.
+    pub fn contains(&self, id: NodeId) -> bool {
+        self.nodes.contains(&id.index())
+    }
+
     /// The number of values that cross the first cut.
     pub fn input_count(&self) -> usize {
         self.inputs.len()
     }
 
-    /// The segment as a graph, its searched nodes with the given formats.
+    /// The segment as a graph, its marked nodes with the given formats.
     pub fn graph(
         &self,
         whole: &Graph,
