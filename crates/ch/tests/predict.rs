@@ -132,3 +132,24 @@ fn a_file_that_cannot_be_written_is_found_before_data_are_read() {
         assert!(error.contains(expected), "{error}");
     }
 }
+
+/// Exact integers give the outputs of floats, for the rows that were asked for.
+#[test]
+fn integers_predict_what_floats_predict() {
+    let workspace = trained("integers");
+    let ports = "weight: integer(8, 5), bias: affine(8, 0.0625, 3)";
+    let rounded = NET
+        .replace("linear(x)", "linear(x: integer(8, 3))")
+        .replace("out_features = 3", &format!("out_features = 3, {ports}"));
+    workspace.write("net.mg", &rounded);
+    workspace.json(&format!("{LINE} --out floats.npy"));
+    workspace.json(&format!("{LINE} --out integers.npy --integer"));
+    let read = |name: &str| fs::read(workspace.0.join(name)).unwrap();
+    assert_eq!(read("integers.npy"), read("floats.npy"));
+    let outputs = interop::npy::decode(&read("integers.npy")).unwrap();
+    let values = outputs.values;
+    assert!(
+        values.chunks(3).any(|row| row != &values[..3]),
+        "all rows are alike"
+    );
+}

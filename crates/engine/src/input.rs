@@ -115,6 +115,11 @@ pub(crate) fn input_infos(
 }
 
 impl InputInfo {
+    /// Elements of the whole batch.
+    pub fn elements(&self) -> usize {
+        self.len
+    }
+
     /// Elements of one row of the batch.
     pub fn width(&self, rows: usize) -> usize {
         self.len / rows

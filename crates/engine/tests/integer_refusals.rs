@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use engine::{IntegerPlan, State};
-use ir::{Graph, verify};
+use format::StoredArray;
+use ir::{Graph, NodeId, Tensor, verify};
 
 fn refusal(input: &str, nodes: &str) -> String {
     let text = format!("graph \"t\" {{ x: {input} = placeholder {nodes} return y }}");
@@ -46,6 +47,26 @@ const CASES: &[(&str, &str, &str)] = &[
         "f32[N, 4]",
         "y = relu(x: minifloat_ieee(8, 4))",
         "y (relu): data_in_0 has format minifloat_ieee(8, 4), which is not fixed point; give it one that is, for example integer(8, 4)",
+    ),
+    (
+        "f32[N, 4]",
+        "y = relu(x: affine(8, 0.1))",
+        "y (relu): data_in_0 has format affine(8, 0.1), whose scale 0.1 is no power of two; learn power-of-two scales, or take one, for example 0.125",
+    ),
+    (
+        "f32[N, 4]",
+        "y = relu(x: affine(8, 0.5, rounding = floor))",
+        "y (relu): data_in_0 has format affine(8, 0.5, rounding = floor), whose rounding has no exact integer form; take half_even",
+    ),
+    (
+        "f32[N, 4]",
+        "y = relu(x: affine(8, 0.5, 3, offset = before))",
+        "y (relu): data_in_0 has format affine(8, 0.5, 3, offset = before), whose zero point is added before rounding; take offset = after, or the zero point 0",
+    ),
+    (
+        "f32[N, 4]",
+        "y = relu(x: affine(25, 0.5))",
+        "y (relu): data_in_0 has format affine(25, 0.5), whose codes of 25 bits are rounded to floats; take at most 24 bits",
     ),
     (
         "f32[N, 4]",
@@ -118,6 +139,48 @@ const CASES: &[(&str, &str, &str)] = &[
 fn refusals_name_the_node_and_the_reason() {
     for (input, nodes, expected) in CASES {
         assert_eq!(refusal(input, nodes), *expected, "{nodes}");
+    }
+}
+
+#[test]
+fn refusals_of_stored_fields_name_the_place() {
+    let cases = [
+        (
+            "affine(8, stored, axis = 0)",
+            "scale",
+            [0.5, 0.3],
+            "y (linear): weight has format affine(8, stored, axis = 0), whose scale 0.3 is no power of two; learn power-of-two scales, or take one, for example 0.25",
+        ),
+        (
+            "integer(8, stored, axis = 0)",
+            "frac_width",
+            [-60.0, 8.0],
+            "y (linear): needs 70 bits, more than the 63 and a sign there are; round its operands",
+        ),
+    ];
+    for (weight, field, stored, expected) in cases {
+        let text = format!(
+            "graph \"t\" {{
+               x: f32[N, 2] = placeholder
+               y = linear(x: integer(8, 4)) {{ in_features = 2, out_features = 2, bias = false, weight: {weight} }}
+               return y
+             }}"
+        );
+        let mut graph = Graph::parse(&text).unwrap();
+        graph.initialize(0);
+        let node = graph.node_mut(NodeId(1));
+        let values = Tensor::new(vec![2, 2], vec![3e18, 1.0, 0.25, 0.5]).unwrap();
+        node.params.insert("weight".to_owned(), values);
+        let array = StoredArray {
+            shape: vec![2],
+            values: stored.to_vec(),
+        };
+        let format = node.formats["weight"].with_stored(field, array).unwrap();
+        node.formats.insert("weight".to_owned(), format);
+        let verified = verify(&graph).unwrap();
+        let state = State::new(&verified).unwrap();
+        let error = IntegerPlan::compile(&verified, &state, 3).err().unwrap();
+        assert_eq!(error.to_string(), expected);
     }
 }
 

@@ -22,6 +22,7 @@ mod codes;
 mod error;
 mod field;
 mod fit;
+mod fixed_point;
 mod formats;
 mod magnitude;
 mod number_format;
@@ -36,6 +37,7 @@ pub use catalog::{FieldEntry, FormatEntry};
 pub use codes::{Codes, Scale};
 pub use error::{FormatError, Problem};
 pub use field::FieldValue;
+pub use fixed_point::{FixedPoint, NotFixedPoint};
 pub use formats::{
     Affine, Binary, Bipolar, BlockFp, BlockLog, BlockMinifloat, Float4, Float8, Float8Kind, Format,
     Granularity, Integer, Log, MinifloatDenorm, MinifloatIeee, Mxfp, Mxint, Rounding, ScaleInteger,

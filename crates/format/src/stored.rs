@@ -247,6 +247,11 @@ impl<F> Stored<F> {
         places.expect("a format is used after its stored fields have been given")
     }
 
+    /// The place of every element of an array of this shape.
+    pub(crate) fn place_of_each(&self, shape: &[usize]) -> Vec<usize> {
+        places_of(self.runs(shape))
+    }
+
     /// The walk over an array of this shape.
     #[inline(always)]
     fn runs(&self, shape: &[usize]) -> Runs {
@@ -556,17 +561,16 @@ impl<F: Storable> ArrayFormat for Stored<F> {
     }
 }
 
-/// Calls `visit` with every element of a walk and its place.
-fn for_each_element(mut runs: Runs, mut visit: impl FnMut(usize, usize)) {
+/// The place of every element of a walk.
+fn places_of(mut runs: Runs) -> Vec<usize> {
+    let mut places = Vec::with_capacity(runs.len);
     while let Some((range, run)) = runs.next() {
-        for (offset, index) in range.enumerate() {
-            let place = match run {
-                Run::Same(place) => place,
-                Run::Each(first) => first + offset,
-            };
-            visit(index, place);
+        match run {
+            Run::Same(place) => places.extend(range.map(|_| place)),
+            Run::Each(first) => places.extend(first..first + range.len()),
         }
     }
+    places
 }
 
 /// Calls `visit` with every element of an array of this shape and its format.
@@ -576,9 +580,9 @@ pub(crate) fn for_each_place<F: Storable>(
     mut visit: impl FnMut(usize, &F),
 ) {
     let formats = &stored.places().formats;
-    for_each_element(stored.runs(shape), |index, place| {
+    for (index, place) in stored.place_of_each(shape).into_iter().enumerate() {
         visit(index, &formats[place]);
-    });
+    }
 }
 
 /// The rule of a format whose elements share nothing.

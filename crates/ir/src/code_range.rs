@@ -1,6 +1,6 @@
 //! Interval arithmetic on fixed-point codes: which values an exact computation can reach.
 
-use format::{Integer, Rounding};
+use format::{FixedPoint, Format, Integer, Rounding};
 
 /// The multiples of 2^-frac from `min`·2^-frac to `max`·2^-frac. Operations are `None` where 128 bits do not suffice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,20 +14,23 @@ pub struct CodeRange {
 }
 
 impl CodeRange {
-    /// Everything a format can hold.
-    pub fn of(format: Integer) -> Option<Self> {
-        let bits = if format.signed {
-            format.width.checked_sub(1)?
-        } else {
-            format.width
-        };
-        let limit = shifted(1, bits)?;
-        let min = if format.signed { -limit } else { 0 };
-        Some(Self {
-            min,
-            max: limit - 1,
-            frac: format.frac_width,
-        })
+    /// Everything a format of at most 64 bits can hold.
+    pub fn of(format: Integer) -> Self {
+        Self::from(FixedPoint::from(format))
+    }
+
+    /// Everything a format can hold, with the finest step of all its places; `None` when it is not fixed point.
+    pub fn of_format(format: &Format) -> Option<Self> {
+        Self::of_places(&format.fixed_points().ok()?)
+    }
+
+    /// Everything these can hold, with the finest step of them.
+    pub fn of_places(places: &[FixedPoint]) -> Option<Self> {
+        let all_zero = || places.first().map(|&place| Self::from(place));
+        let ranges = places.iter().filter(|place| !place.is_zero());
+        let ranges = ranges.map(|&place| Some(Self::from(place)));
+        let joined = |a: Option<Self>, b: Option<Self>| a?.joined(b?);
+        ranges.reduce(joined).unwrap_or_else(all_zero)
     }
 
     /// One code.
@@ -195,6 +198,16 @@ impl CodeRange {
             max: shifted(self.max, bits)?,
             frac,
         })
+    }
+}
+
+impl From<FixedPoint> for CodeRange {
+    fn from(point: FixedPoint) -> Self {
+        Self {
+            min: point.min,
+            max: point.max,
+            frac: point.frac_width,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Metadata of a node as it is printed and saved: what is common to software and hardware, what profiling found,
 //! what emission needs. It is made from a verified graph when it is asked for; only statistics are stored.
 
-use crate::{DType, Node, NodeId, Tensor, Type, Verified, result_format, sparsity};
+use crate::{CodeRange, DType, Node, NodeId, Tensor, Type, Verified, result_format, sparsity};
 use format::{FieldValue, Format};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json};
@@ -162,7 +162,7 @@ pub fn software(verified: &Verified, id: NodeId) -> Software {
 }
 
 fn exact_result(node: &Node, inputs: &[Type]) -> Option<Format> {
-    let operand = |port: &str| node.formats.get(port).and_then(Format::fixed_point);
+    let operand = |port: &str| node.formats.get(port).and_then(CodeRange::of_format);
     result_format(&node.op, inputs, operand).map(Format::Integer)
 }
 

@@ -8,14 +8,13 @@ use crate::{CodeRange, Op, Operator, Type};
 use format::Integer;
 
 /// The narrowest format that holds every result of `op` exactly, if it has one ([`Operator::exact_range`]). `operand`
-/// gives the format of a port (`data_in_0`, `weight`, `bias`).
+/// gives what a port (`data_in_0`, `weight`, `bias`) can hold.
 pub fn result_format(
     op: &Op,
     inputs: &[Type],
-    operand: impl Fn(&str) -> Option<Integer>,
+    operand: impl Fn(&str) -> Option<CodeRange>,
 ) -> Option<Integer> {
-    let range = |port: &str| operand(port).and_then(CodeRange::of);
-    op.exact_range(inputs, &OperandRanges(&range))
+    op.exact_range(inputs, &OperandRanges(&operand))
         .map(CodeRange::format)
 }
 
@@ -48,7 +47,6 @@ impl OperandRanges<'_> {
 mod tests {
     use super::*;
     use crate::{Graph, verify};
-    use format::Format;
 
     fn result(input: &str, op: &str) -> Option<String> {
         let text = format!("graph \"t\" {{ x: {input} = placeholder y = {op} return y }}");
@@ -56,7 +54,7 @@ mod tests {
         let verified = verify(&graph).unwrap_or_else(|error| panic!("{error}"));
         let id = graph.find("y")?;
         let node = graph.node(id);
-        let operand = |port: &str| node.formats.get(port).and_then(Format::fixed_point);
+        let operand = |port: &str| node.formats.get(port).and_then(CodeRange::of_format);
         let format = result_format(&node.op, &verified.input_types(id), operand)?;
         let sign = if format.signed { "s" } else { "u" };
         Some(format!("{sign}{}.{}", format.width, format.frac_width))

@@ -3,7 +3,8 @@
 mod samples;
 
 use ir::{
-    Dim, Graph, MaseType, Op, Operator, Shape, Type, common, result_format, torch_repr, verify,
+    CodeRange, Dim, Graph, MaseType, Op, Operator, Shape, Type, common, result_format, torch_repr,
+    verify,
 };
 use proptest::prelude::*;
 use samples::SAMPLES;
@@ -219,7 +220,9 @@ fn ask_everything(op: &Op, inputs: &[Type]) {
     op.ports();
     op.row_coupling(inputs);
     torch_repr(op);
-    result_format(op, inputs, |_| Some(format::Integer::new(8, 4)));
+    result_format(op, inputs, |_| {
+        Some(CodeRange::of(format::Integer::new(8, 4)))
+    });
     let Ok(results) = op.infer(inputs) else {
         return;
     };

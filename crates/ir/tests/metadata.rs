@@ -1,5 +1,6 @@
 //! Metadata in the layout that the labs print.
 
+use format::StoredArray;
 use ir::{Graph, Node, common, metadata, torch_repr, verify};
 use serde_json::json;
 
@@ -54,6 +55,69 @@ fn a_quantized_layer_shows_its_formats_and_its_exact_result() {
         2,
         "{relu}"
     );
+}
+
+/// With stored fields the result is as wide as the widest place at the finest step; before they have values it is float.
+#[test]
+fn stored_fields_count_with_their_widest_place_and_finest_step() {
+    let cases = [
+        // 16·(128·128·2^2) = 2^20 needs 21 bits and a sign; an element of width 0 has no step.
+        (
+            "integer(stored, stored, axis = 0)",
+            &[8.0, 8.0, 0.0][..],
+            &[4.0, 6.0, 90.0][..],
+            "[22,10]",
+        ),
+        (
+            "integer(stored, 4, axis = 0)",
+            &[2.0, 0.0, 1.0],
+            &[],
+            "[14,8]",
+        ),
+        (
+            "integer(stored, stored, axis = 0)",
+            &[0.0, 0.0, 0.0],
+            &[4.0, 6.0, 9.0],
+            "[1,8]",
+        ),
+        (
+            "affine(8, stored, axis = 0)",
+            &[],
+            &[0.5, 0.25, 0.125],
+            "[22,7]",
+        ),
+        (
+            "affine(8, 0.5, stored, axis = 0)",
+            &[],
+            &[-128.0, 127.0, 0.0],
+            "[20,5]",
+        ),
+    ];
+    for (weight, widths, others, expected) in cases {
+        let text = format!(
+            "graph \"t\" {{
+               x: f32[N, 16] = placeholder
+               y = linear(x: integer(8, 4)) {{ in_features = 16, out_features = 3, bias = false, weight: {weight} }}
+               return y
+             }}"
+        );
+        let mut graph = Graph::parse(&text).unwrap();
+        let float = r#""type":"float","precision":[32]}}}"#;
+        assert!(common_text(&graph, "y").ends_with(float), "{weight}");
+        let id = graph.find("y").unwrap();
+        let format = graph.node_mut(id).formats.get_mut("weight").unwrap();
+        for (field, _) in format.clone().stored_fields() {
+            let values: &[f32] = if field == "width" { widths } else { others };
+            let array = StoredArray {
+                shape: vec![values.len()],
+                values: values.to_vec(),
+            };
+            *format = format.with_stored(field, array).unwrap();
+        }
+        let shown = common_text(&graph, "y");
+        let end = format!(r#""type":"integer","precision":{expected}}}}}}}"#);
+        assert!(shown.ends_with(&end), "{weight}: {shown}");
+    }
 }
 
 #[test]

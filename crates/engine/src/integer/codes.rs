@@ -1,18 +1,16 @@
 //! Codes from floats and back, with one rounding each way.
 
-use super::range::range_of;
-use format::{Integer, Rounding};
+use format::{FixedPoint, Rounding};
 
-/// The code of a float in a format whose codes fit `i64`; NaN has none and becomes 0.
-pub(crate) fn encode(x: f32, format: Integer) -> i64 {
+/// The code of a float in a fixed point whose codes fit `i64`; NaN has none and becomes 0.
+pub(crate) fn encode(x: f32, point: FixedPoint) -> i64 {
     // Infinities are the largest floats, as everywhere. Exact: f32 times 2^±149 is a normal f64.
-    let scaled = f64::from(x.clamp(f32::MIN, f32::MAX)) * 2_f64.powi(format.frac_width);
-    let whole = match format.rounding {
+    let scaled = f64::from(x.clamp(f32::MIN, f32::MAX)) * 2_f64.powi(point.frac_width);
+    let whole = match point.rounding {
         Rounding::NearestEven => scaled.round_ties_even(),
         Rounding::Floor => scaled.floor(),
     };
-    let range = range_of(format);
-    (whole as i128).clamp(range.min, range.max) as i64
+    (whole as i128).clamp(point.min, point.max) as i64
 }
 
 /// The float nearest to code·2^-frac, ties to even.
@@ -52,7 +50,7 @@ mod tests {
         ) {
             let rounding = if floor { "floor" } else { "nearest_even" };
             let format = Format::parse(&format!("integer({width}, {frac}, signed = {signed}, rounding = {rounding})")).unwrap();
-            let fixed = format.fixed_point().unwrap();
+            let fixed = FixedPoint::from(format.fixed_point().unwrap());
             let near = small * 2_f32.powi(-frac);
             for x in [f32::from_bits(bits), small, near, -near, f32::INFINITY] {
                 let code = format.encode(&[x], &[1]).get(0);

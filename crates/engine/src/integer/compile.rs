@@ -2,17 +2,16 @@
 //! join the kernel whose result nobody else reads.
 
 use super::buffer::{Buffer, Storage};
-use super::codes::encode;
 use super::error::{IntegerError, Refusal};
-use super::lowering::{IntegerForm, Kernel, Lowered, Operand, Site, port_format};
-use super::range::{CodeRange, range_of};
+use super::grid::Grids;
+use super::lowering::{IntegerForm, Kernel, Lowered, Operand, Site};
+use super::range::CodeRange;
 use super::report::NodeReport;
 use super::stage::Stage;
 use super::step::{Source, Step, UnplacedStep};
 use crate::EngineError;
 use crate::ops::integer_form;
 use crate::state::State;
-use format::Integer;
 use ir::{Node, NodeId, Op, Value, Verified};
 use std::collections::HashMap;
 
@@ -239,8 +238,8 @@ impl Compiler<'_> {
 
     /// The value as the port sees it.
     fn at_port(&mut self, node: &Node, port: &str, known: Known) -> Result<Known, Refusal> {
-        match port_format(node, port)? {
-            Some(format) => self.round(known, format),
+        match Grids::of(node, port, &known.shape)? {
+            Some(grids) => self.round(known, &grids),
             None => Ok(known),
         }
     }
@@ -262,28 +261,30 @@ impl Compiler<'_> {
         self.extend(known, stage)
     }
 
-    fn round(&mut self, known: Known, format: Integer) -> Result<Known, Refusal> {
-        let range = range_of(format);
+    fn round(&mut self, known: Known, grids: &Grids) -> Result<Known, Refusal> {
+        let range = grids.range()?;
         match &known.place {
             Place::Floats(floats) => {
                 let source = match floats {
                     Floats::Input(input) => Source::Encode {
                         input: *input,
-                        format,
+                        grids: grids.clone(),
                     },
-                    Floats::Constant(values) => Source::Constant(
-                        values.iter().map(|&value| encode(value, format)).collect(),
-                    ),
+                    Floats::Constant(values) => {
+                        Source::Constant(grids.encode(values, range).collect())
+                    }
                 };
                 Ok(self.push_step(source, Vec::new(), range, known.shape))
             }
             Place::Codes { range: from, .. } => {
-                let on_grid =
-                    from.frac == range.frac && from.min >= range.min && from.max <= range.max;
+                let on_grid = grids.single().is_some()
+                    && from.frac == range.frac
+                    && from.min >= range.min
+                    && from.max <= range.max;
                 if on_grid {
                     Ok(known)
                 } else {
-                    let stage = Stage::round(from.frac, format);
+                    let stage = grids.round(from.frac, range);
                     self.extend(known, stage)
                 }
             }
@@ -354,10 +355,7 @@ impl Compiler<'_> {
         output: usize,
         known: Known,
     ) -> Result<(), Refusal> {
-        let mut known = known;
-        if let Some(format) = port_format(node, &format!("data_out_{output}"))? {
-            known = self.round(known, format)?;
-        }
+        let mut known = self.at_port(node, &format!("data_out_{output}"), known)?;
         let value = Value {
             node: id,
             output: output as u16,

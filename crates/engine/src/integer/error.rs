@@ -1,7 +1,7 @@
 //! The reasons why a graph has no exact integer execution.
 
 use crate::EngineError;
-use format::Format;
+use format::{Format, NotFixedPoint};
 use ir::Node;
 
 /// The reason why a graph cannot be executed in integers.
@@ -20,9 +20,7 @@ pub enum IntegerError {
         port: String,
     },
     /// A port with a format of another kind.
-    #[error(
-        "{node} ({op}): {port} has format {format}, which is not fixed point; give it one that is, for example integer(8, 4)"
-    )]
+    #[error("{node} ({op}): {port} has format {format}, {why}")]
     NotFixedPoint {
         /// The node.
         node: String,
@@ -32,6 +30,8 @@ pub enum IntegerError {
         port: String,
         /// Its format.
         format: String,
+        /// The obstacle and the way out.
+        why: NotFixedPoint,
     },
     /// An operator, or these attributes of it, that integers cannot follow exactly.
     #[error("{node} ({op}): {why}")]
@@ -64,7 +64,7 @@ pub enum IntegerError {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Refusal {
     NoFormat(String),
-    NotFixedPoint(String, Format),
+    NotFixedPoint(String, Format, NotFixedPoint),
     NoForm(String),
     TooWide(u32),
 }
@@ -75,13 +75,14 @@ impl Refusal {
         let (op, node) = (node.op.name(), node.name.clone());
         match self {
             Self::NoFormat(port) => IntegerError::NoFormat { node, op, port },
-            Self::NotFixedPoint(port, format) => {
+            Self::NotFixedPoint(port, format, why) => {
                 let format = format.to_string();
                 IntegerError::NotFixedPoint {
                     node,
                     op,
                     port,
                     format,
+                    why,
                 }
             }
             Self::NoForm(why) => IntegerError::NoIntegerForm { node, op, why },

@@ -66,14 +66,11 @@ impl Layer {
         }
     }
 
-    /// True when the layer can apply a stage to its sums: an affine map must have the layer's own channels.
+    /// True when the layer can apply a stage to its sums: one with channels must have the layer's own.
     pub fn accepts(&self, stage: &Stage) -> bool {
-        match (stage, &self.rows) {
-            (Stage::Affine { scale, inner, .. }, Rows::Windows(_)) => {
-                scale.len() == 1
-                    || (scale.len() == self.weights.start.len() && *inner == self.inner)
-            }
-            _ => true,
+        match (&self.rows, stage.channels()) {
+            (Rows::Dense { .. }, _) | (_, (1, _)) => true,
+            (Rows::Windows(_), own) => own == (self.weights.start.len(), self.inner),
         }
     }
 
@@ -115,25 +112,11 @@ impl Layer {
 
     /// A stage on the sums of a group, which are laid out `[row][column]`.
     fn stage_of(&self, stage: &Stage, group: usize) -> Stage {
-        match (stage, &self.rows) {
-            (
-                Stage::Affine {
-                    scale,
-                    offset,
-                    frac,
-                    ..
-                },
-                Rows::Windows(_),
-            ) if scale.len() > 1 => {
-                let own = group * self.weights.n..(group + 1) * self.weights.n;
-                Stage::Affine {
-                    scale: scale[own.clone()].to_vec(),
-                    offset: offset[own].to_vec(),
-                    inner: 1,
-                    frac: *frac,
-                }
+        match (&self.rows, stage.channels()) {
+            (Rows::Dense { .. }, _) | (_, (1, _)) => stage.clone(),
+            (Rows::Windows(_), _) => {
+                stage.columns(group * self.weights.n..(group + 1) * self.weights.n)
             }
-            _ => stage.clone(),
         }
     }
 

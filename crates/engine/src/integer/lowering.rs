@@ -2,13 +2,12 @@
 //!
 //! The operators themselves are lowered in [`crate::ops`], beside their float form.
 
-use super::codes::encode;
 use super::error::Refusal;
+use super::grid::Grids;
 use super::layer::Layer;
-use super::range::{CodeRange, Fit, range_of};
+use super::range::CodeRange;
 use super::stage::Stage;
 use crate::state::State;
-use format::{Format, Integer};
 use ir::{Graph, Node, NodeId};
 
 /// Lowers a node to integers.
@@ -71,7 +70,7 @@ pub(crate) struct Site<'a> {
     pub outputs: Vec<Vec<usize>>,
 }
 
-/// A parameter in the codes of its port's format.
+/// A parameter in the codes of its port's format, all with one step.
 pub(crate) struct Param {
     pub codes: Vec<i64>,
     pub frac: i32,
@@ -86,22 +85,12 @@ impl Site<'_> {
 
     /// The codes of values at a port.
     pub fn encode(&self, port: &str, values: &[f32]) -> Result<Param, Refusal> {
-        let format =
-            port_format(self.node, port)?.ok_or_else(|| Refusal::NoFormat(port.to_owned()))?;
-        Ok(Param {
-            codes: values.iter().map(|&value| encode(value, format)).collect(),
-            frac: format.frac_width,
-        })
+        let mut specs = self.node.param_specs().into_iter();
+        let spec = specs.find(|spec| spec.0 == port);
+        let shape = spec.map_or_else(|| vec![values.len()], |spec| spec.1);
+        let grids = Grids::of(self.node, port, &shape)?;
+        grids
+            .ok_or_else(|| Refusal::NoFormat(port.to_owned()))?
+            .param(values)
     }
-}
-
-/// The fixed-point format of a port, if it has a format.
-pub(crate) fn port_format(node: &Node, port: &str) -> Result<Option<Integer>, Refusal> {
-    let Some(format) = node.formats.get(port) else {
-        return Ok(None);
-    };
-    let not_fixed = || Refusal::NotFixedPoint(port.to_owned(), format.clone());
-    let fixed = Format::fixed_point(format).ok_or_else(not_fixed)?;
-    range_of(fixed).fit()?;
-    Ok(Some(fixed))
 }

@@ -24,6 +24,8 @@ pub struct IntegerPlan {
     outputs: Vec<(usize, CodeRange)>,
     reports: Vec<NodeReport>,
     memory: Memory,
+    /// Per input, room for rows that lie apart, or are no floats.
+    copies: Vec<Vec<f32>>,
 }
 
 impl IntegerPlan {
@@ -41,6 +43,7 @@ impl IntegerPlan {
             outputs: compiled.outputs,
             reports: compiled.reports,
             memory: Memory::default(),
+            copies: Vec::new(),
         })
     }
 
@@ -53,9 +56,10 @@ impl IntegerPlan {
         for (info, input) in self.inputs.iter().zip(inputs) {
             info.check(input, self.rows)?;
         }
+        let floats = floats(inputs, &self.inputs, self.rows, &mut self.copies);
         for (at, step) in self.steps.iter().enumerate() {
             let (earlier, later) = self.buffers.split_at_mut(at);
-            step.run(inputs, earlier, &mut later[0], &mut self.memory);
+            step.run(&floats, earlier, &mut later[0], &mut self.memory);
         }
         Ok(())
     }
@@ -78,4 +82,24 @@ impl IntegerPlan {
     pub fn describe(&self) -> &[NodeReport] {
         &self.reports
     }
+}
+
+/// The values of every input, row after row: its own where they lie so, else a copy.
+fn floats<'a>(
+    inputs: &[Input<'a>],
+    infos: &[InputInfo],
+    rows: usize,
+    copies: &'a mut Vec<Vec<f32>>,
+) -> Vec<&'a [f32]> {
+    copies.resize(inputs.len(), Vec::new());
+    let all = inputs.iter().zip(infos).zip(copies);
+    all.map(|((input, info), copy)| match input {
+        Input::F32(values) => values,
+        other => {
+            copy.resize(info.elements(), 0.0);
+            other.copy_to(0, info.width(rows), copy);
+            copy.as_slice()
+        }
+    })
+    .collect()
 }

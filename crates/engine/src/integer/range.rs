@@ -2,13 +2,7 @@
 //! so that no sum ever overflows.
 
 use super::error::Refusal;
-use format::Integer;
 pub(crate) use ir::CodeRange;
-
-/// Everything the format of a port can hold.
-pub(crate) fn range_of(format: Integer) -> CodeRange {
-    CodeRange::of(format).expect("the format of a port has at most 64 bits")
-}
 
 /// A range that 64-bit integers must hold.
 pub(crate) trait Fit {

@@ -1,9 +1,9 @@
 //! Stages as float maps, where 24 bits hold every number in between: the same bits, many lanes at a time.
 
 use super::buffer::Buffer;
-use super::range::{CodeRange, range_of};
+use super::range::CodeRange;
 use super::stage::Stage;
-use format::{Integer, Rounding};
+use format::{FixedPoint, Rounding};
 use kernels::requantize::{NarrowCode, Rescalable, Rescale, rescale_once, rescale_twice};
 
 /// Whole numbers below this are exact in f32, and so are their products with powers of two.
@@ -22,9 +22,9 @@ impl Rescaling {
         Self::after(Vec::new(), source, stages, columns)
     }
 
-    /// The rounding of floats to a format, and the stages after it.
-    pub fn of_floats(format: Integer, stages: &[Stage], columns: usize) -> Option<Self> {
-        let range = range_of(format);
+    /// The rounding of floats to a fixed point, and the stages after it.
+    pub fn of_floats(format: FixedPoint, stages: &[Stage], columns: usize) -> Option<Self> {
+        let range = CodeRange::from(format);
         let is_held = range.magnitude() <= BOUND && (-100..=126).contains(&format.frac_width);
         if !is_held || format.rounding == Rounding::Floor {
             return None;
@@ -74,18 +74,18 @@ impl Rescaling {
                     let clamp = |bound: f64| bound.max(*lo as f64).min(*hi as f64);
                     partial.bounds = Some((clamp(old_lo), clamp(old_hi)));
                 }
-                Stage::Round {
-                    shift,
-                    lo,
-                    hi,
-                    floor,
-                    ..
-                } => {
-                    let (lo, hi) = (range.min.max((*lo).into()), range.max.min((*hi).into()));
-                    if *floor || shift.abs() > 60 || before.magnitude() >= EXACT {
+                Stage::Round { maps: rounds, .. } => {
+                    let [round] = rounds.as_slice() else {
+                        return None;
+                    };
+                    let (lo, hi) = (
+                        range.min.max(round.lo.into()),
+                        range.max.min(round.hi.into()),
+                    );
+                    if round.floor || round.shift.abs() > 60 || before.magnitude() >= EXACT {
                         return None;
                     }
-                    maps.push(partial.map(*shift, lo, hi));
+                    maps.push(partial.map(round.shift, lo, hi));
                     partial = PartialMap {
                         columns,
                         ..PartialMap::default()

@@ -3,22 +3,20 @@
 //! A stage is exact integer arithmetic on codes. Any number of them follow a kernel in the same pass over memory.
 
 use super::error::Refusal;
-use super::range::{CodeRange, Fit, range_of};
-use format::{Integer, Rounding};
+use super::range::{CodeRange, Fit};
+use std::ops::Range;
 
 /// One map of codes to codes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Stage {
-    /// `clamp(round(x·2^-shift), lo, hi)`; a negative shift multiplies.
+    /// The rounding `maps[c]`, where element `i` has the channel `c = ⌊i/inner⌋ mod channels`.
     Round {
-        shift: i32,
-        lo: i64,
-        hi: i64,
-        floor: bool,
+        maps: Vec<RoundMap>,
+        inner: usize,
         /// Bits behind the point of the result.
         frac: i32,
     },
-    /// `x·scale[c] + offset[c]`, where element `i` has the channel `c = ⌊i/inner⌋ mod channels`.
+    /// `x·scale[c] + offset[c]` with such channels.
     Affine {
         scale: Vec<i64>,
         offset: Vec<i64>,
@@ -30,17 +28,46 @@ pub(crate) enum Stage {
     Clamp { lo: i64, hi: i64 },
 }
 
+/// `clamp(round(x·2^-shift), lo, hi)·2^lift`; a negative shift multiplies. The results fit `i64`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RoundMap {
+    pub shift: i32,
+    pub lo: i64,
+    pub hi: i64,
+    pub floor: bool,
+    pub lift: u32,
+}
+
 impl Stage {
-    /// Rounding from codes with `frac` bits behind the point to a format whose codes fit `i64`.
-    pub fn round(frac: i32, format: Integer) -> Self {
-        let range = range_of(format);
-        let shift = i64::from(frac) - i64::from(format.frac_width);
-        Self::Round {
-            shift: shift.clamp(-127, 127) as i32,
-            lo: range.min as i64,
-            hi: range.max as i64,
-            floor: format.rounding == Rounding::Floor,
-            frac: format.frac_width,
+    /// The number of channels, and the elements of each that follow each other.
+    pub fn channels(&self) -> (usize, usize) {
+        match self {
+            Self::Round { maps, inner, .. } => (maps.len(), *inner),
+            Self::Affine { scale, inner, .. } => (scale.len(), *inner),
+            Self::Clamp { .. } => (1, 1),
+        }
+    }
+
+    /// The stage of some of its channels, for elements that have them one by one.
+    pub fn columns(&self, own: Range<usize>) -> Self {
+        match self {
+            Self::Round { maps, frac, .. } => Self::Round {
+                maps: maps[own].to_vec(),
+                inner: 1,
+                frac: *frac,
+            },
+            Self::Affine {
+                scale,
+                offset,
+                frac,
+                ..
+            } => Self::Affine {
+                scale: scale[own.clone()].to_vec(),
+                offset: offset[own].to_vec(),
+                inner: 1,
+                frac: *frac,
+            },
+            Self::Clamp { .. } => self.clone(),
         }
     }
 
@@ -48,14 +75,18 @@ impl Stage {
     pub fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
         match self {
             // Monotone: the ends stay the ends.
-            Self::Round { frac, .. } => Ok(CodeRange {
-                min: self.one(x.min),
-                max: self.one(x.max),
-                frac: *frac,
-            }),
-            Self::Clamp { .. } => Ok(CodeRange {
-                min: self.one(x.min),
-                max: self.one(x.max),
+            Self::Round { maps, frac, .. } => {
+                let ranges = maps.iter().map(|map| CodeRange {
+                    min: map.one(x.min),
+                    max: map.one(x.max),
+                    frac: *frac,
+                });
+                let wider = |a: Option<CodeRange>, b| a.map_or(Some(b), |a| a.joined(b));
+                ranges.fold(None, wider).fit()
+            }
+            Self::Clamp { lo, hi } => Ok(CodeRange {
+                min: x.min.clamp((*lo).into(), (*hi).into()),
+                max: x.max.clamp((*lo).into(), (*hi).into()),
                 ..x
             }),
             Self::Affine {
@@ -67,23 +98,16 @@ impl Stage {
         }
     }
 
-    /// The result for one code of a monotone stage.
-    fn one(&self, code: i128) -> i128 {
-        let mut code = [code as i64];
-        self.apply(0, &mut code);
-        i128::from(code[0])
-    }
-
     /// Applies the stage to elements `start..` of a value.
     pub fn apply(&self, start: usize, x: &mut [i64]) {
         match self {
-            Self::Round {
-                shift,
-                lo,
-                hi,
-                floor,
-                ..
-            } => round_all(x, *shift, *lo, *hi, *floor),
+            Self::Round { maps, inner, .. } => match maps.as_slice() {
+                [map] => map.apply(x),
+                maps => {
+                    let channels = runs(start, x.len(), *inner, maps.len());
+                    channels.for_each(|(run, c)| maps[c].apply(&mut x[run]));
+                }
+            },
             Self::Clamp { lo, hi } => {
                 for x in x {
                     *x = (*x).clamp(*lo, *hi);
@@ -129,6 +153,39 @@ fn affine(x: &mut [i64], scale: &[i64], offset: &[i64], inner: usize, start: usi
     }
 }
 
+/// The runs of `len` elements from `start` on that have one channel each.
+fn runs(
+    start: usize,
+    len: usize,
+    inner: usize,
+    channels: usize,
+) -> impl Iterator<Item = (Range<usize>, usize)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let (first, own) = (at, start + at);
+        at = len.min(first + inner - own % inner);
+        (first < len).then_some((first..at, own / inner % channels))
+    })
+}
+
+impl RoundMap {
+    /// The result for one code.
+    fn one(&self, code: i128) -> i128 {
+        let mut code = [code as i64];
+        self.apply(&mut code);
+        i128::from(code[0])
+    }
+
+    fn apply(&self, x: &mut [i64]) {
+        round_all(x, self.shift, self.lo, self.hi, self.floor);
+        if self.lift > 0 {
+            for x in x {
+                *x <<= self.lift;
+            }
+        }
+    }
+}
+
 fn round_all(x: &mut [i64], shift: i32, lo: i64, hi: i64, floor: bool) {
     let bits = shift.unsigned_abs().min(64);
     match shift {
@@ -171,14 +228,14 @@ mod tests {
     use super::*;
 
     fn round(x: i64, shift: i32, floor: bool) -> i64 {
-        let stage = Stage::Round {
+        let map = RoundMap {
             shift,
             lo: i64::MIN,
             hi: i64::MAX,
             floor,
-            frac: 0,
+            lift: 0,
         };
-        stage.one(x.into()) as i64
+        map.one(x.into()) as i64
     }
 
     #[test]
@@ -210,23 +267,38 @@ mod tests {
     }
 
     #[test]
-    fn results_saturate_at_the_format() {
-        let signed = Integer::new(8, 4);
-        let unsigned = Integer {
-            signed: false,
-            ..signed
+    fn every_channel_has_its_own_step_and_bounds() {
+        let map = |shift: i32, hi: i64, lift: u32| RoundMap {
+            shift,
+            lo: -hi - 1,
+            hi,
+            floor: false,
+            lift,
         };
-        for (format, x, expected) in [
-            (signed, 2032, 127),
-            (signed, 2039, 127),
-            (signed, 2040, 127),
-            (signed, -2049, -128),
-            (signed, -99999, -128),
-            (unsigned, -1, 0),
-            (unsigned, 4080, 255),
-            (unsigned, 5000, 255),
-        ] {
-            assert_eq!(Stage::round(8, format).one(x), expected, "{x}");
+        let stage = Stage::Round {
+            maps: vec![map(4, 127, 2), map(2, 7, 0), map(3, 0, 1)],
+            inner: 2,
+            frac: 6,
+        };
+        let all = [2032_i64, 2039, 27, -99, 4, 12, -2049, 25, 2, -7];
+        let expected = [508, 508, 7, -8, 0, 0, -512, 8, 0, -2];
+        for start in 0..all.len() {
+            let mut own = all[start..].to_vec();
+            stage.apply(start, &mut own);
+            assert_eq!(own, expected[start..], "from {start}");
         }
+        let range = CodeRange {
+            min: -30,
+            max: 20,
+            frac: 8,
+        };
+        let expected = CodeRange {
+            min: -8,
+            max: 5,
+            frac: 6,
+        };
+        assert_eq!(stage.range(range), Ok(expected));
+        let own = stage.columns(1..2);
+        assert_eq!(own.channels(), (1, 1));
     }
 }

@@ -1,19 +1,17 @@
 //! One pass over memory: a source of codes, the stages that follow it, and the narrow store.
 
 use super::buffer::Buffer;
-use super::codes::encode;
+use super::grid::Grids;
 use super::layer::{Layer, Scratch};
 use super::lowering::WideKernel;
 use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::stage::Stage;
-use crate::Input;
-use format::Integer;
 
 /// The source of the codes of a step.
 pub(crate) enum Source {
     /// A placeholder's floats, rounded.
-    Encode { input: usize, format: Integer },
+    Encode { input: usize, grids: Grids },
     /// A stored tensor, rounded.
     Constant(Vec<i64>),
     /// The operand as it is.
@@ -47,13 +45,12 @@ impl UnplacedStep {
         if self.result().magnitude() > i16::MAX.into() {
             return None;
         }
-        let channels = |stage: &Stage| match stage {
-            Stage::Affine { scale, .. } => scale.len(),
-            _ => 1,
-        };
-        let columns = self.stages.iter().map(channels).max().unwrap_or(1);
+        let columns = self.stages.iter().map(|stage| stage.channels().0);
+        let columns = columns.max().unwrap_or(1);
         match &self.source {
-            Source::Encode { format, .. } => Rescaling::of_floats(*format, &self.stages, columns),
+            Source::Encode { grids, .. } => {
+                Rescaling::of_floats(grids.single()?, &self.stages, columns)
+            }
             Source::Copy => Rescaling::of(self.ranges[0], &self.stages, columns),
             _ => None,
         }
@@ -66,6 +63,8 @@ pub(crate) struct Step {
     inputs: Vec<usize>,
     stages: Vec<Stage>,
     rescaling: Option<Rescaling>,
+    /// The range of the source's results.
+    made: CodeRange,
 }
 
 /// Working memory of all steps.
@@ -94,6 +93,7 @@ impl Step {
             inputs,
             stages,
             rescaling,
+            made: sums,
         }
     }
 
@@ -115,14 +115,12 @@ impl Step {
     }
 
     /// Computes the step's value, `y`, from earlier ones.
-    pub fn run(&self, inputs: &[Input], earlier: &[Buffer], y: &mut Buffer, memory: &mut Memory) {
+    pub fn run(&self, inputs: &[&[f32]], earlier: &[Buffer], y: &mut Buffer, memory: &mut Memory) {
         let operand = |k: usize| &earlier[self.inputs[k]];
         match (&self.source, &self.rescaling) {
             (Source::Layer(layer), _) => layer.run(operand(0), y, &mut memory.layer),
             (Source::Encode { input, .. }, Some(rescaling)) => {
-                if let Input::F32(values) = inputs[*input] {
-                    rescaling.run(values, 0, y);
-                }
+                rescaling.run(inputs[*input], 0, y);
             }
             (Source::Copy, Some(rescaling)) => match operand(0) {
                 Buffer::U8(codes) => rescaling.run(codes, 0, y),
@@ -136,17 +134,15 @@ impl Step {
     }
 
     /// The same in 64 bits, one stage after the other.
-    fn run_wide(&self, inputs: &[Input], earlier: &[Buffer], y: &mut Buffer, memory: &mut Memory) {
+    fn run_wide(&self, inputs: &[&[f32]], earlier: &[Buffer], y: &mut Buffer, memory: &mut Memory) {
         let Memory {
             operands, result, ..
         } = memory;
         let operand = |k: usize| &earlier[self.inputs[k]];
         result.clear();
         match &self.source {
-            Source::Encode { input, format } => {
-                if let Input::F32(values) = inputs[*input] {
-                    result.extend(values.iter().map(|&value| encode(value, *format)));
-                }
+            Source::Encode { input, grids } => {
+                result.extend(grids.encode(inputs[*input], self.made));
             }
             Source::Constant(codes) => result.extend(codes),
             Source::Copy => operand(0).load(result),

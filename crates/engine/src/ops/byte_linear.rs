@@ -51,9 +51,9 @@ impl Codes {
         weight: Integer,
         bias: Option<Integer>,
     ) -> Option<Self> {
-        let (x, w) = (CodeRange::of(data)?, CodeRange::of(weight)?);
+        let (x, w) = (CodeRange::of(data), CodeRange::of(weight));
         let b = match bias {
-            Some(bias) => CodeRange::of(bias)?,
+            Some(bias) => CodeRange::of(bias),
             None => CodeRange::code(0, x.frac + w.frac),
         };
         let sum_frac = b.frac.max(x.frac + w.frac);

@@ -6,10 +6,11 @@
     reason = "each test binary uses a part, and a test may panic"
 )]
 
+mod rounding;
 mod windows;
 
-use format::{Format, Integer, Rounding};
 use ir::{Graph, Node, Op, Shape, Tensor, Value, Verified};
+use rounding::{encode, round};
 use std::collections::BTreeMap;
 use windows::{conv, pool};
 
@@ -39,7 +40,7 @@ pub fn interpret(verified: &Verified, rows: usize, inputs: &[Vec<f32>]) -> Vec<E
             _ => None,
         };
         if let Some(stored) = stored {
-            match fixed(node, "data_out_0") {
+            match node.formats.get("data_out_0") {
                 Some(format) => drop(values.insert(id.into(), encode(&shapes[0], &stored, format))),
                 None => drop(floats.insert(id.into(), (shapes[0].clone(), stored))),
             }
@@ -52,7 +53,7 @@ pub fn interpret(verified: &Verified, rows: usize, inputs: &[Vec<f32>]) -> Vec<E
             .map(|(k, value)| {
                 let port = format!("data_in_{k}");
                 let keeps = |i: usize| node.masks.get(&port).is_none_or(|mask| keeps(mask, i));
-                match (floats.get(value), fixed(node, &port)) {
+                match (floats.get(value), node.formats.get(&port)) {
                     (Some((shape, values)), Some(format)) => {
                         let kept = |(i, &v): (usize, &f32)| if keeps(i) { v } else { 0.0 };
                         let kept: Vec<f32> = values.iter().enumerate().map(kept).collect();
@@ -74,7 +75,7 @@ pub fn interpret(verified: &Verified, rows: usize, inputs: &[Vec<f32>]) -> Vec<E
             return operands;
         }
         for (output, mut result) in operator(node, &operands, &shapes).into_iter().enumerate() {
-            if let Some(format) = fixed(node, &format!("data_out_{output}")) {
+            if let Some(format) = node.formats.get(&format!("data_out_{output}")) {
                 result = round(&result, format);
             }
             values.insert(
@@ -92,81 +93,6 @@ pub fn interpret(verified: &Verified, rows: usize, inputs: &[Vec<f32>]) -> Vec<E
 /// Whether a mask over samples keeps element `i` of a batch.
 fn keeps(mask: &Tensor, i: usize) -> bool {
     mask.values()[i % mask.values().len()] != 0.0
-}
-
-fn fixed(node: &Node, port: &str) -> Option<Integer> {
-    node.formats.get(port).and_then(Format::fixed_point)
-}
-
-/// The nearest code of num/2^frac in a format, ties to even, or the one below; saturated.
-fn round_one(num: i128, frac: i32, format: Integer) -> i128 {
-    let shift = frac - format.frac_width;
-    let code = if shift <= 0 {
-        let factor = 1_i128
-            .checked_shl(shift.unsigned_abs())
-            .filter(|f| *f > 0)
-            .unwrap_or(i128::MAX);
-        num.saturating_mul(factor)
-    } else if shift > 126 {
-        // Less than a half is left of any number here.
-        if format.rounding == Rounding::Floor && num < 0 {
-            -1
-        } else {
-            0
-        }
-    } else {
-        let unit = 1_i128 << shift;
-        let (below, rest) = (num.div_euclid(unit), num.rem_euclid(unit));
-        let up = match rest.cmp(&(unit - rest)) {
-            _ if format.rounding == Rounding::Floor => false,
-            std::cmp::Ordering::Less => false,
-            std::cmp::Ordering::Equal => below % 2 != 0,
-            std::cmp::Ordering::Greater => true,
-        };
-        below + i128::from(up)
-    };
-    let (lo, hi) = if format.signed {
-        (
-            -(1_i128 << (format.width - 1)),
-            (1_i128 << (format.width - 1)) - 1,
-        )
-    } else {
-        (0, (1_i128 << format.width) - 1)
-    };
-    code.clamp(lo, hi)
-}
-
-/// Codes rounded to a format.
-pub fn round(x: &Exact, format: Integer) -> Exact {
-    let codes = x
-        .codes
-        .iter()
-        .map(|&code| round_one(code, x.frac, format))
-        .collect();
-    Exact {
-        shape: x.shape.clone(),
-        codes,
-        frac: format.frac_width,
-    }
-}
-
-/// Floats, each a 24-bit number times a power of two, rounded to a format.
-pub fn encode(shape: &[usize], values: &[f32], format: Integer) -> Exact {
-    let one = |&x: &f32| {
-        let (bits, sign) = (x.to_bits() & 0x7fff_ffff, if x < 0.0 { -1 } else { 1 });
-        let (exponent, mantissa) = ((bits >> 23) as i32, i128::from(bits & 0x007f_ffff));
-        let (mantissa, exponent) = if exponent == 0 {
-            (mantissa, -149)
-        } else {
-            (mantissa + 0x0080_0000, exponent - 150)
-        };
-        round_one(sign * mantissa, -exponent, format)
-    };
-    Exact {
-        shape: shape.to_vec(),
-        codes: values.iter().map(one).collect(),
-        frac: format.frac_width,
-    }
 }
 
 impl Exact {
@@ -286,7 +212,7 @@ fn mean(x: &Exact, shape: &[usize], count: usize, groups: &[Vec<usize>]) -> Exac
 
 fn param(node: &Node, port: &str) -> Exact {
     let tensor = &node.params[port];
-    encode(tensor.shape(), tensor.values(), fixed(node, port).unwrap())
+    encode(tensor.shape(), tensor.values(), &node.formats[port])
 }
 
 /// Scale and shift of a batch norm, by the definition of the float engine.
@@ -323,7 +249,10 @@ fn norm(node: &Node, eps: f64, x: &Exact, shape: &[usize]) -> Exact {
     let per_channel = |values: &[f32], port: &str| {
         let mut axes = vec![1; shape.len() - 1];
         axes[0] = values.len();
-        encode(&axes, values, fixed(node, port).unwrap())
+        Exact {
+            shape: axes,
+            ..encode(&[values.len()], values, &node.formats[port])
+        }
     };
     sum(
         &product(x, &per_channel(&scale, "weight"), shape),

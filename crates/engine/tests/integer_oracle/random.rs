@@ -3,6 +3,10 @@
 
 #[path = "../support/open_graph.rs"]
 mod open_graph;
+#[path = "stored.rs"]
+mod stored;
+#[path = "../support/stored_fields.rs"]
+mod stored_fields;
 
 use format::Format;
 use ir::{DType, Graph, Node, NodeId, Op, Shape, Tensor, Type, Value, Verified, verify};
@@ -38,7 +42,15 @@ impl<'a> Choices<'a> {
         random::Random::new(seed, "values")
     }
 
-    fn format(&mut self) -> Format {
+    fn format(&mut self, port: &str) -> Format {
+        if self.below(5) == 0 {
+            stored::format(self, port)
+        } else {
+            self.plain_format()
+        }
+    }
+
+    fn plain_format(&mut self) -> Format {
         let width = 1 + self.below(16);
         let frac = if self.below(4) == 0 {
             self.below(28) as i32 - 8
@@ -147,7 +159,7 @@ pub fn random_graph(choices: &mut Choices) -> Graph {
             &[NodeId(0).into()],
         );
         node.formats
-            .insert("data_in_0".to_owned(), choices.format());
+            .insert("data_in_0".to_owned(), choices.plain_format());
         let id = graph.push(node);
         finish(&mut graph, &[id.into()]);
     } else {
@@ -253,19 +265,20 @@ fn add_node(graph: &mut Graph, choices: &mut Choices) {
 fn add_formats(graph: &Graph, node: &mut Node, choices: &mut Choices) {
     for (port, ..) in node.param_specs() {
         if matches!(port, "weight" | "bias") {
-            node.formats.insert(port.to_owned(), choices.format());
+            node.formats.insert(port.to_owned(), choices.format(port));
         }
     }
     for (port, value) in node.data_ports().into_iter().zip(node.inputs.clone()) {
         let must = is_float(graph, value);
         if must || choices.below(3) == 0 {
-            node.formats.insert(port, choices.format());
+            let format = choices.format(&port);
+            node.formats.insert(port, format);
         }
     }
     let is_edge = node.inputs.is_empty();
     if is_edge || choices.below(6) == 0 {
         node.formats
-            .insert("data_out_0".to_owned(), choices.format());
+            .insert("data_out_0".to_owned(), choices.format("data_out_0"));
     }
 }
 
@@ -332,16 +345,12 @@ impl IntoJson for (f64, f64) {
 /// Parameters whose values are codes, ties between codes, and beyond the largest.
 pub fn fill(graph: &mut Graph, choices: &Choices) {
     let random = choices.stream();
+    stored::fill(graph, random);
     let ids: Vec<NodeId> = graph.iter().map(|(id, _)| id).collect();
     let mut at = 0;
     for id in ids {
         for (port, shape, ..) in graph.node(id).param_specs() {
-            let format = graph
-                .node(id)
-                .formats
-                .get(port)
-                .and_then(Format::fixed_point);
-            let (width, frac) = format.map_or((6, 3), |f| (f.width, f.frac_width));
+            let (width, frac) = stored::width_and_frac(graph, id, port);
             let is_variance = port == "running_var";
             let value = |k: u64| {
                 let code = (random.uniform(k) - 0.5) * 2.5 * 2_f32.powi(width as i32 - 1);

@@ -105,7 +105,12 @@ impl Affine {
 
     /// True when rounding is to nearest with ties to even, and the zero point is added after it.
     pub fn rounds_to_nearest(&self) -> bool {
-        self.direction == Direction::HalfEven && !self.before
+        self.rounds_half_even() && !self.before
+    }
+
+    /// True when rounding is to nearest with ties to even, wherever the zero point is added.
+    pub fn rounds_half_even(&self) -> bool {
+        self.direction == Direction::HalfEven
     }
 
     fn check_zero_point(&self, value: f64) -> Result<f32, String> {

@@ -84,30 +84,3 @@ formats! {
     /// One bit with stored scales.
     StoredBipolar(bipolar::Bipolar),
 }
-
-impl Format {
-    /// The format as plain fixed point, the one arithmetic that exact integer execution knows; `None` for all others.
-    pub fn fixed_point(&self) -> Option<Integer> {
-        match self {
-            Self::Integer(integer) => Some(*integer),
-            Self::ScaleInteger(_)
-            | Self::Affine(_)
-            | Self::Binary(_)
-            | Self::Bipolar(_)
-            | Self::Ternary(_)
-            | Self::Log(_)
-            | Self::MinifloatIeee(_)
-            | Self::MinifloatDenorm(_)
-            | Self::BlockFp(_)
-            | Self::BlockMinifloat(_)
-            | Self::BlockLog(_)
-            | Self::Mxint(_)
-            | Self::Mxfp(_)
-            | Self::Float8(_)
-            | Self::Float4(_)
-            | Self::StoredInteger(_)
-            | Self::StoredAffine(_)
-            | Self::StoredBipolar(_) => None,
-        }
-    }
-}

@@ -3,6 +3,7 @@
 
 mod arrays;
 mod codes;
+mod fixed_point;
 mod gradient;
 mod nearest;
 mod oracle;

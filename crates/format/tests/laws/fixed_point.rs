@@ -1,0 +1,100 @@
+//! Formats as fixed point: what rounding does to every element, and the reasons against it.
+
+use crate::specs::{mixed, quantized};
+use format::{Format, NotFixedPoint, Rounding, StoredArray};
+
+/// Every element is rounded to the multiples of a power of two that its place says.
+#[test]
+fn fixed_points_of_places_say_what_rounding_does() {
+    let shape = [2, 3, 4];
+    let x: Vec<f32> = mixed(24, 5)
+        .into_iter()
+        .map(|x| x.clamp(-1e4, 1e4))
+        .collect();
+    for (text, arrays) in [
+        ("integer(6, 2, signed = false)", &[][..]),
+        ("integer(6, 2, rounding = floor)", &[]),
+        ("affine(5, 0.25, -3)", &[]),
+        ("affine(5, 2.0, 7, signed = false, narrow = true)", &[]),
+        ("affine(5, 0.5, offset = before)", &[]),
+        (
+            "integer(stored, stored, axis = 1)",
+            &[
+                ("width", &[0.0, 4.0, 9.0][..]),
+                ("frac_width", &[9.0, -1.0, 3.0]),
+            ],
+        ),
+        (
+            "integer(7, stored)",
+            &[("frac_width", &[3.0, 1.0, 2.0, 5.0])],
+        ),
+        (
+            "affine(4, stored, stored, axis = 2)",
+            &[
+                ("scale", &[0.5, 4.0, 1.0, 0.125]),
+                ("zero_point", &[7.0, -8.0, 0.0, 3.0]),
+            ],
+        ),
+        (
+            "affine(4, stored, axis = 1, block = 2)",
+            &[(
+                "scale",
+                &[
+                    0.5, 4.0, 1.0, 0.125, 8.0, 2.0, 16.0, 0.25, 1.0, 2.0, 0.5, 4.0, 1.0, 2.0, 4.0,
+                    8.0,
+                ],
+            )],
+        ),
+    ] {
+        let mut format = Format::parse(text).unwrap();
+        for &(field, values) in arrays {
+            let blocks = if values.len() == 16 {
+                vec![2, 2, 4]
+            } else {
+                vec![values.len()]
+            };
+            let (shape, values) = (blocks, values.to_vec());
+            format = format
+                .with_stored(field, StoredArray { shape, values })
+                .unwrap();
+        }
+        let (points, places) = (format.fixed_points().unwrap(), format.places(&shape));
+        let rounded = quantized(&format, &x, &shape);
+        for ((&x, &y), &place) in x.iter().zip(&rounded).zip(&places) {
+            let point = points[place];
+            let scaled = f64::from(x) * 2f64.powi(point.frac_width);
+            let whole = match point.rounding {
+                Rounding::NearestEven => scaled.round_ties_even(),
+                Rounding::Floor => scaled.floor(),
+            };
+            let code = whole.clamp(point.min as f64, point.max as f64);
+            assert_eq!(
+                f64::from(y),
+                code * 2f64.powi(-point.frac_width),
+                "{format} of {x}"
+            );
+        }
+    }
+}
+
+#[test]
+fn formats_that_are_no_fixed_point_say_why() {
+    let why = |text: &str| Format::parse(text).unwrap().fixed_points().unwrap_err();
+    assert_eq!(why("minifloat_ieee(8, 4)"), NotFixedPoint::Kind);
+    assert_eq!(why("affine(8, 0.3)"), NotFixedPoint::Scale(0.3));
+    assert_eq!(
+        why("affine(8, 0.5, rounding = ceil)"),
+        NotFixedPoint::Rounding
+    );
+    assert_eq!(
+        why("affine(8, 0.5, 1, offset = before)"),
+        NotFixedPoint::Offset
+    );
+    assert_eq!(why("affine(32, 0.5)"), NotFixedPoint::Width(32));
+    assert_eq!(why("integer(8, stored)"), NotFixedPoint::Missing);
+    let two_to = |exponent: i32| format!("affine(8, {:?})", 2f32.powi(exponent));
+    for exponent in [-126, -20, 0, 3, 127] {
+        let points = Format::parse(&two_to(exponent)).unwrap().fixed_points();
+        assert_eq!(points.unwrap()[0].frac_width, -exponent);
+    }
+}
