@@ -222,11 +222,7 @@ impl<F: Storable> StoredFields for Stored<F> {
 
     fn places_of(&self, shape: &[usize]) -> Option<Vec<usize>> {
         let n_places = self.array_shape(shape)?.iter().product();
-        let mut places = Vec::with_capacity(shape.iter().product());
-        for_each_element(self.runs_over(shape, n_places), |_, place| {
-            places.push(place)
-        });
-        Some(places)
+        Some(places_of(self.runs_over(shape, n_places)))
     }
 
     fn array_shape(&self, shape: &[usize]) -> Option<Vec<usize>> {

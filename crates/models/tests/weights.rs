@@ -197,7 +197,7 @@ fn masks_that_do_not_fit_are_told_and_change_nothing() {
     ];
     let error = load_into(&mut graph, &tensors).expect_err("three bad masks");
     let expected =
-        "weights do not fit two: 1 unexpected, 1 of another shape, 1 not of zeros and ones
+        "weights do not fit two: 1 unexpected, 1 of another shape, 1 with values that it cannot have
   unexpected l.data_in_1_mask
   l.data_in_0_mask: the graph has shape [2], the weights [1, 2]
   l.weight_mask: a mask has zeros and ones, got 0.5";

@@ -1,29 +1,10 @@
 //! Pruning masks among named tensors: `seq_blocks.2.weight_mask`, `seq_blocks.2.data_in_0_mask`.
 
-use super::{WrongShape, fits};
+use super::{BadValue, WrongShape, fits};
 use interop::checkpoint::NamedTensor;
 use ir::{DType, Graph, NodeId, ParamRole, Tensor};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-
-/// A mask with a value other than 0 and 1.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BadMask {
-    /// Its dotted name.
-    pub name: String,
-    /// The value.
-    pub value: f32,
-}
-
-impl Eq for BadMask {}
-
-impl fmt::Display for BadMask {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self { name, value } = self;
-        write!(f, "{name}: a mask has zeros and ones, got {value}")
-    }
-}
 
 /// The masks of weights that a graph has ports for.
 pub(super) struct Masks {
@@ -33,7 +14,7 @@ pub(super) struct Masks {
     /// Masks of another shape than their port.
     pub shapes: Vec<WrongShape>,
     /// Masks with other values than 0 and 1.
-    pub values: Vec<BadMask>,
+    pub values: Vec<BadValue>,
 }
 
 struct Found {
@@ -66,7 +47,8 @@ impl Masks {
                     got: tensor.shape.clone(),
                 });
             } else if let Some(&value) = tensor.values.iter().find(|v| **v != 0.0 && **v != 1.0) {
-                masks.values.push(BadMask { name, value });
+                let why = format!("a mask has zeros and ones, got {value}");
+                masks.values.push(BadValue { name, why });
             } else if let Some(mask) = Tensor::new(shape, tensor.values.clone()) {
                 masks.found.push(Found { node, port, mask });
             }

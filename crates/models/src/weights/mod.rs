@@ -13,10 +13,8 @@ mod masks;
 mod prefix;
 mod stored;
 
-pub use masks::BadMask;
 use masks::{Masks, without_originals};
 use prefix::without_prefix;
-pub use stored::BadField;
 use stored::StoredFields;
 
 /// Every reason why weights do not fit a graph.
@@ -30,10 +28,23 @@ pub struct LoadError {
     pub unexpected: Vec<String>,
     /// Names that both have, with different shapes.
     pub shapes: Vec<WrongShape>,
-    /// Masks that are not masks.
-    pub masks: Vec<BadMask>,
-    /// Stored fields with values that their formats do not take.
-    pub stored: Vec<BadField>,
+    /// Masks that are not masks, and stored fields that their formats do not take.
+    pub values: Vec<BadValue>,
+}
+
+/// A tensor with a value that it cannot have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadValue {
+    /// Its dotted name.
+    pub name: String,
+    /// The problem.
+    pub why: String,
+}
+
+impl fmt::Display for BadValue {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.why)
+    }
 }
 
 /// A parameter without weights.
@@ -137,8 +148,10 @@ fn load(graph: &mut Graph, tensors: &[NamedTensor], extra: Extra) -> Result<Load
         graph: graph.name.clone(),
         missing: missing(&needed, &given, &unexpected),
         shapes,
-        masks: std::mem::take(&mut masks.values),
-        stored: std::mem::take(&mut stored.values),
+        values: [&mut masks.values, &mut stored.values]
+            .into_iter()
+            .flat_map(std::mem::take)
+            .collect(),
         unexpected,
     };
     if !error.is_empty(extra) {
@@ -279,8 +292,7 @@ impl LoadError {
         self.missing.is_empty()
             && (extra == Extra::LeaveOut || self.unexpected.is_empty())
             && self.shapes.is_empty()
-            && self.masks.is_empty()
-            && self.stored.is_empty()
+            && self.values.is_empty()
     }
 }
 
@@ -318,8 +330,7 @@ impl fmt::Display for LoadError {
             (self.missing.len(), "missing"),
             (self.unexpected.len(), "unexpected"),
             (self.shapes.len(), "of another shape"),
-            (self.masks.len(), "not of zeros and ones"),
-            (self.stored.len(), "that a format does not take"),
+            (self.values.len(), "with values that it cannot have"),
         ];
         let counts: Vec<String> = counts
             .iter()
@@ -342,8 +353,7 @@ impl fmt::Display for LoadError {
                 .collect::<Vec<_>>(),
         )?;
         lines(f, &self.shapes)?;
-        lines(f, &self.masks)?;
-        lines(f, &self.stored)
+        lines(f, &self.values)
     }
 }
 

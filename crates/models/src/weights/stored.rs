@@ -1,26 +1,10 @@
 //! Stored fields of formats among named tensors: `seq_blocks.2.weight_scale`, `seq_blocks.2.data_in_0_frac_width`.
 
-use super::{WrongShape, fits};
+use super::{BadValue, WrongShape, fits};
 use format::StoredArray;
 use interop::checkpoint::NamedTensor;
 use ir::{Graph, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-
-/// A stored field with a value that its format does not take.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadField {
-    /// Its dotted name.
-    pub name: String,
-    /// The problem.
-    pub why: String,
-}
-
-impl fmt::Display for BadField {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}: {}", self.name, self.why)
-    }
-}
 
 /// The values that weights have for the stored fields of a graph.
 pub(super) struct StoredFields {
@@ -32,7 +16,7 @@ pub(super) struct StoredFields {
     /// Arrays of another shape than the format asks for.
     pub shapes: Vec<WrongShape>,
     /// Arrays with values that the format does not take.
-    pub values: Vec<BadField>,
+    pub values: Vec<BadValue>,
 }
 
 impl StoredFields {
@@ -98,13 +82,13 @@ impl StoredFields {
         }
     }
 
-    fn clone_into(&self, graph: &mut Graph) -> Result<(), BadField> {
+    fn clone_into(&self, graph: &mut Graph) -> Result<(), BadValue> {
         for (id, port, field, array) in &self.found {
             let node = graph.node_mut(*id);
             let name = node.stored_path(port, field);
             if let Some(format) = node.formats.get_mut(port) {
                 let with = format.with_stored(field, array.clone());
-                *format = with.map_err(|why| BadField { name, why })?;
+                *format = with.map_err(|why| BadValue { name, why })?;
             }
         }
         Ok(())
