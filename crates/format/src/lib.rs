@@ -21,6 +21,7 @@ mod catalog;
 mod codes;
 mod error;
 mod field;
+mod fit;
 mod fixed_point;
 mod formats;
 mod magnitude;
@@ -207,6 +208,17 @@ impl Format {
             Self::StoredInteger(stored) => Some(stored.of_elements(shape)),
             Self::StoredAffine(stored) => Some(stored.of_elements(shape)),
             Self::StoredBipolar(stored) => Some(stored.of_elements(shape)),
+            _ => None,
+        }
+    }
+
+    /// The place, among those of the stored fields, of every element of an array of this shape; nothing if there are none,
+    /// or the array has not the axis along which they lie.
+    pub fn stored_places(&self, shape: &[usize]) -> Option<Vec<usize>> {
+        match self {
+            Self::StoredInteger(stored) => stored.places_of(shape),
+            Self::StoredAffine(stored) => stored.places_of(shape),
+            Self::StoredBipolar(stored) => stored.places_of(shape),
             _ => None,
         }
     }

@@ -144,6 +144,8 @@ pub(crate) trait StoredFields: Sized {
     fn arrays(&self) -> Vec<(&'static str, Option<&StoredArray>)>;
     /// The format of every element of an array of this shape.
     fn of_elements(&self, shape: &[usize]) -> Vec<Format>;
+    /// The place of every element of an array of this shape; nothing if it has no such axis.
+    fn places_of(&self, shape: &[usize]) -> Option<Vec<usize>>;
     /// The shape of its arrays for an array of this shape; nothing if it has no such axis.
     fn array_shape(&self, shape: &[usize]) -> Option<Vec<usize>>;
 }
@@ -218,6 +220,15 @@ impl<F: Storable> StoredFields for Stored<F> {
         formats
     }
 
+    fn places_of(&self, shape: &[usize]) -> Option<Vec<usize>> {
+        let n_places = self.array_shape(shape)?.iter().product();
+        let mut places = Vec::with_capacity(shape.iter().product());
+        for_each_element(self.runs_over(shape, n_places), |_, place| {
+            places.push(place)
+        });
+        Some(places)
+    }
+
     fn array_shape(&self, shape: &[usize]) -> Option<Vec<usize>> {
         self.layout.shape_for(shape)
     }
@@ -236,23 +247,16 @@ impl<F> Stored<F> {
         places.expect("a format is used after its stored fields have been given")
     }
 
-    /// The place of every element of an array of this shape.
-    pub(crate) fn place_of_each(&self, shape: &[usize]) -> Vec<usize> {
-        let mut places = Vec::new();
-        let mut runs = self.runs(shape);
-        while let Some((range, run)) = runs.next() {
-            match run {
-                Run::Same(place) => places.extend(range.map(|_| place)),
-                Run::Each(first) => places.extend(first..first + range.len()),
-            }
-        }
-        places
-    }
-
     /// The walk over an array of this shape.
     #[inline(always)]
     fn runs(&self, shape: &[usize]) -> Runs {
-        let (len, n_places) = (shape.iter().product(), self.places().formats.len());
+        self.runs_over(shape, self.places().formats.len())
+    }
+
+    /// The walk over an array of this shape, for so many places.
+    #[inline(always)]
+    fn runs_over(&self, shape: &[usize], n_places: usize) -> Runs {
+        let len = shape.iter().product();
         let (walk, fits) = match self.layout {
             Layout::Elements => (Walk::Rows, n_places > 0 && len % n_places == 0),
             Layout::Along(axis) => {
@@ -552,6 +556,19 @@ impl<F: Storable> ArrayFormat for Stored<F> {
     }
 }
 
+/// Calls `visit` with every element of a walk and its place.
+fn for_each_element(mut runs: Runs, mut visit: impl FnMut(usize, usize)) {
+    while let Some((range, run)) = runs.next() {
+        for (offset, index) in range.enumerate() {
+            let place = match run {
+                Run::Same(place) => place,
+                Run::Each(first) => first + offset,
+            };
+            visit(index, place);
+        }
+    }
+}
+
 /// Calls `visit` with every element of an array of this shape and its format.
 fn for_each_place<F: Storable>(
     stored: &Stored<F>,
@@ -559,9 +576,9 @@ fn for_each_place<F: Storable>(
     mut visit: impl FnMut(usize, &F),
 ) {
     let formats = &stored.places().formats;
-    for (index, place) in stored.place_of_each(shape).into_iter().enumerate() {
+    for_each_element(stored.runs(shape), |index, place| {
         visit(index, &formats[place]);
-    }
+    });
 }
 
 #[inline(always)]

@@ -38,6 +38,8 @@ impl Method {
         // A coarser grid without saturation is a part of a finer one: nothing coarser can be better.
         let clipped = width(format).min(MAX_CLIPPED_BITS);
         let candidates = (finest..=finest + clipped).filter_map(|at| moved(format, at));
+        // Real steps have more to choose from than powers of two apart.
+        let candidates = candidates.chain([format.fitted(values)]);
         let mut best = (noise(format, values), format.clone());
         for candidate in candidates {
             let error = noise(&candidate, values);

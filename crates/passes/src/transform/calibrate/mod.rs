@@ -16,6 +16,7 @@ use data::Split;
 use descent::{Descent, Movable};
 use format::Format;
 use ir::{Graph, Node, NodeId, Op, Tensor, verify};
+use std::collections::BTreeSet;
 use target::Target;
 
 /// `[passes.calibrate]`: see [`Pass::DOC`].
@@ -88,6 +89,8 @@ multiply-accumulates, but at least 64; with 2^42 in all, what is best by then st
 
 Reads: the graph, rows of the dataset; without a dataset only parameters are looked at, by mse. Writes: formats.
 
+A stored frac_width or scale of a parameter that has no values yet gets those of the least squared error, place by place.
+
 Limits: formats whose scales follow the data (scale_integer, block formats, MX) have nothing to choose. Unsigned formats stay
 unsigned; below relu, the negative values that it drops are not counted as errors. All values of a port are held in memory:
 num_samples times its elements.";
@@ -115,6 +118,7 @@ num_samples times its elements.";
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError> {
         let is_quantized = |node: &Node| !node.formats.is_empty();
         let chosen = self.sampling.chosen(graph, is_quantized, "quantised")?;
+        let filled = fill_stored(graph, &chosen)?;
         let exact = exact_twin(graph, context);
         let source = Source {
             twin: (self.observed == Observed::Float).then_some(&exact),
@@ -124,7 +128,10 @@ num_samples times its elements.";
         let mut choices = Vec::new();
         let mut table = Calibrated::default();
         source.for_each_port(graph, &chosen, |graph, (id, port), values| {
-            let choice = self.choose(graph.node(id), port, values);
+            let mut choice = self.choose(graph.node(id), port, values);
+            if filled.contains(&(id, port.to_owned())) {
+                choice.why = "chosen place by place";
+            }
             let after = choice.after.clone();
             graph.node_mut(id).formats.insert(port.to_owned(), after);
             table.add(graph.node(id), port, &choice, values);
@@ -146,6 +153,37 @@ num_samples times its elements.";
         })?;
         Ok(table.report_with_losses(&losses))
     }
+}
+
+/// Gives the stored fields of parameters that have no values yet those of the least squared error, and tells the ports.
+fn fill_stored(
+    graph: &mut Graph,
+    nodes: &[NodeId],
+) -> Result<BTreeSet<(NodeId, String)>, PassError> {
+    let mut filled = BTreeSet::new();
+    for &id in nodes {
+        for port in ports(graph.node(id)) {
+            let node = graph.node(id);
+            let format = &node.formats[&port];
+            let is_missing = format
+                .stored_fields()
+                .iter()
+                .any(|(_, array)| array.is_none());
+            let Some(values) = parameter(node, &port).filter(|_| is_missing) else {
+                continue;
+            };
+            let shape = node.params.get(&port).map_or(&[][..], Tensor::shape);
+            let Some(fitted) = format.fitted_to_places(&values, shape) else {
+                let why = format!(
+                    "{port}: only a stored frac_width or scale alone is chosen, not those of {format}"
+                );
+                return Err(PassError::node(node, why));
+            };
+            graph.node_mut(id).formats.insert(port.clone(), fitted);
+            filled.insert((id, port));
+        }
+    }
+    Ok(filled)
 }
 
 /// Losses of a descent.

@@ -25,11 +25,17 @@ pub fn position(format: &Format) -> Option<i64> {
 
 /// The format with its point elsewhere; nothing if no float would be among its values.
 pub fn moved(format: &Format, position: i64) -> Option<Format> {
-    let value = match format.point() {
-        Point::Factor(_) => FieldValue::Float(0.5f64.powi(i32::try_from(position).ok()?)),
+    let field = field(format).ok()?;
+    let mut fields = format.fields().into_iter();
+    let value = match fields.find(|(name, _)| *name == field)?.1 {
+        // A factor keeps what makes it no power of two.
+        FieldValue::Float(factor) => {
+            let steps = self::position(format)?.checked_sub(position)?;
+            FieldValue::Float(factor * 2f64.powi(i32::try_from(steps).ok()?))
+        }
         _ => FieldValue::Int(position),
     };
-    format.with_field(field(format).ok()?, value)
+    format.with_field(field, value)
 }
 
 /// The format for numbers that are never negative: one bit more of magnitude, where a field says so. The codes of other
