@@ -148,17 +148,4 @@ impl Format {
         }
         Ok(points)
     }
-
-    /// The place of the stored fields that each element of an array of this shape has; 0 where nothing is stored.
-    ///
-    /// # Panics
-    /// If the stored fields have no values, or do not fit the shape.
-    pub fn places(&self, shape: &[usize]) -> Vec<usize> {
-        match self {
-            Self::StoredInteger(stored) => stored.place_of_each(shape),
-            Self::StoredAffine(stored) => stored.place_of_each(shape),
-            Self::StoredBipolar(stored) => stored.place_of_each(shape),
-            _ => vec![0; shape.iter().product()],
-        }
-    }
 }

@@ -28,15 +28,14 @@ impl Grids {
         for &point in &points {
             CodeRange::from(point).fit()?;
         }
-        if points.len() == 1 {
-            return Ok(Some(points[0].into()));
-        }
         let mut shape = shape.to_vec();
-        if port.starts_with("data_") {
+        if let Some(rows) = shape.first_mut().filter(|_| port.starts_with("data_")) {
             // Every row of a batch is rounded alike.
-            shape[0] = 1;
+            *rows = 1;
         }
-        Ok(Some(Self::spread(&points, &format.places(&shape))))
+        let places = format.stored_places(&shape);
+        let spread = places.map(|places| Self::spread(&points, &places));
+        Ok(Some(spread.unwrap_or_else(|| points[0].into())))
     }
 
     /// Those of elements that have these places.
