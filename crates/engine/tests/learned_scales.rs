@@ -88,7 +88,7 @@ fn answers(network: &mut Network) -> Vec<f32> {
     let plan = network
         .run(PlanOptions::eval(ROWS), &[Input::F32(&x)])
         .unwrap();
-    plan.output(0).to_vec()
+    plan.output(0)
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::node_rule::{Operand, OperandFormat, formats};
 use super::{has_nothing_to_round, moves_only};
 use crate::PassError;
 use format::{FieldValue, Format};
-use ir::{Graph, Node, NodeId, Op, Value, Verified};
+use ir::{Graph, MaseType, Node, NodeId, Op, Value, Verified};
 use std::collections::BTreeMap;
 
 /// The ports of a node that read an input of the network, directly or through nodes that keep the inputs apart; the weight
@@ -31,23 +31,22 @@ fn is_norm(node: &Node) -> bool {
 /// True when no element of the result depends on two elements of a sample: what leaves the node are still the inputs of the
 /// network, shifted, scaled, bent or moved.
 fn keeps_apart(node: &Node) -> bool {
-    let is_activation = matches!(
+    let mixes = matches!(
         node.op,
-        Op::Relu(_)
-            | Op::Relu6(_)
-            | Op::Hardtanh(_)
-            | Op::Hardswish(_)
-            | Op::Hardsigmoid(_)
-            | Op::Sigmoid(_)
-            | Op::Tanh(_)
-            | Op::Gelu(_)
-            | Op::Silu(_)
-            | Op::Elu(_)
-            | Op::Selu(_)
-            | Op::Softplus(_)
-            | Op::Softsign(_)
+        Op::Softmax(_)
+            | Op::LogSoftmax(_)
+            | Op::MaxPool1d(_)
+            | Op::MaxPool2d(_)
+            | Op::AvgPool1d(_)
+            | Op::AvgPool2d(_)
+            | Op::AdaptiveAvgPool1d(_)
+            | Op::AdaptiveAvgPool2d(_)
+            | Op::AdaptiveMaxPool1d(_)
+            | Op::AdaptiveMaxPool2d(_)
     );
-    is_activation || is_norm(node) || moves_only(node)
+    let is_function = node.mase_type() == MaseType::ModuleRelatedFunc;
+    let is_activation = is_function && node.inputs.len() == 1 && node.param_specs().is_empty();
+    (is_activation && !mixes) || is_norm(node) || moves_only(node)
 }
 
 fn is_network_input(graph: &Graph, value: Value) -> bool {
