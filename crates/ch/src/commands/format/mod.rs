@@ -48,6 +48,11 @@ pub const COLUMNS: &[Column] = &[
 /// A header line, then a table of values.
 pub fn run(args: &Args) -> anyhow::Result<Output> {
     let format = Format::parse(&args.spec)?;
+    if let Some((field, _)) = format.stored_fields().first() {
+        bail!(
+            "{format}: the values of {field} are stored beside the node that has the format; give a number to try it"
+        );
+    }
     let text = if let (Some(input), Some(output)) = (&args.npy, &args.out) {
         array::round(&format, input, output, args.json)?
     } else if args.table {
