@@ -110,22 +110,19 @@ fn last_that(guess: f32, fits: impl Fn(f32) -> bool) -> f32 {
         return f32::NEG_INFINITY;
     }
     let start = ordered(guess).clamp(first, end - 1);
-    let (mut inside, mut outside) = (first, end);
-    let mut step = 1;
+    let (mut inside, mut outside, mut step) = (start, start, 1);
     if fits(from_ordered(start)) {
-        inside = start;
         while inside + step < end && fits(from_ordered(inside + step)) {
             inside += step;
             step *= 2;
         }
         outside = end.min(inside + step);
     } else {
-        outside = start;
         while outside - step > first && !fits(from_ordered(outside - step)) {
             outside -= step;
             step *= 2;
         }
-        inside = inside.max(outside - step);
+        inside = first.max(outside - step);
     }
     while outside - inside > 1 {
         let middle = inside + (outside - inside) / 2;
