@@ -1,6 +1,24 @@
 #!/usr/bin/env bash
-# Makes the Python environment of the benchmarks' other side: PyTorch, Lightning, NumPy and Optuna in benches/.venv.
+# Makes a Python environment of the benchmarks' other side in benches/: .venv with PyTorch, Lightning, NumPy and Optuna, or
+# .venv-brevitas with Brevitas and the newer PyTorch that it was measured with. Without a name: both.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-python3 -m venv .venv
-.venv/bin/pip install --quiet torch==2.6.0 'lightning==2.5.*' numpy tensorboard optuna
+
+make_environment() {
+    python3 -m venv "$1"
+    "$1/bin/pip" install --quiet "${@:2}"
+}
+
+[ $# -gt 0 ] || set -- .venv .venv-brevitas
+for environment in "$@"; do
+    case "$environment" in
+        .venv) make_environment .venv torch==2.6.0 'lightning==2.5.*' numpy tensorboard optuna ;;
+        .venv-brevitas)
+            make_environment .venv-brevitas torch==2.12.1 numpy 'setuptools<70' dependencies==2.0.1 brevitas==0.13.0
+            ;;
+        *)
+            echo "no environment called '$environment'; name .venv or .venv-brevitas" >&2
+            exit 1
+            ;;
+    esac
+done

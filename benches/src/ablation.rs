@@ -17,18 +17,18 @@ use std::time::Duration;
 use train::{Cosine, FitConfig, ScalesPer, evaluate, fit, learnable, load_weights};
 
 /// A network, its data and its training.
-struct Case {
-    network: &'static str,
-    dataset: &'static str,
+pub struct Case {
+    pub network: &'static str,
+    pub dataset: &'static str,
     layers: &'static [&'static str],
-    batch_size: usize,
+    pub batch_size: usize,
     /// Epochs and learning rate of the float network.
     training: (u64, f64),
     /// Epochs and learning rate with rounding.
-    retraining: (u64, f64),
+    pub retraining: (u64, f64),
 }
 
-const CASES: [Case; 2] = [
+pub const CASES: [Case; 2] = [
     Case {
         network: "jsc-s",
         dataset: "jsc-sim",
@@ -50,7 +50,7 @@ const CASES: [Case; 2] = [
 const BITS: [u32; 5] = [8, 6, 4, 3, 2];
 /// Bits of what flows into the network.
 const INPUT_BITS: u32 = 8;
-const SEEDS: u64 = 3;
+pub const SEEDS: u64 = 3;
 /// Rows that formats, weights and biases are chosen by.
 const SAMPLES: usize = 4096;
 
@@ -114,14 +114,14 @@ const METHODS: [Method; 14] = [
     ),
 ];
 const FIXED: Learning = (LearnScales::Fixed, ScalesPer::Tensor);
-const FOLD: &str = "fuse_batch_norm = {}";
+pub const FOLD: &str = "fuse_batch_norm = {}";
 /// Stands for the rules of the case.
-const QUANTIZE: &str = "quantize";
+pub const QUANTIZE: &str = "quantize";
 const MIN_MAX: &str = "calibrate = { method = \"min_max\", SAMPLES }";
 const PERCENTILE: &str = "calibrate = { method = \"percentile\", SAMPLES }";
 const MSE: &str = "calibrate = { method = \"mse\", SAMPLES }";
 const LOSS: &str = "calibrate = { method = \"loss\", SAMPLES }";
-const UNSIGNED: &str = "calibrate = { method = \"loss\", unsigned = true, SAMPLES }";
+pub const UNSIGNED: &str = "calibrate = { method = \"loss\", unsigned = true, SAMPLES }";
 const GPTQ: &str = "gptq = { SAMPLES }";
 const CORRECT: &str = "correct_bias = { SAMPLES }";
 const AGAIN: &str = "calibrate_2 = { method = \"loss\", SAMPLES }";
@@ -189,7 +189,8 @@ impl Case {
         Ok(())
     }
 
-    fn trained(&self, data: &Dataset, seed: u64, folder: &Path) -> Result<Graph> {
+    /// The float network.
+    pub fn trained(&self, data: &Dataset, seed: u64, folder: &Path) -> Result<Graph> {
         let info = models::ModelInfo {
             input: Some(data.info.sample_shape.clone()),
             classes: Some(data.info.classes.len()),
@@ -200,7 +201,7 @@ impl Case {
     }
 
     /// The graph of the epoch with the lowest validation loss.
-    fn fit(
+    pub fn fit(
         &self,
         graph: Graph,
         (learn, per): Learning,
@@ -239,7 +240,7 @@ impl Case {
     }
 
     /// The graph after the passes of a method, and how long gptq took.
-    fn quantized(
+    pub fn quantized(
         &self,
         trained: &Graph,
         data: &Dataset,
@@ -274,13 +275,15 @@ impl Case {
     }
 }
 
-fn accuracy(graph: &Graph, data: &Dataset) -> Result<f64> {
+/// Test accuracy in percent.
+pub fn accuracy(graph: &Graph, data: &Dataset) -> Result<f64> {
     let mut network = Network::new(graph.clone(), 1)?;
     let score = evaluate(&mut network, &data.test)?;
     Ok(100.0 * score.correct as f64 / score.count as f64)
 }
 
-fn spread(values: &[f64]) -> String {
+/// The mean, and in brackets the largest minus the smallest.
+pub fn spread(values: &[f64]) -> String {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let min = values.iter().copied().fold(f64::INFINITY, f64::min);
     let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -1,6 +1,6 @@
 //! Benchmarks against PyTorch: both sides take turns in one run, and each line ends in a ratio.
 //!
-//! `cargo run --release -p benches -- training|evaluation|fitting|quality|quantizers|scaling|searching|passes|ablation`
+//! `cargo run --release -p benches -- training|evaluation|fitting|quality|quantizers|scaling|searching|passes|ablation|learning|brevitas`
 //!
 //! CPU seconds are compared, because they do not depend on what else the machine does; the best of several turns
 //! counts. Wall seconds stand beside them. The Python side is set up on first use by `peer/setup.sh`.
@@ -8,10 +8,12 @@
 #![expect(clippy::print_stdout, reason = "a program that prints its results")]
 
 mod ablation;
+mod brevitas;
 mod clock;
 mod contest;
 mod evaluation;
 mod fitting;
+mod learning;
 mod passing;
 mod peer;
 mod quality;
@@ -29,6 +31,8 @@ fn main() -> Result<()> {
     for name in &names {
         match name.as_str() {
             "ablation" => ablation::run()?,
+            "brevitas" => brevitas::run()?,
+            "learning" => learning::run()?,
             "training" => training::run()?,
             "evaluation" => evaluation::run()?,
             "fitting" => fitting::run()?,
@@ -42,7 +46,8 @@ fn main() -> Result<()> {
     }
     if names.is_empty() {
         bail!(
-            "name a benchmark: training, evaluation, fitting, quality, quantizers, scaling, searching, passes, ablation"
+            "name a benchmark: training, evaluation, fitting, quality, quantizers, scaling, searching, passes, ablation, \
+             learning, brevitas"
         );
     }
     Ok(())

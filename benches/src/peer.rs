@@ -6,7 +6,28 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A running `peer/peer.py`.
+/// A Python program of the other side and the environment that it needs.
+struct Program {
+    /// The file in `peer/`.
+    script: &'static str,
+    /// The variable that names a Python to take instead.
+    variable: &'static str,
+    /// The folder of the environment in this package, and what `setup.sh` calls it.
+    environment: &'static str,
+}
+
+const PYTORCH: Program = Program {
+    script: "peer.py",
+    variable: "BENCH_PYTHON",
+    environment: ".venv",
+};
+const BREVITAS: Program = Program {
+    script: "brevitas_peer.py",
+    variable: "BENCH_BREVITAS_PYTHON",
+    environment: ".venv-brevitas",
+};
+
+/// A running program of the other side.
 pub struct Peer {
     process: Child,
     requests: ChildStdin,
@@ -14,12 +35,21 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Starts the peer, after installing what it needs if it was never installed.
+    /// Starts PyTorch's side, after installing what it needs if it was never installed.
     pub fn start(threads: usize) -> Result<Self> {
+        Self::run(&PYTORCH, threads)
+    }
+
+    /// Starts Brevitas's side, likewise.
+    pub fn brevitas(threads: usize) -> Result<Self> {
+        Self::run(&BREVITAS, threads)
+    }
+
+    fn run(program: &Program, threads: usize) -> Result<Self> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("peer");
-        let python = python(&folder)?;
+        let python = program.python(&folder)?;
         let mut process = Command::new(python)
-            .arg(folder.join("peer.py"))
+            .arg(folder.join(program.script))
             .arg(threads.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -70,17 +100,21 @@ impl Drop for Peer {
     }
 }
 
-/// `$BENCH_PYTHON`, or the environment that `setup.sh` makes beside this package.
-fn python(folder: &Path) -> Result<PathBuf> {
-    if let Some(python) = std::env::var_os("BENCH_PYTHON") {
-        return Ok(python.into());
-    }
-    let python = folder.join("../.venv/bin/python");
-    if !python.exists() {
-        let status = Command::new("bash").arg(folder.join("setup.sh")).status()?;
-        if !status.success() {
-            bail!("peer/setup.sh could not install PyTorch; see its output above");
+impl Program {
+    /// The Python that the variable names, or that of the environment, which `setup.sh` makes beside this package.
+    fn python(&self, folder: &Path) -> Result<PathBuf> {
+        if let Some(python) = std::env::var_os(self.variable) {
+            return Ok(python.into());
         }
+        let environment = self.environment;
+        let python = folder.join("..").join(environment).join("bin/python");
+        if !python.exists() {
+            let setup = folder.join("setup.sh");
+            let status = Command::new("bash").arg(setup).arg(environment).status()?;
+            if !status.success() {
+                bail!("peer/setup.sh could not install {environment}; see its output above");
+            }
+        }
+        Ok(python)
     }
-    Ok(python)
 }

@@ -58,17 +58,7 @@ fn line(
     folder: &Path,
 ) -> Result<Vec<String>> {
     let (name, dataset, epochs, batch, rate) = case;
-    for (split, part) in [
-        ("train", &data.train),
-        ("val", &data.val),
-        ("test", &data.test),
-    ] {
-        write(
-            part,
-            &folder.join(format!("{split}_x.npy")),
-            &folder.join(format!("{split}_y.npy")),
-        )?;
-    }
+    write_splits(data, folder)?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for seed in 0..SEEDS {
         ours.push(100.0 * accuracy(case, data, seed, folder)?);
@@ -145,6 +135,22 @@ fn accuracy(
     load_weights(&mut network, &best.tensors)?;
     let score = evaluate(&mut network, &data.test)?;
     Ok(score.correct as f64 / score.count as f64)
+}
+
+/// Writes the rows and labels of every split for the other side.
+pub fn write_splits(data: &Dataset, folder: &Path) -> Result<()> {
+    for (split, part) in [
+        ("train", &data.train),
+        ("val", &data.val),
+        ("test", &data.test),
+    ] {
+        write(
+            part,
+            &folder.join(format!("{split}_x.npy")),
+            &folder.join(format!("{split}_y.npy")),
+        )?;
+    }
+    Ok(())
 }
 
 /// The rows of a split and their labels as arrays.

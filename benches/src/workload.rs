@@ -68,8 +68,12 @@ fn with_formats(mut graph: Graph, ops: &[&str]) -> Result<Graph> {
 impl Workload {
     /// A network by its name on both sides, at its batch size.
     pub fn new(name: &str, rows: usize, threads: usize) -> Result<Self> {
-        let graph = graph(name)?;
-        let verified = ir::verify(&graph)?;
+        Self::of(Network::new(graph(name)?, threads)?, rows)
+    }
+
+    /// A network in this many rows at a time.
+    pub fn of(network: Network, rows: usize) -> Result<Self> {
+        let verified = ir::verify(network.graph())?;
         let input = verified
             .placeholders()
             .first()
@@ -93,7 +97,6 @@ impl Workload {
             .product();
         let random = Random::new(1, "benchmark");
         let is_index = ty.dtype == DType::I64;
-        let network = Network::new(graph, threads)?;
         Ok(Self {
             optimizer: Optimizer::new(
                 OptimizerKind::Adam { weight_decay: 0.0 },

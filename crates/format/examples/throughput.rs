@@ -5,16 +5,21 @@
 
 use std::time::Instant;
 
-use format::{Format, FormatError};
+use format::{Format, FormatError, StoredArray};
 
 const ROWS: usize = 10_000;
 const COLUMNS: usize = 1_000;
 const REPEATS: usize = 7;
 
-const SPECS: [&str; 27] = [
+const SPECS: [&str; 32] = [
     "integer(8, 4)",
     "integer(8, 4, rounding = floor)",
     "integer(32, 16)",
+    "integer(8, stored, axis = 0)",
+    "integer(8, stored, axis = 1)",
+    "affine(8, 0.0625)",
+    "affine(8, stored, axis = 0)",
+    "affine(8, stored, axis = 1)",
     "scale_integer(8)",
     "scale_integer(8, granularity = row)",
     "binary(bipolar = true)",
@@ -41,6 +46,28 @@ const SPECS: [&str; 27] = [
     "mxfp(2, 1)",
 ];
 
+/// The format of a spec; stored fields get values that differ from place to place.
+fn format_of(spec: &str, shape: &[usize]) -> Result<Format, FormatError> {
+    let mut format = Format::parse(spec)?;
+    let names: Vec<_> = format
+        .stored_fields()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    for name in names {
+        let shape = format.stored_shape(shape).unwrap_or_default();
+        let bits = |place: usize| (place % 3 + 3) as f32;
+        let value = |place| match name {
+            "frac_width" => bits(place),
+            _ => 0.4f32.powf(bits(place)),
+        };
+        let values = (0..shape.iter().product()).map(value).collect();
+        let stored = format.with_stored(name, StoredArray { shape, values });
+        format = stored.unwrap_or_else(|problem| panic!("{spec}: {problem}"));
+    }
+    Ok(format)
+}
+
 /// The seconds of one run.
 fn seconds(run: impl FnOnce()) -> f64 {
     let start = Instant::now();
@@ -60,7 +87,7 @@ fn main() -> Result<(), FormatError> {
         "format", "GB/s", "/copy", "grad/copy"
     );
     for spec in SPECS {
-        let format = Format::parse(spec)?;
+        let format = format_of(spec, &shape)?;
         // Interleaved, least of a few: what else the machine does then troubles all three alike.
         let mut least = [f64::INFINITY; 3];
         for _ in 0..REPEATS {

@@ -9,7 +9,7 @@ const ROUND: f32 = 12_582_912.0;
 const ROUND_WIDE: f64 = 6_755_399_441_055_744.0;
 
 /// Elements at a time, and sums side by side, of [`scale_gradient`].
-const CHUNK: usize = 1024;
+const CHUNK: usize = 256;
 const LANES: usize = 16;
 
 versions! {

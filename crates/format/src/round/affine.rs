@@ -101,11 +101,28 @@ impl AffineGrid {
     }
 }
 
-/// The largest float that fits, where every smaller one does; minus infinity if none does.
-fn last_that(fits: impl Fn(f32) -> bool) -> f32 {
-    let (mut inside, mut outside) = (ordered(f32::MIN), ordered(f32::INFINITY) + 1);
+/// The largest float that fits, where every smaller one does; minus infinity if none does. The nearer the guess, the fewer
+/// floats are tried.
+fn last_that(guess: f32, fits: impl Fn(f32) -> bool) -> f32 {
+    // The place behind infinity is never tried.
+    let (first, end) = (ordered(f32::MIN), ordered(f32::INFINITY) + 1);
     if !fits(f32::MIN) {
         return f32::NEG_INFINITY;
+    }
+    let start = ordered(guess).clamp(first, end - 1);
+    let (mut inside, mut outside, mut step) = (start, start, 1);
+    if fits(from_ordered(start)) {
+        while inside + step < end && fits(from_ordered(inside + step)) {
+            inside += step;
+            step *= 2;
+        }
+        outside = end.min(inside + step);
+    } else {
+        while outside - step > first && !fits(from_ordered(outside - step)) {
+            outside -= step;
+            step *= 2;
+        }
+        inside = first.max(outside - step);
     }
     while outside - inside > 1 {
         let middle = inside + (outside - inside) / 2;
@@ -158,9 +175,37 @@ impl RoundingRule for AffineGrid {
 
     fn pass(&self) -> (f32, f32) {
         let code = |x: f32| self.unbounded(self.direction, x);
-        let high = last_that(|x| code(x) <= self.hi);
+        let high = last_that(self.value(self.hi + 0.5), |x| code(x) <= self.hi);
         // The mirror image: the smallest float that fits is the negative of the largest one that does from the other side.
-        let low = -last_that(|x| code(-x) >= self.lo);
+        let low = -last_that(-self.value(self.lo - 0.5), |x| code(-x) >= self.lo);
         (low, high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_float_that_fits_does_not_depend_on_the_guess() {
+        let limits = [
+            f32::MIN,
+            -3.5,
+            -1e-40,
+            0.0,
+            1e-40,
+            0.75,
+            2f32.powi(90),
+            f32::MAX,
+        ];
+        let guesses = [f32::NEG_INFINITY, -3.5, 0.0, 0.7, 1e9, f32::INFINITY];
+        for limit in limits {
+            for guess in guesses {
+                let last = last_that(guess, |x| x <= limit);
+                assert_eq!(last.to_bits(), limit.to_bits(), "{limit} from {guess}");
+            }
+        }
+        assert_eq!(last_that(0.0, |_| false), f32::NEG_INFINITY);
+        assert_eq!(last_that(0.0, |_| true), f32::INFINITY);
     }
 }
