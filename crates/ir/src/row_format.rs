@@ -62,8 +62,8 @@ mod tests {
         assert_eq!(of(tensor, "3, N, 4"), (channel.clone(), vec![15, 4]));
         assert_eq!(of(tensor, "N"), (channel, vec![5, 1]));
         assert_eq!(of(tensor, "3, 4"), (tensor.to_owned(), vec![3, 4]));
-        let blocks = "block_fp(8, 8, [2, 2])";
-        let within = "block_fp(8, 8, [2, 2], true)".to_owned();
+        let blocks = "block_fp(8, 8, block_size = [2, 2])";
+        let within = "block_fp(8, 8, block_size = [2, 2], skip_first_dim = true)".to_owned();
         assert_eq!(of(blocks, "N, 4"), (within, vec![5, 4]));
         assert_eq!(of(blocks, "4, 4"), (blocks.to_owned(), vec![4, 4]));
     }
