@@ -1,6 +1,6 @@
 //! The rounding of a port: by its format, or by the same format with a scale that training learns.
 //!
-//! What is learned is the base-two logarithm of the step between two codes, one for all elements or one for each index of
+//! Training learns the base-two logarithm of the step between two codes, one for all elements or one for each index of
 //! axis 0. A power of two uses the nearest whole logarithm, so that the port stays fixed point at every moment (TQT); a real
 //! scale uses the logarithm itself (LSQ). Either way the forward pass rounds by an ordinary format. Its gradient is that of
 //! `y = step·clamp(x / step)` with rounding passed straight through: `y − x` where nothing saturates, `y` where it does.

@@ -67,7 +67,7 @@ pub(crate) trait NumberFormat: Sized {
     fn element(&self, scale: Scale) -> Self::Element;
 }
 
-/// What a format does to arrays. Every [`NumberFormat`] does it in the same way; formats with stored fields in theirs.
+/// Operations of a format on arrays. Every [`NumberFormat`] does it in the same way; formats with stored fields in theirs.
 pub(crate) trait ArrayFormat {
     fn entry(&self) -> &'static FormatEntry;
     fn fields(&self) -> Vec<(&'static str, FieldValue)>;

@@ -4,8 +4,9 @@
 //! or, without an axis, element by element. The array has then the shape of the last axes of what is rounded, so that a
 //! parameter has one value for each element, and a batch one for each element of a sample.
 
+mod layout;
+
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::Format;
@@ -15,6 +16,7 @@ use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{ArrayFormat, Element, NumberFormat, Point, check_lengths};
 use crate::round::{Columns, RoundingRule};
+use layout::{Layout, Run, Runs};
 
 /// The word that stands for the values of a stored field.
 pub(crate) const STORED: &str = "stored";
@@ -40,62 +42,13 @@ pub(crate) trait Storable:
     fn with_value(self, field: &str, value: f32) -> Result<Self, String>;
 }
 
-/// The places that share a value of the stored fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// Those with the same index on an axis.
-    Along(usize),
-    /// So many neighbours along an axis.
-    Blocks { axis: usize, size: usize },
-    /// Those at the same place of the last axes.
-    Elements,
-}
-
-impl Layout {
-    /// The layout that `axis` and, where the format has it, `block` describe.
-    pub fn read(fields: &Fields<'_>) -> Result<Self, FormatError> {
-        let axis: Option<usize> = fields.int("axis", 0..=7)?;
-        let size: Option<usize> = fields.int("block", 0..=i64::from(i32::MAX))?;
-        match (axis, size.filter(|&size| size > 0)) {
-            (Some(axis), None) => Ok(Self::Along(axis)),
-            (Some(axis), Some(size)) => Ok(Self::Blocks { axis, size }),
-            (None, None) => Ok(Self::Elements),
-            (None, Some(size)) => Err(fields.bad_value("block", size, "needs an axis")),
-        }
-    }
-
-    /// The values of `axis` and `block`.
-    pub fn fields(self) -> (FieldValue, FieldValue) {
-        let int = |number: usize| FieldValue::Int(number as i64);
-        match self {
-            Self::Along(axis) => (int(axis), int(0)),
-            Self::Blocks { axis, size } => (int(axis), int(size)),
-            Self::Elements => (FieldValue::not_given(), int(0)),
-        }
-    }
-
-    /// The shape of the stored arrays for an array of this shape; nothing if it has no such axis.
-    fn shape_for(self, shape: &[usize]) -> Option<Vec<usize>> {
-        match self {
-            Self::Along(axis) => Some(vec![*shape.get(axis)?]),
-            Self::Blocks { axis, size } => {
-                let mut blocks = shape.to_vec();
-                let dim = blocks.get_mut(axis)?;
-                *dim = dim.div_ceil(size);
-                Some(blocks)
-            }
-            Self::Elements => Some(shape.to_vec()),
-        }
-    }
-}
-
 /// A format with stored fields.
 #[derive(Clone)]
 pub struct Stored<F> {
     base: F,
     layout: Layout,
     arrays: Vec<(&'static str, Option<Arc<StoredArray>>)>,
-    /// What rounds, as soon as all arrays are there.
+    /// The formats that round, as soon as all arrays are there.
     places: Option<Arc<Places<F>>>,
 }
 
@@ -106,14 +59,6 @@ struct Places<F> {
     columns: Option<[Vec<f32>; 4]>,
     /// The smallest and the largest float that do not saturate.
     pass: [Vec<f32>; 2],
-}
-
-/// The places of a run of elements.
-enum Run {
-    /// One for all.
-    Same(usize),
-    /// One for each, from this one on.
-    Each(usize),
 }
 
 impl<F: PartialEq> PartialEq for Stored<F> {
@@ -132,7 +77,7 @@ impl<F: fmt::Debug> fmt::Debug for Stored<F> {
     }
 }
 
-/// What only formats with stored fields have.
+/// The part of a format that only stored fields need.
 pub(crate) trait StoredFields: Sized {
     /// The format whose text says `stored` in some of its fields.
     fn read(fields: &Fields<'_>) -> Result<Self, FormatError>;
@@ -222,7 +167,7 @@ impl<F: Storable> StoredFields for Stored<F> {
 
     fn places_of(&self, shape: &[usize]) -> Option<Vec<usize>> {
         let n_places = self.array_shape(shape)?.iter().product();
-        Some(places_of(self.runs_over(shape, n_places)))
+        Some(self.layout.runs(shape, n_places).places())
     }
 
     fn array_shape(&self, shape: &[usize]) -> Option<Vec<usize>> {
@@ -245,108 +190,13 @@ impl<F> Stored<F> {
 
     /// The place of every element of an array of this shape.
     pub(crate) fn place_of_each(&self, shape: &[usize]) -> Vec<usize> {
-        places_of(self.runs(shape))
+        self.runs(shape).places()
     }
 
     /// The walk over an array of this shape.
     #[inline(always)]
     fn runs(&self, shape: &[usize]) -> Runs {
-        self.runs_over(shape, self.places().formats.len())
-    }
-
-    /// The walk over an array of this shape, for so many places.
-    #[inline(always)]
-    fn runs_over(&self, shape: &[usize], n_places: usize) -> Runs {
-        let len = shape.iter().product();
-        let (walk, fits) = match self.layout {
-            Layout::Elements => (Walk::Rows, n_places > 0 && len % n_places == 0),
-            Layout::Along(axis) => {
-                let inner: usize = shape[axis + 1..].iter().product();
-                let walk = if inner == 1 {
-                    Walk::Rows
-                } else {
-                    Walk::Along { inner }
-                };
-                (walk, shape[axis] == n_places)
-            }
-            Layout::Blocks { axis, size } => {
-                let (dim, inner) = (shape[axis], shape[axis + 1..].iter().product());
-                let n_blocks = dim.div_ceil(size);
-                let outer: usize = shape[..axis].iter().product();
-                let walk = Walk::Blocks {
-                    inner,
-                    dim,
-                    size,
-                    n_blocks,
-                };
-                (walk, outer * n_blocks * inner == n_places)
-            }
-        };
-        assert!(
-            len == 0 || fits,
-            "{n_places} stored values do not fit the shape {shape:?}"
-        );
-        Runs {
-            walk,
-            len,
-            n_places,
-            at: 0,
-        }
-    }
-}
-
-/// The walk over an array in the order of its memory.
-struct Runs {
-    walk: Walk,
-    len: usize,
-    n_places: usize,
-    at: usize,
-}
-
-/// The way from run to run.
-#[derive(Clone, Copy)]
-enum Walk {
-    /// Rows that have all places.
-    Rows,
-    /// Runs of so many elements, one place after the other.
-    Along { inner: usize },
-    /// Blocks of `size` along an axis of `dim`, with `inner` elements behind each of its indices.
-    Blocks {
-        inner: usize,
-        dim: usize,
-        size: usize,
-        n_blocks: usize,
-    },
-}
-
-impl Runs {
-    /// The next run and its places.
-    #[inline(always)]
-    fn next(&mut self) -> Option<(Range<usize>, Run)> {
-        let at = self.at;
-        if at >= self.len {
-            return None;
-        }
-        let (len, run) = match self.walk {
-            Walk::Rows => (self.n_places, Run::Each(0)),
-            Walk::Along { inner } => (inner, Run::Same(at / inner % self.n_places)),
-            Walk::Blocks {
-                inner,
-                dim,
-                size,
-                n_blocks,
-            } => {
-                let (outer, along) = (at / inner / dim, at / inner % dim);
-                let place = (outer * n_blocks + along / size) * inner;
-                if inner == 1 {
-                    (size.min(dim - along), Run::Same(place))
-                } else {
-                    (inner, Run::Each(place))
-                }
-            }
-        };
-        self.at = at + len;
-        Some((at..self.at, run))
+        self.layout.runs(shape, self.places().formats.len())
     }
 }
 
@@ -555,18 +405,6 @@ impl<F: Storable> ArrayFormat for Stored<F> {
     fn scale_ceiling(&self, abs_max: f32) -> f32 {
         abs_max
     }
-}
-
-/// The place of every element of a walk.
-fn places_of(mut runs: Runs) -> Vec<usize> {
-    let mut places = Vec::with_capacity(runs.len);
-    while let Some((range, run)) = runs.next() {
-        match run {
-            Run::Same(place) => places.extend(range.map(|_| place)),
-            Run::Each(first) => places.extend(first..first + range.len()),
-        }
-    }
-    places
 }
 
 /// Calls `visit` with every element of an array of this shape and its format.
