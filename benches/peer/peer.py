@@ -4,6 +4,8 @@ Reads requests from standard input, one a line, and answers each with CPU and wa
   train NET eager|fused STEPS        one Adam step on the network's batch
   eval NET STEPS                     a forward pass in evaluation mode, without gradients
   quantize FORMAT ELEMENTS REPEATS   PyTorch's expression of the same rounding
+  train NET@SIDE eager|fused STEPS ROWS and eval NET@SIDE STEPS ROWS
+                                     the same for a network on images, see images.py
   copy ELEMENTS REPEATS              a plain copy of the array
   fit NET bare|lightning ROWS EPOCHS an epoch of training with shuffling and validation, on rows in memory
   quality NET FOLDER EPOCHS BATCH LR SEED
@@ -16,6 +18,7 @@ import sys
 import time
 import warnings
 
+import images
 import numpy as np
 import torch
 import torch.nn as nn
@@ -119,12 +122,77 @@ def jsc_s():
     )
 
 
+class ImageBuilder:
+    """Modules and the values they take; a value is its place."""
+
+    def __init__(self):
+        self.modules, self.inputs = nn.ModuleList(), []
+
+    def node(self, module, *inputs):
+        self.modules.append(module)
+        self.inputs.append(inputs)
+        return len(self.inputs)
+
+    def conv(self, x, i, o, kernel, stride, padding, groups=1, bias=False):
+        return self.node(nn.Conv2d(i, o, kernel, stride, padding, groups=groups, bias=bias), x)
+
+    def norm(self, x, n):
+        return self.node(nn.BatchNorm2d(n), x)
+
+    def relu(self, x):
+        return self.node(nn.ReLU(inplace=True), x)
+
+    def relu6(self, x):
+        return self.node(nn.ReLU6(inplace=True), x)
+
+    def max_pool(self, x, kernel, stride, padding):
+        return self.node(nn.MaxPool2d(kernel, stride, padding), x)
+
+    def mean(self, x):
+        return self.node(nn.AdaptiveAvgPool2d(1), x)
+
+    def flatten(self, x):
+        return self.node(nn.Flatten(), x)
+
+    def linear(self, x, i, o):
+        return self.node(nn.Linear(i, o), x)
+
+    def add(self, a, b):
+        return self.node(Sum(), a, b)
+
+
+class Sum(nn.Module):
+    def forward(self, a, b):
+        return a + b
+
+
+class ImageNetwork(nn.Module):
+    def __init__(self, network, side):
+        super().__init__()
+        builder = ImageBuilder()
+        network(builder, 0, side)
+        self.steps, self.inputs = builder.modules, builder.inputs
+        self.last = {i: k for k, inputs in enumerate(builder.inputs) for i in inputs}
+
+    def forward(self, x):
+        values = {0: x}
+        for k, (step, inputs) in enumerate(zip(self.steps, self.inputs)):
+            values[k + 1] = step(*(values[i] for i in inputs))
+            for i in inputs:
+                if self.last[i] == k:
+                    values.pop(i, None)
+        return values[len(self.steps)]
+
+
 def rows(n, width, classes):
     return torch.randn(n, *width), torch.randint(0, classes, (n,))
 
 
-def network(name):
+def network(name, batch=None):
     """The module, its data and the batch size."""
+    if "@" in name:
+        build, shape = images.parse(name)
+        return ImageNetwork(build, shape[1]), *rows(batch * 4, shape, 10), batch
     if name == "jsc-tiny":
         return jsc_tiny(), *rows(65536, (16,), 5), 256
     if name == "mlp":
@@ -149,10 +217,10 @@ def timed(repeat, work):
     print((time.process_time() - cpu) / repeat, (time.perf_counter() - wall) / repeat, flush=True)
 
 
-def train(name, mode, steps):
+def train(name, mode, steps, batch=None):
     key = name, mode
     if key not in cache:
-        module, x, y, batch = network(name)
+        module, x, y, batch = network(name, batch)
         cache[key] = module, x, y, batch, torch.optim.Adam(module.parameters(), lr=1e-3, fused=mode == "fused")
     module, x, y, batch, optimizer = cache[key]
 
@@ -167,8 +235,10 @@ def train(name, mode, steps):
     timed(steps, step)
 
 
-def evaluate(name, steps):
-    module, x, _, batch = cache.setdefault(("eval", name), network(name))
+def evaluate(name, steps, batch=None):
+    if ("eval", name) not in cache:
+        cache["eval", name] = network(name, batch)
+    module, x, _, batch = cache["eval", name]
     module.eval()
     with torch.no_grad():
         timed(steps, lambda i: module(x[i * batch % len(x):i * batch % len(x) + batch]))
@@ -426,6 +496,10 @@ for line in sys.stdin:
             quality(name, folder, int(epochs), int(batch), float(lr), int(seed))
         case ["train", name, mode, steps]:
             train(name, mode, int(steps))
+        case ["train", name, mode, steps, batch]:
+            train(name, mode, int(steps), int(batch))
+        case ["eval", name, steps, batch]:
+            evaluate(name, int(steps), int(batch))
         case ["eval", name, steps]:
             evaluate(name, int(steps))
         case ["quantize", name, elements, repeat]:

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes a Python environment of the benchmarks' other side in benches/: .venv with PyTorch, Lightning, NumPy and Optuna, or
-# .venv-brevitas with Brevitas and the newer PyTorch that it was measured with. Without a name: both.
+# .venv-brevitas with Brevitas and the newer PyTorch that it was measured with, or .venv-onnx with ONNX Runtime. Without a
+# name: all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,15 +10,16 @@ make_environment() {
     "$1/bin/pip" install --quiet "${@:2}"
 }
 
-[ $# -gt 0 ] || set -- .venv .venv-brevitas
+[ $# -gt 0 ] || set -- .venv .venv-brevitas .venv-onnx
 for environment in "$@"; do
     case "$environment" in
         .venv) make_environment .venv torch==2.6.0 'lightning==2.5.*' numpy tensorboard optuna ;;
         .venv-brevitas)
             make_environment .venv-brevitas torch==2.12.1 numpy 'setuptools<70' dependencies==2.0.1 brevitas==0.13.0
             ;;
+        .venv-onnx) make_environment .venv-onnx numpy onnx==1.23.2 onnxruntime==1.31.1 ;;
         *)
-            echo "no environment called '$environment'; name .venv or .venv-brevitas" >&2
+            echo "no environment called '$environment'; name .venv, .venv-brevitas or .venv-onnx" >&2
             exit 1
             ;;
     esac

@@ -1,6 +1,6 @@
 //! Benchmarks against PyTorch: both sides take turns in one run, and each line ends in a ratio.
 //!
-//! `cargo run --release -p benches -- training|evaluation|fitting|quality|quantizers|scaling|searching|passes|ablation|learning|brevitas`
+//! `cargo run --release -p benches -- training|evaluation|images|fitting|quality|quantizers|scaling|searching|passes|ablation|learning|brevitas`
 //!
 //! CPU seconds are compared, because they do not depend on what else the machine does; the best of several turns
 //! counts. Wall seconds stand beside them. The Python side is set up on first use by `peer/setup.sh`.
@@ -13,6 +13,7 @@ mod clock;
 mod contest;
 mod evaluation;
 mod fitting;
+mod images;
 mod learning;
 mod passing;
 mod peer;
@@ -36,6 +37,7 @@ fn main() -> Result<()> {
             "training" => training::run()?,
             "evaluation" => evaluation::run()?,
             "fitting" => fitting::run()?,
+            "images" => images::run()?,
             "quality" => quality::run()?,
             "quantizers" => quantizers::run()?,
             "scaling" => scaling::run()?,
@@ -46,7 +48,7 @@ fn main() -> Result<()> {
     }
     if names.is_empty() {
         bail!(
-            "name a benchmark: training, evaluation, fitting, quality, quantizers, scaling, searching, passes, ablation, \
+            "name a benchmark: training, evaluation, images, fitting, quality, quantizers, scaling, searching, passes, ablation, \
              learning, brevitas"
         );
     }

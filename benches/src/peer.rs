@@ -21,6 +21,11 @@ const PYTORCH: Program = Program {
     variable: "BENCH_PYTHON",
     environment: ".venv",
 };
+const ONNX: Program = Program {
+    script: "onnx_peer.py",
+    variable: "BENCH_ONNX_PYTHON",
+    environment: ".venv-onnx",
+};
 const BREVITAS: Program = Program {
     script: "brevitas_peer.py",
     variable: "BENCH_BREVITAS_PYTHON",
@@ -38,6 +43,11 @@ impl Peer {
     /// Starts PyTorch's side, after installing what it needs if it was never installed.
     pub fn start(threads: usize) -> Result<Self> {
         Self::run(&PYTORCH, threads)
+    }
+
+    /// Starts ONNX Runtime's side, likewise.
+    pub fn onnx(threads: usize) -> Result<Self> {
+        Self::run(&ONNX, threads)
     }
 
     /// Starts Brevitas's side, likewise.

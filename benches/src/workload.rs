@@ -34,10 +34,23 @@ pub fn graph(name: &str) -> Result<Graph> {
             };
             with_formats(graph, &["linear", "conv2d", "batch_norm1d"])?
         }
-        zoo => models::build(zoo, &models::ModelInfo::default())?,
+        zoo => match zoo.split_once('@') {
+            Some((model, side)) => on_images(model, side.parse()?)?,
+            None => models::build(zoo, &models::ModelInfo::default())?,
+        },
     };
     graph.initialize(0);
     Ok(graph)
+}
+
+/// A network on square images, with ten classes.
+fn on_images(model: &str, side: usize) -> Result<Graph> {
+    let channels = models::find(model)?.input_shape[0];
+    let info = models::ModelInfo {
+        input: Some(vec![channels, side, side]),
+        classes: Some(10),
+    };
+    Ok(models::build(model, &info)?)
 }
 
 /// `integer(8, 4)` on weight and bias of the named operators, and on the data of all but a batch norm inside the network:
