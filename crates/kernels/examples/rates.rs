@@ -163,6 +163,7 @@ fn convolutions() {
     }
     let s = PoolShape {
         planes: 64 * 6,
+        channels: 1,
         input: [28; 2],
         kernel: [2; 2],
         stride: [2; 2],

@@ -44,6 +44,7 @@ pub mod int_gemm;
 pub mod isa;
 pub mod layer_norm;
 pub mod math;
+pub mod nhwc;
 pub mod optimizer;
 pub mod permute;
 pub mod pool;

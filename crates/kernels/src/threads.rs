@@ -52,6 +52,46 @@ impl Pool {
                 .for_each(|(i, item)| f(i, item)),
         }
     }
+
+    /// Calls `f(first index, parts)` for parts of arrays of the same length, in any order. The parts hold `len` elements or
+    /// a few times as many, so `f` must treat each element for itself.
+    pub fn for_each_part<const N: usize>(
+        &self,
+        arrays: [&mut [f32]; N],
+        len: usize,
+        f: impl Fn(usize, [&mut [f32]; N]) + Sync,
+    ) {
+        match &self.pool {
+            Some(pool) if arrays.first().is_some_and(|array| array.len() > len) => {
+                pool.install(|| halve(0, arrays, len.max(1), &f));
+            }
+            _ => f(0, arrays),
+        }
+    }
+}
+
+/// Halves arrays until a part is short enough.
+fn halve<const N: usize>(
+    first: usize,
+    arrays: [&mut [f32]; N],
+    len: usize,
+    f: &(impl Fn(usize, [&mut [f32]; N]) + Sync),
+) {
+    let whole = arrays.first().map_or(0, |array| array.len());
+    if whole <= len {
+        f(first, arrays);
+        return;
+    }
+    let middle = whole / 2;
+    let mut left = [(); N].map(|()| <&mut [f32]>::default());
+    let mut right = [(); N].map(|()| <&mut [f32]>::default());
+    for (i, array) in arrays.into_iter().enumerate() {
+        (left[i], right[i]) = array.split_at_mut(middle);
+    }
+    rayon::join(
+        || halve(first, left, len, f),
+        || halve(first + middle, right, len, f),
+    );
 }
 
 impl std::fmt::Debug for Pool {
@@ -85,6 +125,24 @@ mod tests {
             assert!(places.iter().all(all), "{n} items on {pool:?}");
         }
         assert_eq!(format!("{:?}", Pool::new(2)), "Pool { threads: 2 }");
+    }
+
+    #[test]
+    fn parts_cover_arrays_once() {
+        for threads in [1, 2, 3] {
+            for n in [0, 1, 7, 1000] {
+                let (mut x, mut y) = (vec![1.0; n], vec![2.0; n]);
+                Pool::new(threads).for_each_part([&mut x, &mut y], 10, |first, [x, y]| {
+                    for (i, (x, y)) in x.iter_mut().zip(y).enumerate() {
+                        *x += (first + i) as f32;
+                        *y += *x;
+                    }
+                });
+                let wanted: Vec<f32> = (0..n).map(|i| 1.0 + i as f32).collect();
+                assert_eq!(x, wanted, "{n} elements on {threads} threads");
+                assert!(x.iter().zip(&y).all(|(x, y)| *y == 2.0 + x));
+            }
+        }
     }
 
     #[test]

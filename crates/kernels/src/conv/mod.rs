@@ -14,7 +14,7 @@ mod dots;
 mod flip;
 mod lattice;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::gemm::tile::Start;
 use crate::isa::versions;

@@ -6,7 +6,7 @@ use crate::testing::{assert_close, noise};
 use proptest::prelude::*;
 
 /// Calls `f(input, weight, output)` with flat indices for every product of the convolution.
-fn for_each_product(s: &ConvShape, mut f: impl FnMut(usize, usize, usize)) {
+pub(crate) fn for_each_product(s: &ConvShape, mut f: impl FnMut(usize, usize, usize)) {
     let ([oh, ow], [h, w], [kh, kw]) = (s.output(), s.input, s.kernel);
     let (inputs, outputs) = (s.in_channels / s.groups, s.out_channels / s.groups);
     for image in 0..s.batch {
@@ -69,7 +69,7 @@ fn check(s: &ConvShape) {
     });
 }
 
-fn square(
+pub(crate) fn square(
     batch: usize,
     channels: [usize; 3],
     input: usize,

@@ -22,8 +22,23 @@ pub fn transpose(rows: usize, cols: usize, x: &[f32], ldx: usize, y: &mut [f32],
         "transpose: y has {} elements, {cols} rows, ldy = {ldy} need {y_len}",
         y.len()
     );
+    match rows {
+        2 => return interleave::<2>(cols, x, ldx, y, ldy),
+        3 => return interleave::<3>(cols, x, ldx, y, ldy),
+        _ => {}
+    }
     // SAFETY: the lengths were checked above.
     unsafe { transpose_unchecked(rows, cols, x.as_ptr(), ldx, y.as_mut_ptr(), ldy) }
+}
+
+/// [`transpose`] of a few rows, element by element: vectors would be stored in part, which is slow.
+fn interleave<const R: usize>(cols: usize, x: &[f32], ldx: usize, y: &mut [f32], ldy: usize) {
+    let rows: [&[f32]; R] = std::array::from_fn(|r| &x[r * ldx..][..cols]);
+    for (c, y) in y.chunks_mut(ldy.max(1)).take(cols).enumerate() {
+        for (y, row) in y[..R].iter_mut().zip(rows) {
+            *y = row[c];
+        }
+    }
 }
 
 vector_versions! {

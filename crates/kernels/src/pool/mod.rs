@@ -1,9 +1,11 @@
-//! Pooling on NCHW planes; 1-D is height one.
+//! Pooling on planes; 1-D is height one. A plane of pixels with several channels pools each channel for itself: data as
+//! `[image, channel, y, x]` are `image · channel` planes of one channel, as `[image, y, x, channel]` one plane an image.
 //!
-//! Windows of 2 × 2 at stride 2 run on vectors; every other shape, adaptive windows included, walks its windows.
+//! Windows of 2 × 2 at stride 2 and pixels of several channels run on vectors; every other shape, adaptive windows included, walks its windows.
 //! A NaN in a window makes its maximum NaN.
 
 mod halve;
+mod pixels;
 #[cfg(test)]
 mod tests;
 mod window;
@@ -14,8 +16,10 @@ use window::{Span, Windows};
 /// Sizes of a pooling. `[height, width]` throughout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolShape {
-    /// Number of planes, batch · channels.
+    /// Number of planes.
     pub planes: usize,
+    /// Channels of a pixel.
+    pub channels: usize,
     /// Input plane.
     pub input: [usize; 2],
     /// Window.
@@ -39,6 +43,7 @@ impl PoolShape {
         let s = *self;
         Windows {
             planes: s.planes,
+            channels: s.channels,
             input: s.input,
             output: s.output(),
             span: move |axis: usize, o: usize| {
@@ -61,7 +66,8 @@ impl PoolShape {
     }
 
     fn halves(&self) -> bool {
-        (self.kernel, self.stride, self.padding, self.dilation) == ([2, 2], [2, 2], [0, 0], [1, 1])
+        let sizes = (self.kernel, self.stride, self.padding, self.dilation);
+        self.channels == 1 && sizes == ([2, 2], [2, 2], [0, 0], [1, 1])
     }
 }
 
@@ -71,6 +77,8 @@ impl PoolShape {
 pub struct AdaptiveShape {
     /// Number of planes.
     pub planes: usize,
+    /// Channels of a pixel.
+    pub channels: usize,
     /// Input plane.
     pub input: [usize; 2],
     /// Output plane.
@@ -81,11 +89,13 @@ impl AdaptiveShape {
     fn windows(self) -> Windows<impl Fn(usize, usize) -> Span + Copy> {
         let Self {
             planes,
+            channels,
             input,
             output,
         } = self;
         Windows {
             planes,
+            channels,
             input,
             output,
             span: move |axis: usize, o: usize| {

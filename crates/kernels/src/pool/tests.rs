@@ -15,6 +15,7 @@ fn shape(
     let [kernel, stride, padding, dilation] = [kernel, stride, padding, dilation].map(|n| [n; 2]);
     PoolShape {
         planes,
+        channels: 1,
         input,
         kernel,
         stride,
@@ -194,6 +195,7 @@ fn adaptive_windows_cover_the_input() {
             let windows = adaptive_windows(2, input, output);
             let shape = AdaptiveShape {
                 planes: 2,
+                channels: 1,
                 input,
                 output,
             };
@@ -236,6 +238,58 @@ fn nan_wins_every_maximum() {
                     max_pool_forward(&s, &x, &mut y);
                     assert!(y[w].is_nan());
                 }
+            }
+        }
+    });
+}
+
+/// Planes of channels as pixels of channels.
+fn as_pixels(x: &[f32], channels: usize, plane: usize) -> Vec<f32> {
+    let images = x.chunks_exact((channels * plane).max(1));
+    let pixels =
+        images.flat_map(|x| (0..plane * channels).map(|i| x[i % channels * plane + i / channels]));
+    pixels.collect()
+}
+
+#[test]
+fn pixels_of_several_channels_pool_as_planes_do() {
+    let (images, channels) = (2, 37);
+    on_every_isa(|isa| {
+        for s in shapes().into_iter().filter(|s| s.planes > 0) {
+            let planes = PoolShape {
+                planes: images * channels,
+                ..s
+            };
+            let pixels = PoolShape {
+                planes: images,
+                channels,
+                ..s
+            };
+            let [input, output] = [s.input, s.output()].map(|[h, w]| h * w);
+            let x = coarse(planes.planes * input, 1);
+            let dy = noise(planes.planes * output, 2);
+            let turned = |x: &[f32], plane: usize| as_pixels(x, channels, plane);
+            let (x_pixels, dy_pixels) = (turned(&x, input), turned(&dy, output));
+            let (mut y, mut dx) = (vec![9.0; dy.len()], vec![9.0; x.len()]);
+            let (mut got, mut got_dx) = (y.clone(), dx.clone());
+            let what = format!("{isa:?} {s:?}");
+            let close = |got: &[f32], want: &[f32], plane: usize| {
+                let want: Vec<f64> = turned(want, plane).into_iter().map(f64::from).collect();
+                assert_close(got, &want, 1e-6, &what);
+            };
+            max_pool_forward(&planes, &x, &mut y);
+            max_pool_forward(&pixels, &x_pixels, &mut got);
+            assert_eq!(got, turned(&y, output), "{what}");
+            max_pool_backward(&planes, &x, &y, &dy, &mut dx);
+            max_pool_backward(&pixels, &x_pixels, &got, &dy_pixels, &mut got_dx);
+            close(&got_dx, &dx, input);
+            for include in [false, true] {
+                avg_pool_forward(&planes, include, &x, &mut y);
+                avg_pool_forward(&pixels, include, &x_pixels, &mut got);
+                close(&got, &y, output);
+                avg_pool_backward(&planes, include, &dy, &mut dx);
+                avg_pool_backward(&pixels, include, &dy_pixels, &mut got_dx);
+                close(&got_dx, &dx, input);
             }
         }
     });

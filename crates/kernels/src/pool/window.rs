@@ -1,5 +1,6 @@
 //! Pooling over any windows, one at a time.
 
+use super::pixels;
 use crate::isa::versions;
 use crate::row_reduce::add_lanes;
 
@@ -15,6 +16,7 @@ pub(super) struct Span {
 #[derive(Clone, Copy)]
 pub(super) struct Windows<F> {
     pub(super) planes: usize,
+    pub(super) channels: usize,
     pub(super) input: [usize; 2],
     pub(super) output: [usize; 2],
     pub(super) span: F,
@@ -23,8 +25,8 @@ pub(super) struct Windows<F> {
 impl<F: Fn(usize, usize) -> Span + Copy> Windows<F> {
     pub(super) fn check(&self, x: usize, y: usize) {
         let (input, output) = (
-            self.planes * self.input[0] * self.input[1],
-            self.planes * self.output[0] * self.output[1],
+            self.planes * self.channels * self.input[0] * self.input[1],
+            self.planes * self.channels * self.output[0] * self.output[1],
         );
         assert_eq!(
             x, input,
@@ -39,10 +41,18 @@ impl<F: Fn(usize, usize) -> Span + Copy> Windows<F> {
     }
 
     pub(super) fn max_forward(&self, x: &[f32], y: &mut [f32]) {
-        max_forward(*self, x, y);
+        if self.channels == 1 {
+            max_forward(*self, x, y);
+        } else {
+            pixels::max_forward(*self, x, y);
+        }
     }
 
     pub(super) fn max_backward(&self, x: &[f32], y: &[f32], dy: &[f32], dx: &mut [f32]) {
+        if self.channels != 1 {
+            pixels::max_backward(*self, x, y, dy, dx);
+            return;
+        }
         dx.fill(0.0);
         self.for_each(
             #[inline(always)]
@@ -57,15 +67,24 @@ impl<F: Fn(usize, usize) -> Span + Copy> Windows<F> {
     }
 
     pub(super) fn avg_forward(&self, divisor: Option<usize>, x: &[f32], y: &mut [f32]) {
-        avg_forward(*self, divisor, x, y);
+        if self.channels == 1 {
+            avg_forward(*self, divisor, x, y);
+        } else {
+            pixels::avg_forward(*self, divisor, x, y);
+        }
     }
 
     pub(super) fn avg_backward(&self, divisor: Option<usize>, dy: &[f32], dx: &mut [f32]) {
-        avg_backward(*self, divisor, dy, dx);
+        if self.channels == 1 {
+            avg_backward(*self, divisor, dy, dx);
+        } else {
+            pixels::avg_backward(*self, divisor, dy, dx);
+        }
     }
 
+    /// Calls `f` with every output pixel.
     #[inline(always)]
-    fn for_each(&self, mut f: impl FnMut(Output, Span, Span)) {
+    pub(super) fn for_each(&self, mut f: impl FnMut(Output, Span, Span)) {
         let plane_len = self.input[0] * self.input[1];
         let mut index = 0;
         for plane in 0..self.planes {
@@ -87,15 +106,15 @@ impl<F: Fn(usize, usize) -> Span + Copy> Windows<F> {
     }
 }
 
-/// An output element and where its plane of the input starts.
-struct Output {
-    index: usize,
-    plane: usize,
+/// An output pixel and where its plane of the input starts, in pixels.
+pub(super) struct Output {
+    pub(super) index: usize,
+    pub(super) plane: usize,
 }
 
 /// The window's positions in its plane, row by row.
 #[inline(always)]
-fn positions(rows: Span, cols: Span, width: usize) -> impl Iterator<Item = usize> {
+pub(super) fn positions(rows: Span, cols: Span, width: usize) -> impl Iterator<Item = usize> {
     (0..rows.count).flat_map(move |r| {
         let row = (rows.at + r * rows.step) * width + cols.at;
         (0..cols.count).map(move |c| row + c * cols.step)

@@ -95,6 +95,7 @@ impl<M: Mask8> Vector for Lanes8<M> {
         _mm256_mul_ps,
         _mm256_fmadd_ps,
         _mm256_max_ps,
+        _mm256_min_ps,
         _mm256_setzero_ps
     );
     #[inline(always)]

@@ -66,6 +66,7 @@ impl Vector for F32x16 {
         _mm512_mul_ps,
         _mm512_fmadd_ps,
         _mm512_max_ps,
+        _mm512_min_ps,
         _mm512_setzero_ps
     );
     #[inline(always)]

@@ -51,6 +51,8 @@ pub(crate) trait Vector: Copy {
     unsafe fn fma(self, b: Self, c: Self) -> Self;
     /// `max(self, 0)`; NaN stays NaN.
     unsafe fn relu(self) -> Self;
+    /// `min(max(self, low), high)`; NaN stays NaN.
+    unsafe fn clamp(self, low: Self, high: Self) -> Self;
     /// `self` where `gate > 0`, else zero.
     unsafe fn keep_where_positive(self, gate: Self) -> Self;
     /// The sum of the lanes, halves folded onto each other.

@@ -78,6 +78,14 @@ impl Vector for F32x4 {
         Self(self.0.map(|x| if x < 0.0 { 0.0 } else { x }))
     }
     #[inline(always)]
+    unsafe fn clamp(self, low: Self, high: Self) -> Self {
+        Self(from_fn(|i| match self.0[i] {
+            x if x < low.0[i] => low.0[i],
+            x if x > high.0[i] => high.0[i],
+            x => x,
+        }))
+    }
+    #[inline(always)]
     unsafe fn keep_where_positive(self, gate: Self) -> Self {
         Self(from_fn(|i| if gate.0[i] > 0.0 { self.0[i] } else { 0.0 }))
     }

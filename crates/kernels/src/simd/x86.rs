@@ -4,7 +4,7 @@
 macro_rules! one_intrinsic_each {
     (
         $splat:ident, $load:ident, $store:ident,
-        $add:ident, $sub:ident, $mul:ident, $fma:ident, $max:ident, $zero:ident
+        $add:ident, $sub:ident, $mul:ident, $fma:ident, $max:ident, $min:ident, $zero:ident
     ) => {
         #[inline(always)]
         unsafe fn splat(x: f32) -> Self {
@@ -37,6 +37,10 @@ macro_rules! one_intrinsic_each {
         #[inline(always)]
         unsafe fn relu(self) -> Self {
             Self::from($max($zero(), self.0))
+        }
+        #[inline(always)]
+        unsafe fn clamp(self, low: Self, high: Self) -> Self {
+            Self::from($min(high.0, $max(low.0, self.0)))
         }
     };
 }
