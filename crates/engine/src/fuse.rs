@@ -1,6 +1,7 @@
 //! Fusion: the choice of neighbouring nodes that become one step.
 //!
 //! * `relu` after a batch norm, linear or convolution that nothing else reads is done by that step in place.
+//! * `relu6` after a convolution, in evaluation without gradients, likewise.
 //! * A linear or convolution under a batch norm in training needs no bias: the norm subtracts it again. Its gradient
 //!   is zero, and the running mean takes it into account.
 //! * In evaluation without gradients a batch norm after a linear or convolution is folded into the weights, unless
@@ -19,12 +20,21 @@ pub(crate) struct Fusion {
     pub made_by: Option<NodeId>,
     /// The step ends with a relu.
     pub relu: bool,
+    /// That relu is cut off at six.
+    pub cuts_at_six: bool,
     /// The step includes this batch norm, folded into its weights.
     pub folded_norm: Option<NodeId>,
     /// The step leaves its bias out, because the batch norm after it does not see it.
     pub skips_bias: bool,
     /// The batch norm's input lacks the bias of this node.
     pub lacks_bias_of: Option<NodeId>,
+}
+
+impl Fusion {
+    /// The largest result of the relu at the end of the step.
+    pub fn ceiling(&self) -> f32 {
+        if self.cuts_at_six { 6.0 } else { f32::INFINITY }
+    }
 }
 
 /// Decides for every node.
@@ -64,6 +74,14 @@ pub(crate) fn fuse(verified: &Verified, options: &PlanOptions) -> Vec<Fusion> {
                 plan[maker.index()].relu = true;
                 plan[id.index()].made_by = Some(maker);
             }
+            Op::Relu6(_) if !options.gradients.any() => {
+                let maker = plan[input.node.index()].made_by.unwrap_or(input.node);
+                if is_convolution(graph.node(maker)) {
+                    plan[maker.index()].relu = true;
+                    plan[maker.index()].cuts_at_six = true;
+                    plan[id.index()].made_by = Some(maker);
+                }
+            }
             _ => {}
         }
     }
@@ -72,6 +90,10 @@ pub(crate) fn fuse(verified: &Verified, options: &PlanOptions) -> Vec<Fusion> {
 
 fn has_weights(node: &Node) -> bool {
     matches!(node.op, Op::Linear(_) | Op::Conv1d(_) | Op::Conv2d(_))
+}
+
+fn is_convolution(node: &Node) -> bool {
+    matches!(node.op, Op::Conv1d(_) | Op::Conv2d(_))
 }
 
 /// True when the bias of the node that makes `value` runs along the axis that a batch norm normalises: always after a

@@ -23,6 +23,7 @@ mod network;
 mod ops;
 mod optimizer;
 mod options;
+mod order;
 mod plan;
 mod rounding;
 mod segments;

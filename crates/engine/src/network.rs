@@ -120,7 +120,7 @@ impl Network {
         optimizer: &mut Optimizer,
     ) -> Result<Score, EngineError> {
         let (at, score) = self.train_pass(inputs, labels, rows)?;
-        optimizer.step(&mut self.state, self.plans[at].gradients());
+        optimizer.step(&mut self.state, self.plans[at].gradients(), &self.pool);
         Ok(score)
     }
 
@@ -144,7 +144,7 @@ impl Network {
     /// One update with the mean of the gradients of `micro_batches` collected micro-batches.
     pub fn update(&mut self, optimizer: &mut Optimizer, micro_batches: usize) {
         kernels::elementwise::scale(&mut self.collected, 1.0 / micro_batches as f32);
-        optimizer.step(&mut self.state, &self.collected);
+        optimizer.step(&mut self.state, &self.collected, &self.pool);
         self.collected.clear();
     }
 

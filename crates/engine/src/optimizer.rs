@@ -2,6 +2,7 @@
 
 use crate::state::State;
 use kernels::optimizer::{AdamStep, SgdStep, adam, sgd};
+use kernels::threads::Pool;
 
 /// An optimiser with its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +32,9 @@ pub enum OptimizerKind {
 const BETA1: f64 = 0.9;
 const BETA2: f64 = 0.999;
 const EPSILON: f64 = 1e-8;
+
+/// Parameters that one thread updates at a time.
+const PART: usize = 32 * 1024;
 
 /// An optimiser with its memory of earlier steps.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,9 +96,9 @@ impl Optimizer {
 
     /// Updates the parameters once, but for those that are frozen. What is masked stays zero, with no memory of its
     /// gradients.
-    pub fn step(&mut self, state: &mut State, gradients: &[f32]) {
+    pub fn step(&mut self, state: &mut State, gradients: &[f32], pool: &Pool) {
         self.steps += 1;
-        self.update(state, gradients);
+        self.update(state, gradients, pool);
         for memory in [&mut self.first, &mut self.second] {
             if !memory.is_empty() {
                 state.zero_masked(memory);
@@ -103,12 +107,14 @@ impl Optimizer {
         state.end_change();
     }
 
-    fn update(&mut self, state: &mut State, gradients: &[f32]) {
+    fn update(&mut self, state: &mut State, gradients: &[f32], pool: &Pool) {
         match self.kind {
-            OptimizerKind::Adam { weight_decay } => self.adam(state, gradients, weight_decay, 0.0),
+            OptimizerKind::Adam { weight_decay } => {
+                self.adam(state, gradients, [weight_decay, 0.0], pool);
+            }
             OptimizerKind::AdamW { weight_decay } => {
                 let shrink = (self.learning_rate * f64::from(weight_decay)) as f32;
-                self.adam(state, gradients, 0.0, shrink);
+                self.adam(state, gradients, [0.0, shrink], pool);
             }
             OptimizerKind::Sgd {
                 momentum,
@@ -144,8 +150,8 @@ impl Optimizer {
         &mut self,
         state: &mut State,
         gradients: &[f32],
-        weight_decay: f32,
-        decoupled_decay: f32,
+        [weight_decay, decoupled_decay]: [f32; 2],
+        pool: &Pool,
     ) {
         let t = self.steps as f64;
         let (bias1, bias2) = (1.0 - BETA1.powf(t), 1.0 - BETA2.powf(t));
@@ -165,7 +171,14 @@ impl Optimizer {
                 &mut self.first[range.clone()],
                 &mut self.second[range.clone()],
             );
-            adam(weights, &gradients[range], first, second, step);
+            let gradients = &gradients[range];
+            pool.for_each_part(
+                [weights, first, second],
+                PART,
+                |from, [w, first, second]| {
+                    adam(w, &gradients[from..][..w.len()], first, second, step);
+                },
+            );
         }
         // A scale does not decay: no step between codes is better for being small.
         let step = AdamStep {

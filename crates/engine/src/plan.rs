@@ -15,6 +15,9 @@ use kernels::threads::Pool;
 use random::Random;
 use std::sync::Arc;
 
+/// Gradients that one thread adds up at a time: they stay in its cache.
+const PART: usize = 32 * 1024;
+
 /// Loss and number of right answers of one batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
@@ -54,8 +57,6 @@ pub struct Plan {
     segments: Segments,
     prepared: Vec<f32>,
     prepared_for: u64,
-    /// Gradients of the whole batch, when there is more than one shard.
-    total_grads: Vec<f32>,
     noise: Random,
     stores_inputs: bool,
 }
@@ -69,7 +70,7 @@ pub fn compile(
     if options.rows == 0 {
         return Err(EngineError::EmptyBatch);
     }
-    let shards = shard_rows(verified, options.rows);
+    let shards = shard_rows(verified, options.rows, options.gradients.parameters);
     compile_shards(verified, state, options, &shards)
 }
 
@@ -111,7 +112,6 @@ pub(crate) fn compile_shards(
         segments: Segments::of(program),
         prepared: vec![0.0; program.prepared_len],
         prepared_for: 0,
-        total_grads: vec![0.0; if shards.len() > 1 { trained } else { 0 }],
         noise: Random::new(0, "dropout"),
         stores_inputs: options.stores_inputs(verified),
         shards,
@@ -209,7 +209,7 @@ impl Plan {
                 }
             }
         }
-        self.sum_gradients();
+        self.sum_gradients(pool);
         Ok(())
     }
 
@@ -312,10 +312,7 @@ impl Plan {
 
     /// The gradients of the trained parameters after a backward pass, laid out as the parameters.
     pub fn gradients(&self) -> &[f32] {
-        match self.shards.as_slice() {
-            [only] => &only.grads,
-            _ => &self.total_grads,
-        }
+        &self.shards[0].grads
     }
 
     fn prepare(&mut self, state: &State) {
@@ -328,15 +325,16 @@ impl Plan {
         self.prepared_for = state.version;
     }
 
-    /// Adds the shards' gradients in shard order.
-    fn sum_gradients(&mut self) {
-        if let [first, rest @ ..] = self.shards.as_slice()
+    /// Adds the shards' gradients to those of the first, in shard order.
+    fn sum_gradients(&mut self, pool: &Pool) {
+        if let [first, rest @ ..] = self.shards.as_mut_slice()
             && !rest.is_empty()
         {
-            self.total_grads.copy_from_slice(&first.grads);
-            for shard in rest {
-                kernels::elementwise::add_assign(&shard.grads, &mut self.total_grads);
-            }
+            pool.for_each_part([&mut first.grads], PART, |from, [sum]| {
+                for shard in rest.iter() {
+                    kernels::elementwise::add_assign(&shard.grads[from..][..sum.len()], sum);
+                }
+            });
         }
     }
 

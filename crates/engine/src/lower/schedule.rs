@@ -6,8 +6,10 @@ use crate::fuse::{Fusion, fuse};
 use crate::ops::mask::Mask;
 use crate::ops::permute::Copy;
 use crate::ops::quantize::Quantize;
+use crate::ops::reorder::Reorder;
 use crate::ops::{self, Lowered, Site};
 use crate::options::PlanOptions;
+use crate::order::{self, Order};
 use crate::rounding::DataRounding;
 use crate::state::State;
 use crate::step::Step;
@@ -31,7 +33,9 @@ pub(super) struct Schedule {
 /// A value inside the program. Several slots may share one storage: a reshape is only a new shape.
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
+    /// As the graph has it, whatever the order.
     pub shape: Vec<usize>,
+    pub order: Order,
     pub storage: usize,
 }
 
@@ -58,15 +62,17 @@ impl Schedule {
         state: &State,
         rows: usize,
     ) -> Result<Self, EngineError> {
-        let fusions = fuse(verified, options);
+        let (fusions, orders) = (fuse(verified, options), order::choose(verified));
         let mut builder = ScheduleBuilder {
             verified,
             options,
             state,
             rows,
             fusions: &fusions,
+            orders: &orders,
             schedule: Self::default(),
             values: HashMap::new(),
+            reordered: HashMap::new(),
         };
         for (id, node) in verified.graph().iter() {
             builder.node(id, node)?;
@@ -79,7 +85,12 @@ impl Schedule {
         self.slots[slot].storage
     }
 
-    fn new_slot(&mut self, shape: Vec<usize>, needs_grad: bool, made_by: Option<usize>) -> usize {
+    fn new_slot(
+        &mut self,
+        (shape, order): (Vec<usize>, Order),
+        needs_grad: bool,
+        made_by: Option<usize>,
+    ) -> usize {
         let len = shape.iter().product();
         self.storages.push(Storage {
             len,
@@ -88,6 +99,7 @@ impl Schedule {
         });
         self.slots.push(Slot {
             shape,
+            order,
             storage: self.storages.len() - 1,
         });
         self.slots.len() - 1
@@ -101,8 +113,11 @@ struct ScheduleBuilder<'a> {
     state: &'a State,
     rows: usize,
     fusions: &'a [Fusion],
+    orders: &'a [Order],
     schedule: Schedule,
     values: HashMap<Value, usize>,
+    /// The slots of values in the order that their makers did not give them.
+    reordered: HashMap<Value, usize>,
 }
 
 impl ScheduleBuilder<'_> {
@@ -111,14 +126,15 @@ impl ScheduleBuilder<'_> {
             Op::Placeholder(_) => {
                 let is_float = self.verified.ty(id.into()).dtype == DType::F32;
                 let shape = self.shapes(id, node)?.remove(0);
-                let slot =
-                    self.schedule
-                        .new_slot(shape, self.options.gradients.inputs && is_float, None);
+                let needs_grad = self.options.gradients.inputs && is_float;
+                let slot = self
+                    .schedule
+                    .new_slot((shape, Order::Planes), needs_grad, None);
                 self.schedule.inputs.push(slot);
                 self.define(id, node, vec![slot]);
             }
             Op::Output(_) => {
-                let slots = self.read(node);
+                let slots = self.read(node, Order::Planes);
                 self.schedule.outputs = self.without_duplicates(slots);
             }
             _ => self.operator(id, node)?,
@@ -133,7 +149,8 @@ impl ScheduleBuilder<'_> {
             return Ok(());
         }
         let shapes = self.shapes(id, node)?;
-        let inputs = self.read(node);
+        let order = self.orders[id.index()];
+        let inputs = self.read(node, order);
         let outputs = match self.lower(id, node, &inputs, &shapes)? {
             Lowered::SameElements => {
                 let input = self.rounded(id, node, inputs)[0];
@@ -141,9 +158,9 @@ impl ScheduleBuilder<'_> {
             }
             Lowered::Step(step) => {
                 let inputs = self.rounded(id, node, inputs);
-                self.emit(step, inputs, shapes)
+                self.emit_in(order, step, inputs, shapes)
             }
-            Lowered::RoundingStep(step) => self.emit(step, inputs, shapes),
+            Lowered::RoundingStep(step) => self.emit_in(order, step, inputs, shapes),
         };
         self.define(id, node, outputs);
         Ok(())
@@ -169,16 +186,18 @@ impl ScheduleBuilder<'_> {
             mode: self.options.mode,
             may_use_bytes: self.options.may_use_bytes(),
             fusion: &self.fusions[id.index()],
+            order: self.orders[id.index()],
+            has_gradients: self.options.gradients.any(),
             batch: self.options.rows,
             rows: self.rows,
         })
     }
 
-    /// The slots of a node's data inputs, each behind a masking step where its port has a mask.
-    fn read(&mut self, node: &Node) -> Vec<usize> {
+    /// The slots of a node's data inputs in an order, each behind a masking step where its port has a mask.
+    fn read(&mut self, node: &Node, order: Order) -> Vec<usize> {
         let ports = node.inputs.iter().zip(node.data_ports());
-        let read = ports.map(|(value, port)| {
-            let slot = self.values[value];
+        let read = ports.map(|(&value, port)| {
+            let slot = self.ordered(value, order);
             let Some(mask) = node.masks.get(&port) else {
                 return slot;
             };
@@ -187,6 +206,32 @@ impl ScheduleBuilder<'_> {
             self.emit(Box::new(step), vec![slot], vec![shape])[0]
         });
         read.collect()
+    }
+
+    /// The slot of a value in an order: its own, or one behind a change of order that all such readers share.
+    fn ordered(&mut self, value: Value, order: Order) -> usize {
+        let slot = self.values[&value];
+        let Slot {
+            shape, order: own, ..
+        } = self.schedule.slots[slot].clone();
+        if own == order || shape.len() < 3 {
+            return slot;
+        }
+        if let Some(&slot) = self.reordered.get(&value) {
+            return slot;
+        }
+        let is_pixel = shape[2..].iter().product::<usize>() == 1;
+        let other = if is_pixel || shape[1] == 1 {
+            // One pixel an image, or one channel a pixel: both orders are the same.
+            let same = self.reshape(slot, shape);
+            self.schedule.slots[same].order = order;
+            same
+        } else {
+            let step = Box::new(Reorder::new(&shape, order));
+            self.emit_in(order, step, vec![slot], vec![shape])[0]
+        };
+        self.reordered.insert(value, other);
+        other
     }
 
     /// The inputs, each behind a rounding step where its port has a format.
@@ -216,8 +261,12 @@ impl ScheduleBuilder<'_> {
 
     /// A second shape of the same elements.
     fn reshape(&mut self, slot: usize, shape: Vec<usize>) -> usize {
-        let storage = self.schedule.storage(slot);
-        self.schedule.slots.push(Slot { shape, storage });
+        let Slot { order, storage, .. } = self.schedule.slots[slot];
+        self.schedule.slots.push(Slot {
+            shape,
+            order,
+            storage,
+        });
         self.schedule.slots.len() - 1
     }
 
@@ -239,8 +288,20 @@ impl ScheduleBuilder<'_> {
         distinct
     }
 
+    /// A step whose results have the order of its first input.
     fn emit(
         &mut self,
+        step: Box<dyn Step>,
+        inputs: Vec<usize>,
+        shapes: Vec<Vec<usize>>,
+    ) -> Vec<usize> {
+        let first = inputs.first().map(|&slot| self.schedule.slots[slot].order);
+        self.emit_in(first.unwrap_or_default(), step, inputs, shapes)
+    }
+
+    fn emit_in(
+        &mut self,
+        order: Order,
         step: Box<dyn Step>,
         inputs: Vec<usize>,
         shapes: Vec<Vec<usize>>,
@@ -254,7 +315,7 @@ impl ScheduleBuilder<'_> {
         let made_by = Some(schedule.steps.len());
         let outputs = shapes
             .into_iter()
-            .map(|shape| schedule.new_slot(shape, needs_grad, made_by));
+            .map(|shape| schedule.new_slot((shape, order), needs_grad, made_by));
         let outputs: Vec<usize> = outputs.collect();
         schedule.steps.push(UnplacedStep {
             step,
@@ -292,8 +353,13 @@ impl ScheduleBuilder<'_> {
     fn finish(mut self) -> Schedule {
         let graph = self.verified.graph();
         let ports = self.options.observe.iter();
-        let slots = ports.filter_map(|port| self.values.get(&port.value(graph)?).copied());
-        self.schedule.observed = slots.collect();
+        let values: Vec<Value> = ports.filter_map(|port| port.value(graph)).collect();
+        for value in values {
+            if self.values.contains_key(&value) {
+                let slot = self.ordered(value, Order::Planes);
+                self.schedule.observed.push(slot);
+            }
+        }
         self.schedule
     }
 }

@@ -75,6 +75,16 @@ pub(crate) fn relu_in_place(y: &mut [f32]) {
     );
 }
 
+/// Bounds in place: what fused steps end with where a relu is cut off.
+pub(crate) fn clamp_in_place(y: &mut [f32], low: f32, high: f32) {
+    let clamp = Clamp { low, high };
+    map_inplace(
+        y,
+        #[inline(always)]
+        move |x| clamp.value(x),
+    );
+}
+
 /// The gradient before the relu at the end of a step, in place.
 pub(crate) fn mask_by_relu(wires: &Wires, memory: &mut Memory) {
     let [y, dy] = memory.split([wires.y(), wires.dy()]);

@@ -24,6 +24,7 @@ pub(crate) mod permute;
 pub(crate) mod placeholder;
 pub(crate) mod pool;
 pub(crate) mod quantize;
+pub(crate) mod reorder;
 pub(crate) mod softmax;
 
 use self::activation::{
@@ -35,6 +36,7 @@ use crate::fuse::Fusion;
 use crate::integer::error::Refusal;
 use crate::integer::{self, IntegerForm};
 use crate::options::Mode;
+use crate::order::Order;
 use crate::rounding::{DataRounding, Rounding};
 use crate::state::State;
 use crate::step::Step;
@@ -72,6 +74,10 @@ pub(crate) struct Site<'a> {
     /// True when a step may compute in bytes what it could compute in floats: in evaluation, without gradients.
     pub may_use_bytes: bool,
     pub fusion: &'a Fusion,
+    /// The order of axes of the data inputs and results.
+    pub order: Order,
+    /// The plan has a backward pass.
+    pub has_gradients: bool,
     /// Rows of the whole batch.
     pub batch: usize,
     /// Rows of the shard.

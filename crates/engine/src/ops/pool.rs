@@ -1,6 +1,7 @@
 //! Pools over one or two axes; one axis is a picture of height one.
 
 use super::Site;
+use crate::order::Order;
 use crate::step::{Memory, Step, Wires};
 use ir::ops::Window;
 use kernels::pool::{self as kernel, AdaptiveShape, PoolShape};
@@ -31,9 +32,10 @@ pub(crate) fn window_pool<const K: usize>(
     window: &Window<K>,
     site: &Site,
 ) -> WindowPool {
-    let (planes, input) = picture(&site.inputs[0], K);
+    let (planes, channels, input) = picture(&site.inputs[0], K, site.order);
     let shape = PoolShape {
         planes,
+        channels,
         input,
         kernel: two(&window.kernel_size, 1),
         stride: two(&window.stride, 1),
@@ -43,10 +45,15 @@ pub(crate) fn window_pool<const K: usize>(
     WindowPool { kind, shape }
 }
 
-/// Planes and size of a picture whose last `spatial` axes are space.
-fn picture(shape: &[usize], spatial: usize) -> (usize, [usize; 2]) {
+/// Planes, channels of a pixel and size of a picture whose last `spatial` axes are space.
+fn picture(shape: &[usize], spatial: usize, order: Order) -> (usize, usize, [usize; 2]) {
     let (planes, space) = shape.split_at(shape.len() - spatial);
-    (planes.iter().product(), two(space, 1))
+    let planes: usize = planes.iter().product();
+    let channels = match order {
+        Order::Planes => 1,
+        Order::Pixels => shape[1],
+    };
+    (planes / channels.max(1), channels, two(space, 1))
 }
 
 /// One or two sizes as two.
@@ -93,10 +100,11 @@ pub(crate) struct AdaptivePool {
 pub(crate) fn adaptive_pool(is_max: bool, site: &Site) -> AdaptivePool {
     let one_axis = site.node.op.name().ends_with("1d");
     let spatial = if one_axis { 1 } else { 2 };
-    let (planes, input) = picture(&site.inputs[0], spatial);
-    let (_, output) = picture(&site.outputs[0], spatial);
+    let (planes, channels, input) = picture(&site.inputs[0], spatial, site.order);
+    let (_, _, output) = picture(&site.outputs[0], spatial, site.order);
     let shape = AdaptiveShape {
         planes,
+        channels,
         input,
         output,
     };

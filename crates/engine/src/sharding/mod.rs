@@ -9,15 +9,20 @@ use ir::{Node, NodeId, Op, Operator, RowCoupling, Shape, Type, Verified};
 
 /// Multiply-accumulates below which a shard is not worth a thread: some 50 µs of forward pass.
 const MACS_PER_SHARD: u64 = 4_000_000;
+/// Multiply-accumulates of a shard for every parameter: with fewer, reading the weights and adding up the gradients once
+/// more takes longer than it saves.
+const MACS_PER_PARAMETER: u64 = 64;
+/// Shards that a batch may have in spite of that, so that a second thread has work.
+const MIN_SHARDS: u64 = 2;
 /// More shards than this only cost memory: each holds a gradient of every parameter.
 const MAX_SHARDS: u64 = 8;
 /// Gradients of all shards together, in elements.
 const MAX_GRADIENTS: u64 = 64 << 20;
 
 /// The rows of each shard; their sum is `rows`, and they differ by at most one.
-pub(crate) fn shard_rows(verified: &Verified, rows: usize) -> Vec<usize> {
+pub(crate) fn shard_rows(verified: &Verified, rows: usize, has_gradients: bool) -> Vec<usize> {
     let count = if is_row_wise(verified) {
-        shard_count(verified, rows)
+        shard_count(verified, rows, has_gradients)
     } else {
         1
     };
@@ -25,17 +30,22 @@ pub(crate) fn shard_rows(verified: &Verified, rows: usize) -> Vec<usize> {
     (0..count).map(|i| each + usize::from(i < more)).collect()
 }
 
-fn shard_count(verified: &Verified, rows: usize) -> usize {
+fn shard_count(verified: &Verified, rows: usize, has_gradients: bool) -> usize {
     let work: u64 = verified
         .graph()
         .iter()
         .map(|(id, node)| work(verified, id, node, rows))
         .fold(0, u64::saturating_add);
     let parameters = verified.graph().trained_parameter_count().max(1) as u64;
-    let max = MAX_SHARDS
-        .min(MAX_GRADIENTS / parameters)
-        .min(rows as u64)
-        .max(1);
+    let by_work = (work / (MACS_PER_PARAMETER * parameters)).max(MIN_SHARDS);
+    let by_memory = if has_gradients {
+        MAX_GRADIENTS / parameters
+    } else {
+        MAX_SHARDS
+    };
+    // A power of two, where parameters set the number, so that threads have the same work.
+    let worth = by_work.min(by_memory).max(1);
+    let max = MAX_SHARDS.min(1 << worth.ilog2()).min(rows as u64).max(1);
     (work / MACS_PER_SHARD).clamp(1, max) as usize
 }
 

@@ -8,6 +8,7 @@ mod train;
 use super::{Lowered, Site};
 use crate::EngineError;
 use crate::options::Mode;
+use crate::order::Order;
 pub(crate) use coefficients::NormCoefficients;
 use eval::EvalNorm;
 use kernels::batch_norm::{self as kernel, ChannelLayout};
@@ -16,10 +17,15 @@ use train::TrainNorm;
 /// The step of a batch norm in the mode of the plan.
 pub(crate) fn lower(momentum: f64, site: &Site) -> Result<Lowered, EngineError> {
     let shape = &site.inputs[0];
+    let space: usize = shape[2..].iter().product();
+    let (batch, inner) = match site.order {
+        Order::Planes => (shape[0], space),
+        Order::Pixels => (shape[0] * space, 1),
+    };
     let layout = ChannelLayout {
-        batch: shape[0],
+        batch,
         channels: shape[1],
-        inner: shape[2..].iter().product(),
+        inner,
     };
     let norm = Norm {
         layout,

@@ -1,19 +1,24 @@
 //! Convolutions over one or two axes; one axis is a picture of height one.
 
+pub(crate) mod integer;
+mod kernel;
+
 use super::Site;
-use super::activation::{mask_by_relu, relu_in_place};
+use super::activation::{clamp_in_place, mask_by_relu};
 use super::batch_norm::NormCoefficients;
 use super::linear::prepare_bias;
 use super::param::pass_gradient;
 use crate::rounding::Rounding;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
-use kernels::conv::{ConvShape, conv_backward_data, conv_backward_weight, conv_forward};
+use kernel::{Freedom, Kernel, WeightParts};
+use kernels::conv::ConvShape;
 use std::ops::Range;
 
 /// A convolution, with what the planner fused into it.
 pub(crate) struct Conv {
-    shape: ConvShape,
+    kernel: Kernel,
+    out_channels: usize,
     /// As the operator has it: three axes under one axis of space.
     weight_shape: Vec<usize>,
     weight: Range<usize>,
@@ -22,44 +27,59 @@ pub(crate) struct Conv {
     weight_format: Option<Rounding>,
     bias_format: Option<Rounding>,
     relu: bool,
+    /// The relu is cut off here.
+    ceiling: f32,
     skips_bias: bool,
     norm: Option<NormCoefficients>,
 }
 
 pub(crate) fn conv1d(op: &ir::ops::conv::Conv1d, site: &Site) -> Conv {
+    Conv::new(shape1d(op, &site.inputs[0]), &op.kernel_size, site)
+}
+
+pub(crate) fn conv2d(op: &ir::ops::conv::Conv2d, site: &Site) -> Conv {
+    Conv::new(shape2d(op, &site.inputs[0]), &op.kernel_size, site)
+}
+
+/// The sizes of a convolution over one axis.
+pub(crate) fn shape1d(op: &ir::ops::conv::Conv1d, input: &[usize]) -> ConvShape {
     let one = |[n]: [usize; 1], default: usize| [default, n];
-    let shape = ConvShape {
-        batch: site.inputs[0][0],
+    ConvShape {
+        batch: input[0],
         in_channels: op.in_channels,
         out_channels: op.out_channels,
         groups: op.groups,
-        input: [1, site.inputs[0][2]],
+        input: [1, input[2]],
         kernel: one(op.kernel_size, 1),
         stride: one(op.stride, 1),
         padding: one(op.padding, 0),
         dilation: one(op.dilation, 1),
-    };
-    Conv::new(shape, &op.kernel_size, site)
+    }
 }
 
-pub(crate) fn conv2d(op: &ir::ops::conv::Conv2d, site: &Site) -> Conv {
-    let shape = ConvShape {
-        batch: site.inputs[0][0],
+/// The sizes of a convolution over two axes.
+pub(crate) fn shape2d(op: &ir::ops::conv::Conv2d, input: &[usize]) -> ConvShape {
+    ConvShape {
+        batch: input[0],
         in_channels: op.in_channels,
         out_channels: op.out_channels,
         groups: op.groups,
-        input: [site.inputs[0][2], site.inputs[0][3]],
+        input: [input[2], input[3]],
         kernel: op.kernel_size,
         stride: op.stride,
         padding: op.padding,
         dilation: op.dilation,
-    };
-    Conv::new(shape, &op.kernel_size, site)
+    }
 }
 
 impl Conv {
     fn new(shape: ConvShape, kernel: &[usize], site: &Site) -> Self {
         let channels = [shape.out_channels, shape.in_channels / shape.groups];
+        let freedom = Freedom {
+            order: site.order,
+            has_gradients: site.has_gradients,
+            any_rounding: site.may_use_bytes && site.node.formats.is_empty(),
+        };
         Self {
             weight_shape: [&channels, kernel].concat(),
             weight: site.param("weight"),
@@ -67,12 +87,14 @@ impl Conv {
             weight_format: site.rounding("weight"),
             bias_format: site.rounding("bias"),
             relu: site.fusion.relu,
+            ceiling: site.fusion.ceiling(),
             skips_bias: site.fusion.skips_bias,
             norm: site
                 .fusion
                 .folded_norm
                 .map(|norm| NormCoefficients::of(norm, site.graph(), site.state)),
-            shape,
+            out_channels: shape.out_channels,
+            kernel: Kernel::new(shape, freedom),
         }
     }
 
@@ -81,17 +103,34 @@ impl Conv {
         self.weight_format.is_some() || self.norm.is_some()
     }
 
+    /// The lengths of the prepared parts: weights as used where they are not those trained, weights as the kernel packs
+    /// them, and the bias.
+    fn prepared_lens(&self) -> [usize; 3] {
+        let used = if self.changes_weight() {
+            self.weight.len()
+        } else {
+            0
+        };
+        [used, self.kernel.packed_len(), self.out_channels]
+    }
+
     /// The weights and the bias row to use.
-    fn operands<'a>(&self, wires: &Wires, memory: &Memory<'a>) -> (&'a [f32], Option<&'a [f32]>) {
+    fn operands<'a>(
+        &self,
+        wires: &Wires,
+        memory: &Memory<'a>,
+    ) -> (WeightParts<'a>, Option<&'a [f32]>) {
         let prepared = &memory.prepared[wires.prepared.clone()];
-        let (weight, bias) = prepared.split_at(prepared.len() - self.shape.out_channels);
+        let [used_len, packed_len, _] = self.prepared_lens();
+        let (used, rest) = prepared.split_at(used_len);
+        let (packed, bias) = rest.split_at(packed_len);
         let adds_bias = self.norm.is_some() || (!self.bias.is_empty() && !self.skips_bias);
-        let weight = if self.changes_weight() {
-            weight
+        let used = if self.changes_weight() {
+            used
         } else {
             &memory.state.trained[self.weight.clone()]
         };
-        (weight, adds_bias.then_some(bias))
+        (WeightParts { used, packed }, adds_bias.then_some(bias))
     }
 
     fn weight_backward(&self, wires: &Wires, memory: &mut Memory) {
@@ -109,19 +148,14 @@ impl Conv {
             .arena
             .get_disjoint_mut(spans)
             .expect("disjoint by plan");
-        conv_backward_weight(
-            &self.shape,
-            x,
-            dy,
-            weight_grad,
-            has_bias.then_some(&mut *bias_grad),
-            scratch,
-        );
+        let bias_grad = has_bias.then_some(&mut *bias_grad);
+        self.kernel
+            .backward_weight(x, dy, weight_grad, bias_grad, scratch);
         if let Some(rounding) = &self.weight_format {
             pass_gradient(rounding, &self.weight, &self.weight_shape, memory);
         }
         if let (Some(rounding), true) = (&self.bias_format, has_bias) {
-            pass_gradient(rounding, &self.bias, &[self.shape.out_channels], memory);
+            pass_gradient(rounding, &self.bias, &[self.out_channels], memory);
         }
     }
 }
@@ -130,9 +164,9 @@ impl Step for Conv {
     fn forward(&self, wires: &Wires, memory: &mut Memory) {
         let (weight, bias) = self.operands(wires, memory);
         let [x, y, scratch] = memory.split([wires.x(0), wires.y(), wires.scratch.clone()]);
-        conv_forward(&self.shape, x, weight, bias, y, scratch);
-        if self.relu {
-            relu_in_place(y);
+        let clamp = self.relu.then_some((0.0, self.ceiling));
+        if let Some((low, high)) = self.kernel.forward(x, weight, bias, clamp, y, scratch) {
+            clamp_in_place(y, low, high);
         }
     }
 
@@ -146,78 +180,37 @@ impl Step for Conv {
         };
         let (weight, _) = self.operands(wires, memory);
         let [dy, dx, scratch] = memory.split([wires.dy(), target, wires.scratch.clone()]);
-        conv_backward_data(&self.shape, dy, weight, dx, scratch);
+        self.kernel.backward_data(dy, weight, dx, scratch);
         memory.commit_grad(wires, 0);
     }
 
     fn scratch_len(&self) -> usize {
-        self.shape.scratch_len()
+        self.kernel.scratch_len()
     }
 
     fn prepared_len(&self) -> usize {
-        let weight = if self.changes_weight() {
-            self.weight.len()
-        } else {
-            0
-        };
-        weight + self.shape.out_channels
+        self.prepared_lens().iter().sum()
     }
 
     fn prepare(&self, state: &State, prepared: &mut [f32]) {
         let own = &state.trained[self.weight.clone()];
-        let (weight, bias) = prepared.split_at_mut(prepared.len() - self.shape.out_channels);
+        let [used_len, packed_len, _] = self.prepared_lens();
+        let (used, rest) = prepared.split_at_mut(used_len);
+        let (packed, bias) = rest.split_at_mut(packed_len);
         match &self.weight_format {
-            Some(rounding) => rounding.round(state, own, &self.weight_shape, weight),
-            None if self.norm.is_some() => weight.copy_from_slice(own),
+            Some(rounding) => rounding.round(state, own, &self.weight_shape, used),
+            None if self.norm.is_some() => used.copy_from_slice(own),
             None => {}
         }
         prepare_bias(self.bias_format.as_ref(), state, &self.bias, bias);
         if let Some(norm) = &self.norm {
-            norm.fold_into_rows(state, weight, bias);
+            norm.fold_into_rows(state, used, bias);
         }
+        let used = if self.changes_weight() { used } else { own };
+        self.kernel.pack(used, packed);
     }
 
     fn is_trained(&self) -> bool {
         true
-    }
-}
-
-/// Convolutions in exact integers.
-pub(crate) mod integer {
-    use crate::integer::error::Refusal;
-    use crate::integer::rows::{Rows, Windows};
-    use crate::integer::{Lowered, Site};
-    use crate::ops::linear::integer::product;
-    use crate::ops::pool::integer::taps;
-    use ir::ops::conv::Conv;
-
-    pub(crate) fn lower<const K: usize>(op: &Conv<K>, site: &Site) -> Result<Lowered, Refusal> {
-        let (input, output) = (&site.operands[0].shape, &site.outputs[0]);
-        let window = op.window();
-        let axis = |k: usize| taps(&window, k, input[2 + k], output[2 + k]);
-        let [rows, columns] = match K {
-            1 => [vec![vec![Some(0)]], axis(0)],
-            _ => [axis(0), axis(1)],
-        };
-        let inner = rows.len() * columns.len();
-        let windows = Windows {
-            images: input[0],
-            channels: op.in_channels,
-            groups: op.groups,
-            plane: input[2..].iter().product(),
-            width: input[1 + K],
-            rows,
-            columns,
-        };
-        let taps = op.group_channels() * op.kernel_size.iter().product::<usize>();
-        let columns = op.out_channels / op.groups;
-        product(
-            Rows::Windows(windows),
-            op.groups,
-            [taps, columns],
-            op.bias,
-            inner,
-            site,
-        )
     }
 }

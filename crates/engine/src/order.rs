@@ -1,0 +1,169 @@
+//! The order of axes in memory: which values of a graph lie as planes of channels and which as pixels of channels.
+//!
+//! * A convolution decides by its sizes: pixels where its channels fill vectors, planes where they are few or grouped. So
+//!   does an average pool, whose sums have an order of their own. Neither asks its neighbours, so that a part of a graph
+//!   computes the bits of the whole.
+//! * An operator whose result does not depend on the order follows its inputs.
+//! * Every other operator, and every node that rounds or masks its data, takes and gives planes.
+//!
+//! Where a value has another order than its reader, the schedule puts one change of order between them, for all readers
+//! together.
+
+use ir::{Node, NodeId, Op, Verified};
+use kernels::conv::ConvShape;
+use kernels::nhwc::NhwcConv;
+
+/// The order of the axes of a value with a batch, channels and space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// `[image, channel, …space]`, as the graph has it.
+    #[default]
+    Planes,
+    /// `[image, …space, channel]`.
+    Pixels,
+}
+
+/// Channels that make pixels worth while: a vector of them.
+const VECTOR: usize = 8;
+/// Products of an output that pay for the pointers of its tile.
+const TILE_DEPTH: usize = 16;
+
+/// The order in which each node computes and gives its result.
+pub(crate) fn choose(verified: &Verified) -> Vec<Order> {
+    let graph = verified.graph();
+    let mut orders: Vec<Order> = Vec::with_capacity(graph.nodes().len());
+    for (id, node) in graph.iter() {
+        let order = match stance(&node.op) {
+            _ if changes_data(node) => Order::Planes,
+            Stance::Convolution => convolution(verified, id, node),
+            Stance::Sum => by_channels(verified, id),
+            Stance::Follower => follow(verified, id, node, &orders),
+            Stance::Planes => Order::Planes,
+        };
+        orders.push(order);
+    }
+    orders
+}
+
+/// The part of an operator in the choice.
+enum Stance {
+    /// Chooses by the sizes of a convolution.
+    Convolution,
+    /// Chooses by the number of channels.
+    Sum,
+    /// Takes any order and gives the same.
+    Follower,
+    /// Takes and gives planes.
+    Planes,
+}
+
+fn stance(op: &Op) -> Stance {
+    match op {
+        Op::Conv1d(_) | Op::Conv2d(_) => Stance::Convolution,
+        Op::AvgPool1d(_)
+        | Op::AvgPool2d(_)
+        | Op::AdaptiveAvgPool1d(_)
+        | Op::AdaptiveAvgPool2d(_) => Stance::Sum,
+        Op::Identity(_)
+        | Op::BatchNorm1d(_)
+        | Op::BatchNorm2d(_)
+        | Op::Relu(_)
+        | Op::Relu6(_)
+        | Op::Hardtanh(_)
+        | Op::Hardswish(_)
+        | Op::Hardsigmoid(_)
+        | Op::Sigmoid(_)
+        | Op::Tanh(_)
+        | Op::Gelu(_)
+        | Op::Silu(_)
+        | Op::Elu(_)
+        | Op::Selu(_)
+        | Op::Softplus(_)
+        | Op::Softsign(_)
+        | Op::MaxPool1d(_)
+        | Op::MaxPool2d(_)
+        | Op::AdaptiveMaxPool1d(_)
+        | Op::AdaptiveMaxPool2d(_)
+        | Op::Add(_)
+        | Op::Sub(_)
+        | Op::Mul(_)
+        | Op::Div(_) => Stance::Follower,
+        Op::Placeholder(_)
+        | Op::Constant(_)
+        | Op::Output(_)
+        | Op::Flatten(_)
+        | Op::Reshape(_)
+        | Op::View(_)
+        | Op::Linear(_)
+        | Op::LayerNorm(_)
+        | Op::Embedding(_)
+        | Op::Softmax(_)
+        | Op::LogSoftmax(_)
+        | Op::Dropout(_)
+        | Op::Matmul(_)
+        | Op::Bmm(_)
+        | Op::ScaledDotProductAttention(_)
+        | Op::Mean(_)
+        | Op::Transpose(_)
+        | Op::Permute(_)
+        | Op::Cat(_)
+        | Op::Chunk(_)
+        | Op::Getitem(_) => Stance::Planes,
+    }
+}
+
+/// True when a node rounds or masks its data: formats follow the axes of the graph.
+fn changes_data(node: &Node) -> bool {
+    let is_data = |port: &String| port.starts_with("data_");
+    node.formats.keys().any(is_data) || node.masks.keys().any(is_data)
+}
+
+/// The shape of a node's first input for one row.
+fn input_shape(verified: &Verified, id: NodeId) -> Vec<usize> {
+    let types = verified.input_types(id);
+    let bound = types.first().and_then(|ty| ty.shape.bind(1));
+    bound.unwrap_or_default()
+}
+
+fn convolution(verified: &Verified, id: NodeId, node: &Node) -> Order {
+    let shape = input_shape(verified, id);
+    let shape = match &node.op {
+        Op::Conv1d(op) => crate::ops::conv::shape1d(op, &shape),
+        Op::Conv2d(op) => crate::ops::conv::shape2d(op, &shape),
+        _ => return Order::Planes,
+    };
+    if favors_pixels(&shape) {
+        Order::Pixels
+    } else {
+        Order::Planes
+    }
+}
+
+/// True when the kernels for pixels are faster than those for planes: few channels leave vectors empty, and a short sum does
+/// not pay for its pointers.
+pub(crate) fn favors_pixels(s: &ConvShape) -> bool {
+    let depth = s.in_channels * s.kernel[0] * s.kernel[1];
+    s.out_channels >= 2 * VECTOR && depth >= TILE_DEPTH && NhwcConv::takes(s)
+}
+
+fn by_channels(verified: &Verified, id: NodeId) -> Order {
+    match input_shape(verified, id)[..] {
+        [_, channels, _, ..] if channels >= 2 * VECTOR => Order::Pixels,
+        _ => Order::Planes,
+    }
+}
+
+/// Pixels when every input has them and the same shape.
+fn follow(verified: &Verified, id: NodeId, node: &Node, orders: &[Order]) -> Order {
+    let types = verified.input_types(id);
+    let mut inputs = node.inputs.iter().zip(&types);
+    let fits = inputs.all(|(value, ty)| {
+        let is_pixels = value.output == 0 && orders[value.node.index()] == Order::Pixels;
+        is_pixels && ty.shape == types[0].shape
+    });
+    if fits && !node.inputs.is_empty() {
+        Order::Pixels
+    } else {
+        Order::Planes
+    }
+}
