@@ -9,6 +9,7 @@
 //! Where a value has another order than its reader, the schedule puts one change of order between them, for all readers
 //! together.
 
+use crate::ops;
 use ir::{Node, NodeId, Op, Verified};
 use kernels::conv::ConvShape;
 use kernels::nhwc::NhwcConv;
@@ -33,7 +34,7 @@ pub(crate) fn choose(verified: &Verified) -> Vec<Order> {
     let graph = verified.graph();
     let mut orders: Vec<Order> = Vec::with_capacity(graph.nodes().len());
     for (id, node) in graph.iter() {
-        let order = match stance(&node.op) {
+        let order = match ops::order_stance(&node.op) {
             _ if changes_data(node) => Order::Planes,
             Stance::Convolution => convolution(verified, id, node),
             Stance::Sum => by_channels(verified, id),
@@ -46,7 +47,7 @@ pub(crate) fn choose(verified: &Verified) -> Vec<Order> {
 }
 
 /// The part of an operator in the choice.
-enum Stance {
+pub(crate) enum Stance {
     /// Chooses by the sizes of a convolution.
     Convolution,
     /// Chooses by the number of channels.
@@ -55,61 +56,6 @@ enum Stance {
     Follower,
     /// Takes and gives planes.
     Planes,
-}
-
-fn stance(op: &Op) -> Stance {
-    match op {
-        Op::Conv1d(_) | Op::Conv2d(_) => Stance::Convolution,
-        Op::AvgPool1d(_)
-        | Op::AvgPool2d(_)
-        | Op::AdaptiveAvgPool1d(_)
-        | Op::AdaptiveAvgPool2d(_) => Stance::Sum,
-        Op::Identity(_)
-        | Op::BatchNorm1d(_)
-        | Op::BatchNorm2d(_)
-        | Op::Relu(_)
-        | Op::Relu6(_)
-        | Op::Hardtanh(_)
-        | Op::Hardswish(_)
-        | Op::Hardsigmoid(_)
-        | Op::Sigmoid(_)
-        | Op::Tanh(_)
-        | Op::Gelu(_)
-        | Op::Silu(_)
-        | Op::Elu(_)
-        | Op::Selu(_)
-        | Op::Softplus(_)
-        | Op::Softsign(_)
-        | Op::MaxPool1d(_)
-        | Op::MaxPool2d(_)
-        | Op::AdaptiveMaxPool1d(_)
-        | Op::AdaptiveMaxPool2d(_)
-        | Op::Add(_)
-        | Op::Sub(_)
-        | Op::Mul(_)
-        | Op::Div(_) => Stance::Follower,
-        Op::Placeholder(_)
-        | Op::Constant(_)
-        | Op::Output(_)
-        | Op::Flatten(_)
-        | Op::Reshape(_)
-        | Op::View(_)
-        | Op::Linear(_)
-        | Op::LayerNorm(_)
-        | Op::Embedding(_)
-        | Op::Softmax(_)
-        | Op::LogSoftmax(_)
-        | Op::Dropout(_)
-        | Op::Matmul(_)
-        | Op::Bmm(_)
-        | Op::ScaledDotProductAttention(_)
-        | Op::Mean(_)
-        | Op::Transpose(_)
-        | Op::Permute(_)
-        | Op::Cat(_)
-        | Op::Chunk(_)
-        | Op::Getitem(_) => Stance::Planes,
-    }
 }
 
 /// True when a node rounds or masks its data: formats follow the axes of the graph.
@@ -128,8 +74,8 @@ fn input_shape(verified: &Verified, id: NodeId) -> Vec<usize> {
 fn convolution(verified: &Verified, id: NodeId, node: &Node) -> Order {
     let shape = input_shape(verified, id);
     let shape = match &node.op {
-        Op::Conv1d(op) => crate::ops::conv::shape1d(op, &shape),
-        Op::Conv2d(op) => crate::ops::conv::shape2d(op, &shape),
+        Op::Conv1d(op) => ops::conv::shape1d(op, &shape),
+        Op::Conv2d(op) => ops::conv::shape2d(op, &shape),
         _ => return Order::Planes,
     };
     if favors_pixels(&shape) {
@@ -143,7 +89,9 @@ fn convolution(verified: &Verified, id: NodeId, node: &Node) -> Order {
 /// not pay for its pointers.
 pub(crate) fn favors_pixels(s: &ConvShape) -> bool {
     let depth = s.in_channels * s.kernel[0] * s.kernel[1];
-    s.out_channels >= 2 * VECTOR && depth >= TILE_DEPTH && NhwcConv::takes(s)
+    // A source pixel of few channels is spelled out first, for many outputs.
+    let outputs = if s.in_channels < VECTOR { 4 } else { 2 } * VECTOR;
+    s.out_channels >= outputs && depth >= TILE_DEPTH && NhwcConv::takes(s)
 }
 
 fn by_channels(verified: &Verified, id: NodeId) -> Order {

@@ -1,8 +1,8 @@
 //! The execution of operators, in floats and in exact integers. Each has the file name it has in `ir::ops`, where its
 //! meaning stands.
 //!
-//! [`lower`] turns a node into a step, [`integer_form`] gives its exact integer form. Adding an operator: its file, its
-//! `mod` line, its arms in both.
+//! [`lower`] turns a node into a step, [`integer_form`] gives its exact integer form, [`order_stance`] its part in the choice of
+//! an order of axes. Adding an operator: its file, its `mod` line, its arms in all three.
 
 pub(crate) mod activation;
 pub(crate) mod arithmetic;
@@ -36,7 +36,7 @@ use crate::fuse::Fusion;
 use crate::integer::error::Refusal;
 use crate::integer::{self, IntegerForm};
 use crate::options::Mode;
-use crate::order::Order;
+use crate::order::{Order, Stance};
 use crate::rounding::{DataRounding, Rounding};
 use crate::state::State;
 use crate::step::Step;
@@ -203,6 +203,62 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::Chunk(op) => cat::chunk(op, site).into(),
         Op::Getitem(op) => getitem::Getitem::new(op, site).into(),
     })
+}
+
+/// The part of an operator in the choice between planes and pixels.
+pub(crate) fn order_stance(op: &Op) -> Stance {
+    match op {
+        Op::Conv1d(_) | Op::Conv2d(_) => Stance::Convolution,
+        Op::AvgPool1d(_)
+        | Op::AvgPool2d(_)
+        | Op::AdaptiveAvgPool1d(_)
+        | Op::AdaptiveAvgPool2d(_) => Stance::Sum,
+        Op::Identity(_)
+        | Op::BatchNorm1d(_)
+        | Op::BatchNorm2d(_)
+        | Op::Relu(_)
+        | Op::Relu6(_)
+        | Op::Hardtanh(_)
+        | Op::Hardswish(_)
+        | Op::Hardsigmoid(_)
+        | Op::Sigmoid(_)
+        | Op::Tanh(_)
+        | Op::Gelu(_)
+        | Op::Silu(_)
+        | Op::Elu(_)
+        | Op::Selu(_)
+        | Op::Softplus(_)
+        | Op::Softsign(_)
+        | Op::MaxPool1d(_)
+        | Op::MaxPool2d(_)
+        | Op::AdaptiveMaxPool1d(_)
+        | Op::AdaptiveMaxPool2d(_)
+        | Op::Add(_)
+        | Op::Sub(_)
+        | Op::Mul(_)
+        | Op::Div(_) => Stance::Follower,
+        Op::Placeholder(_)
+        | Op::Constant(_)
+        | Op::Output(_)
+        | Op::Flatten(_)
+        | Op::Reshape(_)
+        | Op::View(_)
+        | Op::Linear(_)
+        | Op::LayerNorm(_)
+        | Op::Embedding(_)
+        | Op::Softmax(_)
+        | Op::LogSoftmax(_)
+        | Op::Dropout(_)
+        | Op::Matmul(_)
+        | Op::Bmm(_)
+        | Op::ScaledDotProductAttention(_)
+        | Op::Mean(_)
+        | Op::Transpose(_)
+        | Op::Permute(_)
+        | Op::Cat(_)
+        | Op::Chunk(_)
+        | Op::Getitem(_) => Stance::Planes,
+    }
 }
 
 /// The exact integer form of an operator.

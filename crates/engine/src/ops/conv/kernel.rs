@@ -189,8 +189,9 @@ mod tests {
     );
 
     #[rustfmt::skip]
-    const TABLE: [Case; 14] = [
+    const TABLE: [Case; 15] = [
         ("LeNet-5 first",           [1, 6, 1],       [28, 5, 1],  ["planes", "planes"],   [24.8, 2.4, 0.0]),
+        ("LeNet-5 second",          [6, 16, 1],      [14, 5, 1],  ["planes", "planes"],   [23.3, 21.5, 0.0]),
         ("ResNet-18 stem",          [3, 64, 1],      [224, 7, 2], ["pixels", "pixels"],   [17.9, 30.7, 0.0]),
         ("ResNet-18 56×56",         [64, 64, 1],     [56, 3, 1],  ["pixels", "winograd"], [37.7, 42.5, 62.1]),
         ("ResNet-18 28×28",         [128, 128, 1],   [28, 3, 1],  ["pixels", "winograd"], [37.5, 42.9, 72.4]),
