@@ -14,7 +14,7 @@ use passes::{Context, Program};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use train::{Cosine, FitConfig, ScalesPer, evaluate, fit, learnable, load_weights};
+use train::{Cosine, FitConfig, Learner, ScalesPer, evaluate, fit, folded_layers};
 
 /// A network, its data and its training.
 pub struct Case {
@@ -57,11 +57,17 @@ const SAMPLES: usize = 4096;
 /// A name, passes, and how the result is trained, if it is.
 type Method = (&'static str, &'static [&'static str], Option<Learning>);
 
-/// The scales that a training learns.
-type Learning = (LearnScales, ScalesPer);
+/// A training with formats.
+#[derive(Clone, Copy)]
+pub struct Learning {
+    pub scales: LearnScales,
+    pub per: ScalesPer,
+    /// Batch norms that were folded are taken out for it.
+    pub norms: bool,
+}
 
 /// The steps, line by line.
-const METHODS: [Method; 14] = [
+const METHODS: [Method; 17] = [
     ("plain rounding", &[QUANTIZE], None),
     ("calibrated, min_max", &[QUANTIZE, MIN_MAX], None),
     (
@@ -98,22 +104,64 @@ const METHODS: [Method; 14] = [
         Some(FIXED),
     ),
     (
-        "+ learned powers of two",
+        "learned powers of two",
         &[FOLD, QUANTIZE, UNSIGNED],
-        Some((LearnScales::PowerOfTwo, ScalesPer::Tensor)),
+        Some(Learning {
+            norms: false,
+            ..POWERS_OF_TWO
+        }),
     ),
     (
-        "+ learned real scales",
+        "learned real scales",
         &[FOLD, QUANTIZE, UNSIGNED],
-        Some((LearnScales::Real, ScalesPer::Tensor)),
+        Some(Learning {
+            per: ScalesPer::Tensor,
+            norms: false,
+            ..REAL_PER_CHANNEL
+        }),
     ),
     (
         "+ of every channel",
         &[FOLD, QUANTIZE, UNSIGNED],
-        Some((LearnScales::Real, ScalesPer::Channel)),
+        Some(Learning {
+            norms: false,
+            ..REAL_PER_CHANNEL
+        }),
+    ),
+    (
+        "with norms: formats as they are",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        Some(Learning {
+            norms: true,
+            ..FIXED
+        }),
+    ),
+    (
+        "with norms: powers of two",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        Some(POWERS_OF_TWO),
+    ),
+    (
+        "with norms: real, every channel",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        Some(REAL_PER_CHANNEL),
     ),
 ];
-const FIXED: Learning = (LearnScales::Fixed, ScalesPer::Tensor);
+const FIXED: Learning = Learning {
+    scales: LearnScales::Fixed,
+    per: ScalesPer::Tensor,
+    norms: false,
+};
+pub const POWERS_OF_TWO: Learning = Learning {
+    scales: LearnScales::PowerOfTwo,
+    per: ScalesPer::Tensor,
+    norms: true,
+};
+pub const REAL_PER_CHANNEL: Learning = Learning {
+    scales: LearnScales::Real,
+    per: ScalesPer::Channel,
+    norms: true,
+};
 pub const FOLD: &str = "fuse_batch_norm = {}";
 /// Stands for the rules of the case.
 pub const QUANTIZE: &str = "quantize";
@@ -148,7 +196,8 @@ impl Case {
         for seed in 0..SEEDS {
             let trained = self.trained(data, seed, folder)?;
             float.push(accuracy(&trained, data)?);
-            let longer = self.fit(trained.clone(), FIXED, data, seed, self.retraining, folder)?;
+            let as_it_is = Learner::new(trained.clone());
+            let longer = self.fit(&as_it_is, data, seed, self.retraining, folder)?;
             float_longer.push(accuracy(&longer, data)?);
             for (cells, method) in cells.iter_mut().zip(METHODS) {
                 for (cell, bits) in cells.iter_mut().zip(BITS) {
@@ -156,7 +205,8 @@ impl Case {
                     fastest = gptq.map_or(fastest, |time| time.min(fastest));
                     let graph = match method.2 {
                         Some(learning) => {
-                            self.fit(graph, learning, data, seed, self.retraining, folder)?
+                            let learner = learner(&trained, graph, learning, data)?;
+                            self.fit(&learner, data, seed, self.retraining, folder)?
                         }
                         None => graph,
                     };
@@ -197,20 +247,19 @@ impl Case {
         };
         let mut graph = models::build(self.network, &info)?;
         graph.initialize(seed);
-        self.fit(graph, FIXED, data, seed, self.training, folder)
+        self.fit(&Learner::new(graph), data, seed, self.training, folder)
     }
 
     /// The graph of the epoch with the lowest validation loss.
     pub fn fit(
         &self,
-        graph: Graph,
-        (learn, per): Learning,
+        learner: &Learner,
         data: &Dataset,
         seed: u64,
         (max_epochs, learning_rate): (u64, f64),
         folder: &Path,
     ) -> Result<Graph> {
-        let mut network = Network::learning(learnable(graph, learn, per), learn, 1)?;
+        let mut network = learner.network(1)?;
         let config = FitConfig {
             batch_size: self.batch_size,
             max_epochs,
@@ -235,8 +284,7 @@ impl Case {
         let stop = AtomicBool::new(false);
         let outcome = fit(&mut network, data, &config, &stop, &mut |_| {})?;
         let best = interop::checkpoint::read(&outcome.best, None)?;
-        load_weights(&mut network, &best.tensors)?;
-        Ok(network.to_graph())
+        Ok(learner.trained(&best.tensors)?)
     }
 
     /// The graph after the passes of a method, and how long gptq took.
@@ -273,6 +321,22 @@ impl Case {
             rules.join(", ")
         )
     }
+}
+
+/// A quantised graph, made ready for a training.
+pub fn learner(
+    trained: &Graph,
+    graph: Graph,
+    learning: Learning,
+    data: &Dataset,
+) -> Result<Learner> {
+    let layers = if learning.norms {
+        folded_layers(trained, &graph)
+    } else {
+        Vec::new()
+    };
+    let learner = Learner::new(graph).with_norms(&layers, &data.train)?;
+    Ok(learner.with_scales(learning.scales, learning.per))
 }
 
 /// Test accuracy in percent.

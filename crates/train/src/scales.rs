@@ -14,11 +14,8 @@ pub enum ScalesPer {
     Channel,
 }
 
-/// The graph with formats whose scales can be learned: fixed point becomes `affine` with the same steps where real scales
-/// are learned, and weights store a scale for each output channel, the one with the least squared error, where channels
-/// have their own. What is learnt from there on is the engine's.
-#[must_use]
-pub fn learnable(mut graph: Graph, learn: LearnScales, per: ScalesPer) -> Graph {
+/// The graph with formats whose scales can be learned. What is learnt from there on is the engine's.
+pub(crate) fn learnable(mut graph: Graph, learn: LearnScales, per: ScalesPer) -> Graph {
     if learn == LearnScales::Fixed {
         return graph;
     }

@@ -3,6 +3,7 @@
 
 use crate::EngineError;
 use crate::fuse::{Fusion, fuse};
+use crate::ops::batch_norm::{Moments, channel_layout};
 use crate::ops::mask::Mask;
 use crate::ops::permute::Copy;
 use crate::ops::quantize::Quantize;
@@ -67,6 +68,7 @@ impl Schedule {
             fusions: &fusions,
             schedule: Self::default(),
             values: HashMap::new(),
+            moments: HashMap::new(),
         };
         for (id, node) in verified.graph().iter() {
             builder.node(id, node)?;
@@ -103,6 +105,8 @@ struct ScheduleBuilder<'a> {
     fusions: &'a [Fusion],
     schedule: Schedule,
     values: HashMap<Value, usize>,
+    /// By norms that training folds: the moments that they normalise by.
+    moments: HashMap<NodeId, usize>,
 }
 
 impl ScheduleBuilder<'_> {
@@ -140,7 +144,9 @@ impl ScheduleBuilder<'_> {
                 vec![self.reshape(input, shapes[0].clone())]
             }
             Lowered::Step(step) => {
-                let inputs = self.rounded(id, node, inputs);
+                let mut inputs = self.rounded(id, node, inputs);
+                self.moments_of_product(id, node, &inputs, &shapes);
+                inputs.extend(self.moments.get(&id));
                 self.emit(step, inputs, shapes)
             }
             Lowered::RoundingStep(step) => self.emit(step, inputs, shapes),
@@ -156,7 +162,17 @@ impl ScheduleBuilder<'_> {
         inputs: &[usize],
         shapes: &[Vec<usize>],
     ) -> Result<Lowered, EngineError> {
-        ops::lower(&Site {
+        ops::lower(&self.site(id, node, inputs, shapes))
+    }
+
+    fn site<'s>(
+        &'s self,
+        id: NodeId,
+        node: &'s Node,
+        inputs: &[usize],
+        shapes: &[Vec<usize>],
+    ) -> Site<'s> {
+        Site {
             id,
             node,
             verified: self.verified,
@@ -171,7 +187,27 @@ impl ScheduleBuilder<'_> {
             fusion: &self.fusions[id.index()],
             batch: self.options.rows,
             rows: self.rows,
-        })
+        }
+    }
+
+    /// Of a layer whose weight takes in a norm: the moments of its product with the weight as it is trained, which its norm
+    /// normalises by. Nothing flows back through these steps.
+    fn moments_of_product(
+        &mut self,
+        id: NodeId,
+        node: &Node,
+        inputs: &[usize],
+        shapes: &[Vec<usize>],
+    ) {
+        let site = self.site(id, node, inputs, shapes);
+        let Some((norm, product)) = site.norm_in_weight().zip(ops::lower_product(&site)) else {
+            return;
+        };
+        let layout = channel_layout(&shapes[0]);
+        let product = self.emit_aside(product, inputs.to_vec(), shapes[0].clone());
+        let step = Box::new(Moments(layout));
+        let moments = self.emit_aside(step, vec![product], vec![2, layout.channels]);
+        self.moments.insert(norm, moments);
     }
 
     /// The slots of a node's data inputs, each behind a masking step where its port has a mask.
@@ -246,11 +282,27 @@ impl ScheduleBuilder<'_> {
         shapes: Vec<Vec<usize>>,
     ) -> Vec<usize> {
         let inputs = self.without_duplicates(inputs);
-        let schedule = &mut self.schedule;
+        let storages = &self.schedule.storages;
         let from_inputs = inputs
             .iter()
-            .any(|&slot| schedule.storages[schedule.storage(slot)].needs_grad);
+            .any(|&slot| storages[self.schedule.storage(slot)].needs_grad);
         let needs_grad = self.options.gradients.any() && (from_inputs || step.is_trained());
+        self.push(step, inputs, shapes, needs_grad)
+    }
+
+    /// A step that gradients pass by.
+    fn emit_aside(&mut self, step: Box<dyn Step>, inputs: Vec<usize>, shape: Vec<usize>) -> usize {
+        self.push(step, inputs, vec![shape], false)[0]
+    }
+
+    fn push(
+        &mut self,
+        step: Box<dyn Step>,
+        inputs: Vec<usize>,
+        shapes: Vec<Vec<usize>>,
+        needs_grad: bool,
+    ) -> Vec<usize> {
+        let schedule = &mut self.schedule;
         let made_by = Some(schedule.steps.len());
         let outputs = shapes
             .into_iter()

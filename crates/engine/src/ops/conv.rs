@@ -4,7 +4,7 @@ use super::Site;
 use super::activation::{mask_by_relu, relu_in_place};
 use super::batch_norm::NormCoefficients;
 use super::linear::prepare_bias;
-use super::param::pass_gradient;
+use super::param::{FoldedWeight, pass_gradient};
 use crate::rounding::Rounding;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
@@ -24,6 +24,7 @@ pub(crate) struct Conv {
     relu: bool,
     skips_bias: bool,
     norm: Option<NormCoefficients>,
+    folded: Option<FoldedWeight>,
 }
 
 pub(crate) fn conv1d(op: &ir::ops::conv::Conv1d, site: &Site) -> Conv {
@@ -67,12 +68,23 @@ impl Conv {
             weight_format: site.rounding("weight"),
             bias_format: site.rounding("bias"),
             relu: site.fusion.relu,
-            skips_bias: site.fusion.skips_bias,
+            skips_bias: site.fusion.skips_bias || site.folded_norm().is_some(),
             norm: site
                 .fusion
                 .folded_norm
                 .map(|norm| NormCoefficients::of(norm, site.graph(), site.state)),
+            folded: FoldedWeight::of(site, shape.out_channels),
             shape,
+        }
+    }
+
+    /// The convolution with its weight as it is trained.
+    pub fn product(self) -> Self {
+        Self {
+            weight_format: None,
+            relu: false,
+            folded: None,
+            ..self
         }
     }
 
@@ -81,10 +93,19 @@ impl Conv {
         self.weight_format.is_some() || self.norm.is_some()
     }
 
+    fn changed_len(&self) -> usize {
+        if self.changes_weight() {
+            self.weight.len()
+        } else {
+            0
+        }
+    }
+
     /// The weights and the bias row to use.
     fn operands<'a>(&self, wires: &Wires, memory: &Memory<'a>) -> (&'a [f32], Option<&'a [f32]>) {
         let prepared = &memory.prepared[wires.prepared.clone()];
-        let (weight, bias) = prepared.split_at(prepared.len() - self.shape.out_channels);
+        let (weight, bias) = prepared.split_at(self.changed_len());
+        let bias = &bias[..self.shape.out_channels];
         let adds_bias = self.norm.is_some() || (!self.bias.is_empty() && !self.skips_bias);
         let weight = if self.changes_weight() {
             weight
@@ -118,10 +139,15 @@ impl Conv {
             scratch,
         );
         if let Some(rounding) = &self.weight_format {
-            pass_gradient(rounding, &self.weight, &self.weight_shape, memory);
+            let prepared = &memory.prepared[wires.prepared.clone()];
+            let after_bias = self.changed_len() + self.shape.out_channels;
+            let folded = self.folded.as_ref();
+            let folded = folded.map(|folded| folded.parts(&prepared[after_bias..]));
+            pass_gradient(rounding, &self.weight, &self.weight_shape, folded, memory);
         }
         if let (Some(rounding), true) = (&self.bias_format, has_bias) {
-            pass_gradient(rounding, &self.bias, &[self.shape.out_channels], memory);
+            let shape = [self.shape.out_channels];
+            pass_gradient(rounding, &self.bias, &shape, None, memory);
         }
     }
 }
@@ -155,17 +181,21 @@ impl Step for Conv {
     }
 
     fn prepared_len(&self) -> usize {
-        let weight = if self.changes_weight() {
-            self.weight.len()
-        } else {
-            0
-        };
-        weight + self.shape.out_channels
+        let folded = self.folded.as_ref().map_or(0, FoldedWeight::prepared_len);
+        self.changed_len() + self.shape.out_channels + folded
     }
 
     fn prepare(&self, state: &State, prepared: &mut [f32]) {
         let own = &state.trained[self.weight.clone()];
-        let (weight, bias) = prepared.split_at_mut(prepared.len() - self.shape.out_channels);
+        let (weight, rest) = prepared.split_at_mut(self.changed_len());
+        let (bias, rest) = rest.split_at_mut(self.shape.out_channels);
+        let own = match &self.folded {
+            Some(folded) => {
+                folded.prepare(state, rest);
+                folded.parts(rest).0
+            }
+            None => own,
+        };
         match &self.weight_format {
             Some(rounding) => rounding.round(state, own, &self.weight_shape, weight),
             None if self.norm.is_some() => weight.copy_from_slice(own),

@@ -5,7 +5,6 @@ mod descent;
 mod point;
 mod target;
 
-use super::fuse_batch_norm::scale_and_shift;
 use super::sampling::{Sampling, Seen, decibels, exact_twin};
 use super::walk::Walk;
 use crate::{Context, Pass, PassError, PassReport};
@@ -345,7 +344,7 @@ fn values(
 /// The values of a parameter that its format rounds: of a batch norm, what it multiplies by and adds.
 fn parameter(node: &Node, port: &str) -> Option<Vec<f32>> {
     if matches!(node.op, Op::BatchNorm1d(_) | Op::BatchNorm2d(_)) {
-        let [scale, shift] = scale_and_shift(node)?;
+        let [scale, shift] = ir::scale_and_shift(node)?;
         let values = if port == "weight" { scale } else { shift };
         return Some(values.into_iter().map(|v| v as f32).collect());
     }
