@@ -35,7 +35,7 @@ pub const CASES: [Case; 2] = [
         layers: &["linear", "batch_norm1d"],
         batch_size: 256,
         training: (20, 1e-3),
-        retraining: (5, 1e-3),
+        retraining: (5, 3e-3),
     },
     Case {
         network: "lenet5",

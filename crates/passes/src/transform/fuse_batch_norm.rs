@@ -39,7 +39,8 @@ After:
   # fc.bias = -1.5 -2
 
 Config: none. Reads: the graph. Writes: the graph. Limits: fold before quantising: a node with formats is left as it
-is, and so is one whose masks would not hold. What training does afterwards differs from training with the batch norm.";
+is, and so is one whose masks would not hold. A folded layer in floats trains without the batch norm; one whose weight is rounded
+takes it out again for training (ch train --train-norms).";
 
     fn read(_: &mut Reader) -> Self {
         Self
