@@ -8,6 +8,9 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use train::{Event, FitConfig, Outcome, Stage, accuracy, epoch_scores, evaluate, fit};
 
+/// The batch norm of the network.
+const NORM: &str = r#"batch_norm1d(l1) { target = "b1", num_features = 12 }"#;
+
 /// The events of a run, in their order.
 #[derive(Default)]
 struct Told {
@@ -120,6 +123,23 @@ fn an_epoch_has_the_mean_of_its_batches_and_the_score_of_the_network() {
     assert_eq!(outcome.best_loss, Some(best));
 }
 
+/// Where nothing is learned, every epoch has the same loss.
+#[test]
+fn the_first_of_equal_epochs_is_the_best() {
+    let folder = Folder::new("equal");
+    let mut graph = Graph::parse(&crate::NET.replace(NORM, "identity(l1)")).unwrap();
+    graph.initialize(4);
+    let mut network = Network::new(graph, 1).unwrap();
+    let config = FitConfig {
+        learning_rate: 0.0,
+        ..config(&folder.0)
+    };
+    let (told, _) = Told::by(&mut network, 310, &config);
+    let is_best: Vec<bool> = told.epochs.iter().map(|epoch| epoch.3).collect();
+    assert_eq!(is_best, [true, false, false]);
+    assert_eq!(told.epochs[0].2, told.epochs[2].2);
+}
+
 #[test]
 fn the_log_has_a_line_for_every_second_update_and_every_epoch() {
     for accumulate in [1, 3] {
@@ -149,10 +169,9 @@ fn the_log_has_a_line_for_every_second_update_and_every_epoch() {
 /// Of 33 rows in batches of 32 the last is alone: it is learned unless a batch norm needs two.
 #[test]
 fn a_last_row_alone_is_learned_where_no_batch_norm_needs_two() {
-    let norm = r#"batch_norm1d(l1) { target = "b1", num_features = 12 }"#;
-    for (layer, expected) in [(norm, 32), ("identity(l1)", 33)] {
+    for (layer, expected) in [(NORM, 32), ("identity(l1)", 33)] {
         let folder = Folder::new(&format!("alone-{expected}"));
-        let mut graph = Graph::parse(&crate::NET.replace(norm, layer)).unwrap();
+        let mut graph = Graph::parse(&crate::NET.replace(NORM, layer)).unwrap();
         graph.initialize(4);
         let mut network = Network::new(graph, 1).unwrap();
         let (told, _) = Told::by(&mut network, 93, &config(&folder.0));
