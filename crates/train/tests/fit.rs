@@ -1,6 +1,9 @@
 //! A run that is stopped, killed or divided ends as one that was not.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod resumption;
+mod told;
+
 use data::{Dataset, Info, Rows, Split};
 use engine::{LearnScales, Network, OptimizerKind};
 use ir::{Graph, Tensor};
