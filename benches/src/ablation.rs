@@ -1,8 +1,9 @@
 //! Test accuracy after rounding to few bits, by what is done against the loss: one line for each addition.
 //!
 //! Inputs and weights of linear, convolution and batch norm layers have the bits of the column, what flows into the network
-//! 8, biases 16. Everything is chosen on training rows, the epoch of a training by validation rows, and the accuracy is that on test rows. Needs MNIST
-//! in `$MASE_DATA` for LeNet-5; without it that table is left out with a word.
+//! 8, biases 16. Everything is chosen on training rows, the epoch of a training by validation rows, and the accuracy is that
+//! on test rows. Needs MNIST in `$MASE_DATA` for LeNet-5; without it that table is left out with a word. `NETWORK=lenet5`
+//! asks for one network alone.
 
 use crate::table::print;
 use anyhow::{Result, anyhow};
@@ -20,10 +21,10 @@ use train::{Cosine, FitConfig, Learner, ScalesPer, evaluate, fit, folded_layers}
 pub struct Case {
     pub network: &'static str,
     pub dataset: &'static str,
-    layers: &'static [&'static str],
+    pub layers: &'static [&'static str],
     pub batch_size: usize,
     /// Epochs and learning rate of the float network.
-    training: (u64, f64),
+    pub training: (u64, f64),
     /// Epochs and learning rate with rounding.
     pub retraining: (u64, f64),
 }
@@ -179,7 +180,9 @@ const CORRECT_AGAIN: &str = "correct_bias_2 = { SAMPLES }";
 pub fn run() -> Result<()> {
     let folder = std::env::temp_dir().join(format!("mase-ablation-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    for case in &CASES {
+    let only = std::env::var("NETWORK").ok();
+    let is_asked = |case: &&Case| only.as_ref().is_none_or(|name| name == case.network);
+    for case in CASES.iter().filter(is_asked) {
         match data::open(case.dataset, &OpenOptions::default()) {
             Ok(data) => case.run(&data, &folder)?,
             Err(error) => println!("left out: {} on {}: {error}", case.network, case.dataset),
@@ -199,6 +202,10 @@ impl Case {
             let as_it_is = Learner::new(trained.clone());
             let longer = self.fit(&as_it_is, data, seed, self.retraining, folder)?;
             float_longer.push(accuracy(&longer, data)?);
+            println!(
+                "{} seed {seed}, float: {float:.2?} {float_longer:.2?}",
+                self.network
+            );
             for (cells, method) in cells.iter_mut().zip(METHODS) {
                 for (cell, bits) in cells.iter_mut().zip(BITS) {
                     let (graph, gptq) = self.quantized(&trained, data, method.1, bits)?;
@@ -212,6 +219,14 @@ impl Case {
                     };
                     cell.push(accuracy(&graph, data)?);
                 }
+                let latest = cells.iter().filter_map(|cell| cell.last());
+                let latest: Vec<String> = latest.map(|value| format!("{value:.2}")).collect();
+                println!(
+                    "{} seed {seed}, {}: {}",
+                    self.network,
+                    method.0,
+                    latest.join(" ")
+                );
             }
         }
         println!(
@@ -245,7 +260,17 @@ impl Case {
             input: Some(data.info.sample_shape.clone()),
             classes: Some(data.info.classes.len()),
         };
-        let mut graph = models::build(self.network, &info)?;
+        self.trained_from(models::build(self.network, &info)?, data, seed, folder)
+    }
+
+    /// A float network that the zoo need not have.
+    pub fn trained_from(
+        &self,
+        mut graph: Graph,
+        data: &Dataset,
+        seed: u64,
+        folder: &Path,
+    ) -> Result<Graph> {
         graph.initialize(seed);
         self.fit(&Learner::new(graph), data, seed, self.training, folder)
     }
