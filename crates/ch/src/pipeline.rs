@@ -289,8 +289,17 @@ pub fn learner(settings: &Settings, data: &Dataset, graph: Graph) -> Result<Lear
         TrainNorms::None => Vec::new(),
         TrainNorms::All => train::rounded_layers(&graph),
         TrainNorms::Folded => {
-            let model = named_model(settings, &data.info);
-            model.map_or_else(Vec::new, |model| train::folded_layers(&model, &graph))
+            // A graph file that is given as the model itself has the name of the model that it was made from.
+            let own = models::build(&graph.name, &model_info(Some(&data.info), None));
+            let models = [named_model(settings, &data.info), own.ok()];
+            let layers = models
+                .iter()
+                .flatten()
+                .map(|model| train::folded_layers(model, &graph));
+            layers
+                .into_iter()
+                .find(|layers| !layers.is_empty())
+                .unwrap_or_default()
         }
     };
     let per = match settings.scales_per {
