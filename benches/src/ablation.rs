@@ -180,9 +180,7 @@ const CORRECT_AGAIN: &str = "correct_bias_2 = { SAMPLES }";
 pub fn run() -> Result<()> {
     let folder = std::env::temp_dir().join(format!("mase-ablation-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    let only = std::env::var("NETWORK").ok();
-    let is_asked = |case: &&Case| only.as_ref().is_none_or(|name| name == case.network);
-    for case in CASES.iter().filter(is_asked) {
+    for case in CASES.iter().filter(|case| case.is_asked()) {
         match data::open(case.dataset, &OpenOptions::default()) {
             Ok(data) => case.run(&data, &folder)?,
             Err(error) => println!("left out: {} on {}: {error}", case.network, case.dataset),
@@ -192,6 +190,12 @@ pub fn run() -> Result<()> {
 }
 
 impl Case {
+    /// False when `$NETWORK` names another network.
+    pub fn is_asked(&self) -> bool {
+        let asked = std::env::var("NETWORK").ok();
+        asked.is_none_or(|name| name == self.network)
+    }
+
     fn run(&self, data: &Dataset, folder: &Path) -> Result<()> {
         let (mut float, mut float_longer) = (Vec::new(), Vec::new());
         let mut cells = vec![vec![Vec::new(); BITS.len()]; METHODS.len()];

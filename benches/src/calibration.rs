@@ -69,9 +69,7 @@ const METHODS: [(&str, &str); 7] = [
 pub fn run() -> Result<()> {
     let folder = std::env::temp_dir().join(format!("mase-calibration-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    let only = std::env::var("NETWORK").ok();
-    let is_asked = |case: &&Case| only.as_ref().is_none_or(|name| name == case.network);
-    for case in CASES.iter().filter(is_asked) {
+    for case in CASES.iter().filter(|case| case.is_asked()) {
         let data = match case.dataset {
             "sentences" => sentences(),
             "gratings" => gratings(),

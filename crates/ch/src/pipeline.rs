@@ -4,9 +4,9 @@ use crate::output::{Console, OutputArgs};
 use crate::settings::{
     Action, Config, LearnScales, LoadType, Optimizer, ReportTo, ScalesPer, Settings, TrainNorms,
 };
-use crate::{checkpoints, classes, source};
+use crate::{checkpoints, classes, missing, source};
 use anyhow::{Context, Result, bail};
-use data::{DATASETS, Dataset, NetworkInput, OpenOptions};
+use data::{DATASETS, Dataset, NetworkInput};
 use engine::{Network, OptimizerKind};
 use interop::checkpoint::{self, Kind, NamedTensor};
 use ir::Graph;
@@ -46,7 +46,7 @@ fn check_names(settings: &Settings, action: Action) -> Result<()> {
         models::find(model)?;
     }
     if let Some(dataset) = dataset.filter(|dataset| !is_array(dataset)) {
-        data::find(dataset, &OpenOptions::default())?;
+        missing::check_dataset(dataset)?;
     }
     Ok(())
 }
