@@ -1,8 +1,9 @@
 //! Test accuracy after rounding to few bits, by what is done against the loss: one line for each addition.
 //!
 //! Inputs and weights of linear, convolution and batch norm layers have the bits of the column, what flows into the network
-//! 8, biases 16. Everything is chosen on training rows, the epoch of a training by validation rows, and the accuracy is that on test rows. Needs MNIST
-//! in `$MASE_DATA` for LeNet-5; without it that table is left out with a word.
+//! 8, biases 16. Everything is chosen on training rows, the epoch of a training by validation rows, and the accuracy is that
+//! on test rows. Needs MNIST in `$MASE_DATA` for LeNet-5; without it that table is left out with a word. `NETWORK=lenet5`
+//! asks for one network alone.
 
 use crate::table::print;
 use anyhow::{Result, anyhow};
@@ -14,16 +15,16 @@ use passes::{Context, Program};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use train::{Cosine, FitConfig, ScalesPer, evaluate, fit, learnable, load_weights};
+use train::{Cosine, FitConfig, Learner, ScalesPer, evaluate, fit, folded_layers};
 
 /// A network, its data and its training.
 pub struct Case {
     pub network: &'static str,
     pub dataset: &'static str,
-    layers: &'static [&'static str],
+    pub layers: &'static [&'static str],
     pub batch_size: usize,
     /// Epochs and learning rate of the float network.
-    training: (u64, f64),
+    pub training: (u64, f64),
     /// Epochs and learning rate with rounding.
     pub retraining: (u64, f64),
 }
@@ -35,7 +36,7 @@ pub const CASES: [Case; 2] = [
         layers: &["linear", "batch_norm1d"],
         batch_size: 256,
         training: (20, 1e-3),
-        retraining: (5, 1e-3),
+        retraining: (5, 3e-3),
     },
     Case {
         network: "lenet5",
@@ -57,11 +58,17 @@ const SAMPLES: usize = 4096;
 /// A name, passes, and how the result is trained, if it is.
 type Method = (&'static str, &'static [&'static str], Option<Learning>);
 
-/// The scales that a training learns.
-type Learning = (LearnScales, ScalesPer);
+/// A training with formats.
+#[derive(Clone, Copy)]
+pub struct Learning {
+    pub scales: LearnScales,
+    pub per: ScalesPer,
+    /// Batch norms that were folded are taken out for it.
+    pub norms: bool,
+}
 
 /// The steps, line by line.
-const METHODS: [Method; 14] = [
+const METHODS: [Method; 17] = [
     ("plain rounding", &[QUANTIZE], None),
     ("calibrated, min_max", &[QUANTIZE, MIN_MAX], None),
     (
@@ -98,22 +105,64 @@ const METHODS: [Method; 14] = [
         Some(FIXED),
     ),
     (
-        "+ learned powers of two",
+        "learned powers of two",
         &[FOLD, QUANTIZE, UNSIGNED],
-        Some((LearnScales::PowerOfTwo, ScalesPer::Tensor)),
+        Some(Learning {
+            norms: false,
+            ..POWERS_OF_TWO
+        }),
     ),
     (
-        "+ learned real scales",
+        "learned real scales",
         &[FOLD, QUANTIZE, UNSIGNED],
-        Some((LearnScales::Real, ScalesPer::Tensor)),
+        Some(Learning {
+            per: ScalesPer::Tensor,
+            norms: false,
+            ..REAL_PER_CHANNEL
+        }),
     ),
     (
         "+ of every channel",
         &[FOLD, QUANTIZE, UNSIGNED],
-        Some((LearnScales::Real, ScalesPer::Channel)),
+        Some(Learning {
+            norms: false,
+            ..REAL_PER_CHANNEL
+        }),
+    ),
+    (
+        "with norms: formats as they are",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        Some(Learning {
+            norms: true,
+            ..FIXED
+        }),
+    ),
+    (
+        "with norms: powers of two",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        Some(POWERS_OF_TWO),
+    ),
+    (
+        "with norms: real, every channel",
+        &[FOLD, QUANTIZE, UNSIGNED],
+        Some(REAL_PER_CHANNEL),
     ),
 ];
-const FIXED: Learning = (LearnScales::Fixed, ScalesPer::Tensor);
+const FIXED: Learning = Learning {
+    scales: LearnScales::Fixed,
+    per: ScalesPer::Tensor,
+    norms: false,
+};
+pub const POWERS_OF_TWO: Learning = Learning {
+    scales: LearnScales::PowerOfTwo,
+    per: ScalesPer::Tensor,
+    norms: true,
+};
+pub const REAL_PER_CHANNEL: Learning = Learning {
+    scales: LearnScales::Real,
+    per: ScalesPer::Channel,
+    norms: true,
+};
 pub const FOLD: &str = "fuse_batch_norm = {}";
 /// Stands for the rules of the case.
 pub const QUANTIZE: &str = "quantize";
@@ -131,7 +180,7 @@ const CORRECT_AGAIN: &str = "correct_bias_2 = { SAMPLES }";
 pub fn run() -> Result<()> {
     let folder = std::env::temp_dir().join(format!("mase-ablation-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    for case in &CASES {
+    for case in CASES.iter().filter(|case| case.is_asked()) {
         match data::open(case.dataset, &OpenOptions::default()) {
             Ok(data) => case.run(&data, &folder)?,
             Err(error) => println!("left out: {} on {}: {error}", case.network, case.dataset),
@@ -141,6 +190,12 @@ pub fn run() -> Result<()> {
 }
 
 impl Case {
+    /// False when `$NETWORK` names another network.
+    pub fn is_asked(&self) -> bool {
+        let asked = std::env::var("NETWORK").ok();
+        asked.is_none_or(|name| name == self.network)
+    }
+
     fn run(&self, data: &Dataset, folder: &Path) -> Result<()> {
         let (mut float, mut float_longer) = (Vec::new(), Vec::new());
         let mut cells = vec![vec![Vec::new(); BITS.len()]; METHODS.len()];
@@ -148,20 +203,34 @@ impl Case {
         for seed in 0..SEEDS {
             let trained = self.trained(data, seed, folder)?;
             float.push(accuracy(&trained, data)?);
-            let longer = self.fit(trained.clone(), FIXED, data, seed, self.retraining, folder)?;
+            let as_it_is = Learner::new(trained.clone());
+            let longer = self.fit(&as_it_is, data, seed, self.retraining, folder)?;
             float_longer.push(accuracy(&longer, data)?);
+            println!(
+                "{} seed {seed}, float: {float:.2?} {float_longer:.2?}",
+                self.network
+            );
             for (cells, method) in cells.iter_mut().zip(METHODS) {
                 for (cell, bits) in cells.iter_mut().zip(BITS) {
                     let (graph, gptq) = self.quantized(&trained, data, method.1, bits)?;
                     fastest = gptq.map_or(fastest, |time| time.min(fastest));
                     let graph = match method.2 {
                         Some(learning) => {
-                            self.fit(graph, learning, data, seed, self.retraining, folder)?
+                            let learner = learner(&trained, graph, learning, data)?;
+                            self.fit(&learner, data, seed, self.retraining, folder)?
                         }
                         None => graph,
                     };
                     cell.push(accuracy(&graph, data)?);
                 }
+                let latest = cells.iter().filter_map(|cell| cell.last());
+                let latest: Vec<String> = latest.map(|value| format!("{value:.2}")).collect();
+                println!(
+                    "{} seed {seed}, {}: {}",
+                    self.network,
+                    method.0,
+                    latest.join(" ")
+                );
             }
         }
         println!(
@@ -195,22 +264,31 @@ impl Case {
             input: Some(data.info.sample_shape.clone()),
             classes: Some(data.info.classes.len()),
         };
-        let mut graph = models::build(self.network, &info)?;
+        self.trained_from(models::build(self.network, &info)?, data, seed, folder)
+    }
+
+    /// A float network that the zoo need not have.
+    pub fn trained_from(
+        &self,
+        mut graph: Graph,
+        data: &Dataset,
+        seed: u64,
+        folder: &Path,
+    ) -> Result<Graph> {
         graph.initialize(seed);
-        self.fit(graph, FIXED, data, seed, self.training, folder)
+        self.fit(&Learner::new(graph), data, seed, self.training, folder)
     }
 
     /// The graph of the epoch with the lowest validation loss.
     pub fn fit(
         &self,
-        graph: Graph,
-        (learn, per): Learning,
+        learner: &Learner,
         data: &Dataset,
         seed: u64,
         (max_epochs, learning_rate): (u64, f64),
         folder: &Path,
     ) -> Result<Graph> {
-        let mut network = Network::learning(learnable(graph, learn, per), learn, 1)?;
+        let mut network = learner.network(1)?;
         let config = FitConfig {
             batch_size: self.batch_size,
             max_epochs,
@@ -235,8 +313,7 @@ impl Case {
         let stop = AtomicBool::new(false);
         let outcome = fit(&mut network, data, &config, &stop, &mut |_| {})?;
         let best = interop::checkpoint::read(&outcome.best, None)?;
-        load_weights(&mut network, &best.tensors)?;
-        Ok(network.to_graph())
+        Ok(learner.trained(&best.tensors)?)
     }
 
     /// The graph after the passes of a method, and how long gptq took.
@@ -273,6 +350,22 @@ impl Case {
             rules.join(", ")
         )
     }
+}
+
+/// A quantised graph, made ready for a training.
+pub fn learner(
+    trained: &Graph,
+    graph: Graph,
+    learning: Learning,
+    data: &Dataset,
+) -> Result<Learner> {
+    let layers = if learning.norms {
+        folded_layers(trained, &graph)
+    } else {
+        Vec::new()
+    };
+    let learner = Learner::new(graph).with_norms(&layers, &data.train)?;
+    Ok(learner.with_scales(learning.scales, learning.per))
 }
 
 /// Test accuracy in percent.

@@ -4,32 +4,25 @@
 //! weights and activations, one thread, the same rows, epochs, batch size, Adam and schedule, the epoch with the lowest
 //! validation loss. Needs MNIST in `$MASE_DATA` for LeNet-5; without it that table is left out with a word.
 
-use crate::ablation::{CASES, Case, FOLD, QUANTIZE, SEEDS, UNSIGNED, accuracy, spread};
+use crate::ablation::{
+    CASES, Case, FOLD, Learning, POWERS_OF_TWO, QUANTIZE, REAL_PER_CHANNEL, SEEDS, UNSIGNED,
+    accuracy, learner, spread,
+};
 use crate::peer::Peer;
 use crate::quality::write_splits;
 use crate::table::print;
 use anyhow::Result;
 use data::{Dataset, OpenOptions};
-use engine::LearnScales;
 use ir::Graph;
 use std::path::Path;
-use train::ScalesPer;
 
 /// The bits of each case.
 const BITS: [&[u32]; CASES.len()] = [&[8, 6, 4, 3, 2], &[4, 3, 2]];
 
 /// The columns on our side.
-const OURS: [(&str, LearnScales, ScalesPer); 2] = [
-    (
-        "ours, real per channel",
-        LearnScales::Real,
-        ScalesPer::Channel,
-    ),
-    (
-        "ours, powers of two",
-        LearnScales::PowerOfTwo,
-        ScalesPer::Tensor,
-    ),
+const OURS: [(&str, Learning); 2] = [
+    ("ours, real per channel", REAL_PER_CHANNEL),
+    ("ours, powers of two", POWERS_OF_TWO),
 ];
 
 /// The columns on Brevitas's side, by the word of a request.
@@ -61,9 +54,8 @@ fn table(peer: &mut Peer, case: &Case, bits: &[u32], data: &Dataset, folder: &Pa
         float.push(accuracy(&trained, data)?);
         write_weights(&trained, folder)?;
         for (&bits, cells) in bits.iter().zip(&mut cells) {
-            let ours = OURS.map(|(_, learn, per)| {
-                learned(case, &trained, data, bits, (learn, per), seed, folder)
-            });
+            let ours = OURS
+                .map(|(_, learning)| learned(case, &trained, data, bits, learning, seed, folder));
             let theirs =
                 THEIRS.map(|(_, scales)| peer.numbers(&request(case, bits, seed, scales, folder)));
             let [ours, theirs] = [
@@ -120,12 +112,13 @@ fn learned(
     trained: &Graph,
     data: &Dataset,
     bits: u32,
-    (learn, per): (LearnScales, ScalesPer),
+    learning: Learning,
     seed: u64,
     folder: &Path,
 ) -> Result<f64> {
     let (graph, _) = case.quantized(trained, data, &[FOLD, QUANTIZE, UNSIGNED], bits)?;
-    let graph = case.fit(graph, (learn, per), data, seed, case.retraining, folder)?;
+    let learner = learner(trained, graph, learning, data)?;
+    let graph = case.fit(&learner, data, seed, case.retraining, folder)?;
     accuracy(&graph, data)
 }
 

@@ -5,8 +5,8 @@ use crate::contest::TURNS;
 use crate::table::{micros, print, times};
 use crate::workload::{Workload, graph};
 use anyhow::Result;
-use engine::{LearnScales, Network};
-use train::{ScalesPer, learnable};
+use engine::LearnScales;
+use train::{Learner, ScalesPer};
 
 /// A network, rows of a batch, and steps of a turn.
 const NETWORKS: [(&str, usize, usize); 2] =
@@ -39,8 +39,8 @@ fn line((name, rows, steps): (&str, usize, usize)) -> Result<Vec<String>> {
     let learned = LEARNED.map(|(_, learn, per)| (learn, per));
     let mut workloads = Vec::new();
     for (learn, per) in [fixed].into_iter().chain(learned) {
-        let graph = learnable(graph(name)?, learn, per);
-        let mut workload = Workload::of(Network::learning(graph, learn, 1)?, rows)?;
+        let learner = Learner::new(graph(name)?).with_scales(learn, per);
+        let mut workload = Workload::of(learner.network(1)?, rows)?;
         workload.train()?;
         workloads.push((workload, Spent::FOREVER));
     }

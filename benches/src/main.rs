@@ -1,6 +1,6 @@
 //! Benchmarks against PyTorch: both sides take turns in one run, and each line ends in a ratio.
 //!
-//! `cargo run --release -p benches -- training|evaluation|images|fitting|quality|quantizers|scaling|searching|passes|ablation|learning|brevitas`
+//! `cargo run --release -p benches -- training|evaluation|images|fitting|quality|quantizers|scaling|searching|passes|gptq|ablation|calibration|learning|brevitas`
 //!
 //! CPU seconds are compared, because they do not depend on what else the machine does; the best of several turns
 //! counts. Wall seconds stand beside them. The Python side is set up on first use by `peer/setup.sh`.
@@ -9,12 +9,15 @@
 
 mod ablation;
 mod brevitas;
+mod calibration;
 mod clock;
 mod contest;
 mod evaluation;
 mod fitting;
+mod gptq;
 mod images;
 mod learning;
+mod made_rows;
 mod passing;
 mod peer;
 mod quality;
@@ -33,6 +36,8 @@ fn main() -> Result<()> {
         match name.as_str() {
             "ablation" => ablation::run()?,
             "brevitas" => brevitas::run()?,
+            "gptq" => gptq::run()?,
+            "calibration" => calibration::run()?,
             "learning" => learning::run()?,
             "training" => training::run()?,
             "evaluation" => evaluation::run()?,
@@ -48,8 +53,8 @@ fn main() -> Result<()> {
     }
     if names.is_empty() {
         bail!(
-            "name a benchmark: training, evaluation, images, fitting, quality, quantizers, scaling, searching, passes, ablation, \
-             learning, brevitas"
+            "name a benchmark: training, evaluation, images, fitting, quality, quantizers, scaling, searching, passes, \
+             gptq, ablation, calibration, learning, brevitas"
         );
     }
     Ok(())

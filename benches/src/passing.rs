@@ -1,4 +1,4 @@
-//! Passes: a transformation from process start to files, profiling against PyTorch with NumPy, GPTQ.
+//! Passes: a transformation from process start to files, profiling against PyTorch with NumPy.
 
 use crate::clock::{Spent, time};
 use crate::peer::Peer;
@@ -13,11 +13,11 @@ use std::process::Command;
 use std::time::Instant;
 
 const TURNS: usize = 5;
-/// Prints all three.
+
+/// Prints both.
 pub fn run() -> Result<()> {
     transform()?;
-    profiling()?;
-    gptq()
+    profiling()
 }
 
 /// `ch transform` as a user types it; the program must have been built.
@@ -77,7 +77,7 @@ fn profiling() -> Result<()> {
         let (mut own, mut vectorised, mut online) =
             (Spent::FOREVER, Spent::FOREVER, Spent::FOREVER);
         for turn in 0..TURNS {
-            own = own.best(passes_over("jsc-s", &text, &data)?.per(rows));
+            own = own.best(passes_over(zoo("jsc-s")?, &text, &data)?.per(rows));
             vectorised = vectorised.best(peer.ask(&format!("profile jsc-s {rows} vectorised"))?);
             if turn == 0 {
                 online =
@@ -111,29 +111,15 @@ fn profiling() -> Result<()> {
     Ok(())
 }
 
-fn gptq() -> Result<()> {
-    let data = data::open("jsc-sim", &OpenOptions::default())?;
-    let quantize = "[quantize]\n[quantize.linear.config]\nname = \"integer\"\ndata_in_width = 8\nweight_width = 4\nbias_width = 8\n";
-    let mut best = Spent::FOREVER;
-    for _ in 0..TURNS {
-        let with = passes_over("jsc-s", &format!("{quantize}[gptq]\n"), &data)?;
-        let without = passes_over("jsc-s", quantize, &data)?;
-        best = best.best(Spent {
-            wall: with.wall - without.wall,
-            cpu: with.cpu - without.cpu,
-        });
-    }
-    println!(
-        "GPTQ of jsc-s with its default rows: {:.4} s, {:.4} CPU s, best of {TURNS} turns\n",
-        best.wall, best.cpu
-    );
-    Ok(())
+/// A network of the zoo with starting weights.
+pub fn zoo(model: &str) -> Result<Graph> {
+    let mut graph = models::build(model, &models::ModelInfo::default())?;
+    graph.initialize(0);
+    Ok(graph)
 }
 
-/// Runs passes over a network with starting weights.
-fn passes_over(model: &str, text: &str, data: &Dataset) -> Result<Spent> {
-    let mut graph: Graph = models::build(model, &models::ModelInfo::default())?;
-    graph.initialize(0);
+/// Runs passes over a network.
+pub fn passes_over(mut graph: Graph, text: &str, data: &Dataset) -> Result<Spent> {
     let table = Table::parse(text).map_err(|problem| anyhow!("{problem:?}"))?;
     let program = Program::read(&table).map_err(|problems| anyhow!("{problems:?}"))?;
     let mut context = Context::new(&graph, Some(data));

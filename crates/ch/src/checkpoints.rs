@@ -1,7 +1,7 @@
 //! Files of weights: the best one of a run, weights into a graph with notes, and the network that weights belong to.
 
 use crate::output::Console;
-use crate::source;
+use crate::{missing, source};
 use anyhow::{Context, Result, bail};
 use data::{DATASETS, DatasetEntry, Preparation};
 use interop::checkpoint::{self, Checkpoint, NamedTensor};
@@ -31,6 +31,7 @@ pub fn brings_graph(path: &Path) -> bool {
 
 /// The checkpoint itself, or the best one of the run in a folder.
 pub fn resolve(path: &Path) -> Result<PathBuf> {
+    missing::check(path)?;
     if !path.is_dir() {
         return Ok(path.to_owned());
     }

@@ -13,6 +13,7 @@ mod classes;
 mod command_line;
 mod commands;
 mod interrupt;
+mod missing;
 mod output;
 mod pipeline;
 mod rows;

@@ -2,11 +2,11 @@
 
 use crate::output::{Console, OutputArgs};
 use crate::settings::{
-    Action, Config, LearnScales, LoadType, Optimizer, ReportTo, ScalesPer, Settings,
+    Action, Config, LearnScales, LoadType, Optimizer, ReportTo, ScalesPer, Settings, TrainNorms,
 };
-use crate::{checkpoints, classes, source};
+use crate::{checkpoints, classes, missing, source};
 use anyhow::{Context, Result, bail};
-use data::{DATASETS, Dataset, NetworkInput, OpenOptions};
+use data::{DATASETS, Dataset, NetworkInput};
 use engine::{Network, OptimizerKind};
 use interop::checkpoint::{self, Kind, NamedTensor};
 use ir::Graph;
@@ -14,7 +14,7 @@ use models::ModelInfo;
 use serde_json::{Map, Value as Json};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use train::{Cosine, FitConfig};
+use train::{Cosine, FitConfig, Learner};
 
 /// The start of every run: wrong names are found before anything is printed, then the settings are.
 pub fn begin(config: &Config, output: OutputArgs) -> Result<Console> {
@@ -46,7 +46,7 @@ fn check_names(settings: &Settings, action: Action) -> Result<()> {
         models::find(model)?;
     }
     if let Some(dataset) = dataset.filter(|dataset| !is_array(dataset)) {
-        data::find(dataset, &OpenOptions::default())?;
+        missing::check_dataset(dataset)?;
     }
     Ok(())
 }
@@ -257,14 +257,11 @@ pub fn open_network(settings: &Settings, graph: Graph) -> Result<Network> {
     Ok(Network::new(graph, settings.threads())?)
 }
 
-/// The network of a training, which may learn scales of its formats, and of low-rank adapters only these.
-pub fn open_learner(settings: &Settings, graph: Graph) -> Result<Network> {
-    let learn = learn_scales(settings);
-    let freezes_base = !settings.train_base && has_adapters(&graph);
-    let mut network = Network::learning(graph, learn, settings.threads())?;
-    if freezes_base {
-        let graph = network.graph().clone();
-        network.state_mut().freeze_base(&graph);
+/// The network of a training; of one with low-rank adapters only these are trained.
+pub fn open_learner(settings: &Settings, learner: &Learner) -> Result<Network> {
+    let mut network = learner.network(settings.threads())?;
+    if !settings.train_base && has_adapters(&learner.graph) {
+        network.state_mut().freeze_base(&learner.graph);
     }
     Ok(network)
 }
@@ -276,31 +273,46 @@ pub fn has_adapters(graph: &Graph) -> bool {
 
 /// True when a graph is not what the name of the model alone gives, so that its weights need it beside them.
 pub fn is_changed(settings: &Settings, data: &data::Info, graph: &Graph) -> bool {
-    let Some(model) = settings.model.as_deref() else {
-        return true;
-    };
-    let named = build(model, &model_info(Some(data), None));
-    named.map_or(true, |named| {
-        named.without_params() != graph.without_params()
-    })
+    let named = named_model(settings, data);
+    named.is_none_or(|named| named.without_params() != graph.without_params())
 }
 
-/// The graph of a training, in formats whose scales can be learned.
-pub fn learnable(settings: &Settings, graph: Graph) -> Graph {
+/// The network that the name of the model alone gives.
+fn named_model(settings: &Settings, data: &data::Info) -> Option<Graph> {
+    build(settings.model.as_deref()?, &model_info(Some(data), None)).ok()
+}
+
+/// A graph made ready for its training: with the batch norms that were folded into rounded layers, and in formats whose
+/// scales can be learned.
+pub fn learner(settings: &Settings, data: &Dataset, graph: Graph) -> Result<Learner> {
+    let layers = match settings.train_norms {
+        TrainNorms::None => Vec::new(),
+        TrainNorms::All => train::rounded_layers(&graph),
+        TrainNorms::Folded => {
+            // A graph file that is given as the model itself has the name of the model that it was made from.
+            let own = models::build(&graph.name, &model_info(Some(&data.info), None));
+            let models = [named_model(settings, &data.info), own.ok()];
+            let layers = models
+                .iter()
+                .flatten()
+                .map(|model| train::folded_layers(model, &graph));
+            layers
+                .into_iter()
+                .find(|layers| !layers.is_empty())
+                .unwrap_or_default()
+        }
+    };
     let per = match settings.scales_per {
         ScalesPer::Tensor => train::ScalesPer::Tensor,
         ScalesPer::Channel => train::ScalesPer::Channel,
     };
-    train::learnable(graph, learn_scales(settings), per)
-}
-
-/// The scales that a training learns.
-pub fn learn_scales(settings: &Settings) -> engine::LearnScales {
-    match settings.learn_scales {
+    let scales = match settings.learn_scales {
         LearnScales::None => engine::LearnScales::Fixed,
         LearnScales::PowerOfTwo => engine::LearnScales::PowerOfTwo,
         LearnScales::Real => engine::LearnScales::Real,
-    }
+    };
+    let learner = Learner::new(graph).with_norms(&layers, &data.train)?;
+    Ok(learner.with_scales(scales, per))
 }
 
 /// The settings of training.

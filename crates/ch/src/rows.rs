@@ -2,7 +2,7 @@
 
 use crate::output::Console;
 use crate::settings::{self, Settings};
-use crate::{checkpoints, pipeline};
+use crate::{checkpoints, missing, pipeline};
 use anyhow::{Context, Result, bail};
 use data::{Dataset, OpenOptions, Preparation, Split, SplitName, Standardize};
 use std::cell::RefCell;
@@ -134,6 +134,7 @@ pub fn open_part(
 
 /// All rows of a file of arrays without labels, prepared as the network was trained.
 pub fn open_arrays(settings: &Settings, path: &Path, console: &mut Console) -> Result<Dataset> {
+    missing::check(path)?;
     let inputs = pipeline::network_inputs(settings)?;
     let standardize = standardize(settings, &preparation(settings)?, false);
     if standardize == Standardize::Train {

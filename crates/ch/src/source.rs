@@ -1,5 +1,6 @@
 //! A graph by the name of a model or from a file in the text form.
 
+use crate::missing;
 use anyhow::{Context, Result, anyhow, bail};
 use ir::{Graph, Verified};
 use models::ModelInfo;
@@ -15,6 +16,7 @@ pub fn load(model: &str, info: &ModelInfo) -> Result<Graph> {
     if !is_path(model) {
         return Ok(models::build(model, info)?);
     }
+    missing::check(path)?;
     if has_extension(path, "mz") {
         let file = interop::checkpoint::read(path, None)?;
         return Ok(passes::interface::graph_of(path, &file)?);

@@ -248,6 +248,45 @@ fn a_graph_file_remembers_its_classes_and_stands_for_its_folder() {
     assert_eq!(correct(&by_folder), correct(&by_file));
 }
 
+/// Norms that were folded before quantising train on, and the graph that training leaves has them folded again.
+#[test]
+fn folded_norms_train_on() {
+    let folder = Folder::new("checkpoints_folded_norms");
+    let config = "[passes.fuse_batch_norm]\n[passes.quantize.linear.config]\nname = \"integer\"\nweight_width = 6\n\
+                  data_in_width = 8\nbias_width = 16\n[passes.calibrate]\n";
+    fs::write(folder.join("q.toml"), config).unwrap();
+    let line = "transform jsc-toy jsc-sim --config q.toml --project q --quiet";
+    done(&folder, line);
+    let graph = "mase_output/q/software/transform/transformed_ckpt/graph.mz";
+    let tensors = |file: &str| checkpoint::read(&folder.join(file), None).unwrap().tensors;
+    let norms = |file: &str| {
+        let names = tensors(file).into_iter().map(|tensor| tensor.name);
+        let is_norm = |name: &String| name.ends_with(".norm.running_var");
+        names.filter(is_norm).count()
+    };
+    let mut ends = Vec::new();
+    for (model, option, count) in [
+        ("jsc-toy", "", 3),
+        (graph, "", 3),
+        ("jsc-toy", "--train-norms all", 3),
+        ("jsc-toy", "--train-norms none", 0),
+    ] {
+        let project = format!("run{}", ends.len());
+        let line = "jsc-sim --max-steps 20 --quiet --load";
+        done(
+            &folder,
+            &format!("train {model} {line} {graph} --project {project} {option}"),
+        );
+        let file = |name: &str| format!("mase_output/{project}/software/training_ckpts/{name}");
+        assert_eq!(norms(&file("last.ckpt")), count, "{model} {option}");
+        assert_eq!(norms(&file("last.mz")), 0, "{model} {option}");
+        ends.push(tensors(&file("last.mz")));
+    }
+    assert_eq!(ends[0], ends[1]);
+    assert_eq!(ends[0], ends[2]);
+    assert_ne!(ends[0], ends[3]);
+}
+
 #[test]
 fn a_batch_larger_than_the_rows_is_all_of_them() {
     let folder = Folder::new("checkpoints_batch");

@@ -327,7 +327,7 @@ const MISTAKES: &[(&str, &str)] = &[
         "there is no GPU back end",
     ),
     ("train --config bad.toml", "3 problems in bad.toml"),
-    ("train --config none.toml", "cannot read none.toml"),
+    ("train --config none.toml", "there is no file none.toml"),
     ("train lenet5 jsc-sim --quiet", "lenet5"),
     (
         "test jsc-tiny jsc-sim --load broken.ckpt --quiet",

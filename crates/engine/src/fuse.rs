@@ -60,7 +60,7 @@ pub(crate) fn fuse(verified: &Verified, options: &PlanOptions) -> Vec<Fusion> {
             continue;
         }
         match &node.op {
-            Op::BatchNorm1d(_) | Op::BatchNorm2d(_) if makes_channels(verified, input) => {
+            Op::BatchNorm1d(_) | Op::BatchNorm2d(_) if ir::makes_channels(verified, input) => {
                 if options.mode == Mode::Train {
                     plan[input.node.index()].skips_bias = true;
                     plan[id.index()].lacks_bias_of = Some(input.node);
@@ -94,16 +94,6 @@ fn has_weights(node: &Node) -> bool {
 
 fn is_convolution(node: &Node) -> bool {
     matches!(node.op, Op::Conv1d(_) | Op::Conv2d(_))
-}
-
-/// True when the bias of the node that makes `value` runs along the axis that a batch norm normalises: always after a
-/// convolution, but after a linear only on `[N, C]`.
-fn makes_channels(verified: &Verified, value: Value) -> bool {
-    match verified.graph().node(value.node).op {
-        Op::Linear(_) => verified.ty(value).shape.rank() == 2,
-        Op::Conv1d(_) | Op::Conv2d(_) => true,
-        _ => false,
-    }
 }
 
 fn is_norm(node: &Node) -> bool {

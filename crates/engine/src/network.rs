@@ -1,9 +1,9 @@
 //! A network that trains and answers: parameters, a thread pool, and a plan for every batch size met so far.
 
+use crate::learning::{self, Learning};
 use crate::optimizer::Optimizer;
-use crate::options::PlanOptions;
+use crate::options::{Mode, PlanOptions};
 use crate::plan::{Plan, Score, compile};
-use crate::rounding::LearnScales;
 use crate::state::State;
 use crate::{EngineError, Input};
 use ir::{Graph, VerifyError, verify};
@@ -23,6 +23,8 @@ pub struct Network {
     passes: u64,
     /// Gradients of the micro-batches since the last update; empty until some are collected.
     collected: Vec<f32>,
+    /// The network with its norms folded, for evaluation, and the version of the parameters that it was made from.
+    folded: Option<(u64, Box<Network>)>,
 }
 
 /// The reason why a network cannot be made.
@@ -39,16 +41,16 @@ pub enum NetworkError {
 impl Network {
     /// A network on `threads` threads. Results do not depend on their number.
     pub fn new(graph: Graph, threads: usize) -> Result<Self, NetworkError> {
-        Self::learning(graph, LearnScales::Fixed, threads)
+        Self::learning(graph, Learning::default(), threads)
     }
 
-    /// A network whose training learns scales of formats beside the weights.
+    /// A network whose training goes beyond the parameters of the graph.
     pub fn learning(
         graph: Graph,
-        learn: LearnScales,
+        learning: impl Into<Learning>,
         threads: usize,
     ) -> Result<Self, NetworkError> {
-        let state = State::with_scales(&verify(&graph)?, learn)?;
+        let state = State::with_learning(&verify(&graph)?, learning.into())?;
         Ok(Self {
             graph,
             state,
@@ -57,6 +59,7 @@ impl Network {
             noise: Random::new(0, "dropout"),
             passes: 0,
             collected: Vec::new(),
+            folded: None,
         })
     }
 
@@ -90,8 +93,20 @@ impl Network {
         &self.graph
     }
 
-    /// The graph with the present values of all parameters, and learned scales in its formats.
+    /// The graph with the present values of all parameters, learned scales in its formats, and batch norms folded where
+    /// training folds them: what evaluation runs.
     pub fn to_graph(&self) -> Graph {
+        let mut graph = self.training_graph();
+        // From the last on, so that the places of the others stay.
+        for folded in self.state.folded_norms(Mode::Train).iter().rev() {
+            let folds = learning::fold(&mut graph, folded);
+            debug_assert!(folds.is_some(), "the state has all parameters of a norm");
+        }
+        graph
+    }
+
+    /// The graph that is trained, with the present values of all parameters and learned scales in its formats.
+    pub fn training_graph(&self) -> Graph {
         let mut graph = self.graph.clone();
         self.state.write_to(&mut graph);
         graph
@@ -100,7 +115,7 @@ impl Network {
     /// Goes on with another graph, or with other weights and masks in the same one; seed and passes stay. Nothing is
     /// changed when it cannot be run.
     pub fn replace(&mut self, graph: Graph) -> Result<(), NetworkError> {
-        let mut state = State::with_scales(&verify(&graph)?, self.state.learn_scales())?;
+        let mut state = State::with_learning(&verify(&graph)?, self.state.learning().clone())?;
         if self.state.base_is_frozen() {
             state.freeze_base(&graph);
         }
@@ -108,6 +123,7 @@ impl Network {
         self.graph = graph;
         self.plans.clear();
         self.collected.clear();
+        self.folded = None;
         Ok(())
     }
 
@@ -182,6 +198,9 @@ impl Network {
         labels: &[u32],
         rows: usize,
     ) -> Result<(Score, &Plan), EngineError> {
+        if self.folds(Mode::Eval) {
+            return self.folded()?.evaluate_plan(inputs, labels, rows);
+        }
         let at = self.plan(PlanOptions::eval(rows))?;
         let plan = &mut self.plans[at];
         plan.forward(&mut self.state, inputs, &self.pool)?;
@@ -191,9 +210,35 @@ impl Network {
 
     /// Runs a batch with any options and gives the plan to read results from.
     pub fn run(&mut self, options: PlanOptions, inputs: &[Input]) -> Result<&Plan, EngineError> {
+        if self.folds(options.mode) {
+            return self.folded()?.run(options, inputs);
+        }
         let at = self.plan(options)?;
         self.plans[at].forward(&mut self.state, inputs, &self.pool)?;
         Ok(&self.plans[at])
+    }
+
+    /// True when this mode runs the network with its norms folded.
+    fn folds(&self, mode: Mode) -> bool {
+        mode == Mode::Eval && !self.state.folded_norms(Mode::Train).is_empty()
+    }
+
+    /// The network with its norms folded.
+    fn folded(&mut self) -> Result<&mut Self, EngineError> {
+        let (version, threads) = (self.state.version, self.pool.threads());
+        if self
+            .folded
+            .as_ref()
+            .is_none_or(|(made, _)| *made != version)
+        {
+            let folded = Self::new(self.to_graph(), threads).map_err(|error| match error {
+                NetworkError::Engine(error) => error,
+                NetworkError::Graph(error) => unreachable!("folding keeps a graph valid: {error}"),
+            });
+            self.folded = Some((version, Box::new(folded?)));
+        }
+        let (_, folded) = self.folded.as_mut().expect("made above");
+        Ok(folded)
     }
 
     /// The place of the plan with these options, compiled if it is new.

@@ -181,7 +181,7 @@ impl Rounding {
     pub fn of(id: NodeId, node: &Node, port: &str, state: &State) -> Option<Self> {
         let format = node.formats.get(port)?;
         let learned = state.scale(id, port).and_then(|(range, elements)| {
-            let base = Start::of(format, state.learn_scales())?.base;
+            let base = Start::of(format, state.learning().scales)?.base;
             let per_scale = (elements / range.len()).max(1) as f32;
             let factor = 1.0 / (per_scale * base.largest_code().max(1.0)).sqrt();
             Some(Learned {

@@ -1,7 +1,9 @@
 //! The parameters of a network while it runs: two flat arrays, so that an optimiser updates them in one pass.
 
 use crate::EngineError;
-use crate::rounding::{LearnScales, learned_format, learned_ports};
+use crate::learning::{FoldedNorm, Learning, folded_norms};
+use crate::options::Mode;
+use crate::rounding::{learned_format, learned_ports};
 use ir::{Graph, Node, NodeId, ParamRole, Tensor, Verified};
 use std::ops::Range;
 
@@ -30,7 +32,8 @@ pub struct State {
     pub(crate) entries: Vec<ParamEntry>,
     /// Pruning masks of trained parameters, and where those lie.
     masks: Vec<(Range<usize>, Tensor)>,
-    learn_scales: LearnScales,
+    learning: Learning,
+    folded_norms: Vec<FoldedNorm>,
     /// The number of trained values in front of the learned scales.
     weights: usize,
     /// The values in front of the learned scales that an optimiser changes.
@@ -43,17 +46,20 @@ pub struct State {
 impl State {
     /// The parameters of a graph, all of which must have values.
     pub fn new(verified: &Verified) -> Result<Self, EngineError> {
-        Self::with_scales(verified, LearnScales::Fixed)
+        Self::with_learning(verified, Learning::default())
     }
 
     /// The parameters of a graph, and after them the scales of its formats that are to be learned.
-    pub fn with_scales(verified: &Verified, learn: LearnScales) -> Result<Self, EngineError> {
+    pub fn with_learning(verified: &Verified, learning: Learning) -> Result<Self, EngineError> {
+        let folded_norms = folded_norms(verified, &learning);
+        let learn = learning.scales;
         let mut state = Self {
             trained: Vec::new(),
             buffers: Vec::new(),
             entries: Vec::new(),
             masks: Vec::new(),
-            learn_scales: learn,
+            learning,
+            folded_norms,
             weights: 0,
             trainable: Vec::new(),
             base_is_frozen: false,
@@ -108,9 +114,17 @@ impl State {
         Ok(state)
     }
 
-    /// The scales that are learned.
-    pub fn learn_scales(&self) -> LearnScales {
-        self.learn_scales
+    /// The ways in which training goes beyond the parameters of the graph.
+    pub fn learning(&self) -> &Learning {
+        &self.learning
+    }
+
+    /// The norms that training folds into rounded weights.
+    pub(crate) fn folded_norms(&self, mode: Mode) -> &[FoldedNorm] {
+        match mode {
+            Mode::Train => &self.folded_norms,
+            Mode::Eval => &[],
+        }
     }
 
     /// The number of trained values in front of the learned scales.
@@ -161,7 +175,7 @@ impl State {
             let (node, values) = (graph.node_mut(entry.node), self.values(entry));
             if entry.is_scale {
                 if let Some(format) = node.formats.get_mut(&entry.port) {
-                    *format = learned_format(format, self.learn_scales, values);
+                    *format = learned_format(format, self.learning.scales, values);
                 }
             } else if let Some(tensor) = node.params.get_mut(&entry.port) {
                 tensor.values_mut().copy_from_slice(values);

@@ -48,6 +48,7 @@
 pub mod ops;
 
 mod code_range;
+mod fold;
 mod graph;
 mod mask;
 mod metadata;
@@ -63,6 +64,7 @@ mod verified;
 mod verify;
 
 pub use code_range::CodeRange;
+pub use fold::{folded_weight, makes_channels, norm_eps, norm_scale, scale_and_shift};
 pub use graph::{EditError, Graph, Node, NodeId, Value};
 pub use mask::{density, sparsity};
 pub use metadata::{

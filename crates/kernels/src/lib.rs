@@ -38,6 +38,7 @@
 pub mod attention;
 pub mod batch_norm;
 pub mod conv;
+pub mod double;
 pub mod elementwise;
 pub mod gemm;
 pub mod int_gemm;

@@ -83,4 +83,9 @@ fn programs_get_plain_numbers() {
             node["node"] == "seq_blocks_2"
         );
     }
+    let (_, table) = report.tables().next().unwrap();
+    let shares = table.rows.iter().map(|row| (&row[0], &row[8]));
+    for (node, share) in shares.filter(|(node, _)| *node != "seq_blocks_2") {
+        assert_eq!(share, "0.00%", "{node}");
+    }
 }

@@ -164,3 +164,126 @@ impl Goals {
         best
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use study::{Point, Trial};
+
+    fn budget(side: Side, limit: f64) -> Budget {
+        Budget {
+            objective: Objective::Loss,
+            side,
+            limit,
+        }
+    }
+
+    fn goal(objective: Objective, scale: f64, direction: Direction) -> Goal {
+        Goal {
+            objective,
+            scale,
+            direction,
+        }
+    }
+
+    /// Scores 1, 2, 3 and so on, in the order of the table, times a factor.
+    fn scores(factor: f64) -> Scores {
+        let point = Point::new(Vec::new());
+        let mut trial = Trial::new(0, point, Outcome::complete(Vec::new()));
+        trial.metrics = (1..=OBJECTIVES.len()).map(|k| factor * k as f64).collect();
+        Scores::of(&trial).unwrap()
+    }
+
+    #[test]
+    fn an_excess_is_a_share_of_the_limit() {
+        for (side, limit, value, expected) in [
+            (Side::AtMost, 4.0, 3.0, 0.0),
+            (Side::AtMost, 4.0, 4.0, 0.0),
+            (Side::AtMost, 4.0, 6.0, 0.5),
+            (Side::AtMost, 4.0, 13.0, 2.25),
+            (Side::AtMost, -4.0, -3.0, 0.25),
+            (Side::AtMost, 0.0, 3.0, 3.0),
+            (Side::AtMost, 0.0, -3.0, 0.0),
+            (Side::AtLeast, 4.0, 3.0, 0.25),
+            (Side::AtLeast, 4.0, 5.0, 0.0),
+            (Side::AtLeast, 0.0, -2.0, 2.0),
+            (Side::AtLeast, 4.0, f64::NAN, f64::INFINITY),
+        ] {
+            let found = budget(side, limit).excess(value);
+            assert_eq!(found, expected, "{side:?} {limit}: {value}");
+        }
+    }
+
+    #[test]
+    fn a_sum_counts_what_is_to_go_the_other_way_against_it() {
+        let objectives = vec![
+            goal(Objective::Accuracy, 10.0, Direction::Maximize),
+            goal(Objective::Loss, 0.5, Direction::Minimize),
+        ];
+        let of = |sum| Goals {
+            objectives: objectives.clone(),
+            sum,
+            budgets: vec![budget(Side::AtMost, 1.0), budget(Side::AtLeast, 4.0)],
+        };
+        for (sum, values, names) in [
+            (None, vec![10.0, 1.0], vec!["accuracy", "loss"]),
+            (
+                Some(Direction::Maximize),
+                vec![9.0],
+                vec!["sum_scaled_metrics"],
+            ),
+            (
+                Some(Direction::Minimize),
+                vec![-9.0],
+                vec!["sum_scaled_metrics"],
+            ),
+        ] {
+            let goals = of(sum);
+            let outcome = goals.outcome(&scores(1.0), State::Complete).unwrap();
+            assert_eq!(goals.names(), names);
+            assert_eq!(goals.directions().len(), values.len());
+            assert_eq!((outcome.values, outcome.violation), (values, Some(1.5)));
+            let scaled = json!({ "accuracy": 10.0, "loss": 1.0 });
+            assert_eq!(Json::Object(goals.scaled(&scores(1.0))), scaled);
+        }
+        let failed = of(None).outcome(&scores(f64::NAN), State::Complete);
+        assert_eq!(failed.unwrap_err(), "accuracy is NaN, not a finite number");
+        let infinite = scores(f64::INFINITY).without_answers();
+        let alone = Goals {
+            objectives: vec![goal(Objective::Bitops, 0.0, Direction::Minimize)],
+            ..of(None)
+        };
+        assert!(alone.outcome(&infinite, State::Complete).is_err());
+    }
+
+    #[test]
+    fn the_best_within_bounds_is_the_end_that_the_goals_like_better() {
+        let bounds = Bounds {
+            min: scores(1.0),
+            max: scores(10.0),
+        };
+        for (scale, direction, better) in [
+            (1.0, Direction::Maximize, 10.0),
+            (-1.0, Direction::Maximize, 1.0),
+            (1.0, Direction::Minimize, 1.0),
+            (-1.0, Direction::Minimize, 10.0),
+        ] {
+            let goals = Goals {
+                objectives: vec![goal(Objective::Flops, scale, direction)],
+                sum: None,
+                budgets: Vec::new(),
+            };
+            let best = goals.best_within(&bounds);
+            for entry in OBJECTIVES {
+                let likes_more = entry.direction == Direction::Maximize;
+                let factor = match entry.objective {
+                    Objective::Flops => better,
+                    _ if likes_more => 10.0,
+                    _ => 1.0,
+                };
+                let expected = scores(factor)[entry.objective];
+                assert_eq!(best[entry.objective], expected, "{}", entry.name);
+            }
+        }
+    }
+}

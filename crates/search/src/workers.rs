@@ -178,7 +178,7 @@ impl<'a> WorkerPool<'a> {
     fn tell_wait(&self, storage: &dyn Storage, time: Duration) {
         let remote: Vec<u64> = self.lock().0.remote.iter().copied().collect();
         let what = storage.describe_wait(&remote);
-        let line = format!("waiting since {} s for {what}", time.as_secs());
+        let line = format!("still waiting after {} s for {what}", time.as_secs());
         (self.lock().1)(Event::Waiting(&line));
     }
 

@@ -139,6 +139,29 @@ fn a_title_is_nothing_but_text() {
     }
 }
 
+/// Of 20 rows many trials have the same accuracy: only the first of them is a step.
+#[test]
+fn the_best_value_so_far_has_a_step_where_a_trial_is_better() {
+    let text = strategy("accuracy = {}", "[strategy.setup]\nn_trials = 60\n");
+    let search = search(&text, network(), 20);
+    let results = run(&search, None);
+    let trials = results.history.trials();
+    let accuracies = trials
+        .iter()
+        .map(|trial| (trial.number as f64, trial.outcome.values[0]));
+    let mut expected: Vec<(f64, f64)> = Vec::new();
+    for place in accuracies.clone() {
+        if expected.last().is_none_or(|best| place.1 > best.1) {
+            expected.push(place);
+        }
+    }
+    let best = expected.last().unwrap().1;
+    assert!(accuracies.filter(|place| place.1 == best).count() > 1);
+    expected.push((59.0, best));
+    let chart = Report::new(&search, &results).chart();
+    assert_eq!(chart.series[1].points, expected);
+}
+
 /// Charts show metrics, not what scales make of them, and a best value so far only of trials that keep the budget.
 #[test]
 fn a_chart_shows_metrics_as_they_are() {

@@ -2,11 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod fixtures;
+mod forms;
+mod search_file;
 mod stored_trials;
 
-use data::SplitName;
 use engine::{Input, Network};
-use fixtures::{network, read, run, search, strategy};
+use fixtures::{network, run, search, strategy};
 use search::results::{Report, importances};
 use search::{Objective, Results, Scores, Search};
 use serde_json::{Map, Value as Json, json};
@@ -315,68 +316,6 @@ fn few_trials_say_nothing_of_importances() {
         let shares = importances(&search, &run(&search, None));
         assert_eq!(shares.len(), objectives, "{trials} trials");
     }
-}
-
-#[test]
-fn trials_are_scored_on_validation_rows_unless_told_otherwise() {
-    for more in [
-        "",
-        "[strategy.sw_runner]\n",
-        "[strategy.sw_runner.basic_evaluation]\n",
-    ] {
-        let config = read(&strategy("accuracy = {}", more)).unwrap();
-        assert_eq!(config.split, SplitName::Val);
-    }
-}
-
-#[test]
-fn keys_that_contradict_each_other_are_noted() {
-    let cases = [
-        (
-            "[strategy.setup]\nsampler = \"tpe\"\n",
-            "'sampler' in [search.strategy.setup] has no effect: [search.strategy] says name = \"random\", not tpe",
-        ),
-        (
-            "[strategy.setup]\ndirection = \"minimize\"\n",
-            "'direction' in [search.strategy.setup] has no effect: it is that of a sum",
-        ),
-        (
-            "eval_mode = true\n[strategy.sw_runner.basic_train]\nmax_steps = 3\n",
-            "[search.strategy.sw_runner.basic_train] has no effect: trials are not trained",
-        ),
-        (
-            "[strategy.sw_runner.basic_train]\nmax_steps = 3\n",
-            "[search.strategy.sw_runner.basic_train] has no effect: trials are not trained",
-        ),
-    ];
-    for (more, expected) in cases {
-        let notes = read(&strategy("accuracy = {}", more)).unwrap().notes;
-        assert_eq!(notes.len(), 1, "{notes:?}");
-        assert!(notes[0].contains(expected), "{notes:?}");
-    }
-    let same = "[strategy.setup]\nsampler = \"random\"\nsum_scaled_metrics = true\ndirection = \"minimize\"\n";
-    let notes = read(&strategy("accuracy = {}", same)).unwrap().notes;
-    assert!(notes.is_empty(), "{notes:?}");
-}
-
-#[test]
-fn what_is_missing_is_shown_where_the_table_begins() {
-    let problems = read("[strategy.metrics]\naccuracy.scale = 1.0\n").unwrap_err();
-    assert_eq!(
-        problems,
-        ["strategy: [search.search_space] is missing; say what may be chosen"]
-    );
-}
-
-#[test]
-fn optuna_is_suggested() {
-    let text = strategy("accuracy = {}", "").replace("\"random\"", "\"optunaa\"");
-    let problems = read(&text).unwrap_err();
-    assert!(problems[0].contains("not one of optuna, "), "{problems:?}");
-    assert!(
-        problems[0].ends_with("did you mean 'optuna'?"),
-        "{problems:?}"
-    );
 }
 
 /// Other programs that share a study choose each parameter by itself.

@@ -172,7 +172,7 @@ fn a_long_wait_is_told() {
         let [line] = lines.as_slice() else {
             panic!("{lines:?}");
         };
-        assert!(line.starts_with("waiting since "), "{line}");
+        assert!(line.starts_with("still waiting after "), "{line}");
         assert!(line.ends_with(" s for a friend"), "{line}");
         let state = storage.state.lock().unwrap();
         assert_eq!(state.described.as_ref(), Some(&expected));

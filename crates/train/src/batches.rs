@@ -126,14 +126,24 @@ mod tests {
 
     #[test]
     fn a_single_row_is_left_out_only_where_two_are_needed() {
-        let mut batches = Batches::default();
         let order = Order {
             seed: 0,
             shuffle: false,
         };
-        batches.begin(&split(21), 10, order, 0, true);
-        assert_eq!(batches.count(), 2);
-        batches.begin(&split(21), 10, order, 0, false);
-        assert_eq!(batches.count(), 3);
+        for (rows, size, needs_two, expected) in [
+            (21, 10, true, 20),
+            (21, 10, false, 21),
+            (20, 10, true, 20),
+            (22, 10, true, 22),
+            // A row that is all there is stays.
+            (1, 10, true, 1),
+            (2, 10, true, 2),
+            (0, 10, true, 0),
+        ] {
+            let mut batches = Batches::default();
+            batches.begin(&split(rows), size, order, 0, needs_two);
+            let found: usize = (0..batches.count()).map(|k| batches.get(k).0.len()).sum();
+            assert_eq!(found, expected, "{rows} rows by {size}, {needs_two}");
+        }
     }
 }

@@ -2,9 +2,8 @@
 
 use crate::TrainError;
 use crate::identity::optimizer_words;
-use engine::{LearnScales, Network, Optimizer, State};
+use engine::{Network, Optimizer, State};
 use interop::checkpoint::{Checkpoint, Kind, NamedTensor, OptimizerState, Training};
-use ir::Graph;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
@@ -66,7 +65,7 @@ pub(crate) fn snapshot(
 
 /// All parameters and buffers by their dotted names, and the logarithms of learned scales.
 pub fn weights_of(network: &Network) -> Vec<NamedTensor> {
-    let mut tensors = models::weights::tensors_of(&network.to_graph());
+    let mut tensors = models::weights::tensors_of(&network.training_graph());
     tensors.extend(network.state().scales().map(|(name, values)| NamedTensor {
         name: name.to_owned(),
         shape: vec![values.len()],
@@ -75,20 +74,9 @@ pub fn weights_of(network: &Network) -> Vec<NamedTensor> {
     tensors
 }
 
-/// A graph with the weights of a checkpoint of its training, and the scales that were learned in its formats.
-pub fn trained_graph(
-    graph: &Graph,
-    learn: LearnScales,
-    tensors: &[NamedTensor],
-) -> Result<Graph, TrainError> {
-    let mut network = Network::learning(graph.clone(), learn, 1)?;
-    load_weights(&mut network, tensors)?;
-    Ok(network.to_graph())
-}
-
 /// Gives a network the weights and masks of a checkpoint; nothing is changed when they do not fit.
 pub fn load_weights(network: &mut Network, tensors: &[NamedTensor]) -> Result<(), TrainError> {
-    let mut graph = network.to_graph();
+    let mut graph = network.training_graph();
     models::weights::load_into(&mut graph, tensors)?;
     if !graph.masks().eq(network.graph().masks()) {
         return Ok(network.replace(graph)?);

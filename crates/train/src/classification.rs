@@ -155,6 +155,7 @@ fn accepted_at(curve: &[(f64, f64)], share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use random::Random;
 
     #[test]
     fn four_rows_by_hand() {
@@ -177,5 +178,94 @@ mod tests {
         assert_eq!(first.auc, Some(0.5));
         assert_eq!(first.rejection, Some(f64::INFINITY));
         assert_eq!((last.precision, last.recall, last.auc), (None, None, None));
+    }
+
+    /// Outputs that follow the label with noise, rounded so that many are equal.
+    fn noisy(seed: u64, rows: usize, n_classes: usize) -> (Vec<f32>, Vec<u32>) {
+        let random = Random::new(seed, "classification");
+        let labels: Vec<u32> = (0..rows)
+            .map(|row| ((row + row / 7) % n_classes) as u32)
+            .collect();
+        let outputs = (0..rows * n_classes).map(|k| {
+            let is_own = labels[k / n_classes] as usize == k % n_classes;
+            let output = random.normal(k as u64) + f32::from(u8::from(is_own));
+            (output * 4.0).round() / 4.0
+        });
+        (outputs.collect(), labels)
+    }
+
+    /// The area is the chance that a row of the class is ranked before another one, equal ranks counting a half; all else is
+    /// counted row by row.
+    #[test]
+    fn scores_are_those_of_their_definitions() {
+        for (seed, n_classes) in [(1, 2), (2, 5), (3, 7)] {
+            let (outputs, labels) = noisy(seed, 120, n_classes);
+            let found = Classification::of(&outputs, &labels, n_classes);
+            let rows: Vec<&[f32]> = outputs.chunks(n_classes).collect();
+            let softmax = |row: &[f32], class: usize| {
+                let sum: f64 = row.iter().map(|x| f64::from(*x).exp()).sum();
+                f64::from(row[class]).exp() / sum
+            };
+            let count = |is_counted: &dyn Fn(usize) -> bool| {
+                (0..rows.len()).filter(|&row| is_counted(row)).count() as f64
+            };
+            for (class, scores) in found.classes.iter().enumerate() {
+                let is_own = |row: usize| labels[row] as usize == class;
+                let is_taken = |row: usize| argmax(rows[row]) == class;
+                let hits = count(&|row| is_own(row) && is_taken(row));
+                assert_eq!(scores.support as f64, count(&is_own));
+                assert_eq!(scores.recall, Some(hits / count(&is_own)));
+                assert_eq!(scores.precision, Some(hits / count(&is_taken)));
+                let pairs = (0..rows.len()).flat_map(|a| (0..rows.len()).map(move |b| (a, b)));
+                let pairs = pairs.filter(|&(a, b)| is_own(a) && !is_own(b));
+                let won: Vec<f64> = pairs
+                    .map(|(a, b)| softmax(rows[a], class) - softmax(rows[b], class))
+                    .map(|lead| {
+                        if lead.abs() < 1e-12 {
+                            0.5
+                        } else {
+                            f64::from(u8::from(lead > 0.0))
+                        }
+                    })
+                    .collect();
+                let area = won.iter().sum::<f64>() / won.len() as f64;
+                assert!(
+                    (scores.auc.unwrap() - area).abs() < 1e-9,
+                    "{class} of {n_classes}"
+                );
+                assert!(scores.roc.is_sorted() && scores.roc.last() == Some(&(1.0, 1.0)));
+            }
+            let is_near = |row: usize| {
+                let own = rows[row][labels[row] as usize];
+                rows[row].iter().filter(|other| **other > own).count() < 5
+            };
+            let top5 = (n_classes > 5).then(|| count(&is_near) / 120.0);
+            assert_eq!(found.top5, top5);
+            assert_eq!(found.never_positive, [0_usize; 0]);
+        }
+    }
+
+    /// Half of a class is accepted on the line between the points of the curve around it.
+    #[test]
+    fn the_rejection_lies_between_two_thresholds() {
+        for (curve, accepted) in [
+            (&[(0.0, 0.0), (1.0, 1.0)][..], 0.5),
+            (&[(0.0, 0.0), (0.1, 0.4), (0.3, 0.8), (1.0, 1.0)], 0.15),
+            (&[(0.0, 0.0), (0.25, 0.5), (0.5, 0.75), (1.0, 1.0)], 0.25),
+            (&[(0.0, 0.0), (0.0, 0.75), (1.0, 1.0)], 0.0),
+        ] {
+            let found = accepted_at(curve, EFFICIENCY);
+            assert!((found - accepted).abs() < 1e-12, "{curve:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn without_rows_there_is_nothing_to_divide_by() {
+        let none = Classification::of(&[], &[], 7);
+        assert_eq!((none.top5, none.never_positive), (Some(0.0), Vec::new()));
+        assert!(none.classes.iter().all(|class| class.precision.is_none()
+            && class.recall.is_none()
+            && class.auc.is_none()
+            && class.roc.is_empty()));
     }
 }

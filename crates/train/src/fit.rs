@@ -123,7 +123,7 @@ pub fn fit(
                 && run.position.batch < batches.count()
                 && steps_left(&run.position, config);
             let stopped = stop.load(Ordering::Relaxed);
-            if is_whole && (stopped || run.is_due(config)) {
+            if is_whole && (stopped || run.is_due(config, run::SAVE_EVERY)) {
                 run.save(network, &optimizer, on_event)?;
                 if stopped {
                     return Ok(run.outcome(Ending::Stopped));
@@ -144,7 +144,7 @@ pub fn fit(
             val,
             is_best,
         });
-        if run.is_due(config) || run.saved_at.elapsed() > run::SAVE_AT_EPOCH_END {
+        if run.is_due(config, run::SAVE_AT_EPOCH_END) {
             run.save(network, &optimizer, on_event)?;
         }
     }

@@ -80,7 +80,7 @@ impl Identity {
             "t_max": config.schedule.t_max,
             "eta_min": config.schedule.eta_min,
             "data_hash": hexadecimal(data.info.hash),
-            "learn_scales": learn_word(network.state().learn_scales()),
+            "learn_scales": learn_word(network.state().learning().scales),
             "graph_hash": hexadecimal(graph_hash(network)),
         });
         let mut map = config.fixed.clone();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The time between two checkpoints: a kill loses at most the work of this long, and never a result.
-const SAVE_EVERY: Duration = Duration::from_secs(10);
+pub(crate) const SAVE_EVERY: Duration = Duration::from_secs(10);
 /// The same at the end of an epoch, where a new best network waits to be written.
 pub(crate) const SAVE_AT_EPOCH_END: Duration = Duration::from_secs(2);
 
@@ -30,7 +30,7 @@ pub(crate) struct Run {
     /// The best network so far, until it is written.
     pending_best: Option<Checkpoint>,
     /// The time of the last checkpoint.
-    pub saved_at: Instant,
+    saved_at: Instant,
     /// Its updates.
     saved_step: u64,
     hyper_parameters: Map<String, Json>,
@@ -118,10 +118,10 @@ impl Run {
         }
     }
 
-    /// True when it is time for a checkpoint.
-    pub fn is_due(&self, config: &FitConfig) -> bool {
+    /// True when it is time for a checkpoint, of which the last may be so old.
+    pub fn is_due(&self, config: &FitConfig, max_age: Duration) -> bool {
         let steps = self.position.step - self.saved_step;
-        is_due(self.saved_at.elapsed(), steps, config.save_every)
+        is_due(self.saved_at.elapsed(), max_age, steps, config.save_every)
     }
 
     /// Keeps the network when it is the best so far, and moves to the next epoch if this one is whole; one that the number
@@ -255,8 +255,8 @@ pub(crate) fn outcome(
 }
 
 /// True when a checkpoint that is so old and lies so many updates back is to be replaced.
-fn is_due(age: Duration, steps: u64, save_every: Option<u64>) -> bool {
-    age > SAVE_EVERY || save_every.is_some_and(|n| steps >= n)
+fn is_due(age: Duration, max_age: Duration, steps: u64, save_every: Option<u64>) -> bool {
+    age > max_age || save_every.is_some_and(|n| steps >= n)
 }
 
 /// The checkpoint with the lowest validation loss.
@@ -301,16 +301,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn checkpoints_are_due_after_ten_seconds_or_the_steps_asked_for() {
+    fn checkpoints_are_due_after_some_seconds_or_the_steps_asked_for() {
         for (seconds, steps, save_every, expected) in [
             (0, 0, None, false),
             (9, 1_000_000, None, false),
+            (10, 1, None, false),
             (11, 1, None, true),
             (11, 1, Some(5), true),
             (0, 4, Some(5), false),
             (0, 5, Some(5), true),
         ] {
-            let due = is_due(Duration::from_secs(seconds), steps, save_every);
+            let due = is_due(Duration::from_secs(seconds), SAVE_EVERY, steps, save_every);
             assert_eq!(due, expected, "{seconds} s, {steps} steps, {save_every:?}");
         }
     }

@@ -14,11 +14,8 @@ pub enum ScalesPer {
     Channel,
 }
 
-/// The graph with formats whose scales can be learned: fixed point becomes `affine` with the same steps where real scales
-/// are learned, and weights store a scale for each output channel, the one with the least squared error, where channels
-/// have their own. What is learnt from there on is the engine's.
-#[must_use]
-pub fn learnable(mut graph: Graph, learn: LearnScales, per: ScalesPer) -> Graph {
+/// The graph with formats whose scales can be learned. What is learnt from there on is the engine's.
+pub(crate) fn learnable(mut graph: Graph, learn: LearnScales, per: ScalesPer) -> Graph {
     if learn == LearnScales::Fixed {
         return graph;
     }
@@ -49,5 +46,80 @@ fn with_real_scale(format: &Format) -> Format {
             if fits { affine.into() } else { format.clone() }
         }
         other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use format::Integer;
+
+    /// A layer with a format on its input, its weight and its bias.
+    fn graph() -> Graph {
+        let mut graph = Graph::parse(
+            r#"graph "net" {
+  x: f32[N, 3] = placeholder
+  l = linear(x: integer(6, 3)) { target = "l", in_features = 3, out_features = 2, weight: integer(4, 2), bias: integer(8, 4) }
+  return l
+}"#,
+        )
+        .unwrap();
+        graph.initialize(1);
+        graph
+    }
+
+    /// The formats of the layer: input, weight, bias.
+    fn formats(graph: &Graph) -> [Format; 3] {
+        let node = graph.node(graph.find("l").unwrap());
+        ["data_in_0", "weight", "bias"].map(|port| node.formats[port].clone())
+    }
+
+    #[test]
+    fn channels_have_scales_of_their_own_in_weights_alone() {
+        let node = graph().node(graph().find("l").unwrap()).clone();
+        let weight = &node.params["weight"];
+        let per_row = |format: &Format| {
+            let fitted = format.fitted_to_rows(weight.values(), weight.shape());
+            fitted.unwrap()
+        };
+        let integers = formats(&graph());
+        let affines: [Format; 3] = [(6, 0.125), (4, 0.25), (8, 0.0625)]
+            .map(|(width, scale)| Affine::new(width, scale, true).into());
+        for (learn, whole) in [
+            (LearnScales::PowerOfTwo, integers.clone()),
+            (LearnScales::Real, affines),
+        ] {
+            let found = learnable(graph(), learn, ScalesPer::Tensor);
+            assert_eq!(formats(&found), whole, "{learn:?}");
+            let found = learnable(graph(), learn, ScalesPer::Channel);
+            let [input, weight, bias] = whole;
+            assert_eq!(
+                formats(&found),
+                [input, per_row(&weight), bias],
+                "{learn:?}"
+            );
+        }
+        let fixed = learnable(graph(), LearnScales::Fixed, ScalesPer::Channel);
+        assert_eq!(formats(&fixed), integers);
+    }
+
+    #[test]
+    fn fixed_point_that_no_affine_format_holds_stays() {
+        let floor = Integer {
+            rounding: Rounding::Floor,
+            ..Integer::new(8, 4)
+        };
+        for (integer, is_affine) in [
+            (Integer::new(32, 4), true),
+            (Integer::new(33, 4), false),
+            (Integer::new(8, 126), true),
+            (Integer::new(8, 127), false),
+            (floor, false),
+        ] {
+            let format = Format::from(integer);
+            let found = with_real_scale(&format);
+            assert_eq!(matches!(found, Format::Affine(_)), is_affine, "{format}");
+            assert!(is_affine || found == format, "{format}");
+        }
     }
 }

@@ -154,4 +154,66 @@ mod tests {
         assert_eq!(varint(0), [0]);
         assert_eq!(varint(300), [0xac, 0x02]);
     }
+
+    /// The length of the first record of TensorFlow's own event files and the checksum that stands behind it there.
+    #[test]
+    fn checksums_are_masked_as_in_tensorflow() {
+        assert_eq!(masked_crc(&24_u64.to_le_bytes()), 0x224b_7fa3);
+    }
+
+    /// The events of a file: their steps and the bytes behind them. Checks the frames and the wall times.
+    fn events(bytes: &[u8], started: f64) -> Vec<(u64, Vec<u8>)> {
+        let (mut rest, mut events) = (bytes, Vec::new());
+        while !rest.is_empty() {
+            let length = u64::from_le_bytes(rest[..8].try_into().unwrap()) as usize;
+            let (event, end) = (&rest[12..12 + length], 12 + length);
+            assert_eq!(rest[8..12], masked_crc(&rest[..8]).to_le_bytes());
+            assert_eq!(rest[end..end + 4], masked_crc(event).to_le_bytes());
+            // Field 1, a double, and field 2, a varint.
+            assert_eq!((event[0], event[9]), (0x09, 0x10));
+            let time = f64::from_le_bytes(event[1..9].try_into().unwrap());
+            assert!((started..=now()).contains(&time), "{time}");
+            let last = 10
+                + event[10..]
+                    .iter()
+                    .position(|byte| byte & 0x80 == 0)
+                    .unwrap();
+            let digits = event[10..=last].iter().rev();
+            let step = digits.fold(0, |step, byte| step * 128 + u64::from(byte & 0x7f));
+            events.push((step, event[last + 1..].to_vec()));
+            rest = &rest[end + 4..];
+        }
+        events
+    }
+
+    #[test]
+    fn files_hold_the_version_the_place_they_go_on_from_and_the_values() {
+        let folder = std::env::temp_dir().join(format!("mase-events-{}", std::process::id()));
+        let version = (0, [&[0x1a, 13][..], b"brain.Event:2"].concat());
+        // SessionLog { status: START }.
+        let start = |step| (step, vec![0x3a, 2, 0x08, 1]);
+        // Summary { value { tag: "loss", simple_value: 0.5 } }.
+        let loss = [
+            &[0x2a, 13, 0x0a, 11, 0x0a, 4][..],
+            b"loss",
+            &[0x15, 0, 0, 0, 0x3f],
+        ]
+        .concat();
+        for (step, expected) in [
+            (0, vec![version.clone()]),
+            (0, vec![version.clone(), start(1)]),
+            (7, vec![version.clone(), start(8)]),
+        ] {
+            let started = now();
+            let mut file = EventFile::create(&folder, step).unwrap();
+            file.scalar("loss", step + 300, 0.5);
+            file.flush().unwrap();
+            file.scalar("loss", step + 70_000, 0.5);
+            file.flush().unwrap();
+            let found = events(&std::fs::read(&file.path).unwrap(), started);
+            let values = [300, 70_000].map(|later| (step + later, loss.clone()));
+            assert_eq!(found, [&expected[..], &values].concat());
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

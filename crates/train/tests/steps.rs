@@ -2,11 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use data::{OpenOptions, Split};
-use engine::{Input, Network, Optimizer, OptimizerKind};
+use engine::{Input, Network, Optimizer, OptimizerKind, PlanOptions};
 use ir::Graph;
 use random::Random;
 use train::{
-    Curve, RowOrder, StepSchedule, StepTraining, accuracy, evaluate, train_steps, weights_hash,
+    Curve, RowOrder, StepSchedule, StepTraining, accuracy, evaluate, evaluate_outputs, predict,
+    train_steps, weights_hash,
 };
 
 fn training() -> StepTraining {
@@ -223,4 +224,22 @@ fn a_score_is_the_mean_over_blocks_of_1024_rows() {
     assert_eq!(score.correct, correct);
     let share = correct as f64 / 3000.0;
     assert_eq!(accuracy(&score).to_bits(), share.to_bits());
+}
+
+#[test]
+fn outputs_are_those_of_every_row_alone() {
+    let rows = rows().head(1030);
+    let mut network = Network::new(network(), 1).unwrap();
+    let outputs = predict(&mut network, &rows).unwrap();
+    assert_eq!(outputs.len(), 1030 * 5);
+    for row in [0, 1, 1023, 1024, 1029] {
+        let (values, _) = copied(&rows, &[row]);
+        let plan = network.run(PlanOptions::eval(1), &[Input::F32(&values)]);
+        let alone = plan.unwrap().output(0);
+        let place = 5 * row as usize;
+        assert_eq!(outputs[place..place + 5], alone, "row {row}");
+    }
+    let score = evaluate(&mut network, &rows).unwrap();
+    let both = evaluate_outputs(&mut network, &rows).unwrap();
+    assert_eq!(both, (score, outputs));
 }

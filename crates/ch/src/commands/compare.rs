@@ -3,7 +3,7 @@
 use crate::command_line::whole;
 use crate::output::{Console, Level, Output, OutputArgs, Stream, fit, json_text};
 use crate::rows::{self, DataArgs};
-use crate::{checkpoints, pipeline, source};
+use crate::{checkpoints, missing, pipeline, source};
 use anyhow::{Result, bail};
 use data::{Arrays, InputArray, NetworkInput, OpenOptions, Rows, Split, Standardize, Values};
 use interop::checkpoint::{self, Checkpoint};
@@ -47,6 +47,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let inputs = pipeline::inputs_of(&definition)?;
     let data = match &args.dataset {
         Some(name) => {
+            missing::check_dataset(name)?;
             let standardize = standardize(&args.a)?;
             let mut console = Console::new(args.output, Level::Info);
             Some(rows::reporting(&mut console, |options| {
@@ -168,7 +169,7 @@ fn define(args: &Args, name: &str, info: &ModelInfo) -> Result<(Graph, Option<We
         return Ok((graph, Some(Weights::Start)));
     }
     if !path.is_file() && source::is_path(name) {
-        bail!("there is no file {name}");
+        bail!(missing::sentence(path));
     }
     if !path.is_file() {
         let why = models::find(name)

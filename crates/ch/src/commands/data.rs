@@ -1,5 +1,6 @@
 //! `ch data list|get|info`: datasets found, fetched and described.
 
+use crate::missing;
 use crate::output::{Console, Level, Output, OutputArgs, Stream, fit, json_text};
 use crate::rows::{self, DataArgs};
 use anyhow::Result;
@@ -126,6 +127,7 @@ fn get(named: &Named) -> Result<String> {
 }
 
 fn info(named: &Named) -> Result<String> {
+    missing::check_dataset(&named.name)?;
     let opened = named.reporting(|options| {
         let options = OpenOptions {
             standardize: Standardize::None,

@@ -3,7 +3,7 @@
 use crate::output::{Output, json_text};
 use crate::vocabulary::{KINDS, Word, compound};
 use anyhow::bail;
-use config::did_you_mean;
+use config::{did_you_mean, hint};
 use serde_json::json;
 
 /// Arguments of `ch explain`.
@@ -33,8 +33,8 @@ pub fn run(args: &Args) -> anyhow::Result<Output> {
         .filter(|(_, word)| word.is_called(&wanted))
         .collect();
     if found.is_empty() {
-        let names = all.iter().flat_map(|(_, word)| word.names());
-        bail!("unknown word '{wanted}'{}", did_you_mean(&wanted, names));
+        let names: Vec<&str> = all.iter().flat_map(|(_, word)| word.names()).collect();
+        bail!("unknown word '{wanted}'{}", suggestion(&wanted, &names));
     }
     if args.json {
         let meanings = found.iter().map(|(kind, word)| {
@@ -48,6 +48,34 @@ pub fn run(args: &Args) -> anyhow::Result<Output> {
         .collect();
     Ok(meanings.join("\n").into())
 }
+
+/// The nearest names, of words made of others too; else names that go on where the word ends, else the way to all names.
+fn suggestion(wanted: &str, names: &[&str]) -> String {
+    let made = compound::names();
+    let all = names.iter().copied();
+    let all = all.chain(made.iter().map(String::as_str));
+    let close = did_you_mean(wanted, all);
+    if !close.is_empty() {
+        return close;
+    }
+    let start = wanted.to_lowercase();
+    let mut longer: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| start.len() >= MIN_START && name.to_lowercase().starts_with(&start))
+        .collect();
+    longer.sort_unstable_by_key(|name| (name.len(), *name));
+    longer.dedup();
+    longer.truncate(MAX_LONGER);
+    match longer.as_slice() {
+        [] => "; `ch list` prints the kinds of names, and `ch list KIND` the names".to_owned(),
+        longer => hint(longer),
+    }
+}
+
+/// Letters that must be typed of a name before it is guessed, and guesses that are printed.
+const MIN_START: usize = 3;
+const MAX_LONGER: usize = 3;
 
 fn meaning(kind: &str, word: &Word) -> String {
     let text = format!("{} ({kind}): {}\n", word.name, word.about);

@@ -161,7 +161,7 @@ impl<'a> Flow<'a> {
             return Ok(Some(graph));
         }
         self.console.print("== train");
-        let graph = pipeline::learnable(self.settings, graph);
+        let learner = pipeline::learner(self.settings, self.data, graph)?;
         let stop = stop_flag()?;
         let run = TrainRun {
             settings: self.settings,
@@ -172,7 +172,7 @@ impl<'a> Flow<'a> {
             outcome,
             facts,
             was_finished,
-        } = run.fit(graph.clone(), &stop, self.console)?;
+        } = run.fit(&learner, &stop, self.console)?;
         if was_finished {
             self.console.print("the training is finished");
         }
@@ -186,8 +186,7 @@ impl<'a> Flow<'a> {
         self.console
             .print(&format!("best.ckpt: {}\n", outcome.best.display()));
         let weights = interop::checkpoint::read(&outcome.best, None)?.tensors;
-        let learn = pipeline::learn_scales(self.settings);
-        Ok(Some(::train::trained_graph(&graph, learn, &weights)?))
+        Ok(Some(learner.trained(&weights)?))
     }
 
     fn test(&mut self, graph: &Graph, title: &str) -> Result<Json> {

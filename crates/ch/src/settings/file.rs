@@ -4,6 +4,7 @@
 use super::setting::Setting;
 use super::table::{Layer, SETTINGS};
 use super::{Action, names};
+use crate::missing;
 use anyhow::{Context, Result, anyhow, bail};
 use config::{Item, Key, Problem, Reader, Table, Value, describe, did_you_mean};
 use passes::Program;
@@ -115,6 +116,7 @@ impl Source {
 
 /// Reads a file.
 pub fn read(path: &Path, scope: Scope) -> Result<(Source, Content)> {
+    missing::check(path)?;
     let name = path.display().to_string();
     let size = std::fs::metadata(path)
         .with_context(|| format!("cannot read {name}"))?

@@ -27,7 +27,7 @@ use table::{Given, Layer, Layers};
 pub use table::{SETTINGS, Settings};
 pub use value::{
     Accelerator, LearnScales, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume,
-    ScalesPer, Standardize, ValSplit,
+    ScalesPer, Standardize, TrainNorms, ValSplit,
 };
 
 /// The columns of the table that a run starts with.

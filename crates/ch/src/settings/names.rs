@@ -2,9 +2,8 @@
 
 use super::file::Scope;
 use super::table::Layer;
-use crate::{checkpoints, pipeline, source};
+use crate::{checkpoints, missing, pipeline, source};
 use config::Reader;
-use data::OpenOptions;
 use std::path::{Path, PathBuf};
 
 /// Reports what the file names and is not there. What the command line gives in its place is not looked at.
@@ -48,7 +47,7 @@ fn model_problem(layer: &Layer, scope: Scope) -> Option<String> {
         return None;
     }
     if source::is_graph_file(path) {
-        return Some(not_there(path));
+        return Some(missing::sentence(path));
     }
     let load = load_path(layer, scope);
     if load.is_some_and(|load| checkpoints::brings_graph(&load)) {
@@ -60,24 +59,17 @@ fn model_problem(layer: &Layer, scope: Scope) -> Option<String> {
 fn dataset_problem(dataset: &str) -> Option<String> {
     if pipeline::is_array(dataset) {
         let path = Path::new(dataset);
-        return (!path.exists()).then(|| not_there(path));
+        return (!path.exists()).then(|| missing::sentence(path));
     }
-    let error = data::find(dataset, &OpenOptions::default()).err()?;
-    Some(match error {
-        data::DataError::Io { path, .. } if !path.exists() => not_there(&path),
-        error => error.to_string(),
-    })
+    let error = missing::check_dataset(dataset).err()?;
+    Some(error.to_string())
 }
 
 fn load_problem(path: &Path) -> Option<String> {
     if !path.exists() {
-        return Some(not_there(path));
+        return Some(missing::sentence(path));
     }
     checkpoints::resolve(path)
         .err()
         .map(|error| error.to_string())
-}
-
-fn not_there(path: &Path) -> String {
-    format!("there is no file {}", path.display())
 }

@@ -5,7 +5,7 @@ use super::setting::Group::{Logging, Machine, Output, Run, Training};
 use super::setting::{Setting, option, position, switch};
 use super::value::{
     Accelerator, Epochs, FolderName, LearnScales, Limit, LoadType, LogLevel, Optimizer, Precision,
-    ReportTo, Resume, ScalesPer, Standardize, Task, ValSplit, Value,
+    ReportTo, Resume, ScalesPer, Standardize, Task, TrainNorms, ValSplit, Value,
 };
 use serde_json::Value as Json;
 use std::num::NonZero;
@@ -127,6 +127,7 @@ settings! {
     learn_scales: LearnScales = "none", option("learn-scales", "WORD").swept(), Training, "learn the scales of formats too: power-of-two keeps integer formats, real makes them affine";
     train_base: bool = "false", switch("train-base").swept(), Training, "train all weights of a network with low-rank adapters, not the adapters alone";
     scales_per: ScalesPer = "tensor", option("scales-per", "WORD").swept(), Training, "a learned scale for a whole weight, or for each output channel of it";
+    train_norms: TrainNorms = "folded", option("train-norms", "WORD").swept(), Training, "normalise layers with rounded weights by the batch while they train: those whose batch norm was folded, all, or none";
     trainer_precision: Precision = "32", option("trainer-precision", "WORD"), Training, "accepted for old files; training is done in 32 bits";
     no_shuffle: bool = "false", switch("no-shuffle").swept(), Training, "take the training rows in their order";
     log_every_n_steps: NonZero<u64> = "50", option("log-every-n-steps", "N").swept(), Training, "updates between two lines of the log";

@@ -292,6 +292,15 @@ choices! {
         /// Real ones; integer formats become affine.
         Real = "real",
     }
+    /// The layers with rounded weights that are normalised by the batch while they train.
+    TrainNorms {
+        /// Those whose batch norm has been folded.
+        Folded = "folded",
+        /// All whose result is not the network's.
+        All = "all",
+        /// None: a folded layer trains as it is.
+        None = "none",
+    }
     /// The elements of a weight that share a learned scale.
     ScalesPer {
         /// All of them.

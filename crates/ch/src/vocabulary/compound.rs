@@ -5,13 +5,40 @@ use format::{Format, FormatEntry};
 use ir::{Op, OpEntry};
 
 /// The operands that keys of `[passes.quantize]` begin with.
-const OPERANDS: &[&str] = &["data_in", "weight", "bias", "data_out"];
+const OPERANDS: [&str; 4] = ["data_in", "weight", "bias", "data_out"];
 
 /// The meaning of a word that is made of others.
 pub fn explain(word: &str) -> Option<(&'static str, Word)> {
     layer(word)
         .map(|word| ("layer", word))
         .or_else(|| key(word).map(|word| ("key of a format", word)))
+}
+
+/// The words that are made of others: every operator as a class, alone and with every format, and every key.
+pub fn names() -> Vec<String> {
+    let suffixes = [""].into_iter();
+    let suffixes = suffixes.chain(Format::TABLE.iter().map(|format| format.class_suffix));
+    let classes = Op::TABLE.iter().flat_map(|op| {
+        let class = camel_case(op.name);
+        let quantized = suffixes
+            .clone()
+            .map(move |suffix| format!("{class}{suffix}"));
+        quantized.collect::<Vec<_>>()
+    });
+    let fields = Format::TABLE.iter().flat_map(|format| format.fields);
+    let keys = fields.flat_map(|field| OPERANDS.map(|operand| format!("{operand}_{}", field.name)));
+    let mut all: Vec<String> = classes.chain(keys).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn camel_case(name: &str) -> String {
+    let capitalized = name.split('_').map(|part| {
+        let (first, rest) = part.split_at(part.len().min(1));
+        first.to_ascii_uppercase() + rest
+    });
+    capitalized.collect()
 }
 
 /// A layer by its class in PyTorch, alone or with a format behind it.
@@ -78,7 +105,7 @@ fn key(word: &str) -> Option<Word> {
 
 #[cfg(test)]
 mod tests {
-    use super::explain;
+    use super::{explain, names};
     use format::Format;
 
     /// The classes of all layers of the zoo, alone and with every format.
@@ -94,6 +121,13 @@ mod tests {
                     assert!(explain(&quantized).is_some(), "{quantized}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn every_name_is_explained() {
+        for name in names() {
+            assert!(explain(&name).is_some(), "{name}");
         }
     }
 

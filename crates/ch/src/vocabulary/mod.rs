@@ -251,3 +251,34 @@ fn plain(name: &str, about: &str) -> Word {
         details: String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every name of an entry, aliases among them, is that of one word, and in whatever case.
+    #[test]
+    fn entries_are_found_by_all_their_names() {
+        let check = |words: &[Word], name: &str, aliases: &[&str]| {
+            for own in aliases.iter().copied().chain([name]) {
+                let called = words
+                    .iter()
+                    .filter(|word| word.is_called(&own.to_uppercase()));
+                let found: Vec<&str> = called.map(|word| word.name.as_str()).collect();
+                assert_eq!(found, [name], "{own}");
+            }
+        };
+        for entry in Format::TABLE {
+            check(&formats(), entry.name, entry.aliases);
+        }
+        for entry in models::MODELS {
+            check(&models(), entry.name, entry.aliases);
+        }
+        for entry in data::DATASETS {
+            check(&datasets(), entry.name, entry.aliases);
+        }
+        for entry in passes::PASSES {
+            check(&passes(), entry.name, entry.aliases);
+        }
+    }
+}

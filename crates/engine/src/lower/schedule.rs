@@ -3,6 +3,7 @@
 
 use crate::EngineError;
 use crate::fuse::{Fusion, fuse};
+use crate::ops::batch_norm::{Moments, channel_layout};
 use crate::ops::mask::Mask;
 use crate::ops::permute::Copy;
 use crate::ops::quantize::Quantize;
@@ -72,6 +73,7 @@ impl Schedule {
             orders: &orders,
             schedule: Self::default(),
             values: HashMap::new(),
+            moments: HashMap::new(),
             reordered: HashMap::new(),
         };
         for (id, node) in verified.graph().iter() {
@@ -116,6 +118,8 @@ struct ScheduleBuilder<'a> {
     orders: &'a [Order],
     schedule: Schedule,
     values: HashMap<Value, usize>,
+    /// By norms that training folds: the moments that they normalise by.
+    moments: HashMap<NodeId, usize>,
     /// The slots of values in the order that their makers did not give them.
     reordered: HashMap<Value, usize>,
 }
@@ -157,7 +161,9 @@ impl ScheduleBuilder<'_> {
                 vec![self.reshape(input, shapes[0].clone())]
             }
             Lowered::Step(step) => {
-                let inputs = self.rounded(id, node, inputs);
+                let mut inputs = self.rounded(id, node, inputs);
+                self.moments_of_product(id, node, &inputs, &shapes);
+                inputs.extend(self.moments.get(&id));
                 self.emit_in(order, step, inputs, shapes)
             }
             Lowered::RoundingStep(step) => self.emit_in(order, step, inputs, shapes),
@@ -173,7 +179,17 @@ impl ScheduleBuilder<'_> {
         inputs: &[usize],
         shapes: &[Vec<usize>],
     ) -> Result<Lowered, EngineError> {
-        ops::lower(&Site {
+        ops::lower(&self.site(id, node, inputs, shapes))
+    }
+
+    fn site<'s>(
+        &'s self,
+        id: NodeId,
+        node: &'s Node,
+        inputs: &[usize],
+        shapes: &[Vec<usize>],
+    ) -> Site<'s> {
+        Site {
             id,
             node,
             verified: self.verified,
@@ -190,7 +206,28 @@ impl ScheduleBuilder<'_> {
             has_gradients: self.options.gradients.any(),
             batch: self.options.rows,
             rows: self.rows,
-        })
+        }
+    }
+
+    /// Of a layer whose weight takes in a norm: the moments of its product with the weight as it is trained, which its norm
+    /// normalises by. Nothing flows back through these steps.
+    fn moments_of_product(
+        &mut self,
+        id: NodeId,
+        node: &Node,
+        inputs: &[usize],
+        shapes: &[Vec<usize>],
+    ) {
+        let site = self.site(id, node, inputs, shapes);
+        let Some((norm, product)) = site.norm_in_weight().zip(ops::lower_product(&site)) else {
+            return;
+        };
+        let order = site.order;
+        let layout = channel_layout(&shapes[0], order);
+        let product = self.emit_aside(order, product, inputs.to_vec(), shapes[0].clone());
+        let (step, shape) = (Box::new(Moments(layout)), vec![2, layout.channels]);
+        let moments = self.emit_aside(Order::Planes, step, vec![product], shape);
+        self.moments.insert(norm, moments);
     }
 
     /// The slots of a node's data inputs in an order, each behind a masking step where its port has a mask.
@@ -307,11 +344,34 @@ impl ScheduleBuilder<'_> {
         shapes: Vec<Vec<usize>>,
     ) -> Vec<usize> {
         let inputs = self.without_duplicates(inputs);
-        let schedule = &mut self.schedule;
+        let storages = &self.schedule.storages;
         let from_inputs = inputs
             .iter()
-            .any(|&slot| schedule.storages[schedule.storage(slot)].needs_grad);
+            .any(|&slot| storages[self.schedule.storage(slot)].needs_grad);
         let needs_grad = self.options.gradients.any() && (from_inputs || step.is_trained());
+        self.push(order, step, inputs, shapes, needs_grad)
+    }
+
+    /// A step that gradients pass by.
+    fn emit_aside(
+        &mut self,
+        order: Order,
+        step: Box<dyn Step>,
+        inputs: Vec<usize>,
+        shape: Vec<usize>,
+    ) -> usize {
+        self.push(order, step, inputs, vec![shape], false)[0]
+    }
+
+    fn push(
+        &mut self,
+        order: Order,
+        step: Box<dyn Step>,
+        inputs: Vec<usize>,
+        shapes: Vec<Vec<usize>>,
+        needs_grad: bool,
+    ) -> Vec<usize> {
+        let schedule = &mut self.schedule;
         let made_by = Some(schedule.steps.len());
         let outputs = shapes
             .into_iter()

@@ -3,7 +3,7 @@
 use super::activation::{mask_by_relu, relu_in_place};
 use super::batch_norm::NormCoefficients;
 use super::byte_linear::ByteLinear;
-use super::param::pass_gradient;
+use super::param::{FoldedWeight, pass_gradient};
 use super::{Lowered, Site};
 use crate::rounding::{DataRounding, Rounding};
 use crate::state::State;
@@ -17,8 +17,9 @@ pub(crate) fn lower(op: &ir::ops::linear::Linear, site: &Site) -> Lowered {
         return Lowered::RoundingStep(Box::new(layer));
     }
     let layer = Linear::new(op, site);
-    if site.learns("data_in_0") {
-        // The gradient of a scale needs that of the rounded input, which the layer does not keep.
+    if site.learns("data_in_0") || layer.folded.is_some() {
+        // The gradient of a scale needs that of the rounded input, which the layer does not keep; and so do the statistics
+        // of a norm that is folded into it.
         return Lowered::Step(Box::new(Linear {
             data_format: None,
             ..layer
@@ -59,6 +60,7 @@ pub(crate) struct Linear {
     relu: bool,
     skips_bias: bool,
     norm: Option<NormCoefficients>,
+    folded: Option<FoldedWeight>,
 }
 
 impl Linear {
@@ -73,11 +75,23 @@ impl Linear {
             weight_format: site.rounding("weight"),
             bias_format: site.rounding("bias"),
             relu: site.fusion.relu,
-            skips_bias: site.fusion.skips_bias,
+            skips_bias: site.fusion.skips_bias || site.folded_norm().is_some(),
             norm: site
                 .fusion
                 .folded_norm
                 .map(|norm| NormCoefficients::of(norm, site.graph(), site.state)),
+            folded: FoldedWeight::of(site, op.out_features),
+        }
+    }
+
+    /// The layer with its weight as it is trained, of inputs that are rounded already.
+    pub fn product(op: &ir::ops::linear::Linear, site: &Site) -> Self {
+        Self {
+            data_format: None,
+            weight_format: None,
+            relu: false,
+            folded: None,
+            ..Self::new(op, site)
         }
     }
 
@@ -85,21 +99,27 @@ impl Linear {
         self.inputs * self.outputs
     }
 
+    fn rounded_len(&self) -> usize {
+        let is_rounded = self.weight_format.is_some();
+        if is_rounded { self.weight_len() } else { 0 }
+    }
+
     /// True when a bias row is added: one of its own, or the shift of a folded norm.
     fn adds_bias(&self) -> bool {
         self.norm.is_some() || (!self.bias.is_empty() && !self.skips_bias)
     }
 
-    /// Prepared memory: the transposed weight, the rounded weight if there is one, the bias row.
+    /// Prepared memory: the transposed weight, the rounded weight if there is one, the bias row, the folded weight.
     fn parts<'a>(&self, prepared: &'a [f32]) -> (&'a [f32], &'a [f32], &'a [f32]) {
         let (transposed, rest) = prepared.split_at(self.weight_len());
-        let rounded = if self.weight_format.is_some() {
-            self.weight_len()
-        } else {
-            0
-        };
-        let (rounded, bias) = rest.split_at(rounded);
-        (transposed, rounded, bias)
+        let (rounded, rest) = rest.split_at(self.rounded_len());
+        (transposed, rounded, &rest[..self.outputs])
+    }
+
+    /// The folded weight and its factors.
+    fn folded<'a>(&self, prepared: &'a [f32]) -> Option<(&'a [f32], &'a [f32])> {
+        let folded = self.folded.as_ref()?;
+        Some(folded.parts(&prepared[prepared.len() - folded.prepared_len()..]))
     }
 
     /// Calls `work` with the first row, the number of rows and the (rounded) input of every piece.
@@ -153,7 +173,8 @@ impl Linear {
             gemm(n, rows, k, dy, 1, n, x, k, weight_grad, k, init);
         });
         if let Some(rounding) = &self.weight_format {
-            pass_gradient(rounding, &self.weight, &[n, k], memory);
+            let folded = self.folded(&memory.prepared[wires.prepared.clone()]);
+            pass_gradient(rounding, &self.weight, &[n, k], folded, memory);
         }
         if self.bias.is_empty() || self.skips_bias {
             return;
@@ -161,7 +182,7 @@ impl Linear {
         let bias_grad = &mut memory.grads[self.bias.clone()];
         kernels::elementwise::col_sums(n, &memory.arena[wires.dy()], bias_grad);
         if let Some(rounding) = &self.bias_format {
-            pass_gradient(rounding, &self.bias, &[n], memory);
+            pass_gradient(rounding, &self.bias, &[n], None, memory);
         }
     }
 
@@ -233,23 +254,31 @@ impl Step for Linear {
     }
 
     fn prepared_len(&self) -> usize {
-        let weights = if self.weight_format.is_some() { 2 } else { 1 };
-        weights * self.weight_len() + self.outputs
+        let folded = self.folded.as_ref().map_or(0, FoldedWeight::prepared_len);
+        self.weight_len() + self.rounded_len() + self.outputs + folded
     }
 
     fn prepare(&self, state: &State, prepared: &mut [f32]) {
         let (k, n) = (self.inputs, self.outputs);
-        let weight = &state.trained[self.weight.clone()];
+        let own = &state.trained[self.weight.clone()];
         let (transposed, rest) = prepared.split_at_mut(self.weight_len());
-        let bias = if let Some(format) = &self.weight_format {
-            let (rounded, bias) = rest.split_at_mut(self.weight_len());
-            format.round(state, weight, &[n, k], rounded);
-            kernels::gemm::transpose(n, k, rounded, k, transposed, n);
-            bias
-        } else {
-            kernels::gemm::transpose(n, k, weight, k, transposed, n);
-            rest
+        let (rounded, rest) = rest.split_at_mut(self.rounded_len());
+        let (bias, rest) = rest.split_at_mut(n);
+        let weight = match &self.folded {
+            Some(folded) => {
+                folded.prepare(state, rest);
+                folded.parts(rest).0
+            }
+            None => own,
         };
+        let used = match &self.weight_format {
+            Some(format) => {
+                format.round(state, weight, &[n, k], rounded);
+                rounded
+            }
+            None => weight,
+        };
+        kernels::gemm::transpose(n, k, used, k, transposed, n);
         prepare_bias(self.bias_format.as_ref(), state, &self.bias, bias);
         if let Some(norm) = &self.norm {
             norm.fold_into_columns(state, transposed, bias);

@@ -35,6 +35,7 @@ use crate::EngineError;
 use crate::fuse::Fusion;
 use crate::integer::error::Refusal;
 use crate::integer::{self, IntegerForm};
+use crate::learning::{FoldedInto, FoldedNorm};
 use crate::options::Mode;
 use crate::order::{Order, Stance};
 use crate::rounding::{DataRounding, Rounding};
@@ -110,6 +111,18 @@ impl Site<'_> {
     /// The rounding of a port.
     pub fn rounding(&self, port: &str) -> Option<Rounding> {
         Rounding::of(self.id, self.node, port, self.state)
+    }
+
+    /// The batch norm behind this layer that training folds into it.
+    pub fn folded_norm(&self) -> Option<FoldedNorm> {
+        let mut norms = self.state.folded_norms(self.mode).iter().copied();
+        norms.find(|folded| folded.layer == self.id)
+    }
+
+    /// The same if the weight takes it in before it is rounded.
+    pub fn norm_in_weight(&self) -> Option<NodeId> {
+        let folded = self.folded_norm()?;
+        (folded.into == FoldedInto::Weight).then_some(folded.norm)
     }
 
     /// True when the scales of a port are learned.
@@ -203,6 +216,16 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::Chunk(op) => cat::chunk(op, site).into(),
         Op::Getitem(op) => getitem::Getitem::new(op, site).into(),
     })
+}
+
+/// The step of a layer with its weight as it is trained: neither rounded nor folded, without a bias.
+pub(crate) fn lower_product(site: &Site) -> Option<Box<dyn Step>> {
+    match &site.node.op {
+        Op::Linear(op) => Some(Box::new(linear::Linear::product(op, site))),
+        Op::Conv1d(op) => Some(Box::new(conv::conv1d(op, site).product())),
+        Op::Conv2d(op) => Some(Box::new(conv::conv2d(op, site).product())),
+        _ => None,
+    }
 }
 
 /// The part of an operator in the choice between planes and pixels.

@@ -1,6 +1,7 @@
-//! A parameter that a step uses rounded: where it lies, its format, and where the rounded values are prepared.
+//! Parameters that a step uses otherwise than they are trained: rounded, or with a batch norm folded into them first.
 
 use super::Site;
+use super::batch_norm::Gain;
 use crate::rounding::Rounding;
 use crate::state::State;
 use crate::step::{Memory, Wires};
@@ -58,20 +59,65 @@ impl Param {
     /// Makes the gradient of the rounded values that of the values themselves.
     pub fn pass_gradient(&self, memory: &mut Memory) {
         if let Some(rounding) = &self.rounding {
-            pass_gradient(rounding, &self.range, &self.shape, memory);
+            pass_gradient(rounding, &self.range, &self.shape, None, memory);
         }
     }
 }
 
-/// Makes the gradient of a parameter's rounded values that of the parameter, and gives its scales theirs.
+/// A weight into which training folds the batch norm behind its layer before it is rounded.
+pub(crate) struct FoldedWeight {
+    gain: Gain,
+    weight: Range<usize>,
+    channels: usize,
+}
+
+impl FoldedWeight {
+    /// The weight of a layer that takes in a norm; none for other layers.
+    pub fn of(site: &Site, channels: usize) -> Option<Self> {
+        let norm = site.norm_in_weight()?;
+        Some(Self {
+            gain: Gain::of(norm, site.graph(), site.state),
+            weight: site.param("weight"),
+            channels,
+        })
+    }
+
+    /// Elements of prepared memory: the folded weight and the factor of each channel.
+    pub fn prepared_len(&self) -> usize {
+        self.weight.len() + self.channels
+    }
+
+    /// Fills the prepared memory.
+    pub fn prepare(&self, state: &State, prepared: &mut [f32]) {
+        let (folded, gains) = prepared.split_at_mut(self.weight.len());
+        self.gain.write(state, gains);
+        let own = &state.trained[self.weight.clone()];
+        self.gain.fold(state, own, folded);
+    }
+
+    /// The folded weight and the factors, from the prepared memory.
+    pub fn parts<'a>(&self, prepared: &'a [f32]) -> (&'a [f32], &'a [f32]) {
+        prepared.split_at(self.weight.len())
+    }
+}
+
+/// Makes the gradient of a parameter's rounded values that of the parameter, and gives its scales theirs. `folded` holds a
+/// weight as it was before it was rounded, and the factor of each of its rows, when a norm is folded into it.
 pub(crate) fn pass_gradient(
     rounding: &Rounding,
     range: &Range<usize>,
     shape: &[usize],
+    folded: Option<(&[f32], &[f32])>,
     memory: &mut Memory,
 ) {
-    let (own, scales) = (&memory.state.trained[range.clone()], rounding.scales());
+    let own = &memory.state.trained[range.clone()];
+    let (own, gains) = folded.unwrap_or((own, &[]));
+    let scales = rounding.scales();
     if let Ok([grad, scales]) = memory.grads.get_disjoint_mut([range.clone(), scales]) {
         rounding.backward(memory.state, own, shape, grad, Some(scales));
+        let per_row = (grad.len() / gains.len().max(1)).max(1);
+        for (row, &gain) in grad.chunks_mut(per_row).zip(gains) {
+            kernels::elementwise::scale(row, gain);
+        }
     }
 }

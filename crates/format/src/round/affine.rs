@@ -1,6 +1,6 @@
 //! Rounding to multiples of a real step about a zero point, every operation in f32 and in the order of the definition.
 
-use super::fixed::round_even;
+use super::fixed::{MAGIC, round_even};
 use super::{Columns, RoundingRule, clamped};
 
 /// The rounding of a number between two whole ones.
@@ -77,17 +77,30 @@ impl AffineGrid {
             zero,
             lo,
             hi,
-            before,
             ..
         } = *self;
-        for (y, &x) in y.iter_mut().zip(x) {
-            let code = if before {
-                direction.whole(clamped(x / scale + zero, lo, hi))
-            } else {
-                clamped(direction.whole(x / scale) + zero, lo, hi)
-            };
-            *y = (code - zero) * scale;
+        // One loop for each order, so that none asks inside.
+        if self.before {
+            for (y, &x) in y.iter_mut().zip(x) {
+                let code = direction.whole(clamped(x / scale + zero, lo, hi));
+                *y = (code - zero) * scale;
+            }
+        } else {
+            for (y, &x) in y.iter_mut().zip(x) {
+                let code = clamped(direction.whole(x / scale) + zero, lo, hi);
+                *y = (code - zero) * scale;
+            }
         }
+    }
+
+    /// The smallest and the largest code less the zero point, where few codes are rounded to nearest and the zero point is
+    /// a code: all these numbers are whole and exact, so that clipping first gives the same bits.
+    #[inline(always)]
+    fn narrow(&self) -> Option<(f32, f32)> {
+        let (lo, hi) = (self.lo - self.zero, self.hi - self.zero);
+        let is_usual = self.direction == Direction::HalfEven && !self.before;
+        let is_narrow = lo.abs().max(hi.abs()) <= MAGIC / 3.0;
+        (is_usual && is_narrow).then_some((lo, hi))
     }
 
     /// The code of a value of the grid.
@@ -150,6 +163,14 @@ fn from_ordered(place: i64) -> f32 {
 impl RoundingRule for AffineGrid {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
+        if let Some((lo, hi)) = self.narrow() {
+            // Nothing here takes as long as the division.
+            let scale = self.scale;
+            for (y, &x) in y.iter_mut().zip(x) {
+                *y = (clamped(x / scale, lo, hi) + MAGIC - MAGIC) * scale;
+            }
+            return;
+        }
         // One loop for each direction, so that none asks inside.
         match self.direction {
             Direction::HalfEven => self.round_all(Direction::HalfEven, x, y),
@@ -185,6 +206,61 @@ impl RoundingRule for AffineGrid {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The definition, step by step.
+    fn by_definition(grid: &AffineGrid, x: f32) -> f32 {
+        let code = clamped(round_even(x / grid.scale) + grid.zero, grid.lo, grid.hi);
+        (code - grid.zero) * grid.scale
+    }
+
+    #[test]
+    fn few_codes_are_rounded_to_the_bits_of_the_definition() {
+        let mut grid = AffineGrid {
+            scale: 1.0,
+            zero: 0.0,
+            lo: 0.0,
+            hi: 0.0,
+            direction: Direction::HalfEven,
+            before: false,
+        };
+        let mut ends = vec![f32::NAN, f32::INFINITY, -f32::INFINITY, 0.0, -0.0, 1e-40];
+        ends.extend([f32::MAX, f32::MIN, f32::MIN_POSITIVE, -1e-45, 8388609.0]);
+        for scale in [0.1, 0.0625, 3.7, 1e-37, 1e37, f32::MIN_POSITIVE] {
+            for (zero, lo, hi) in [
+                (0.0, -128.0, 127.0),
+                (3.0, -128.0, 127.0),
+                (-128.0, -128.0, 127.0),
+                (0.0, 0.0, 255.0),
+                (255.0, 0.0, 255.0),
+                (0.0, -1.0, 0.0),
+                (0.0, -2097152.0, 2097151.0),
+                (2097151.0, -2097152.0, 2097151.0),
+            ] {
+                grid = AffineGrid {
+                    scale,
+                    zero,
+                    lo,
+                    hi,
+                    ..grid
+                };
+                assert!(grid.narrow().is_some(), "{grid:?}");
+                // Codes and their middles, and the floats around them.
+                let middles = (-600..600).map(|half| half as f32 * 0.5 * scale);
+                let near = middles.flat_map(|x| [x.next_down(), x, x.next_up()]);
+                let x: Vec<f32> = near.chain(ends.iter().copied()).collect();
+                let mut y = vec![0.0; x.len()];
+                grid.round(&x, &mut y);
+                for (&x, &y) in x.iter().zip(&y) {
+                    let want = by_definition(&grid, x);
+                    let same = y.to_bits() == want.to_bits() || y.is_nan() && want.is_nan();
+                    assert!(same, "{grid:?}: {x}: {y}, by the definition {want}");
+                }
+            }
+        }
+        let wide = (-8388608.0, 8388607.0);
+        (grid.lo, grid.hi) = wide;
+        assert!(grid.narrow().is_none());
+    }
 
     #[test]
     fn the_last_float_that_fits_does_not_depend_on_the_guess() {

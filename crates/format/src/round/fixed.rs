@@ -3,7 +3,7 @@
 use super::{Columns, Lane, RoundingRule, clamped, exp2, float_below};
 
 /// Adding and subtracting this rounds a magnitude up to 2^22 to a whole number, ties to even.
-const MAGIC: f32 = 12_582_912.0; // 1.5 · 2^23
+pub(super) const MAGIC: f32 = 12_582_912.0; // 1.5 · 2^23
 
 /// From here on every float is a whole number.
 const WHOLE: f32 = 8_388_608.0; // 2^23

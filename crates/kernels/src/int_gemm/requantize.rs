@@ -2,22 +2,7 @@
 
 use crate::isa::versions;
 
-/// `x / 2^shift` rounded to nearest, ties to even; a negative shift multiplies. Saturates at 32 bits.
-#[inline(always)]
-fn shifted(x: i32, shift: i32) -> i32 {
-    match shift {
-        0 => x,
-        1..=31 => {
-            let (quotient, rest) = (x >> shift, x as u32 & ((1u32 << shift) - 1));
-            // Up when the rest is above a half, or a half under an odd quotient.
-            quotient + i32::from(rest + (quotient as u32 & 1) > 1u32 << (shift - 1))
-        }
-        32.. => 0,
-        _ => (i64::from(x) << shift.unsigned_abs().min(31))
-            .clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32,
-    }
-}
-
+/// Writes `x / 2^shift` of each sum, rounded to nearest, ties to even, and clamped; a negative shift multiplies.
 #[inline(always)]
 fn each<T>(acc: &[i32], shift: i32, lo: i32, hi: i32, out: &mut [T], narrow: impl Fn(i32) -> T) {
     assert_eq!(
@@ -27,18 +12,26 @@ fn each<T>(acc: &[i32], shift: i32, lo: i32, hi: i32, out: &mut [T], narrow: imp
         acc.len(),
         out.len()
     );
-    // The shift is the same for all: its kind is decided outside the loop.
-    if (1..32).contains(&shift) {
-        let (mask, half) = ((1u32 << shift) - 1, 1u32 << (shift - 1));
-        for (out, &x) in out.iter_mut().zip(acc) {
-            let quotient = x >> shift;
-            let up = ((x as u32 & mask) + (quotient as u32 & 1) > half) as i32;
-            *out = narrow((quotient + up).clamp(lo, hi));
+    // The shift is the same for all: its kind is decided outside the loops.
+    let sums = out.iter_mut().zip(acc);
+    match shift {
+        1..=31 => {
+            let (mask, half) = ((1u32 << shift) - 1, 1u32 << (shift - 1));
+            for (out, &x) in sums {
+                let quotient = x >> shift;
+                // Up when the rest is above a half, or a half under an odd quotient.
+                let up = ((x as u32 & mask) + (quotient as u32 & 1) > half) as i32;
+                *out = narrow((quotient + up).clamp(lo, hi));
+            }
         }
-        return;
-    }
-    for (out, &x) in out.iter_mut().zip(acc) {
-        *out = narrow(shifted(x, shift).clamp(lo, hi));
+        // At most a half of the last place.
+        32.. => sums.for_each(|(out, _)| *out = narrow(0.clamp(lo, hi))),
+        ..=0 => {
+            let up = shift.unsigned_abs().min(31);
+            for (out, &x) in sums {
+                *out = narrow((i64::from(x) << up).clamp(lo.into(), hi.into()) as i32);
+            }
+        }
     }
 }
 

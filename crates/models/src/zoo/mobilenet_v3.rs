@@ -115,7 +115,7 @@ fn squeeze_and_excite(net: &mut Network, prefix: &str, channels: usize) {
 /// The nearest multiple of 8 that is not more than a tenth below.
 fn divisible_by_8(channels: usize) -> usize {
     let nearest = ((channels + 4) / 8 * 8).max(8);
-    if 10 * nearest < 9 * channels {
+    if nearest < (9 * channels).div_ceil(10) {
         nearest + 8
     } else {
         nearest
@@ -136,4 +136,42 @@ fn conv_norm(conv: Conv2d, activation: Option<Op>) -> impl Iterator<Item = Op> {
         ..batch_norm2d(conv.out_channels)
     };
     [conv.into(), norm.into()].into_iter().chain(activation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of `_make_divisible(channels, 8)` of torchvision: to nearest, ties up, at least 8, and one multiple more where
+    /// the nearest is more than a tenth below.
+    #[test]
+    fn channels_are_made_divisible_as_published() {
+        for (channels, expected) in [
+            // At least 8.
+            (1, 8),
+            (4, 8),
+            (8, 8),
+            // More than a tenth below: the multiple above.
+            (9, 16),
+            (11, 16),
+            (18, 24),
+            (19, 24),
+            // At most a tenth below: the nearest.
+            (17, 16),
+            (26, 24),
+            (80, 80),
+            (83, 80),
+            (97, 96),
+            // Halfway: up.
+            (12, 16),
+            (20, 24),
+            (36, 40),
+            // Above halfway.
+            (15, 16),
+            (60, 64),
+            (143, 144),
+        ] {
+            assert_eq!(divisible_by_8(channels), expected, "{channels}");
+        }
+    }
 }

@@ -6,7 +6,6 @@
 //! be the same to the bit.
 
 use crate::observe::{NO_ROWS, Sample, observe};
-use crate::transform::scale_and_shift;
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use data::Split;
@@ -194,7 +193,7 @@ fn weights(graph: &Graph) -> Vec<Grid> {
 /// The values that a node rounds at the port of a parameter, before rounding.
 fn rounded_values(node: &Node, port: &str) -> Option<(Vec<usize>, Vec<f32>)> {
     let tensor = node.params.get(port)?;
-    let coefficients = scale_and_shift(node);
+    let coefficients = ir::scale_and_shift(node);
     let values = match (port, coefficients) {
         ("weight", Some([scale, _])) => scale.iter().map(|&v| v as f32).collect(),
         ("bias", Some([_, shift])) => shift.iter().map(|&v| v as f32).collect(),

@@ -2,7 +2,7 @@
 
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
-use ir::{Graph, Node, NodeId, Op, Tensor};
+use ir::{Graph, NodeId, Op, norm_eps};
 use report::Table;
 
 /// `[passes.fuse_batch_norm]`: see [`Pass::DOC`].
@@ -39,7 +39,8 @@ After:
   # fc.bias = -1.5 -2
 
 Config: none. Reads: the graph. Writes: the graph. Limits: fold before quantising: a node with formats is left as it
-is, and so is one whose masks would not hold. What training does afterwards differs from training with the batch norm.";
+is, and so is one whose masks would not hold. A folded layer in floats trains without the batch norm; one whose weight is rounded
+takes it out again for training (ch train --train-norms).";
 
     fn read(_: &mut Reader) -> Self {
         Self
@@ -50,7 +51,7 @@ is, and so is one whose masks would not hold. What training does afterwards diff
         let names: Vec<String> = graph
             .nodes()
             .iter()
-            .filter(|node| statistics(&node.op).is_some())
+            .filter(|node| norm_eps(&node.op).is_some())
             .map(|node| node.name.clone())
             .collect();
         let mut folded = 0;
@@ -72,15 +73,6 @@ is, and so is one whose masks would not hold. What training does afterwards diff
     }
 }
 
-/// The channels and ε of a batch norm.
-fn statistics(op: &Op) -> Option<f64> {
-    match op {
-        Op::BatchNorm1d(op) => Some(op.eps),
-        Op::BatchNorm2d(op) => Some(op.eps),
-        _ => None,
-    }
-}
-
 /// Folds one batch norm; the name of the layer that took it in, or why it cannot be.
 fn fold(graph: &mut Graph, id: NodeId) -> Result<String, String> {
     let norm = graph.node(id);
@@ -90,7 +82,7 @@ fn fold(graph: &mut Graph, id: NodeId) -> Result<String, String> {
         return Err(format!("follows {} ({})", layer.name, layer.op.name()));
     }
     // A linear over [N, L, C] has its channels last, and the norm its channels second: they are not the same axis.
-    if matches!(layer.op, Op::Linear(_)) && !is_matrix(graph, id) {
+    if !makes_channels(graph, id) {
         return Err(format!("{} has its channels on another axis", layer.name));
     }
     if graph.users(input).len() > 1 {
@@ -102,62 +94,12 @@ fn fold(graph: &mut Graph, id: NodeId) -> Result<String, String> {
     if !norm.masks.is_empty() || layer.masks.contains_key("bias") {
         return Err("has masks; make them permanent before".to_owned());
     }
-    let [scale, shift] = scale_and_shift(norm).ok_or("its parameters are missing")?;
-    let (params, op) = folded(layer, &scale, &shift).ok_or("the layer's parameters are missing")?;
     let name = layer.name.clone();
-    let target = graph.node_mut(input.node);
-    (target.params, target.op) = (params, op);
-    graph.replace_uses(id.into(), input);
-    graph.remove(id).map_err(|error| error.to_string())?;
+    graph.fold_norm(id).ok_or("parameters are missing")?;
     Ok(name)
 }
 
-fn is_matrix(graph: &Graph, id: NodeId) -> bool {
-    ir::verify(graph).is_ok_and(|verified| verified.input_types(id)[0].shape.rank() == 2)
-}
-
-/// `y = x·scale + shift` in double precision.
-pub(crate) fn scale_and_shift(norm: &Node) -> Option<[Vec<f64>; 2]> {
-    let eps = statistics(&norm.op)?;
-    let values = |port: &str| norm.params.get(port).map(Tensor::values);
-    let (gamma, beta) = (values("weight")?, values("bias")?);
-    let (mean, var) = (values("running_mean")?, values("running_var")?);
-    let scale: Vec<f64> = gamma
-        .iter()
-        .zip(var)
-        .map(|(&gamma, &var)| f64::from(gamma) / (f64::from(var) + eps).sqrt())
-        .collect();
-    let shift = (0..beta.len())
-        .map(|c| f64::from(beta[c]) - f64::from(mean[c]) * scale[c])
-        .collect();
-    Some([scale, shift])
-}
-
-/// The layer's parameters and operator with the batch norm in them.
-fn folded(
-    layer: &Node,
-    scale: &[f64],
-    shift: &[f64],
-) -> Option<(std::collections::BTreeMap<String, Tensor>, Op)> {
-    let mut params = layer.params.clone();
-    let weight = params.get_mut("weight")?;
-    let per_channel = weight.values().len() / scale.len();
-    for (values, scale) in weight.values_mut().chunks_exact_mut(per_channel).zip(scale) {
-        for value in values {
-            *value = (f64::from(*value) * scale) as f32;
-        }
-    }
-    let bias = layer.params.get("bias").map(Tensor::values);
-    let values = (0..scale.len())
-        .map(|c| (bias.map_or(0.0, |bias| f64::from(bias[c])) * scale[c] + shift[c]) as f32)
-        .collect();
-    params.insert("bias".to_owned(), Tensor::new(vec![scale.len()], values)?);
-    let mut op = layer.op.clone();
-    match &mut op {
-        Op::Linear(op) => op.bias = true,
-        Op::Conv1d(op) => op.bias = true,
-        Op::Conv2d(op) => op.bias = true,
-        _ => return None,
-    }
-    Some((params, op))
+fn makes_channels(graph: &Graph, id: NodeId) -> bool {
+    let input = graph.node(id).inputs[0];
+    ir::verify(graph).is_ok_and(|verified| ir::makes_channels(&verified, input))
 }

@@ -17,7 +17,6 @@ mod walk;
 pub use calibrate::Calibrate;
 pub use correct_bias::CorrectBias;
 pub use fuse_batch_norm::FuseBatchNorm;
-pub(crate) use fuse_batch_norm::scale_and_shift;
 pub use fuse_lora_weights::FuseLoraWeights;
 pub use gptq::Gptq;
 pub use insert_lora_adapter::InsertLoraAdapter;

@@ -73,16 +73,19 @@ fn trained() -> ir::Graph {
     network.to_graph()
 }
 
+const LOSS: &str = "method = \"loss\"";
+const MSE: &str = "method = \"mse\"";
+
 /// The network after quantising to so many bits, 8 for what flows in, and calibrating on some threads.
 fn calibrated(
     mut graph: ir::Graph,
     bits: u32,
-    method: &str,
+    keys: &str,
     threads: usize,
 ) -> (ir::Graph, Vec<passes::StepReport>) {
     let data = jets();
     let rules = quantize(&["linear", "batch_norm1d"], bits);
-    let keys = format!("method = \"{method}\"\nunsigned = true\nnum_samples = 512\n");
+    let keys = format!("{keys}\nunsigned = true\nnum_samples = 512\n");
     let rules = rules.replace("[quantize]\n", "[quantize]\ninput_width = 8\n");
     let passes = format!("{rules}[calibrate]\n{keys}");
     let table = config::Table::parse(&passes).unwrap();
@@ -98,12 +101,12 @@ fn calibrated(
 fn the_loss_falls_below_that_of_mse_where_bits_are_few() {
     let trained = trained();
     for bits in [6, 4, 3, 2] {
-        let calibrated = |bits, method, threads| calibrated(trained.clone(), bits, method, threads);
-        let (graph, reports) = calibrated(bits, "loss", 1);
+        let calibrated = |bits, keys, threads| calibrated(trained.clone(), bits, keys, threads);
+        let (graph, reports) = calibrated(bits, LOSS, 1);
         let [before, after] =
             ["loss_mse", "loss_calibrated"].map(|key| fact(&reports, "calibrate", key));
         assert!(after < before, "{bits} bits: {after}, {before} by mse");
-        let (by_mse, _) = calibrated(bits, "mse", 1);
+        let (by_mse, _) = calibrated(bits, MSE, 1);
         assert_ne!(graph, by_mse, "{bits} bits");
         for (own, other) in graph.nodes().iter().zip(by_mse.nodes()) {
             assert_eq!(own.params, other.params, "weights are not touched");
@@ -115,15 +118,77 @@ fn the_loss_falls_below_that_of_mse_where_bits_are_few() {
     }
 }
 
+/// The scores of five classes of the first 512 training rows.
+fn scores(graph: &ir::Graph) -> Vec<Vec<f64>> {
+    let rows = jets().train.head(512);
+    let mut network = engine::Network::new(graph.clone(), 1).unwrap();
+    let inputs = gather(rows.elements(), rows.indices());
+    let plan = network.run(engine::PlanOptions::eval(512), &inputs);
+    let scores = plan.unwrap().output(0);
+    let rows = scores.chunks_exact(5);
+    rows.map(|row| row.iter().map(|&x| x.into()).collect())
+        .collect()
+}
+
+fn log_softmax(scores: &[f64]) -> Vec<f64> {
+    let sum: f64 = scores.iter().map(|x| x.exp()).sum();
+    scores.iter().map(|x| x - sum.ln()).collect()
+}
+
+/// By distance, what it says of a network's answers.
+fn distances(exact: &[Vec<f64>], got: &[Vec<f64>], labels: &[u32]) -> [(&'static str, f64); 3] {
+    let (mut divergence, mut cross_entropy, mut error, mut squares) = (0.0, 0.0, 0.0, 0.0);
+    for ((exact, got), &label) in exact.iter().zip(got).zip(labels) {
+        let (ln_p, ln_q) = (log_softmax(exact), log_softmax(got));
+        let terms = ln_p.iter().zip(&ln_q);
+        divergence += terms.map(|(p, q)| p.exp() * (p - q)).sum::<f64>() / 512.0;
+        cross_entropy -= ln_q[label as usize] / 512.0;
+        error += exact
+            .iter()
+            .zip(got)
+            .map(|(x, y)| (x - y).powi(2))
+            .sum::<f64>();
+        squares += exact.iter().map(|x| x.powi(2)).sum::<f64>();
+    }
+    [
+        ("divergence", divergence),
+        ("labels", cross_entropy),
+        ("squared", error / squares),
+    ]
+}
+
+#[test]
+fn every_distance_is_measured_and_lowered() {
+    let trained = trained();
+    let rows = jets().train.head(512);
+    let (by_mse, _) = calibrated(trained.clone(), 3, MSE, 1);
+    let labels = rows.labels_of(rows.indices());
+    let expected = distances(&scores(&trained), &scores(&by_mse), &labels);
+    let losses = |distance: &str| {
+        let keys = format!("distance = \"{distance}\"");
+        let (_, reports) = calibrated(trained.clone(), 3, &keys, 1);
+        ["loss_mse", "loss_calibrated"].map(|key| fact(&reports, "calibrate", key))
+    };
+    for (distance, expected) in expected {
+        let [before, after] = losses(distance);
+        let is_near = (before - expected).abs() < 1e-3 * expected;
+        assert!(is_near, "{distance}: {before}, by hand {expected}");
+        assert!(after < before, "{distance}: {after}, {before} by mse");
+    }
+    // The temperature that suits best may be 1.
+    let [tempered, _] = losses("tempered");
+    assert!(tempered < 1.001 * expected[0].1, "{tempered} {expected:?}");
+}
+
 #[test]
 fn formats_by_loss_are_the_same_on_any_number_of_threads() {
-    let on_threads = |threads| calibrated(trained(), 3, "loss", threads).0;
+    let on_threads = |threads| calibrated(trained(), 3, LOSS, threads).0;
     assert_eq!(on_threads(1), on_threads(3));
 }
 
 #[test]
 fn two_bits_do_not_end_in_the_same_answer_for_every_row() {
-    let (graph, _) = calibrated(trained(), 2, "loss", 1);
+    let (graph, _) = calibrated(trained(), 2, LOSS, 1);
     let rows = jets().train.head(64);
     let mut network = engine::Network::new(graph, 1).unwrap();
     let inputs = gather(rows.elements(), rows.indices());

@@ -147,4 +147,21 @@ mod tests {
             (2, 2, 80)
         );
     }
+
+    #[test]
+    fn what_is_larger_than_the_cache_evicts_nothing() {
+        let mut cache = Activations::new(1, 100);
+        let large = Arc::new(vec![vec![0.0; 20], vec![0.0; 6]]);
+        let exact = Arc::new(vec![vec![0.0; 20], vec![0.0; 5]]);
+        for _ in 0..2 {
+            cache.admit(0, &[1], &values(1.0));
+        }
+        for _ in 0..2 {
+            assert!(!cache.admit(0, &[2], &large), "104 bytes of 100");
+        }
+        assert_eq!(cache.longest(0, &[1]), Some((1, values(1.0))));
+        cache.admit(0, &[3], &exact);
+        assert!(cache.admit(0, &[3], &exact), "100 bytes of 100");
+        assert_eq!((cache.entries[0].len(), cache.bytes), (1, 100));
+    }
 }

@@ -92,4 +92,18 @@ mod tests {
         let mean = shares.iter().sum::<f64>() / 200.0;
         assert!(mean < 0.06, "{mean}");
     }
+
+    /// `(between − free · (total − between) / rest) / total`, by hand: 16 and 20, then 48 and 50 of squares.
+    #[test]
+    fn shares_are_those_of_an_analysis_of_variance() {
+        let even = [("a", 1.0), ("a", 3.0), ("b", 5.0), ("b", 7.0)];
+        let uneven = [("a", 1.0), ("a", 2.0), ("a", 3.0), ("b", 10.0)];
+        for (values, expected) in [(even, (16.0 - 2.0) / 20.0), (uneven, (48.0 - 1.0) / 50.0)] {
+            for shift in [0.0, -20.0, 100.0] {
+                let values = values.iter();
+                let found = explained(values.map(|(group, x)| ((*group).to_owned(), x + shift)));
+                assert!((found - expected).abs() < 1e-9, "{found}, {expected}");
+            }
+        }
+    }
 }

@@ -93,7 +93,7 @@ fn a_wait_for_the_making_of_a_study_is_told() {
         panic!("{told:?}");
     };
     let expected = format!("which process {process} at 127.0.0.1 holds");
-    assert!(line.contains("waiting since"), "{line}");
+    assert!(line.contains("still waiting after"), "{line}");
     assert!(
         line.contains("the lock under which studies are made"),
         "{line}"

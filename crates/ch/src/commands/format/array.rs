@@ -1,6 +1,7 @@
 //! A whole array, from file to file.
 
 use super::summary;
+use crate::missing;
 use crate::output::json_text;
 use crate::output::number::rounded;
 use anyhow::{Context, bail};
@@ -15,6 +16,8 @@ pub fn round(
     output: &Path,
     as_json: bool,
 ) -> anyhow::Result<String> {
+    missing::check(input)?;
+    missing::check_output(output)?;
     let npy::Array { shape, values } = npy::read(input)?;
     if let Some(index) = values.iter().position(|value| value.is_nan()) {
         let file = input.display();

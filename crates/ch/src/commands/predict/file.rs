@@ -1,5 +1,6 @@
 //! The file of predictions: outputs, the predicted classes and the labels, in the kind that its ending names.
 
+use crate::missing;
 use anyhow::{Context, Result, bail};
 use interop::npy::{self, Numbers, Values};
 use interop::npz;
@@ -42,13 +43,7 @@ impl Kind {
                 endings.join(", ")
             );
         };
-        let parent = path.parent().filter(|folder| folder != &Path::new(""));
-        if let Some(folder) = parent.filter(|folder| !folder.is_dir()) {
-            bail!("--out {shown}: there is no folder {}", folder.display());
-        }
-        if path.is_dir() {
-            bail!("--out {shown}: is a folder; name a file in it");
-        }
+        missing::check_output(path)?;
         Ok(*kind)
     }
 }

@@ -11,7 +11,7 @@ use engine::Network;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use train::{Ending, Outcome};
+use train::{Ending, Learner, Outcome};
 
 /// One training.
 pub struct TrainRun<'a> {
@@ -37,11 +37,11 @@ impl TrainRun<'_> {
     /// Trains and writes `run.json` before and after; a run that is finished is left as it is.
     pub fn fit(
         &self,
-        graph: ir::Graph,
+        learner: &Learner,
         stop: &AtomicBool,
         console: &mut Console,
     ) -> Result<Trained> {
-        let mut network = pipeline::open_learner(self.settings, graph)?;
+        let mut network = pipeline::open_learner(self.settings, learner)?;
         let mut fit = pipeline::fit_config(self.settings, self.folder)?;
         if pipeline::has_adapters(network.graph()) {
             let train_base = json!(self.settings.train_base);

@@ -16,11 +16,11 @@ use crate::{pipeline, rows};
 use anyhow::{Context, Result, bail};
 use data::{Dataset, Preparation};
 use fit::{TrainRun, Trained};
-use ir::{Graph, Op};
+use ir::Op;
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 pub use sweep::{COLUMNS as SWEEP_COLUMNS, SUMMARY_COLUMNS};
-use train::{Ending, Outcome};
+use train::{Ending, Learner, Outcome};
 
 /// Arguments of `ch train`.
 #[derive(clap::Args)]
@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let data = rows::open(settings, true, &mut console)?;
     note_short_batch(settings, &data, &mut console);
     let graph = pipeline::open_classifier(settings, &data, &mut console)?;
-    let graph = pipeline::learnable(settings, graph);
+    let learner = pipeline::learner(settings, &data, graph)?;
     let folder = match earlier {
         Some(earlier) => earlier.folder,
         None => Folder::create(settings)?,
@@ -78,11 +78,11 @@ pub fn run(args: &Args) -> Result<Output> {
         folder: &folder.software(),
     };
     let stop = stop_flag()?;
-    let trained = training.fit(graph.clone(), &stop, &mut console)?;
+    let trained = training.fit(&learner, &stop, &mut console)?;
     if trained.outcome.ending == Ending::Done {
-        note_dead_outputs(settings, &graph, &data, &trained.outcome, &mut console)?;
+        note_dead_outputs(settings, &learner, &data, &trained.outcome, &mut console)?;
     }
-    let tested = save_graph(settings, &graph, &data, &trained, &mut console)?;
+    let tested = save_graph(settings, &learner, &data, &trained, &mut console)?;
     let text = if args.output.json {
         json_text(&trained.facts)?
     } else {
@@ -99,13 +99,13 @@ pub fn run(args: &Args) -> Result<Output> {
 /// too. The last checkpoint gets one as well.
 fn save_graph(
     settings: &Settings,
-    graph: &Graph,
+    learner: &Learner,
     data: &Dataset,
     trained: &Trained,
     console: &mut Console,
 ) -> Result<PathBuf> {
     let best = &trained.outcome.best;
-    if !pipeline::is_changed(settings, &data.info, graph) || !best.exists() {
+    if !pipeline::is_changed(settings, &data.info, &learner.graph) || !best.exists() {
         return Ok(best.clone());
     }
     for checkpoint in [best.clone(), best.with_file_name("last.ckpt")] {
@@ -113,8 +113,7 @@ fn save_graph(
         let is_done = trained.was_finished && path.exists();
         if checkpoint.exists() && !is_done {
             let weights = interop::checkpoint::read(&checkpoint, None)?.tensors;
-            let learn = pipeline::learn_scales(settings);
-            let graph = train::trained_graph(graph, learn, &weights)?;
+            let graph = learner.trained(&weights)?;
             let file = passes::interface::graph_file(&graph, &Preparation::of(&data.info))?;
             write_file(&path, &file, console)?;
         }
@@ -125,18 +124,19 @@ fn save_graph(
 /// Notes outputs of the best network that a last ReLU holds at zero on every validation row.
 fn note_dead_outputs(
     settings: &Settings,
-    graph: &Graph,
+    learner: &Learner,
     data: &Dataset,
     outcome: &Outcome,
     console: &mut Console,
 ) -> Result<()> {
+    let graph = &learner.graph;
     let verified = ir::verify(graph)?;
     let last = verified.output_values().first();
     let ends_in_relu = last.is_some_and(|last| matches!(graph.node(last.node).op, Op::Relu(_)));
     if !ends_in_relu || !outcome.best.exists() {
         return Ok(());
     }
-    let mut network = pipeline::open_learner(settings, graph.clone())?;
+    let mut network = pipeline::open_learner(settings, learner)?;
     let best = interop::checkpoint::read(&outcome.best, None)?;
     train::load_weights(&mut network, &best.tensors)?;
     let (_, outputs) = train::evaluate_outputs(&mut network, &data.val)?;

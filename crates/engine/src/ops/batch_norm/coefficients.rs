@@ -15,6 +15,8 @@ pub(crate) struct NormCoefficients {
     pub(super) running_mean: Range<usize>,
     pub(super) running_var: Range<usize>,
     pub(super) eps: f64,
+    /// γ counts by its size alone: the scales of a format take the factors in.
+    is_positive: bool,
     scale_format: Option<Format>,
     shift_format: Option<Format>,
 }
@@ -34,8 +36,32 @@ impl NormCoefficients {
             running_mean: param("running_mean"),
             running_var: param("running_var"),
             eps,
+            is_positive: false,
             scale_format: node.formats.get("weight").cloned(),
             shift_format: node.formats.get("bias").cloned(),
+        }
+    }
+
+    /// The same with positive factors, whatever the sign of γ.
+    pub(super) fn positive(self) -> Self {
+        Self {
+            is_positive: true,
+            ..self
+        }
+    }
+
+    /// The factor γ of a channel.
+    pub(super) fn gamma(&self, state: &State, c: usize) -> f64 {
+        f64::from(state.trained[self.weight.start + c] * self.sign(state, c))
+    }
+
+    /// −1 where the factor of a channel is −γ.
+    pub(super) fn sign(&self, state: &State, c: usize) -> f32 {
+        let is_negative = state.trained[self.weight.start + c] < 0.0;
+        if self.is_positive && is_negative {
+            -1.0
+        } else {
+            1.0
         }
     }
 
@@ -60,9 +86,8 @@ impl NormCoefficients {
         exact: [&mut [f32]; 2],
         rounded: [&mut [f32]; 2],
     ) {
-        let gamma = &state.trained[self.weight.clone()];
         let beta = &state.trained[self.bias.clone()];
-        let scale = |c: usize| f64::from(gamma[c]) * inv_std(c);
+        let scale = |c: usize| self.gamma(state, c) * inv_std(c);
         let shift = |c: usize| f64::from(beta[c]) - f64::from(mean[c]) * scale(c);
         let ([exact_scale, exact_shift], [rounded_scale, rounded_shift]) = (exact, rounded);
         write_rounded(

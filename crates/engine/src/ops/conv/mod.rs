@@ -7,7 +7,7 @@ use super::Site;
 use super::activation::{clamp_in_place, mask_by_relu};
 use super::batch_norm::NormCoefficients;
 use super::linear::prepare_bias;
-use super::param::pass_gradient;
+use super::param::{FoldedWeight, pass_gradient};
 use crate::rounding::Rounding;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
@@ -31,6 +31,7 @@ pub(crate) struct Conv {
     ceiling: f32,
     skips_bias: bool,
     norm: Option<NormCoefficients>,
+    folded: Option<FoldedWeight>,
 }
 
 pub(crate) fn conv1d(op: &ir::ops::conv::Conv1d, site: &Site) -> Conv {
@@ -88,13 +89,24 @@ impl Conv {
             bias_format: site.rounding("bias"),
             relu: site.fusion.relu,
             ceiling: site.fusion.ceiling(),
-            skips_bias: site.fusion.skips_bias,
+            skips_bias: site.fusion.skips_bias || site.folded_norm().is_some(),
             norm: site
                 .fusion
                 .folded_norm
                 .map(|norm| NormCoefficients::of(norm, site.graph(), site.state)),
+            folded: FoldedWeight::of(site, shape.out_channels),
             out_channels: shape.out_channels,
             kernel: Kernel::new(shape, freedom),
+        }
+    }
+
+    /// The convolution with its weight as it is trained.
+    pub fn product(self) -> Self {
+        Self {
+            weight_format: None,
+            relu: false,
+            folded: None,
+            ..self
         }
     }
 
@@ -104,14 +116,15 @@ impl Conv {
     }
 
     /// The lengths of the prepared parts: weights as used where they are not those trained, weights as the kernel packs
-    /// them, and the bias.
-    fn prepared_lens(&self) -> [usize; 3] {
+    /// them, the bias, and the weights with a norm folded into them, before they are rounded.
+    fn prepared_lens(&self) -> [usize; 4] {
         let used = if self.changes_weight() {
             self.weight.len()
         } else {
             0
         };
-        [used, self.kernel.packed_len(), self.out_channels]
+        let folded = self.folded.as_ref().map_or(0, FoldedWeight::prepared_len);
+        [used, self.kernel.packed_len(), self.out_channels, folded]
     }
 
     /// The weights and the bias row to use.
@@ -121,9 +134,10 @@ impl Conv {
         memory: &Memory<'a>,
     ) -> (WeightParts<'a>, Option<&'a [f32]>) {
         let prepared = &memory.prepared[wires.prepared.clone()];
-        let [used_len, packed_len, _] = self.prepared_lens();
+        let [used_len, packed_len, bias_len, _] = self.prepared_lens();
         let (used, rest) = prepared.split_at(used_len);
-        let (packed, bias) = rest.split_at(packed_len);
+        let (packed, rest) = rest.split_at(packed_len);
+        let bias = &rest[..bias_len];
         let adds_bias = self.norm.is_some() || (!self.bias.is_empty() && !self.skips_bias);
         let used = if self.changes_weight() {
             used
@@ -152,10 +166,15 @@ impl Conv {
         self.kernel
             .backward_weight(x, dy, weight_grad, bias_grad, scratch);
         if let Some(rounding) = &self.weight_format {
-            pass_gradient(rounding, &self.weight, &self.weight_shape, memory);
+            let prepared = &memory.prepared[wires.prepared.clone()];
+            let [_, _, _, folded_len] = self.prepared_lens();
+            let folded = self.folded.as_ref();
+            let folded =
+                folded.map(|folded| folded.parts(&prepared[prepared.len() - folded_len..]));
+            pass_gradient(rounding, &self.weight, &self.weight_shape, folded, memory);
         }
         if let (Some(rounding), true) = (&self.bias_format, has_bias) {
-            pass_gradient(rounding, &self.bias, &[self.out_channels], memory);
+            pass_gradient(rounding, &self.bias, &[self.out_channels], None, memory);
         }
     }
 }
@@ -194,9 +213,17 @@ impl Step for Conv {
 
     fn prepare(&self, state: &State, prepared: &mut [f32]) {
         let own = &state.trained[self.weight.clone()];
-        let [used_len, packed_len, _] = self.prepared_lens();
+        let [used_len, packed_len, bias_len, _] = self.prepared_lens();
         let (used, rest) = prepared.split_at_mut(used_len);
-        let (packed, bias) = rest.split_at_mut(packed_len);
+        let (packed, rest) = rest.split_at_mut(packed_len);
+        let (bias, rest) = rest.split_at_mut(bias_len);
+        let own = match &self.folded {
+            Some(folded) => {
+                folded.prepare(state, rest);
+                folded.parts(rest).0
+            }
+            None => own,
+        };
         match &self.weight_format {
             Some(rounding) => rounding.round(state, own, &self.weight_shape, used),
             None if self.norm.is_some() => used.copy_from_slice(own),

@@ -5,7 +5,6 @@ mod descent;
 mod point;
 mod target;
 
-use super::fuse_batch_norm::scale_and_shift;
 use super::sampling::{Sampling, Seen, decibels, exact_twin};
 use super::walk::Walk;
 use crate::{Context, Pass, PassError, PassReport};
@@ -17,7 +16,7 @@ use descent::{Descent, Movable};
 use format::Format;
 use ir::{Graph, Node, NodeId, Op, Tensor, verify};
 use std::collections::BTreeSet;
-use target::Target;
+use target::{Distance, Target};
 
 /// `[passes.calibrate]`: see [`Pass::DOC`].
 pub struct Calibrate {
@@ -25,6 +24,7 @@ pub struct Calibrate {
     sampling: Sampling,
     observed: Observed,
     unsigned: bool,
+    distance: Distance,
 }
 
 /// Signal-to-noise ratio in decibels above which a format stays where its values put it: of 40 dB, a hundredth of the
@@ -60,8 +60,11 @@ minifloat) that suits the values there: weights and biases as they are, activati
 Nodes are done in order, each seeing what the nodes before it give with their new formats. loss then tries steps of one on
 every port whose rounding is not negligible, and on the input and the weight of a layer together, and keeps what lowers the
 loss by a thousandth, until nothing does; it starts from the formats of mse and from all of them shifted, and takes the best
-end. The loss of a network that classifies is the divergence of its probabilities from those without rounding, at the
-temperature that suits best; of others, the squared error of the results relative to their squares.
+end. The loss of a network that classifies is a distance of its answers:
+  tempered    the divergence of its probabilities from those without rounding, at the temperature that suits best
+  divergence  the same at temperature 1
+  labels      the cross-entropy with the labels of the rows
+  squared     the squared error of the scores relative to their squares, which is the loss of all other networks
 
 Example:
   [passes.calibrate]
@@ -82,10 +85,10 @@ After:
   fc = linear(act: integer(8, 8, false)) { in_features = 2, out_features = 1, weight: integer(8, 11) }
   return fc
 
-Config: method, default loss; percentile, default 0.999; num_samples, default 1024; split, default train; nodes, a list of
-names, default all; unsigned, default false; observe, quantized (default) or float: whether activations come from the
-network as quantised so far or from one without rounding. A loss is measured on num_samples rows, or on as many as take 2^32
-multiply-accumulates, but at least 64; with 2^42 in all, what is best by then stays.
+Config: method, default loss; distance, default tempered; percentile, default 0.999; num_samples, default 1024; split, default
+train; nodes, a list of names, default all; unsigned, default false; observe, quantized (default) or float: whether
+activations come from the network as quantised so far or from one without rounding. A loss is measured on num_samples rows, or
+on as many as take 2^32 multiply-accumulates, but at least 64; with 2^42 in all, what is best by then stays.
 
 Reads: the graph, rows of the dataset; without a dataset only parameters are looked at, by mse. Writes: formats.
 
@@ -107,11 +110,18 @@ num_samples times its elements.";
             ("quantized", Observed::Quantized),
             ("float", Observed::Float),
         ];
+        let distances = [
+            ("tempered", Distance::Tempered),
+            ("divergence", Distance::Divergence),
+            ("labels", Distance::Labels),
+            ("squared", Distance::Squared),
+        ];
         Self {
             method: reader.choice("method", &methods).unwrap_or(Method::Loss),
             sampling: Sampling::read(reader, 1024),
             observed: reader.choice("observe", &observed).unwrap_or_default(),
             unsigned: reader.flag("unsigned").unwrap_or(false),
+            distance: reader.choice("distance", &distances).unwrap_or_default(),
         }
     }
 
@@ -144,7 +154,7 @@ num_samples times its elements.";
         if ports.is_empty() {
             return Ok(table.report());
         }
-        let losses = descend(graph, &exact, (&chosen, &ports), rows, context.threads)?;
+        let losses = self.descend(graph, &exact, (&chosen, &ports), rows, context.threads)?;
         let mut table = Calibrated::default();
         let mut choices = choices.iter();
         source.for_each_port(graph, &chosen, |graph, (id, port), values| {
@@ -205,30 +215,6 @@ fn movable(graph: &Graph, nodes: &[NodeId], choices: &[Choice]) -> Vec<Movable> 
     pairs.map(|(port, _)| port).collect()
 }
 
-/// Moves the points of ports of some nodes to where the loss is least.
-fn descend(
-    graph: &mut Graph,
-    exact: &Graph,
-    (nodes, ports): (&[NodeId], &[Movable]),
-    rows: &Split,
-    threads: usize,
-) -> Result<Losses, PassError> {
-    let macs = row_macs(exact)?;
-    let rows = rows.head(quotient(MAX_MACS, macs).max(MIN_ROWS));
-    let mut walk = Walk::new(graph, nodes, &rows, threads)?;
-    let target = Target::of(exact, &rows, &walk)?;
-    let max_evaluations = quotient(MAX_TOTAL_MACS, macs * rows.len() as u64);
-    let mut descent = Descent::new(graph, &mut walk, &target, ports, max_evaluations)?;
-    let before = descent.loss();
-    descent.search()?;
-    Ok(Losses {
-        before,
-        after: descent.loss(),
-        evaluations: descent.evaluations(),
-        rows: rows.len(),
-    })
-}
-
 /// Multiply-accumulates of a network on one row, at least 1.
 fn row_macs(graph: &Graph) -> Result<u64, PassError> {
     let verified = verify(graph)?;
@@ -258,6 +244,31 @@ struct Choice {
 }
 
 impl Calibrate {
+    /// Moves the points of ports of some nodes to where the loss is least.
+    fn descend(
+        &self,
+        graph: &mut Graph,
+        exact: &Graph,
+        (nodes, ports): (&[NodeId], &[Movable]),
+        rows: &Split,
+        threads: usize,
+    ) -> Result<Losses, PassError> {
+        let macs = row_macs(exact)?;
+        let rows = rows.head(quotient(MAX_MACS, macs).max(MIN_ROWS));
+        let mut walk = Walk::new(graph, nodes, &rows, threads)?;
+        let target = Target::of(exact, &rows, &walk, self.distance)?;
+        let max_evaluations = quotient(MAX_TOTAL_MACS, macs * rows.len() as u64);
+        let mut descent = Descent::new(graph, &mut walk, &target, ports, max_evaluations)?;
+        let before = descent.loss();
+        descent.search()?;
+        Ok(Losses {
+            before,
+            after: descent.loss(),
+            evaluations: descent.evaluations(),
+            rows: rows.len(),
+        })
+    }
+
     fn choose(&self, node: &Node, port: &str, values: Option<&[f32]>) -> Choice {
         let before = node.formats[port].clone();
         let as_it_is = |why: &'static str| Choice {
@@ -345,7 +356,7 @@ fn values(
 /// The values of a parameter that its format rounds: of a batch norm, what it multiplies by and adds.
 fn parameter(node: &Node, port: &str) -> Option<Vec<f32>> {
     if matches!(node.op, Op::BatchNorm1d(_) | Op::BatchNorm2d(_)) {
-        let [scale, shift] = scale_and_shift(node)?;
+        let [scale, shift] = ir::scale_and_shift(node)?;
         let values = if port == "weight" { scale } else { shift };
         return Some(values.into_iter().map(|v| v as f32).collect());
     }

@@ -6,6 +6,22 @@ use data::Split;
 use engine::Plan;
 use ir::{Graph, Verified, verify};
 use kernels::softmax::{log_softmax, softmax};
+use std::ops::RangeInclusive;
+
+/// The distance of answers that is the loss of a network that classifies; the loss of any other is the squared error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Distance {
+    /// Kullback-Leibler divergence of the classes at the temperature that suits best, so that it is no use to answer the
+    /// same to every row, which a network with wrong scales could gain by.
+    #[default]
+    Tempered,
+    /// Kullback-Leibler divergence of the classes.
+    Divergence,
+    /// Cross-entropy with the labels of the rows, whatever the network without rounding says.
+    Labels,
+    /// Squared error of the scores relative to their squares.
+    Squared,
+}
 
 /// The answers of the network without rounding, block after block of rows.
 pub enum Target {
@@ -14,6 +30,8 @@ pub enum Target {
         classes: usize,
         /// Rows of all blocks.
         rows: usize,
+        /// True to take the temperature that suits best.
+        is_tempered: bool,
         /// By block: the probabilities, and the sum of `p ln p` over them.
         blocks: Vec<(Vec<f32>, f64)>,
     },
@@ -29,41 +47,53 @@ pub enum Target {
 impl Target {
     /// The answers of `exact`, the network without rounding. It classifies when its only result has a score for each
     /// class, and the rows are of more than one.
-    pub fn of(exact: &Graph, rows: &Split, walk: &Walk) -> Result<Self, PassError> {
+    pub fn of(
+        exact: &Graph,
+        rows: &Split,
+        walk: &Walk,
+        distance: Distance,
+    ) -> Result<Self, PassError> {
         let mut whole = walk.compiled(exact, &[])?;
         let blocks: Vec<Vec<Vec<f32>>> = (0..walk.blocks().len())
             .map(|block| Ok(outputs(walk.run(&mut whole, block)?)))
             .collect::<Result<_, PassError>>()?;
         let labels = rows.labels_of(rows.indices());
-        Ok(match classes(&verify(exact)?, &labels) {
-            Some(classes) => Self::Classes {
-                classes,
-                rows: rows.len(),
-                blocks: blocks
-                    .iter()
-                    .map(|block| probabilities(classes, &block[0]))
-                    .collect(),
-            },
-            None => Self::Results {
-                squares: squares(&blocks),
-                blocks,
-            },
+        let classes = classes(&verify(exact)?, &labels);
+        let Some(classes) = classes.filter(|_| distance != Distance::Squared) else {
+            let squares = squares(&blocks);
+            return Ok(Self::Results { blocks, squares });
+        };
+        let blocks = if distance == Distance::Labels {
+            let parts = walk.blocks().map(|indices| rows.labels_of(indices));
+            parts.map(|labels| certainties(classes, &labels)).collect()
+        } else {
+            let scores = blocks.iter().map(|block| &block[0]);
+            scores
+                .map(|scores| probabilities(classes, scores))
+                .collect()
+        };
+        Ok(Self::Classes {
+            classes,
+            rows: rows.len(),
+            is_tempered: distance == Distance::Tempered,
+            blocks,
         })
     }
 
-    /// The part of a block in the loss. Of a network that classifies it is the Kullback-Leibler divergence of the classes at the
-    /// temperature that suits best, so that it is no use to answer the same to every row, which a network with wrong
-    /// scales could gain by; of any other, the squared error relative to the squares.
+    /// The part of a block in the loss.
     pub fn loss(&self, block: usize, plan: &Plan) -> f64 {
         let got = outputs(plan);
         match self {
             Self::Classes {
                 classes,
                 rows,
+                is_tempered,
                 blocks,
             } => {
                 let (exact, own) = &blocks[block];
-                (own + min_cross_entropy(*classes, exact, &got[0])) / *rows as f64
+                let temperatures = if *is_tempered { TEMPERATURES } else { 0..=0 };
+                let cross_entropy = min_cross_entropy(*classes, exact, &got[0], &temperatures);
+                (own + cross_entropy) / *rows as f64
             }
             Self::Results { blocks, squares } => {
                 let pairs = blocks[block].iter().zip(&got);
@@ -99,6 +129,15 @@ fn probabilities(classes: usize, scores: &[f32]) -> (Vec<f32>, f64) {
     (p, own)
 }
 
+/// Probabilities of one for the classes that labels name, and the sum of `p ln p` over them.
+fn certainties(classes: usize, labels: &[u32]) -> (Vec<f32>, f64) {
+    let mut p = vec![0.0; classes * labels.len()];
+    for (p, &label) in p.chunks_exact_mut(classes).zip(labels) {
+        p[label as usize] = 1.0;
+    }
+    (p, 0.0)
+}
+
 fn squares(blocks: &[Vec<Vec<f32>>]) -> Vec<f64> {
     let of_result = |result: usize| {
         let values = blocks.iter().flat_map(|block| &block[result]);
@@ -110,10 +149,15 @@ fn squares(blocks: &[Vec<Vec<f32>>]) -> Vec<f64> {
 }
 
 /// Powers of two that scores are multiplied by to find the temperature.
-const TEMPERATURES: std::ops::RangeInclusive<i32> = -6..=3;
+const TEMPERATURES: RangeInclusive<i32> = -6..=3;
 
 /// The least cross-entropy over the temperatures. It is convex in the factor, so that a walk downhill from 1 finds it.
-fn min_cross_entropy(classes: usize, exact: &[f32], scores: &[f32]) -> f64 {
+fn min_cross_entropy(
+    classes: usize,
+    exact: &[f32],
+    scores: &[f32],
+    temperatures: &RangeInclusive<i32>,
+) -> f64 {
     let (mut scaled, mut ln_q) = (scores.to_vec(), vec![0.0; scores.len()]);
     let mut at = |power: i32| {
         let factor = 2.0_f32.powi(power);
@@ -126,7 +170,7 @@ fn min_cross_entropy(classes: usize, exact: &[f32], scores: &[f32]) -> f64 {
     let first = at(0);
     let mut descend = |step: i32| {
         let (mut power, mut best) = (step, first);
-        while TEMPERATURES.contains(&power) {
+        while temperatures.contains(&power) {
             let next = at(power);
             if next >= best {
                 break;

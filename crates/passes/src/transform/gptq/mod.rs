@@ -3,6 +3,8 @@
 mod factor;
 mod grid;
 mod hessian;
+mod inputs;
+mod output_error;
 mod solve;
 
 use super::sampling::{Sampling, Seen, replace, rounded};
@@ -12,8 +14,11 @@ use config::Reader;
 use factor::Square;
 use format::Format;
 use grid::Grid;
-use hessian::{Layer, Sums};
+use hessian::Sums;
+use inputs::Layer;
 use ir::{Graph, Node, NodeId, Tensor};
+use kernels::threads::Pool;
+use output_error::OutputError;
 use solve::{Problem, losses, solve};
 use std::time::Instant;
 
@@ -126,76 +131,96 @@ impl Task<'_> {
         let mask = node.masks.get("weight");
         let grid = Grid::new(self.format, self.weight, mask)
             .map_err(|why| PassError::node(node, why + "; name the other layers in nodes"))?;
-        let mut hessians = Vec::new();
-        for walk in walks {
-            let mut sums = Sums::new(self.layer);
-            walk.advance_to(graph, id)?;
-            walk.observe(graph, (id, "data_in_0"), Seen::Rounded, |shape, values| {
-                sums.add(shape, values);
-            })?;
-            let sums = sums.finish();
-            if !sums.iter().all(Square::is_finite) {
-                let why = "data_in_0: its values or the sums of their squares are not finite";
-                return Err(PassError::node(node, why));
-            }
-            hessians.push(sums);
+        let port = (id, "data_in_0");
+        let [rows, held_out] = walks;
+        rows.advance_to(graph, id)?;
+        let mut sums = Sums::new(self.layer, &rows.pool);
+        rows.observe(graph, port, Seen::Rounded, |shape, values| {
+            sums.add(shape, values);
+        })?;
+        let hessians = sums.finish();
+        let not_finite = || {
+            let why = "data_in_0: its values or the sums of their squares are not finite";
+            PassError::node(node, why)
+        };
+        if !hessians.iter().all(Square::is_finite) {
+            return Err(not_finite());
         }
-        let outcome = self
-            .outcome(&grid, &hessians[0], &hessians[1])
+        let nearest = rounded(self.weight, Some(self.format));
+        let (weights, loss) = self
+            .choose(&grid, &nearest, &hessians, &rows.pool)
             .ok_or_else(|| PassError::node(node, "data_in_0: no damping makes H invertible"))?;
-        let weights = Tensor::new(self.weight.shape().to_vec(), outcome.weights.clone());
-        let kept = weights.map(|weights| rounded(&weights, Some(self.format)));
-        if kept.as_ref() != Some(&outcome.weights) {
+        let chosen = Tensor::new(self.weight.shape().to_vec(), weights.clone());
+        let kept = chosen.map(|chosen| rounded(&chosen, Some(self.format)));
+        if kept.as_ref() != Some(&weights) {
             let why = format!("weight: {} would round the result again", self.format);
             return Err(PassError::node(node, why));
         }
-        Ok(outcome)
+        let exact = self.weight.values();
+        let mut errors = [&nearest, &weights].map(|w| OutputError::new(self.layer, exact, w));
+        held_out.advance_to(graph, id)?;
+        held_out.observe(graph, port, Seen::Rounded, |shape, values| {
+            for error in &mut errors {
+                error.add(shape, values);
+            }
+        })?;
+        let mse = errors.map(|error| error.mean());
+        if !mse.iter().all(|mse| mse.is_finite()) {
+            return Err(not_finite());
+        }
+        Ok(Outcome { weights, loss, mse })
     }
 
-    fn outcome(&self, grid: &Grid, hessians: &[Square], held_out: &[Square]) -> Option<Outcome> {
-        let nearest = rounded(self.weight, Some(self.format));
-        let per_group = self.weight.values().len() / self.layer.groups();
-        let rows = per_group / self.layer.columns();
-        let mut outcome = Outcome {
-            weights: Vec::new(),
-            loss: [0.0; 2],
-            mse: [0.0; 2],
-        };
-        for (group, hessian) in hessians.iter().enumerate() {
-            let part = group * per_group..(group + 1) * per_group;
-            let (exact, nearest) = (&self.weight.values()[part.clone()], &nearest[part]);
+    /// The weights of all groups, and the losses by rounding to nearest and by them.
+    fn choose(
+        &self,
+        grid: &Grid,
+        nearest: &[f32],
+        hessians: &[Square],
+        pool: &Pool,
+    ) -> Option<(Vec<f32>, [f64; 2])> {
+        let exact = self.weight.values();
+        let per_group = exact.len() / hessians.len();
+        let channels = per_group / self.layer.columns();
+        let groups = exact.chunks(per_group).zip(nearest.chunks(per_group));
+        let (mut all, mut loss) = (Vec::new(), [0.0; 2]);
+        for (group, ((weights, nearest), hessian)) in groups.zip(hessians).enumerate() {
             let problem = Problem {
-                weights: exact,
+                weights,
                 hessian,
                 damping: self.pass.damping,
                 act_order: self.pass.act_order,
             };
-            let mut chosen = solve(&problem, |column, wanted, out| {
-                grid.round(group * rows, column, wanted, out);
+            let first = group * channels;
+            let mut chosen = solve(&problem, pool, |row, column, wanted, out| {
+                grid.round(first + row, column, wanted, out);
             })?;
-            revert_worse_rows(&mut chosen, nearest, &problem);
-            for (which, weights) in [nearest, &chosen].into_iter().enumerate() {
-                let sum = |h: &Square| losses(exact, weights, h).iter().sum::<f64>();
-                outcome.loss[which] += sum(hessian);
-                outcome.mse[which] += sum(&held_out[group]) / 2.0;
+            let by_rounding = losses(weights, nearest, hessian, pool);
+            let mut by_solving = losses(weights, &chosen, hessian, pool);
+            revert_worse_rows(&mut chosen, &mut by_solving, nearest, &by_rounding);
+            for (sum, losses) in loss.iter_mut().zip([by_rounding, by_solving]) {
+                *sum += losses.iter().sum::<f64>();
             }
-            outcome.weights.extend(chosen);
+            all.extend(chosen);
         }
-        let channels = (rows * hessians.len()).max(1) as f64;
-        outcome.mse = outcome.mse.map(|mse| mse / channels);
-        Some(outcome)
+        Some((all, loss))
     }
 }
 
 /// Reverts rows that lose more than by rounding to nearest.
-fn revert_worse_rows(chosen: &mut [f32], nearest: &[f32], problem: &Problem) {
-    let n = problem.hessian.size;
-    let by_solving = losses(problem.weights, chosen, problem.hessian);
-    let by_rounding = losses(problem.weights, nearest, problem.hessian);
-    let rows = chosen.chunks_exact_mut(n).zip(nearest.chunks_exact(n));
-    for ((row, nearest), (solved, rounded)) in rows.zip(by_solving.iter().zip(&by_rounding)) {
-        if solved > rounded {
+fn revert_worse_rows(
+    chosen: &mut [f32],
+    by_solving: &mut [f64],
+    nearest: &[f32],
+    by_rounding: &[f64],
+) {
+    let columns = nearest.len() / by_rounding.len().max(1);
+    let rows = chosen.chunks_exact_mut(columns).zip(by_solving);
+    let others = nearest.chunks_exact(columns).zip(by_rounding);
+    for ((row, solved), (nearest, rounded)) in rows.zip(others) {
+        if *solved > *rounded {
             row.copy_from_slice(nearest);
+            *solved = *rounded;
         }
     }
 }

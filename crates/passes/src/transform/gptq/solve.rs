@@ -1,11 +1,15 @@
 //! Rounding weights one column after another, each error made good by the columns that are still free.
 //!
 //! Frantar, Ashkboos, Hoefler, Alistarh: GPTQ: Accurate Post-Training Quantization for Generative Pre-trained
-//! Transformers (2022), with H⁻¹ = Uᵀ·U: column i is rounded, and what it lost, over U[i, i], is taken from every later
-//! column j in the measure of U[i, j]. Differs from the published program: weights that no input reaches are rounded as
-//! usual instead of set to zero, because other rows may reach them.
+//! Transformers (2022). It takes the errors of rounded columns from the free ones by a factor of H⁻¹. The same numbers
+//! come from a factor of H, without an inverse: with H = R·Rᵀ, R upper triangular, and d the change of the columns
+//! before i, column i is rounded at `w[i] + Σ d[m]·R[m, i] / R[i, i]` (Babai's nearest plane). Differs from the published program
+//! in one more thing: weights that no input reaches are rounded as usual instead of set to zero, because other rows may
+//! reach them.
 
-use super::factor::{Square, inverse_factor, subtract};
+use super::factor::{Square, factor_in_place};
+use kernels::double::{subtract_product, subtract_scaled};
+use kernels::threads::Pool;
 
 /// The weights of a group of output channels.
 pub struct Problem<'a> {
@@ -19,93 +23,165 @@ pub struct Problem<'a> {
     pub act_order: bool,
 }
 
-/// Columns after which the later ones are brought up to date.
-const BLOCK: usize = 64;
+/// Columns after which the next ones are brought up to date.
+const BLOCK: usize = 128;
+
+/// Output channels that are worked on at a time: none depends on another.
+const CHANNELS: usize = 256;
 
 /// The number of times the damping grows, tenfold, from 1e-9: far beyond the size of any H.
 const MAX_DAMPINGS: usize = 40;
 
-/// The rounded weights, row by row; nothing if H has no factor. `round` gives the grid's nearest values of a column.
-pub fn solve(problem: &Problem, round: impl Fn(usize, &[f64], &mut [f32])) -> Option<Vec<f32>> {
+/// The rounded weights, row by row; nothing if H has no factor. `round` gives the grid's nearest values of the rows from
+/// the first number on in the column of the second.
+pub fn solve(
+    problem: &Problem,
+    pool: &Pool,
+    round: impl Fn(usize, usize, &[f64], &mut [f32]) + Sync,
+) -> Option<Vec<f32>> {
     let n = problem.hessian.size;
-    let rows = problem.weights.len() / n;
+    // The last column is the first to be rounded: with the order turned round, R is the transpose of a Cholesky factor.
     let order = problem.order();
-    let u = problem.factor(&order)?;
-    // Column by column, so that what is done to a column is done to neighbours.
-    let column = |&c: &usize| (0..rows).map(move |row| f64::from(problem.weights[row * n + c]));
-    let mut free: Vec<f64> = order.iter().flat_map(column).collect();
+    let v = problem.factor(&order, pool)?;
     let mut result = vec![0.0; problem.weights.len()];
-    let mut rounded = vec![0.0_f32; rows];
-    let mut errors = vec![0.0; BLOCK * rows];
-    for start in (0..n).step_by(BLOCK) {
-        let end = (start + BLOCK).min(n);
-        for i in start..end {
-            let (done, later) = free.split_at_mut((i + 1) * rows);
-            let wanted = &done[i * rows..];
-            round(order[i], wanted, &mut rounded);
-            let error = &mut errors[(i - start) * rows..][..rows];
-            for ((error, &wanted), &got) in error.iter_mut().zip(wanted).zip(&rounded) {
-                *error = (wanted - f64::from(got)) / u.row(i)[i];
-            }
-            for (column, j) in later.chunks_exact_mut(rows).zip(i + 1..end) {
-                subtract(column, u.row(i)[j], error);
-            }
-            for (row, &got) in rounded.iter().enumerate() {
-                result[row * n + order[i]] = got;
-            }
-        }
-        for (column, j) in free[end * rows..].chunks_exact_mut(rows).zip(end..) {
-            for (error, i) in errors.chunks_exact(rows).zip(start..end) {
-                subtract(column, u.row(i)[j], error);
-            }
-        }
-    }
+    let mut parts: Vec<&mut [f32]> = result.chunks_mut(CHANNELS * n).collect();
+    pool.for_each(&mut parts, |index, part| {
+        let first = index * CHANNELS;
+        let exact = &problem.weights[first * n..][..part.len()];
+        let round = |column: usize, wanted: &[f64], out: &mut [f32]| {
+            round(first, column, wanted, out);
+        };
+        solve_channels(exact, &v, &order, part, round);
+    });
     Some(result)
 }
 
+/// Rounds the columns of some channels from the last of the order to the first.
+fn solve_channels(
+    exact: &[f32],
+    v: &Square,
+    order: &[usize],
+    result: &mut [f32],
+    round: impl Fn(usize, &[f64], &mut [f32]),
+) {
+    let n = v.size;
+    let rows = exact.len() / n;
+    // Column by column, so that what is done to a column is done to neighbours.
+    let mut changes = vec![0.0; exact.len()];
+    let mut sums = vec![0.0; BLOCK * rows];
+    let (mut wanted, mut rounded) = (vec![0.0; rows], vec![0.0; rows]);
+    for start in (0..n).step_by(BLOCK).rev() {
+        let end = n.min(start + BLOCK);
+        sums.fill(0.0);
+        let done = &changes[end * rows..];
+        let factor = &v.values[start * n + end..];
+        subtract_product(
+            end - start,
+            n - end,
+            rows,
+            factor,
+            n,
+            1,
+            done,
+            rows,
+            &mut sums,
+            rows,
+        );
+        for i in (start..end).rev() {
+            let sum = &mut sums[(i - start) * rows..][..rows];
+            let (free, done) = changes.split_at_mut((i + 1) * rows);
+            for (done, j) in done.chunks_exact(rows).zip(i + 1..end) {
+                subtract_scaled(sum, v.row(i)[j], done);
+            }
+            let weight = |row: usize| row * n + order[i];
+            for (row, wanted) in wanted.iter_mut().enumerate() {
+                *wanted = f64::from(exact[weight(row)]) - sum[row] / v.row(i)[i];
+            }
+            round(order[i], &wanted, &mut rounded);
+            for (row, change) in free[i * rows..].iter_mut().enumerate() {
+                result[weight(row)] = rounded[row];
+                *change = f64::from(exact[weight(row)]) - f64::from(rounded[row]);
+            }
+        }
+    }
+}
+
 /// The loss of each row by other weights: d·H·dᵀ, twice the mean squared error of its output.
-pub fn losses(weights: &[f32], others: &[f32], hessian: &Square) -> Vec<f64> {
+pub fn losses(weights: &[f32], others: &[f32], hessian: &Square, pool: &Pool) -> Vec<f64> {
+    let per_part = CHANNELS * hessian.size;
+    let pairs = weights.chunks(per_part).zip(others.chunks(per_part));
+    let mut parts: Vec<_> = pairs.map(|pair| (pair, Vec::new())).collect();
+    pool.for_each(&mut parts, |_, ((weights, others), losses)| {
+        *losses = channel_losses(weights, others, hessian);
+    });
+    parts.into_iter().flat_map(|(_, losses)| losses).collect()
+}
+
+/// The losses of some channels. H is symmetric: what is right of a block counts twice.
+fn channel_losses(weights: &[f32], others: &[f32], hessian: &Square) -> Vec<f64> {
     let n = hessian.size;
-    let row_loss = |(a, b): (&[f32], &[f32])| {
-        let d: Vec<f64> = a.iter().zip(b).map(|(a, b)| f64::from(a - b)).collect();
-        let part = |(i, &d_i): (usize, &f64)| {
-            let dot: f64 = hessian.row(i).iter().zip(&d).map(|(h, d)| h * d).sum();
-            d_i * dot
-        };
-        let differing = d.iter().enumerate().filter(|(_, d)| **d != 0.0);
-        differing.map(part).sum::<f64>().max(0.0)
+    let rows = weights.len() / n;
+    let change = |row: usize, column: usize| {
+        let at = row * n + column;
+        f64::from(weights[at] - others[at])
     };
-    let pairs = weights.chunks_exact(n).zip(others.chunks_exact(n));
-    pairs.map(row_loss).collect()
+    let changes: Vec<f64> = (0..n)
+        .flat_map(|column| (0..rows).map(move |row| change(row, column)))
+        .collect();
+    let mut losses = vec![0.0; rows];
+    for start in (0..n).step_by(BLOCK) {
+        let end = n.min(start + BLOCK);
+        let own = &changes[start * rows..end * rows];
+        let mut products = vec![0.0; own.len()];
+        for (left, right, times) in [(end, n, 1.0), (start, end, 2.0)] {
+            for product in &mut products {
+                *product *= times;
+            }
+            let (h, d) = (&hessian.values[start * n + left..], &changes[left * rows..]);
+            let (m, k) = (end - start, right - left);
+            subtract_product(m, k, rows, h, n, 1, d, rows, &mut products, rows);
+        }
+        for (own, products) in own.chunks_exact(rows).zip(products.chunks_exact(rows)) {
+            for ((loss, own), product) in losses.iter_mut().zip(own).zip(products) {
+                *loss -= own * product;
+            }
+        }
+    }
+    losses.iter().map(|loss: &f64| loss.max(0.0)).collect()
 }
 
 impl Problem<'_> {
+    /// The columns, those that are rounded last in front.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.hessian.size).collect();
         if self.act_order {
             let diagonal = self.hessian.diagonal();
             order.sort_by(|&a, &b| diagonal[b].total_cmp(&diagonal[a]));
         }
+        order.reverse();
         order
     }
 
-    /// U of the damped H. H may miss being positive definite by the rounding of its sums: then the damping grows, until
-    /// it outweighs all other elements. An H that is not finite has no factor.
-    fn factor(&self, order: &[usize]) -> Option<Square> {
-        let ordered = self.hessian.permuted(order);
-        let diagonal = ordered.diagonal();
-        let n = ordered.size;
+    /// V of the damped H = Vᵀ·V with rows and columns in an order. H may miss being positive definite by the rounding of
+    /// its sums: then the damping grows, until it outweighs all other elements. An H that is not finite has no factor.
+    fn factor(&self, order: &[usize], pool: &Pool) -> Option<Square> {
+        let diagonal = self.hessian.diagonal();
+        let n = self.hessian.size;
         let mean = diagonal.iter().sum::<f64>() / n.max(1) as f64;
         let unit = if mean > 0.0 { mean } else { 1.0 };
         let mut damping = self.damping * unit;
+        let mut damped = Square::zero(n);
         for _ in 0..MAX_DAMPINGS {
-            let mut damped = ordered.clone();
-            for (i, &own) in diagonal.iter().enumerate() {
+            for (i, (row, &place)) in damped.values.chunks_exact_mut(n).zip(order).enumerate() {
+                let own = self.hessian.row(place);
+                for (x, &column) in row[i..].iter_mut().zip(&order[i..]) {
+                    *x = own[column];
+                }
                 // A column that no input reaches has no say in the others.
-                damped.values[i * n + i] = if own == 0.0 { unit } else { own } + damping;
+                row[i] = if own[place] == 0.0 { unit } else { own[place] } + damping;
             }
-            if let Some(u) = inverse_factor(&damped) {
-                return Some(u);
+            if factor_in_place(&mut damped, pool).is_some() {
+                return Some(damped);
             }
             damping = 10.0 * damping.max(1e-9 * unit);
         }
@@ -117,18 +193,139 @@ impl Problem<'_> {
 mod tests {
     use super::*;
 
+    fn symmetric(n: usize, value: impl Fn(usize, usize) -> f64) -> Square {
+        let values = (0..n * n).map(|at| value((at / n).min(at % n), (at / n).max(at % n)));
+        Square {
+            size: n,
+            values: values.collect(),
+        }
+    }
+
+    /// Random numbers, the same for the same place.
+    fn noise(stream: &str) -> impl Fn(usize) -> f32 + use<> {
+        let random = random::Random::new(5, stream);
+        move |at| random.normal(at as u64)
+    }
+
+    /// Xᵀ·X of inputs that have much in common.
+    fn hessian(n: usize) -> Square {
+        let x = noise("inputs");
+        let input = |sample: usize, i: usize| {
+            let own = x(sample * (n + 1) + i);
+            f64::from(own + 2.0 * x(sample * (n + 1) + n))
+        };
+        symmetric(n, |i, j| {
+            (0..40)
+                .map(|sample| input(sample, i) * input(sample, j))
+                .sum()
+        })
+    }
+
+    /// GPTQ as it is published: column after column, the errors taken from all later ones by a factor of the inverse.
+    fn by_inverse(weights: &[f32], h: &Square, damping: f64) -> Vec<f32> {
+        let n = h.size;
+        let mean = h.diagonal().iter().sum::<f64>() / n as f64;
+        let inverse = inverse(&symmetric(n, |i, j| {
+            h.row(i)[j] + if i == j { damping * mean } else { 0.0 }
+        }));
+        let mut result = weights.to_vec();
+        for row in result.chunks_exact_mut(n) {
+            let mut free: Vec<f64> = row.iter().map(|&w| w.into()).collect();
+            let mut inverse = inverse.clone();
+            for i in 0..n {
+                row[i] = free[i].round() as f32;
+                let error = (free[i] - f64::from(row[i])) / inverse.row(i)[i];
+                for (j, free) in free.iter_mut().enumerate().skip(i + 1) {
+                    *free -= error * inverse.row(i)[j];
+                }
+                remove(&mut inverse, i);
+            }
+        }
+        result
+    }
+
+    /// Gauss and Jordan.
+    fn inverse(a: &Square) -> Square {
+        let n = a.size;
+        let mut a = a.clone();
+        for k in 0..n {
+            let pivot = a.values[k * n + k];
+            a.values[k * n + k] = 1.0;
+            (0..n).for_each(|j| a.values[k * n + j] /= pivot);
+            for i in (0..n).filter(|&i| i != k) {
+                let factor = a.values[i * n + k];
+                a.values[i * n + k] = 0.0;
+                (0..n).for_each(|j| a.values[i * n + j] -= factor * a.values[k * n + j]);
+            }
+        }
+        a
+    }
+
+    /// Takes a column out of the matrix whose inverse this is.
+    fn remove(inverse: &mut Square, k: usize) {
+        let n = inverse.size;
+        let (row, pivot) = (inverse.row(k).to_vec(), inverse.row(k)[k]);
+        for at in 0..n * n {
+            inverse.values[at] -= row[at / n] * row[at % n] / pivot;
+        }
+    }
+
+    #[test]
+    fn columns_are_rounded_as_by_the_inverse_of_what_is_free() {
+        for (n, channels) in [(1, 3), (9, 4), (BLOCK - 1, 2), (BLOCK, 1), (BLOCK + 2, 3)] {
+            let h = hessian(n);
+            let weight = noise("weights");
+            let weights: Vec<f32> = (0..n * channels).map(|k| 3.0 * weight(k)).collect();
+            let problem = Problem {
+                weights: &weights,
+                hessian: &h,
+                damping: 0.05,
+                act_order: false,
+            };
+            let nearest = |_, _, wanted: &[f64], out: &mut [f32]| {
+                let rounded = out.iter_mut().zip(wanted);
+                rounded.for_each(|(out, wanted)| *out = wanted.round() as f32);
+            };
+            let got = solve(&problem, &Pool::new(1), nearest).unwrap();
+            assert_eq!(got, by_inverse(&weights, &h, 0.05), "{n}");
+        }
+    }
+
+    #[test]
+    fn losses_are_quadratic_forms_and_do_not_depend_on_threads() {
+        for (n, channels) in [(1, 1), (7, CHANNELS + 3), (BLOCK, 2), (2 * BLOCK + 1, 3)] {
+            let h = hessian(n);
+            let [weights, others] = ["weights", "others"].map(|stream| {
+                let value = noise(stream);
+                (0..n * channels).map(value).collect::<Vec<f32>>()
+            });
+            let got = losses(&weights, &others, &h, &Pool::new(1));
+            assert_eq!(got.len(), channels);
+            for (row, &got) in got.iter().enumerate() {
+                let d = |i: usize| f64::from(weights[row * n + i] - others[row * n + i]);
+                let all = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+                let want: f64 = all.map(|(i, j)| d(i) * h.row(i)[j] * d(j)).sum();
+                assert!(
+                    (got - want).abs() <= 1e-9 * want,
+                    "{n}: {row}: {got}, {want}"
+                );
+            }
+            assert_eq!(losses(&weights, &others, &h, &Pool::new(3)), got);
+        }
+    }
+
     #[test]
     fn what_is_not_finite_has_no_solution() {
         for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let mut hessian = Square::zero(2);
-            hessian.values = vec![1.0, wrong, wrong, 1.0];
+            let hessian = symmetric(2, |i, j| if i == j { 1.0 } else { wrong });
             let problem = Problem {
                 weights: &[0.5, 0.25],
                 hessian: &hessian,
                 damping: 0.01,
                 act_order: false,
             };
-            assert_eq!(solve(&problem, |_, _, out| out.fill(0.0)), None, "{wrong}");
+            let zero = |_, _, _: &[f64], out: &mut [f32]| out.fill(0.0);
+            assert_eq!(solve(&problem, &Pool::new(1), zero), None, "{wrong}");
         }
     }
 }

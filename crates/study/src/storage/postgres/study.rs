@@ -103,7 +103,7 @@ fn waiting(address: &Address, time: Duration) -> String {
     };
     let lock = asked().unwrap_or_else(|error| format!("a lock; {}", described(&error)));
     format!(
-        "{}: waiting since {:.0} s for {lock}",
+        "{}: still waiting after {:.0} s for {lock}",
         address.place,
         time.as_secs_f64()
     )

@@ -263,7 +263,7 @@ fn train_one(
 ) -> Result<Row> {
     let mut silent = Console::new(OutputArgs::default(), Level::Error);
     let graph = pipeline::open_graph(settings, Some(&data.info), &mut silent)?;
-    let graph = pipeline::learnable(settings, graph);
+    let learner = pipeline::learner(settings, data, graph)?;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let training = TrainRun {
@@ -271,7 +271,7 @@ fn train_one(
         data,
         folder,
     };
-    let Trained { outcome, facts, .. } = training.fit(graph.clone(), stop, &mut silent)?;
+    let Trained { outcome, facts, .. } = training.fit(&learner, stop, &mut silent)?;
     let mut row = Row {
         values: point.to_vec(),
         ending: outcome.ending,
@@ -282,7 +282,7 @@ fn train_one(
         seconds: facts["seconds"].as_f64().unwrap_or_default(),
     };
     if outcome.best_loss.is_some() && !data.test.is_empty() {
-        let mut network = pipeline::open_learner(settings, graph)?;
+        let mut network = pipeline::open_learner(settings, &learner)?;
         let best = interop::checkpoint::read(&outcome.best, None)?;
         train::load_weights(&mut network, &best.tensors)?;
         let score = train::evaluate(&mut network, &data.test)?;

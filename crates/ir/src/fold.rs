@@ -1,0 +1,85 @@
+//! Batch norms folded into the layers before them.
+//!
+//! In evaluation a batch norm is `y = x·scale + shift` per channel, and a linear or convolution before it can compute both:
+//! its weight times the scale, its bias times the scale plus the shift. Everything is computed in double precision and
+//! rounded once.
+
+use crate::{Graph, Node, NodeId, Op, Tensor, Verified};
+
+/// The factor that a batch norm gives a channel: `γ/√(σ² + ε)`.
+pub fn norm_scale(gamma: f32, variance: f32, eps: f64) -> f64 {
+    f64::from(gamma) / (f64::from(variance) + eps).sqrt()
+}
+
+/// A weight times the factor of its channel.
+pub fn folded_weight(weight: f32, scale: f64) -> f32 {
+    (f64::from(weight) * scale) as f32
+}
+
+/// The ε of a batch norm; none for other operators.
+pub fn norm_eps(op: &Op) -> Option<f64> {
+    match op {
+        Op::BatchNorm1d(op) => Some(op.eps),
+        Op::BatchNorm2d(op) => Some(op.eps),
+        _ => None,
+    }
+}
+
+/// Scale and shift of a batch norm in evaluation; none when the node is another operator or lacks a parameter.
+pub fn scale_and_shift(norm: &Node) -> Option<[Vec<f64>; 2]> {
+    let eps = norm_eps(&norm.op)?;
+    let values = |port: &str| norm.params.get(port).map(Tensor::values);
+    let (gamma, beta) = (values("weight")?, values("bias")?);
+    let (mean, variance) = (values("running_mean")?, values("running_var")?);
+    let pairs = gamma.iter().zip(variance);
+    let scale: Vec<f64> = pairs.map(|(&g, &v)| norm_scale(g, v, eps)).collect();
+    let shift = (0..beta.len())
+        .map(|c| f64::from(beta[c]) - f64::from(mean[c]) * scale[c])
+        .collect();
+    Some([scale, shift])
+}
+
+/// True when the channels of the node that makes a batch norm's input are those of the norm: always those of a convolution,
+/// but those of a linear only on `[N, C]`.
+pub fn makes_channels(verified: &Verified, input: crate::Value) -> bool {
+    match verified.graph().node(input.node).op {
+        Op::Linear(_) => verified.ty(input).shape.rank() == 2,
+        Op::Conv1d(_) | Op::Conv2d(_) => true,
+        _ => false,
+    }
+}
+
+impl Graph {
+    /// Folds a batch norm into the linear or convolution before it, which must have no other reader; the layer gets a bias
+    /// if it has none. Nothing is changed and `None` returned when the layer is another operator or a parameter is missing.
+    pub fn fold_norm(&mut self, norm: NodeId) -> Option<()> {
+        let input = *self.node(norm).inputs.first()?;
+        let [scale, shift] = scale_and_shift(self.node(norm))?;
+        let mut layer = self.node(input.node).clone();
+        match &mut layer.op {
+            Op::Linear(op) => op.bias = true,
+            Op::Conv1d(op) => op.bias = true,
+            Op::Conv2d(op) => op.bias = true,
+            _ => return None,
+        }
+        let weight = layer.params.get_mut("weight")?;
+        let per_channel = weight.values().len() / scale.len().max(1);
+        let rows = weight.values_mut().chunks_exact_mut(per_channel.max(1));
+        for (row, &scale) in rows.zip(&scale) {
+            for value in row {
+                *value = folded_weight(*value, scale);
+            }
+        }
+        let bias = layer.params.get("bias").map(Tensor::values);
+        let folded = |c: usize| {
+            let own = bias.map_or(0.0, |bias| f64::from(bias[c]));
+            (own * scale[c] + shift[c]) as f32
+        };
+        let values = (0..scale.len()).map(folded).collect();
+        let bias = Tensor::new(vec![scale.len()], values)?;
+        layer.params.insert("bias".to_owned(), bias);
+        *self.node_mut(input.node) = layer;
+        self.replace_uses(norm.into(), input);
+        self.remove(norm).ok().map(drop)
+    }
+}
