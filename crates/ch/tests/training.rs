@@ -377,7 +377,10 @@ const MISTAKES: &[(&str, &str)] = &[
         "cut.csv: row 2 has 1 cell",
     ),
     ("train jsc-tiny one.csv:c --quiet", "one.csv: "),
-    ("train jsc-tiny none.csv:c --quiet", "none.csv: "),
+    (
+        "train jsc-tiny none.csv:c --quiet",
+        "there is no file none.csv; did you mean 'one.csv'",
+    ),
     (
         "predict jsc-tiny jsc-sim --out none/y.npy --quiet",
         "--out none/y.npy: there is no folder none",
