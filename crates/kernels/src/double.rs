@@ -1,6 +1,6 @@
 //! Kernels in `f64`: what the factorisation of a large matrix needs.
 //!
-//! Guarantee: an element of `C −= A·B` is its old value less, block of [`K`] after block, one chain of products in the
+//! Guarantee: an element of `C −= A·B` is its old value less, block after block of the depth, one chain of products in the
 //! order of k. It depends on its row of A, its column of B and its old value alone, and products are rounded before they
 //! are added, so that every instruction set gives the same bits. A machine with units for sums beside those for products
 //! loses nothing by that.
