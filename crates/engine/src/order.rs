@@ -6,8 +6,7 @@
 //! * An operator whose result does not depend on the order follows its inputs.
 //! * Every other operator, and every node that rounds or masks its data, takes and gives planes.
 //!
-//! Where a value has another order than its reader, the schedule puts one change of order between them, for all readers
-//! together.
+//! Between a value and readers that want another order the schedule puts one change of order, for all of them together.
 
 use crate::ops;
 use ir::{Node, NodeId, Op, Verified};

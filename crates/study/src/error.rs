@@ -47,7 +47,7 @@ pub enum StudyError {
     Unsuitable {
         /// The sampler.
         sampler: &'static str,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A study without objectives.

@@ -162,7 +162,7 @@ fn hexadecimal(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
-/// FNV-1a of the text form: operators, shapes and formats. Weights and masks come from the checkpoint.
+/// The word for the scales that are learned.
 fn learn_word(learn: LearnScales) -> &'static str {
     match learn {
         LearnScales::Fixed => "none",
@@ -171,6 +171,7 @@ fn learn_word(learn: LearnScales) -> &'static str {
     }
 }
 
+/// FNV-1a of the text form: operators, shapes and formats. Weights and masks come from the checkpoint.
 fn graph_hash(network: &Network) -> u64 {
     hash::fnv1a(network.graph().to_string().bytes())
 }

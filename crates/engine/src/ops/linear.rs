@@ -264,13 +264,8 @@ impl Step for Linear {
         let (transposed, rest) = prepared.split_at_mut(self.weight_len());
         let (rounded, rest) = rest.split_at_mut(self.rounded_len());
         let (bias, rest) = rest.split_at_mut(n);
-        let weight = match &self.folded {
-            Some(folded) => {
-                folded.prepare(state, rest);
-                folded.parts(rest).0
-            }
-            None => own,
-        };
+        let folded = self.folded.as_ref();
+        let weight = folded.map_or(own, |folded| folded.prepare(state, rest));
         let used = match &self.weight_format {
             Some(format) => {
                 format.round(state, weight, &[n, k], rounded);

@@ -87,12 +87,13 @@ impl FoldedWeight {
         self.weight.len() + self.channels
     }
 
-    /// Fills the prepared memory.
-    pub fn prepare(&self, state: &State, prepared: &mut [f32]) {
+    /// Fills the prepared memory; the folded weight in it.
+    pub fn prepare<'a>(&self, state: &State, prepared: &'a mut [f32]) -> &'a [f32] {
         let (folded, gains) = prepared.split_at_mut(self.weight.len());
         self.gain.write(state, gains);
         let own = &state.trained[self.weight.clone()];
         self.gain.fold(state, own, folded);
+        folded
     }
 
     /// The folded weight and the factors, from the prepared memory.

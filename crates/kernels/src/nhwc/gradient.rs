@@ -36,7 +36,7 @@ struct Tile {
     input: usize,
     /// Gradients of the block's pixels, as wide as the tile.
     dy: *const f32,
-    /// Where the sums are added.
+    /// The place that the sums are added to.
     dw: *mut f32,
 }
 

@@ -217,13 +217,8 @@ impl Step for Conv {
         let (used, rest) = prepared.split_at_mut(used_len);
         let (packed, rest) = rest.split_at_mut(packed_len);
         let (bias, rest) = rest.split_at_mut(bias_len);
-        let own = match &self.folded {
-            Some(folded) => {
-                folded.prepare(state, rest);
-                folded.parts(rest).0
-            }
-            None => own,
-        };
+        let folded = self.folded.as_ref();
+        let own = folded.map_or(own, |folded| folded.prepare(state, rest));
         match &self.weight_format {
             Some(rounding) => rounding.round(state, own, &self.weight_shape, used),
             None if self.norm.is_some() => used.copy_from_slice(own),
