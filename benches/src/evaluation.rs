@@ -18,12 +18,11 @@ const NETWORKS: [Contest; 4] = [
 /// Prints the table for one and two threads.
 pub fn run() -> Result<()> {
     let columns = &["PyTorch", "ratio"];
-    print_tables("evaluation", "batch", columns, &NETWORKS, line)?;
-    integers()
+    print_tables("evaluation", "batch", columns, &NETWORKS, line)
 }
 
 /// Every operand in 8 bits: in integers and in floats, turn about. The transformer has no integer form: softmax and gelu.
-fn integers() -> Result<()> {
+pub fn integers() -> Result<()> {
     let cases = [
         ("jsc-tiny", 256, 6000),
         ("mlp", 256, 6000),

@@ -1,6 +1,6 @@
 //! Benchmarks against PyTorch: both sides take turns in one run, and each line ends in a ratio.
 //!
-//! `cargo run --release -p benches -- training|evaluation|images|fitting|quality|quantizers|scaling|searching|passes|gptq|ablation|calibration|learning|brevitas`
+//! `cargo run --release -p benches -- training|evaluation|integers|images|fitting|quality|quantizers|scaling|searching|passes|gptq|ablation|calibration|learning|brevitas`
 //!
 //! CPU seconds are compared, because they do not depend on what else the machine does; the best of several turns
 //! counts. Wall seconds stand beside them. The Python side is set up on first use by `peer/setup.sh`.
@@ -41,6 +41,7 @@ fn main() -> Result<()> {
             "learning" => learning::run()?,
             "training" => training::run()?,
             "evaluation" => evaluation::run()?,
+            "integers" => evaluation::integers()?,
             "fitting" => fitting::run()?,
             "images" => images::run()?,
             "quality" => quality::run()?,
@@ -53,7 +54,7 @@ fn main() -> Result<()> {
     }
     if names.is_empty() {
         bail!(
-            "name a benchmark: training, evaluation, images, fitting, quality, quantizers, scaling, searching, passes, \
+            "name a benchmark: training, evaluation, integers, images, fitting, quality, quantizers, scaling, searching, passes, \
              gptq, ablation, calibration, learning, brevitas"
         );
     }

@@ -133,7 +133,7 @@ fn sums_up_to_the_last_exact_bit() {
 /// Codes take a quarter of the working memory of rounded floats: that is how bytes show.
 #[test]
 fn bytes_are_used_where_they_are_exact() {
-    if !kernels::u8_linear::is_fast() {
+    if !kernels::int_gemm::has_byte_products() {
         eprintln!("skipped: this machine has no dot products of bytes, so both sides are floats");
         return;
     }

@@ -4,9 +4,10 @@
 use kernels::batch_norm::{self, ChannelLayout};
 use kernels::conv::{ConvShape, conv_backward_data, conv_backward_weight, conv_forward};
 use kernels::gemm::{Init, gemm, transpose};
-use kernels::int_gemm::{gemm_int, requantize_i32_to_u8};
+use kernels::int_gemm::{LeftRows, Places, Starts, gemm_int, gemm_rows};
 use kernels::optimizer::{AdamStep, adam};
 use kernels::pool::{PoolShape, max_pool_backward, max_pool_forward};
+use kernels::requantize::{Rescale, rescale_once};
 use kernels::softmax::cross_entropy;
 use kernels::{Isa, force};
 use std::hint::black_box;
@@ -101,6 +102,7 @@ fn integers() {
         let (a, b) = (vec![77u8; m * k], vec![-33i8; k * n]);
         let signed = vec![77i8; m * k];
         let (mut c, mut out) = (vec![0i32; m * n], vec![0u8; m * n]);
+        let rescale = Rescale::new(vec![1.0 / 128.0; 64], vec![0.0; 64], (0.0, 255.0));
         line(
             &format!("u8·i8 {m}×{k}×{n}"),
             2 * m * k * n,
@@ -123,8 +125,41 @@ fn integers() {
             "Gop/s",
             || {
                 gemm_int::<u8>(m, k, n, &a, &b, None, &mut c, n);
-                requantize_i32_to_u8(&c, 7, 0, 255, black_box(&mut out));
+                rescale_once(&c, &rescale, black_box(&mut out));
             },
+        );
+        let (wide_a, wide_b) = (vec![77i16; m * k], vec![-33i16; k * n]);
+        line(
+            &format!("i16·i16 {m}×{k}×{n}"),
+            2 * m * k * n,
+            "Gop/s",
+            || {
+                gemm_int::<i16>(m, k, n, &wide_a, &wide_b, None, black_box(&mut c), n);
+            },
+        );
+    }
+    // The windows of a picture of pixels, where they lie.
+    for (side, channels, kernel, n) in [(32, 1, 5, 6), (14, 6, 5, 16), (16, 64, 3, 64)] {
+        let (out, run) = (side - kernel + 1, kernel * channels);
+        let runs: Vec<usize> = (0..kernel).map(|r| r * side * channels).collect();
+        let starts: Vec<usize> = (0..out * out)
+            .map(|at| (at / out * side + at % out) * channels)
+            .collect();
+        let places = Places::new(starts);
+        let elements = vec![77i16; side * side * channels + 1];
+        let weights = vec![-33i16; kernel * run.next_multiple_of(2) * n];
+        let rows = LeftRows {
+            elements: &elements,
+            starts: Starts::At(&places, 0, out * out),
+            runs: &runs,
+            run,
+        };
+        let mut c = vec![0i32; out * out * n];
+        line(
+            &format!("i16·i16 windows {kernel}×{kernel}, {channels} to {n}, {out}×{out}"),
+            2 * out * out * kernel * run * n,
+            "Gop/s",
+            || gemm_rows(&rows, n, &weights, None, black_box(&mut c), n),
         );
     }
 }

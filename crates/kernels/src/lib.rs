@@ -41,6 +41,7 @@ pub mod conv;
 pub mod double;
 pub mod elementwise;
 pub mod gemm;
+pub mod int_conv;
 pub mod int_gemm;
 pub mod isa;
 pub mod layer_norm;

@@ -8,14 +8,6 @@ use crate::isa::versions;
 use crate::quantize::{quantize_codes_i8, quantize_codes_u8};
 use format::Integer;
 
-/// True when byte products are faster than float ones here: dot products of bytes are one instruction.
-pub fn is_fast() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return crate::isa::has_vnni();
-    #[cfg(not(target_arch = "x86_64"))]
-    false
-}
-
 /// Words of a row of `k` bytes.
 pub const fn words(k: usize) -> usize {
     padded_k_i8(k) / 4

@@ -47,12 +47,14 @@ impl Storage {
 }
 
 /// An integer that codes are stored in.
-pub(crate) trait Code: Copy + Default {
+pub(crate) trait Code: Copy + Default + Ord {
     fn widen(self) -> i64;
     /// The code, which the range of its value says fits.
     fn narrow(code: i64) -> Self;
     /// The codes of a buffer of this type.
     fn codes_of(buffer: &Buffer) -> Option<&[Self]>;
+    /// The same to change them.
+    fn codes_mut_of(buffer: &mut Buffer) -> Option<&mut [Self]>;
 }
 
 macro_rules! codes {
@@ -70,6 +72,13 @@ macro_rules! codes {
             }
 
             fn codes_of(buffer: &Buffer) -> Option<&[Self]> {
+                match buffer {
+                    Buffer::$variant(codes) => Some(codes),
+                    _ => None,
+                }
+            }
+
+            fn codes_mut_of(buffer: &mut Buffer) -> Option<&mut [Self]> {
                 match buffer {
                     Buffer::$variant(codes) => Some(codes),
                     _ => None,
@@ -121,6 +130,11 @@ impl Buffer {
     /// Number of codes.
     pub fn len(&self) -> usize {
         with_buffer!(self, codes => codes.len())
+    }
+
+    /// The codes, if they are of this type.
+    pub fn codes_mut<T: Code>(&mut self) -> Option<&mut [T]> {
+        T::codes_mut_of(self)
     }
 
     /// All codes, into a vector of that length afterwards.

@@ -1,16 +1,21 @@
 //! From a verified graph to steps: formats are carried from node to node, widths are proven, and maps of single elements
 //! join the kernel whose result nobody else reads.
+//!
+//! Convolutions compute on pixels of channels. Their results stay so until an operator needs planes.
 
 use super::buffer::{Buffer, Storage};
 use super::error::{IntegerError, Refusal};
 use super::grid::Grids;
 use super::lowering::{IntegerForm, Kernel, Lowered, Operand, Site};
 use super::range::CodeRange;
+use super::reorder::{Reorder, channels_and_plane};
 use super::report::NodeReport;
 use super::stage::Stage;
 use super::step::{Source, Step, UnplacedStep};
+
 use crate::EngineError;
-use crate::ops::integer_form;
+use crate::ops::{integer_form, order_stance};
+use crate::order::{Order, Stance};
 use crate::state::State;
 use ir::{Node, NodeId, Op, Value, Verified};
 use std::collections::HashMap;
@@ -63,7 +68,9 @@ fn count_reads(verified: &Verified) -> HashMap<Value, usize> {
 /// A value as far as it is known.
 #[derive(Clone)]
 struct Known {
+    /// As the graph has it, whatever the order in memory.
     shape: Vec<usize>,
+    order: Order,
     place: Place,
     /// True when it is read once, so that its reader may extend the step that makes it.
     is_sole: bool,
@@ -85,6 +92,14 @@ enum Floats {
     Constant(Vec<f32>),
 }
 
+/// A result of a node: the step that makes it, and the number of stages after which it is made.
+struct Made {
+    node: NodeId,
+    step: usize,
+    stages: usize,
+    range: CodeRange,
+}
+
 struct Compiler<'a> {
     verified: &'a Verified<'a>,
     state: &'a State,
@@ -93,8 +108,7 @@ struct Compiler<'a> {
     unplaced: Vec<UnplacedStep>,
     values: HashMap<Value, Known>,
     n_inputs: usize,
-    /// Per result of a node, the step that makes it and the number of stages after which it is made.
-    made: Vec<(NodeId, usize, usize)>,
+    made: Vec<Made>,
     outputs: Vec<(usize, CodeRange)>,
 }
 
@@ -126,6 +140,7 @@ impl Compiler<'_> {
     fn outputs(&mut self, node: &Node) -> Result<(), Refusal> {
         for (value, port) in node.inputs.iter().zip(node.data_ports()) {
             let known = self.masked(node, &port, self.values[value].clone())?;
+            let known = self.in_order(known, Order::Planes);
             self.outputs.push(codes(&known, &port)?);
         }
         Ok(())
@@ -135,6 +150,7 @@ impl Compiler<'_> {
         let shape = self.shapes(id, node)?.remove(0);
         Ok(Known {
             shape,
+            order: Order::Planes,
             place: Place::Floats(floats),
             is_sole: true,
         })
@@ -143,6 +159,7 @@ impl Compiler<'_> {
     fn operator(&mut self, id: NodeId, node: &Node) -> Result<Vec<Known>, IntegerError> {
         let outputs = self.shapes(id, node)?;
         let operands = self.operands(node).map_err(|refusal| refusal.at(node))?;
+        let (operands, order) = self.ordered(node, operands);
         let form = integer_form(&node.op);
         if let IntegerForm::SameElements = form {
             let shape = outputs.into_iter().next().unwrap_or_default();
@@ -178,6 +195,7 @@ impl Compiler<'_> {
                 state: self.state,
                 operands,
                 outputs: outputs.clone(),
+                order,
             };
             let lowered = match &form {
                 IntegerForm::Exact(lower) => lower(&site)?,
@@ -188,7 +206,7 @@ impl Compiler<'_> {
             Ok((steps, lowered))
         };
         let (steps, lowered) = lower().map_err(|refusal| refusal.at(node))?;
-        self.place(&operands, steps, lowered, &outputs)
+        self.place(&operands, steps, lowered, &outputs, order)
             .map_err(|refusal| refusal.at(node))
     }
 
@@ -199,6 +217,7 @@ impl Compiler<'_> {
         steps: Vec<usize>,
         lowered: Lowered,
         outputs: &[Vec<usize>],
+        order: Order,
     ) -> Result<Vec<Known>, Refusal> {
         let shape = outputs[0].clone();
         match lowered {
@@ -207,7 +226,14 @@ impl Compiler<'_> {
                 Ok(vec![Known { shape, ..known }])
             }
             Lowered::Kernel(kernel, range, stages) => {
-                let known = self.push_step(kernel.into(), steps, range, shape);
+                let source = match kernel {
+                    Kernel::MaxPool(pool) => Source::MaxPool {
+                        pool,
+                        owns_operand: operands[0].is_sole,
+                    },
+                    other => other.into(),
+                };
+                let known = self.push_step(source, steps, range, shape, order);
                 Ok(vec![self.extend_all(known, stages)?])
             }
             Lowered::Several(kernels) => {
@@ -217,7 +243,8 @@ impl Compiler<'_> {
                 let pieces = kernels.into_iter().zip(outputs);
                 Ok(pieces
                     .map(|(kernel, shape)| {
-                        self.push_step(kernel.into(), steps.clone(), range, shape.clone())
+                        let steps = steps.clone();
+                        self.push_step(kernel.into(), steps, range, shape.clone(), order)
                     })
                     .collect())
             }
@@ -234,6 +261,43 @@ impl Compiler<'_> {
                 self.masked(node, &port, rounded)
             })
             .collect()
+    }
+
+    /// The operands in the order that the node computes in, which is that of its result.
+    fn ordered(&mut self, node: &Node, operands: Vec<Known>) -> (Vec<Known>, Order) {
+        let all_pixels = operands
+            .iter()
+            .all(|known| known.order == Order::Pixels && known.shape == operands[0].shape);
+        let order = match order_stance(&node.op) {
+            Stance::Convolution => Order::Pixels,
+            Stance::Sum | Stance::Follower if all_pixels => Order::Pixels,
+            Stance::Sum | Stance::Follower | Stance::Planes => Order::Planes,
+        };
+        let operands = operands.into_iter();
+        (
+            operands.map(|known| self.in_order(known, order)).collect(),
+            order,
+        )
+    }
+
+    /// The value with its axes in an order.
+    fn in_order(&mut self, known: Known, order: Order) -> Known {
+        let Place::Codes { step, range } = known.place else {
+            return known;
+        };
+        if known.order == order {
+            return known;
+        }
+        match Reorder::new(&known.shape, order) {
+            None => Known { order, ..known },
+            Some(reorder) => {
+                let source = Source::Reorder {
+                    reorder,
+                    owns_operand: known.is_sole,
+                };
+                self.push_step(source, vec![step], range, known.shape, order)
+            }
+        }
     }
 
     /// The value as the port sees it.
@@ -274,7 +338,7 @@ impl Compiler<'_> {
                         Source::Constant(grids.encode(values, range).collect())
                     }
                 };
-                Ok(self.push_step(source, Vec::new(), range, known.shape))
+                Ok(self.push_step(source, Vec::new(), range, known.shape, Order::Planes))
             }
             Place::Codes { range: from, .. } => {
                 let on_grid = grids.single().is_some()
@@ -299,29 +363,66 @@ impl Compiler<'_> {
 
     /// Maps the elements of a value: in the step that makes it when nobody else reads it, in a new one otherwise.
     fn extend(&mut self, known: Known, stage: Stage) -> Result<Known, Refusal> {
+        let (known, stage) = self.fitting(known, stage);
         let Place::Codes { step, range } = known.place else {
             return Ok(known);
         };
-        let takes = match &self.unplaced[step].source {
-            Source::Layer(layer) => layer.accepts(&stage),
-            _ => true,
-        };
-        let known = if known.is_sole && takes {
-            known
+        let host = known.is_sole.then(|| self.host(step, &stage)).flatten();
+        let (known, host) = if let Some(host) = host {
+            (known, host)
         } else {
-            self.push_step(Source::Copy, vec![step], range, known.shape)
+            let host = self.unplaced.len();
+            let Known { shape, order, .. } = known;
+            let copy = self.push_step(Source::Copy, vec![step], range, shape, order);
+            (copy, host)
         };
         let range = stage.range(range)?;
         let Place::Codes { step, .. } = known.place else {
             return Ok(known);
         };
-        let unplaced = &mut self.unplaced[step];
-        unplaced.stages.push(stage);
-        unplaced.ranges.push(range);
+        let mut at = step;
+        while at != host {
+            self.unplaced[at].ranges = vec![range];
+            at = self.unplaced[at].inputs[0];
+        }
+        self.unplaced[host].stages.push(stage);
+        self.unplaced[host].ranges.push(range);
         Ok(Known {
             place: Place::Codes { step, range },
             ..known
         })
+    }
+
+    /// The step that can map a value that a step makes: that step, or one before it. The largest of rounded codes is the
+    /// largest code, rounded, and codes may be rounded before they are moved: a stage goes to where the codes come from.
+    fn host(&self, step: usize, stage: &Stage) -> Option<usize> {
+        let unplaced = &self.unplaced[step];
+        let before = || self.host(unplaced.inputs[0], stage);
+        match &unplaced.source {
+            Source::Layer(layer) => layer.accepts(stage).then_some(step),
+            Source::MaxPool { pool, owns_operand } => {
+                let is_alike = stage.channels().0 == 1 || pool.has_pixels();
+                let is_early = unplaced.stages.is_empty() && stage.is_monotone();
+                let passes = *owns_operand && is_alike && is_early;
+                passes.then(before).flatten().or(Some(step))
+            }
+            Source::Reorder { owns_operand, .. } => {
+                let passes = *owns_operand && stage.channels().0 == 1;
+                passes.then(before).flatten()
+            }
+            _ => Some(step),
+        }
+    }
+
+    /// The value, and the stage for the order that it lies in.
+    fn fitting(&mut self, known: Known, stage: Stage) -> (Known, Stage) {
+        if known.order == Order::Planes {
+            return (known, stage);
+        }
+        match stage.in_pixels(channels_and_plane(&known.shape)) {
+            Some(stage) => (known, stage),
+            None => (self.in_order(known, Order::Planes), stage),
+        }
     }
 
     fn push_step(
@@ -330,6 +431,7 @@ impl Compiler<'_> {
         inputs: Vec<usize>,
         range: CodeRange,
         shape: Vec<usize>,
+        order: Order,
     ) -> Known {
         let step = self.unplaced.len();
         let len = shape.iter().product();
@@ -342,6 +444,7 @@ impl Compiler<'_> {
         });
         Known {
             shape,
+            order,
             place: Place::Codes { step, range },
             is_sole: true,
         }
@@ -361,8 +464,13 @@ impl Compiler<'_> {
             output: output as u16,
         };
         known.is_sole &= self.reads.get(&value).is_none_or(|&reads| reads == 1);
-        if let Place::Codes { step, .. } = known.place {
-            self.made.push((id, step, self.unplaced[step].stages.len()));
+        if let Place::Codes { step, range } = known.place {
+            self.made.push(Made {
+                node: id,
+                step,
+                stages: self.unplaced[step].stages.len(),
+                range,
+            });
         }
         self.values.insert(value, known);
         Ok(())
@@ -384,10 +492,10 @@ impl Compiler<'_> {
     fn finish(self) -> Compiled {
         let graph = self.verified.graph();
         let results: Vec<CodeRange> = self.unplaced.iter().map(UnplacedStep::result).collect();
-        let ranges: Vec<Vec<CodeRange>> = self
+        let counts: Vec<usize> = self
             .unplaced
             .iter()
-            .map(|unplaced| unplaced.ranges.clone())
+            .map(|unplaced| unplaced.stages.len())
             .collect();
         let buffers = self
             .unplaced
@@ -403,15 +511,15 @@ impl Compiler<'_> {
                 Step::new(unplaced, operand)
             })
             .collect();
-        let report = |&(id, step, stages): &(NodeId, usize, usize)| {
-            let (node, range) = (graph.node(id), ranges[step][stages]);
-            let is_stored = stages + 1 == ranges[step].len();
+        let report = |made: &Made| {
+            let node = graph.node(made.node);
+            let is_stored = made.stages == counts[made.step] && made.range == results[made.step];
             NodeReport {
                 node: node.name.clone(),
                 op: node.op.name(),
-                format: range.format(),
-                storage: is_stored.then(|| Storage::of(range)),
-                kernel: steps[step].kernel(),
+                format: made.range.format(),
+                storage: is_stored.then(|| Storage::of(made.range)),
+                kernel: steps[made.step].kernel(),
             }
         };
         let reports = self.made.iter().map(report).collect();
@@ -436,6 +544,10 @@ impl From<Kernel> for Source {
     fn from(kernel: Kernel) -> Self {
         match kernel {
             Kernel::Layer(layer) => Self::Layer(layer),
+            Kernel::MaxPool(pool) => Self::MaxPool {
+                pool,
+                owns_operand: false,
+            },
             Kernel::Wide(kernel) => Self::Wide(kernel),
         }
     }

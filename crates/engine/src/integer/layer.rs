@@ -4,13 +4,14 @@
 //! weights, its sums go through the stages, and only the result is written out.
 
 use super::buffer::{Buffer, Code, with_buffer};
-use super::product::{Product, run_fused};
+use super::product::{Copies, Kind, Left, Product, Sums};
 use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::rows::Rows;
 use super::stage::Stage;
 use super::weights::Weights;
-use std::ops::Range;
+use kernels::int_conv::Windows;
+use kernels::int_gemm::{LeftRows, Starts};
 
 /// Sums of a block: 16 KiB of 32-bit ones.
 const BLOCK: usize = 4096;
@@ -19,8 +20,8 @@ const BLOCK: usize = 4096;
 pub(crate) struct Layer {
     rows: Rows,
     weights: Weights,
-    /// Elements of a channel of the result that follow each other.
-    inner: usize,
+    /// The narrowest integers that suffice.
+    kind: Kind,
     groups: Vec<Group>,
 }
 
@@ -40,28 +41,18 @@ enum Epilogue {
 /// Working memory that layers share; it grows to what the largest block needs.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    u8: Vec<u8>,
-    i8: Vec<i8>,
-    i16: Vec<i16>,
-    i64: Vec<i64>,
-    sums: Vec<i32>,
-    wide: Vec<i64>,
+    copies: Copies,
+    sums: Sums,
     codes: Vec<i16>,
-}
-
-/// A run of rows, all of one picture.
-struct Block {
-    image: usize,
-    rows: Range<usize>,
 }
 
 impl Layer {
     /// A layer that [`Layer::prepare`] makes ready.
-    pub fn new(rows: Rows, weights: Weights, inner: usize) -> Self {
+    pub fn new(rows: Rows, weights: Weights) -> Self {
         Self {
             rows,
             weights,
-            inner,
+            kind: Kind::I64,
             groups: Vec::new(),
         }
     }
@@ -70,7 +61,7 @@ impl Layer {
     pub fn accepts(&self, stage: &Stage) -> bool {
         match (&self.rows, stage.channels()) {
             (Rows::Dense { .. }, _) | (_, (1, _)) => true,
-            (Rows::Windows(_), own) => own == (self.weights.start.len(), self.inner),
+            (Rows::Windows(_), own) => own == (self.weights.start.len(), 1),
         }
     }
 
@@ -81,18 +72,21 @@ impl Layer {
         } else {
             x
         };
+        self.kind = Kind::of(&self.weights, x);
+        let is_narrow = self.kind != Kind::I64 && result.magnitude() <= i16::MAX.into();
         let group = |group: usize| {
-            let product = Product::pack(&self.weights, group, x);
+            let matrix = self.rows.matrix(&self.weights, group);
             let stages: Vec<Stage> = stages
                 .iter()
                 .map(|stage| self.stage_of(stage, group))
                 .collect();
-            let is_narrow = product.is_narrow() && result.magnitude() <= i16::MAX.into();
             let rescaling = is_narrow
                 .then(|| Rescaling::of(sums, &stages, self.weights.n))
                 .flatten();
-            let epilogue = rescaling.map_or_else(|| Epilogue::Stages(stages), Epilogue::Rescale);
-            Group { product, epilogue }
+            Group {
+                product: Product::pack(matrix, self.kind.on_this_machine()),
+                epilogue: rescaling.map_or_else(|| Epilogue::Stages(stages), Epilogue::Rescale),
+            }
         };
         self.groups = (0..self.weights.groups).map(group).collect();
     }
@@ -107,7 +101,7 @@ impl Layer {
             Epilogue::Stages(stages) if stages.is_empty() => "",
             Epilogue::Stages(_) => ", stages in i64",
         };
-        format!("{}{after}", group.product.name())
+        format!("{}{after}", self.kind.name())
     }
 
     /// A stage on the sums of a group, which are laid out `[row][column]`.
@@ -122,185 +116,159 @@ impl Layer {
 
     /// Computes the layer.
     pub fn run(&self, x: &Buffer, y: &mut Buffer, scratch: &mut Scratch) {
-        let step = (BLOCK / self.weights.n.max(1)).clamp(16, 256);
-        let (images, per_image) = match &self.rows {
-            Rows::Dense { count } => (1, *count),
-            Rows::Windows(windows) => (windows.images, windows.per_image()),
-        };
-        for image in 0..images {
-            for first in (0..per_image).step_by(step) {
-                let rows = first..per_image.min(first + step);
-                for group in 0..self.groups.len() {
-                    self.run_block(
-                        &Block {
-                            image,
-                            rows: rows.clone(),
-                        },
-                        group,
-                        x,
-                        y,
-                        scratch,
-                    );
+        match self.groups.first().map(|group| &group.product) {
+            Some(Product::U8(..)) => self.run_as::<u8>(x, y, scratch),
+            Some(Product::I8(..)) => self.run_as::<i8>(x, y, scratch),
+            Some(Product::I16(..)) => self.run_as::<i16>(x, y, scratch),
+            Some(Product::I64(..)) => self.run_as::<i64>(x, y, scratch),
+            None => {}
+        }
+    }
+
+    /// The same from operands of a type.
+    fn run_as<T: Left>(&self, x: &Buffer, y: &mut Buffer, scratch: &mut Scratch) {
+        let mut copy = std::mem::take(T::memory(&mut scratch.copies));
+        match &self.rows {
+            Rows::Dense { count } => self.run_dense::<T>(*count, x, y, &mut copy, scratch),
+            Rows::Windows(windows) => self.run_windows::<T>(windows, x, y, &mut copy, scratch),
+        }
+        *T::memory(&mut scratch.copies) = copy;
+    }
+
+    fn run_dense<T: Left>(
+        &self,
+        count: usize,
+        x: &Buffer,
+        y: &mut Buffer,
+        copy: &mut Vec<T>,
+        scratch: &mut Scratch,
+    ) {
+        let (k, n) = (self.weights.k, self.weights.n);
+        let pitch = k.next_multiple_of(T::GROUP);
+        let step = block_rows(n);
+        for first in (0..count).step_by(step) {
+            let rows = step.min(count - first);
+            let elements = if let Some(x) = T::codes_of(x).filter(|_| pitch == k) {
+                &x[first * k..]
+            } else {
+                copy.clear();
+                copy.resize(rows * pitch, T::default());
+                with_buffer!(x, x => {
+                    let own = x[first * k..].chunks_exact(k.max(1));
+                    for (to, from) in copy.chunks_exact_mut(pitch.max(1)).zip(own) {
+                        widen(from, &mut to[..k]);
+                    }
+                });
+                &copy[..]
+            };
+            let left = LeftRows {
+                elements,
+                starts: Starts::Every(rows, pitch),
+                runs: &[0],
+                run: k,
+            };
+            self.run_block(0, &left, n, first * n, y, scratch);
+        }
+    }
+
+    fn run_windows<T: Left>(
+        &self,
+        windows: &Windows,
+        x: &Buffer,
+        y: &mut Buffer,
+        copy: &mut Vec<T>,
+        scratch: &mut Scratch,
+    ) {
+        let columns = windows.columns();
+        let step = block_rows(columns);
+        copy.resize(windows.band_len().max(copy.len()), T::default());
+        for (image, rows) in windows.bands() {
+            with_buffer!(x, x => windows.fill(x, image, &rows, copy, widen));
+            for group in 0..self.groups.len() {
+                let mut first = 0;
+                while let Some(left) = windows.rows(copy, &rows, group, [first, step]) {
+                    let start = windows.result_start(image, &rows, first);
+                    first += left.starts.len();
+                    self.run_block(group, &left, columns, start, y, scratch);
                 }
             }
         }
     }
 
-    fn run_block(
+    /// Computes a block of rows, whose results begin at element `start`.
+    fn run_block<T: Left>(
         &self,
-        block: &Block,
         group: usize,
-        x: &Buffer,
+        rows: &LeftRows<T>,
+        columns: usize,
+        start: usize,
         y: &mut Buffer,
         scratch: &mut Scratch,
     ) {
         let Group { product, epilogue } = &self.groups[group];
-        let n = self.weights.n;
-        let (start, len) = (block.rows.start * n, block.rows.len() * n);
-        let is_dense = matches!(self.rows, Rows::Dense { .. });
+        let Scratch { sums, codes, .. } = scratch;
+        let len = rows.starts.len() * columns;
+        let is_whole = self.groups.len() == 1;
         match (epilogue, &mut *y) {
             (Epilogue::Stages(stages), Buffer::I32(y))
-                if stages.is_empty() && is_dense && product.is_narrow() =>
+                if stages.is_empty() && is_whole && self.kind != Kind::I64 =>
             {
-                self.sums(block, group, x, scratch, Some(&mut y[start..start + len]));
+                T::sums(
+                    product,
+                    rows,
+                    columns,
+                    sums,
+                    Some(&mut y[start..start + len]),
+                );
+            }
+            (Epilogue::Rescale(rescaling), y) if is_whole => {
+                if !T::fused(product, rows, columns, rescaling, start, y) {
+                    T::sums(product, rows, columns, sums, None);
+                    rescaling.run(&sums.narrow, start, y);
+                }
             }
             (Epilogue::Rescale(rescaling), y) => {
-                if is_dense && self.fused(block, group, x, rescaling, y, scratch) {
-                    return;
-                }
-                self.sums(block, group, x, scratch, None);
-                if is_dense {
-                    return rescaling.run(&scratch.sums, start, y);
-                }
-                scratch.codes.resize(len, 0);
-                rescaling.apply(&scratch.sums, &mut scratch.codes);
-                self.scatter(block, group, &scratch.codes, y);
+                T::sums(product, rows, columns, sums, None);
+                codes.resize(len, 0);
+                rescaling.apply(&sums.narrow, codes);
+                self.scatter(group, codes, start, y);
             }
             (Epilogue::Stages(stages), y) => {
-                self.sums(block, group, x, scratch, None);
-                if product.is_narrow() {
-                    scratch.wide.clear();
-                    scratch
-                        .wide
-                        .extend(scratch.sums.iter().map(|&sum| i64::from(sum)));
+                T::sums(product, rows, columns, sums, None);
+                if self.kind != Kind::I64 {
+                    sums.wide.clear();
+                    sums.wide
+                        .extend(sums.narrow.iter().map(|&sum| i64::from(sum)));
                 }
                 for stage in stages {
-                    stage.apply(start, &mut scratch.wide);
+                    stage.apply(if is_whole { start } else { 0 }, &mut sums.wide);
                 }
-                if is_dense {
-                    return y.store(start, &scratch.wide);
+                if is_whole {
+                    return y.store(start, &sums.wide);
                 }
-                self.scatter(block, group, &scratch.wide, y);
+                self.scatter(group, &sums.wide, start, y);
             }
         }
     }
 
-    /// A block of bytes from operand to result without a stop; `false` when that is not possible.
-    fn fused(
-        &self,
-        block: &Block,
-        group: usize,
-        x: &Buffer,
-        rescaling: &Rescaling,
-        y: &mut Buffer,
-        scratch: &mut Scratch,
-    ) -> bool {
-        let (k, n) = (self.weights.k, self.weights.n);
-        let (sizes, first) = ([block.rows.len(), k, n], block.rows.start * n);
-        let product = &self.groups[group].product;
-        let pitch = product.pitch(k);
-        match product {
-            Product::U8(b, start) => {
-                let a = self.operand(block, group, x, pitch, &mut scratch.u8);
-                run_fused(sizes, a, (b, start), rescaling, first, y)
-            }
-            Product::I8(b, start) => {
-                let a = self.operand(block, group, x, pitch, &mut scratch.i8);
-                run_fused(sizes, a, (b, start), rescaling, first, y)
-            }
-            _ => false,
+    /// Writes the channels of a group to their places in every pixel.
+    fn scatter<T: Code>(&self, group: usize, codes: &[T], start: usize, y: &mut Buffer) {
+        let (n, all) = (self.weights.n, self.weights.start.len());
+        for (pixel, own) in codes.chunks_exact(n.max(1)).enumerate() {
+            let own = own.iter().map(|code| code.widen());
+            y.store_all(start + pixel * all + group * n, own);
         }
     }
+}
 
-    /// The sums of a block: narrow ones into `target` or the scratch, wide ones into the scratch.
-    fn sums(
-        &self,
-        block: &Block,
-        group: usize,
-        x: &Buffer,
-        scratch: &mut Scratch,
-        target: Option<&mut [i32]>,
-    ) {
-        let (k, n) = (self.weights.k, self.weights.n);
-        let product = &self.groups[group].product;
-        let Scratch {
-            u8,
-            i8,
-            i16,
-            i64,
-            sums,
-            wide,
-            ..
-        } = scratch;
-        let len = block.rows.len() * n;
-        let pitch = product.pitch(k);
-        let sums = target.unwrap_or_else(|| {
-            sums.resize(len, 0);
-            sums
-        });
-        match product {
-            Product::U8(..) => product.run_u8(k, n, self.operand(block, group, x, pitch, u8), sums),
-            Product::I8(..) => product.run_i8(k, n, self.operand(block, group, x, pitch, i8), sums),
-            Product::I16(..) => {
-                product.run_i16(k, n, self.operand(block, group, x, pitch, i16), sums);
-            }
-            Product::I64(..) => {
-                wide.resize(len, 0);
-                product.run_i64(k, n, self.operand(block, group, x, pitch, i64), wide);
-            }
-        }
-    }
+/// Rows of a block with this many columns.
+fn block_rows(columns: usize) -> usize {
+    (BLOCK / columns.max(1)).clamp(16, 256)
+}
 
-    /// The rows of a block as `T`, each padded by zeros to `pitch` elements: the value's own where they are that already.
-    fn operand<'a, T: Code>(
-        &self,
-        block: &Block,
-        group: usize,
-        x: &'a Buffer,
-        pitch: usize,
-        copy: &'a mut Vec<T>,
-    ) -> &'a [T] {
-        let k = self.weights.k;
-        if let (Rows::Dense { .. }, Some(x)) = (&self.rows, T::codes_of(x))
-            && pitch == k
-        {
-            return &x[block.rows.start * k..block.rows.end * k];
-        }
-        copy.clear();
-        copy.resize(block.rows.len() * pitch, T::default());
-        with_buffer!(x, x => {
-            for (at, row) in block.rows.clone().zip(copy.chunks_mut(pitch.max(1))) {
-                match &self.rows {
-                    Rows::Windows(windows) => windows.gather(x, block.image, group, at, &mut row[..k]),
-                    Rows::Dense { .. } => {
-                        for (to, code) in row[..k].iter_mut().zip(&x[at * k..]) {
-                            *to = T::narrow(code.widen());
-                        }
-                    }
-                }
-            }
-        });
-        copy
-    }
-
-    /// Writes a block of results to the channels of its picture.
-    fn scatter<T: Code>(&self, block: &Block, group: usize, codes: &[T], y: &mut Buffer) {
-        let n = self.weights.n;
-        let first = (block.image * self.weights.groups + group) * n;
-        for column in 0..n {
-            let own = codes[column..].iter().step_by(n).map(|code| code.widen());
-            let start = (first + column) * self.inner + block.rows.start;
-            y.store_all(start, own);
-        }
+/// The same codes in another type.
+fn widen<T: Code, U: Code>(from: &[T], to: &mut [U]) {
+    for (to, code) in to.iter_mut().zip(from) {
+        *to = U::narrow(code.widen());
     }
 }

@@ -7,6 +7,8 @@ use super::grid::Grids;
 use super::layer::Layer;
 use super::range::CodeRange;
 use super::stage::Stage;
+use crate::ops::pool::integer::Pool;
+use crate::order::Order;
 use crate::state::State;
 use ir::{Graph, Node, NodeId};
 
@@ -37,6 +39,8 @@ pub(crate) enum Lowered {
 pub(crate) enum Kernel {
     /// A product with weights.
     Layer(Box<Layer>),
+    /// The largest codes of windows, whatever their width.
+    MaxPool(Box<Pool>),
     /// Anything else, in 64 bits.
     Wide(Box<dyn WideKernel>),
 }
@@ -68,6 +72,8 @@ pub(crate) struct Site<'a> {
     pub operands: Vec<Operand>,
     /// Concrete shapes of the results.
     pub outputs: Vec<Vec<usize>>,
+    /// The order of operands and results with channels and space.
+    pub order: Order,
 }
 
 /// A parameter in the codes of its port's format, all with one step.

@@ -7,10 +7,10 @@
 //! overflows and nothing but a format ever rounds.
 //!
 //! `compile.rs` walks the graph, `grid.rs` knows the codes of a port, `crate::ops` lowers each operator, `stage.rs` maps its
-//! results in the same pass, `layer.rs` computes products with weights in 8, 16 or 64 bits, `rescale.rs` turns stages into
+//! results in the same pass, `layer.rs` computes products with weights in 8, 16 or 64 bits, `reorder.rs` changes the order of axes, `rescale.rs` turns stages into
 //! exact float maps.
 
-mod buffer;
+pub(crate) mod buffer;
 mod codes;
 mod compile;
 pub(crate) mod error;
@@ -20,6 +20,7 @@ mod lowering;
 mod plan;
 mod product;
 pub(crate) mod range;
+mod reorder;
 mod report;
 mod rescale;
 pub(crate) mod rows;

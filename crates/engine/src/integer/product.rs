@@ -1,120 +1,253 @@
 //! A matrix product in the narrowest integers that are proven to suffice, with packed weights.
 
-use super::buffer::{Buffer, Storage};
+use super::buffer::{Buffer, Code, Storage};
 use super::range::CodeRange;
 use super::rescale::Rescaling;
+use super::rows::{Matrix, spell_out};
 use super::weights::Weights;
 use crate::ops::matmul::integer::accumulate;
-use kernels::int_gemm::{gemm_int, pack_b, padded_k_i8, padded_k_i16};
+use kernels::int_gemm::{LeftOperand, LeftRows, gemm_rows, has_byte_products, pack_b};
 use kernels::requantize::{LeftByte, fused_layer};
 
-/// The packed weights of a group and what its sums start from. The name is the type of the left operand's rows.
+/// The packed weights of a group and the initial values of its sums. The name is the type of the left operand's elements.
 pub(crate) enum Product {
     U8(Vec<i8>, Vec<i32>),
     I8(Vec<i8>, Vec<i32>),
     I16(Vec<i16>, Vec<i32>),
-    /// Weights `[k][n]`.
     I64(Vec<i64>, Vec<i64>),
 }
 
-impl Product {
-    /// Packs the weights of a group for left operands of this range.
-    pub fn pack(weights: &Weights, group: usize, x: CodeRange) -> Self {
-        let (k, n) = (weights.k, weights.n);
-        let is_narrow = weights.worst_sum(x) <= i32::MAX.into();
+/// The integers of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    U8,
+    I8,
+    I16,
+    I64,
+}
+
+impl Kind {
+    /// The narrowest integers for left operands of this range.
+    pub fn of(weights: &Weights, x: CodeRange) -> Self {
+        if weights.worst_sum(x) > i32::MAX.into() {
+            return Self::I64;
+        }
         match Storage::of(x) {
-            storage @ (Storage::U8 | Storage::I8) if is_narrow && weights.fit::<i8>() => {
-                let mut packed = vec![0; padded_k_i8(k) * n];
-                pack_b(k, n, &weights.group(group), 1, k, &mut packed);
-                let start = weights.group_start(group);
-                if storage == Storage::U8 {
-                    Self::U8(packed, start)
-                } else {
-                    Self::I8(packed, start)
-                }
-            }
-            Storage::U8 | Storage::I8 | Storage::I16 if is_narrow && weights.fit::<i16>() => {
-                let mut packed = vec![0; padded_k_i16(k) * n];
-                pack_b(k, n, &weights.group(group), 1, k, &mut packed);
-                Self::I16(packed, weights.group_start(group))
-            }
-            _ => {
-                let own: Vec<i64> = weights.group(group);
-                let turned = (0..k * n).map(|at| own[at % n * k + at / n]).collect();
-                Self::I64(turned, weights.group_start(group))
-            }
+            Storage::U8 if weights.fit::<i8>() => Self::U8,
+            Storage::I8 if weights.fit::<i8>() => Self::I8,
+            Storage::U8 | Storage::I8 | Storage::I16 if weights.fit::<i16>() => Self::I16,
+            _ => Self::I64,
         }
     }
 
-    /// Elements of a row of the left operand, padding included.
-    pub fn pitch(&self, k: usize) -> usize {
+    /// The integers in which the machine computes it: words where it has no products of bytes.
+    pub fn on_this_machine(self) -> Self {
         match self {
-            Self::U8(..) | Self::I8(..) => padded_k_i8(k),
-            Self::I16(..) => padded_k_i16(k),
-            Self::I64(..) => k,
+            Self::U8 | Self::I8 if !has_byte_products() => Self::I16,
+            other => other,
         }
     }
 
     /// The name in reports.
-    pub fn name(&self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
-            Self::U8(..) => "u8·i8 product",
-            Self::I8(..) => "i8·i8 product",
-            Self::I16(..) => "i16·i16 product",
-            Self::I64(..) => "i64 product",
-        }
-    }
-
-    /// True when sums are 32 bits wide.
-    pub fn is_narrow(&self) -> bool {
-        !matches!(self, Self::I64(..))
-    }
-
-    /// The sums of rows of unsigned bytes.
-    pub fn run_u8(&self, k: usize, n: usize, a: &[u8], sums: &mut [i32]) {
-        if let Self::U8(b, start) = self {
-            gemm_int::<u8>(sums.len() / n, k, n, a, b, Some(start), sums, n);
-        }
-    }
-
-    /// The sums of rows of signed bytes.
-    pub fn run_i8(&self, k: usize, n: usize, a: &[i8], sums: &mut [i32]) {
-        if let Self::I8(b, start) = self {
-            gemm_int::<i8>(sums.len() / n, k, n, a, b, Some(start), sums, n);
-        }
-    }
-
-    /// The sums of rows of words.
-    pub fn run_i16(&self, k: usize, n: usize, a: &[i16], sums: &mut [i32]) {
-        if let Self::I16(b, start) = self {
-            gemm_int::<i16>(sums.len() / n, k, n, a, b, Some(start), sums, n);
-        }
-    }
-
-    /// The sums of rows of any codes.
-    pub fn run_i64(&self, k: usize, n: usize, a: &[i64], sums: &mut [i64]) {
-        if let Self::I64(b, start) = self {
-            sums.chunks_mut(n)
-                .for_each(|row| row.copy_from_slice(start));
-            accumulate(k, n, a, b, sums);
+            Self::U8 => "u8·i8 product",
+            Self::I8 => "i8·i8 product",
+            Self::I16 => "i16·i16 product",
+            Self::I64 => "i64 product",
         }
     }
 }
 
-/// Multiplies rows of bytes with packed weights, maps the sums and writes codes from `first` on, all in registers; `false`
-/// where that is not possible and nothing was done.
-pub(crate) fn run_fused<A: LeftByte>(
-    [m, k, n]: [usize; 3],
-    a: &[A],
+impl Product {
+    /// Packs the weights of a group.
+    pub fn pack(matrix: Matrix, kind: Kind) -> Self {
+        match kind {
+            Kind::U8 => Self::U8(packed(&matrix), narrow(&matrix.start)),
+            Kind::I8 => Self::I8(packed(&matrix), narrow(&matrix.start)),
+            Kind::I16 => Self::I16(packed(&matrix), narrow(&matrix.start)),
+            Kind::I64 => Self::I64(matrix.codes, matrix.start),
+        }
+    }
+}
+
+fn narrow<T: Code>(codes: &[i64]) -> Vec<T> {
+    codes.iter().map(|&code| T::narrow(code)).collect()
+}
+
+fn packed<T: Code + LeftOperand>(matrix: &Matrix) -> Vec<T> {
+    let (run, n) = (matrix.run, matrix.columns);
+    let padded = run.next_multiple_of(T::GROUP) * n;
+    let mut packed = vec![T::default(); matrix.runs * padded];
+    if n * run > 0 {
+        let runs = matrix.codes.chunks_exact(run * n);
+        for (from, to) in runs.zip(packed.chunks_exact_mut(padded)) {
+            pack_b(run, n, &narrow::<T>(from), n, 1, to);
+        }
+    }
+    packed
+}
+
+/// Sums of a block, in one of two widths.
+#[derive(Default)]
+pub(crate) struct Sums {
+    pub narrow: Vec<i32>,
+    pub wide: Vec<i64>,
+}
+
+/// An element of a left operand.
+pub(crate) trait Left: Code {
+    /// Elements that are read at once.
+    const GROUP: usize;
+
+    /// Its own among the memory for copies of operands.
+    fn memory(copies: &mut Copies) -> &mut Vec<Self>;
+
+    /// The sums of rows with `n` columns: of 32 bits into `target` if there is one.
+    fn sums(
+        product: &Product,
+        rows: &LeftRows<Self>,
+        n: usize,
+        sums: &mut Sums,
+        target: Option<&mut [i32]>,
+    );
+
+    /// Multiplies rows, maps the sums and writes codes from `first` on, all in registers; `false` where that is not possible
+    /// and nothing was done.
+    fn fused(
+        _product: &Product,
+        _rows: &LeftRows<Self>,
+        _n: usize,
+        _rescaling: &Rescaling,
+        _first: usize,
+        _y: &mut Buffer,
+    ) -> bool {
+        false
+    }
+}
+
+/// Memory for copies of operands, one of each type.
+#[derive(Default)]
+pub(crate) struct Copies {
+    u8: Vec<u8>,
+    i8: Vec<i8>,
+    i16: Vec<i16>,
+    i64: Vec<i64>,
+}
+
+fn narrow_sums<T: LeftOperand>(
+    rows: &LeftRows<T>,
+    n: usize,
+    (b, start): (&[T::Right], &[i32]),
+    sums: &mut Sums,
+    target: Option<&mut [i32]>,
+) {
+    let len = rows.starts.len() * n;
+    let sums = target.unwrap_or_else(|| {
+        sums.narrow.resize(len, 0);
+        &mut sums.narrow
+    });
+    gemm_rows(rows, n, b, Some(start), sums, n);
+}
+
+fn run_fused<A: LeftByte>(
+    rows: &LeftRows<A>,
+    n: usize,
     (b, start): (&[i8], &[i32]),
     rescaling: &Rescaling,
     first: usize,
     y: &mut Buffer,
 ) -> bool {
-    let own = first..first + m * n;
+    let own = first..first + rows.starts.len() * n;
     match y {
-        Buffer::U8(y) => fused_layer([m, k, n], a, b, start, rescaling.maps(), &mut y[own]),
-        Buffer::I8(y) => fused_layer([m, k, n], a, b, start, rescaling.maps(), &mut y[own]),
+        Buffer::U8(y) => fused_layer(rows, n, b, start, rescaling.maps(), &mut y[own]),
+        Buffer::I8(y) => fused_layer(rows, n, b, start, rescaling.maps(), &mut y[own]),
         Buffer::I16(_) | Buffer::I32(_) | Buffer::I64(_) => false,
+    }
+}
+
+macro_rules! bytes {
+    ($($ty:ty, $field:ident, $variant:ident);*) => {$(
+        impl Left for $ty {
+            const GROUP: usize = <$ty as LeftOperand>::GROUP;
+
+            fn memory(copies: &mut Copies) -> &mut Vec<Self> {
+                &mut copies.$field
+            }
+
+            fn sums(
+                product: &Product,
+                rows: &LeftRows<Self>,
+                n: usize,
+                sums: &mut Sums,
+                target: Option<&mut [i32]>,
+            ) {
+                if let Product::$variant(b, start) = product {
+                    narrow_sums(rows, n, (b, start), sums, target);
+                }
+            }
+
+            fn fused(
+                product: &Product,
+                rows: &LeftRows<Self>,
+                n: usize,
+                rescaling: &Rescaling,
+                first: usize,
+                y: &mut Buffer,
+            ) -> bool {
+                match product {
+                    Product::$variant(b, start) => {
+                        run_fused(rows, n, (b, start), rescaling, first, y)
+                    }
+                    _ => false,
+                }
+            }
+        }
+    )*};
+}
+
+bytes!(u8, u8, U8; i8, i8, I8);
+
+impl Left for i16 {
+    const GROUP: usize = <Self as LeftOperand>::GROUP;
+
+    fn memory(copies: &mut Copies) -> &mut Vec<Self> {
+        &mut copies.i16
+    }
+
+    fn sums(
+        product: &Product,
+        rows: &LeftRows<Self>,
+        n: usize,
+        sums: &mut Sums,
+        target: Option<&mut [i32]>,
+    ) {
+        if let Product::I16(b, start) = product {
+            narrow_sums(rows, n, (b, start), sums, target);
+        }
+    }
+}
+
+impl Left for i64 {
+    const GROUP: usize = 1;
+
+    fn memory(copies: &mut Copies) -> &mut Vec<Self> {
+        &mut copies.i64
+    }
+
+    fn sums(
+        product: &Product,
+        rows: &LeftRows<Self>,
+        n: usize,
+        sums: &mut Sums,
+        _target: Option<&mut [i32]>,
+    ) {
+        if let Product::I64(b, start) = product {
+            let mut all = Vec::new();
+            spell_out(rows, &mut all);
+            sums.wide.clear();
+            (0..rows.starts.len()).for_each(|_| sums.wide.extend(start));
+            accumulate(rows.runs.len() * rows.run, n, &all, b, &mut sums.wide);
+        }
     }
 }

@@ -19,7 +19,12 @@ pub(crate) struct Rescaling(Vec<Rescale>);
 impl Rescaling {
     /// The stages after codes of this range, in rows of `columns`, or `None` when floats do not hold them.
     pub fn of(source: CodeRange, stages: &[Stage], columns: usize) -> Option<Self> {
-        Self::after(Vec::new(), source, stages, columns)
+        Self::after(
+            Vec::new(),
+            source,
+            stages,
+            [columns, places(stages, columns)],
+        )
     }
 
     /// The rounding of floats to a fixed point, and the stages after it.
@@ -29,25 +34,19 @@ impl Rescaling {
         if !is_held || format.rounding == Rounding::Floor {
             return None;
         }
-        let partial = PartialMap {
-            columns,
-            ..PartialMap::default()
-        };
-        let first = partial.map(-format.frac_width, range.min, range.max);
-        Self::after(vec![first], range, stages, columns)
+        let places = places(stages, columns);
+        let first = PartialMap::new(places).map(-format.frac_width, range.min, range.max);
+        Self::after(vec![first], range, stages, [columns, places])
     }
 
     fn after(
         mut maps: Vec<Rescale>,
         source: CodeRange,
         stages: &[Stage],
-        columns: usize,
+        [columns, places]: [usize; 2],
     ) -> Option<Self> {
         let mut range = source;
-        let mut partial = PartialMap {
-            columns,
-            ..PartialMap::default()
-        };
+        let mut partial = PartialMap::new(places);
         for stage in stages {
             let before = range;
             range = stage.range(range).ok()?;
@@ -86,10 +85,7 @@ impl Rescaling {
                         return None;
                     }
                     maps.push(partial.map(round.shift, lo, hi));
-                    partial = PartialMap {
-                        columns,
-                        ..PartialMap::default()
-                    };
+                    partial = PartialMap::new(places);
                 }
             }
             if range.magnitude() >= EXACT {
@@ -141,15 +137,32 @@ fn floats(codes: &[i64]) -> Vec<f64> {
     codes.iter().map(|&code| code as f64).collect()
 }
 
+/// The places of maps of rows of `columns`: whole rows, or whole vectors where all columns are mapped alike.
+fn places(stages: &[Stage], columns: usize) -> usize {
+    let columns = columns.max(1);
+    if stages.iter().all(|stage| stage.channels().0 == 1) {
+        columns.next_multiple_of(PLACES)
+    } else {
+        columns * PLACES.div_ceil(columns)
+    }
+}
+
 /// The maps since the last rounding.
-#[derive(Default)]
 struct PartialMap {
-    columns: usize,
+    places: usize,
     affine: Option<(Vec<f64>, Vec<f64>)>,
     bounds: Option<(f64, f64)>,
 }
 
 impl PartialMap {
+    fn new(places: usize) -> Self {
+        Self {
+            places,
+            affine: None,
+            bounds: None,
+        }
+    }
+
     /// The map that ends in a rounding to whole numbers from `lo` to `hi`.
     fn map(&self, shift: i32, lo: i128, hi: i128) -> Rescale {
         let factor = 2_f64.powi(-shift);
@@ -158,9 +171,8 @@ impl PartialMap {
         let bound = |bound: f64| (bound * factor).clamp(lo, hi) as f32;
         let one = (vec![1.0], vec![0.0]);
         let (scale, offset) = self.affine.as_ref().unwrap_or(&one);
-        let places = self.columns.max(1) * PLACES.div_ceil(self.columns.max(1));
         let spread = |values: &[f64]| {
-            (0..places)
+            (0..self.places)
                 .map(|at| (values[at % values.len()] * factor) as f32)
                 .collect()
         };

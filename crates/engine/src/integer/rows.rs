@@ -1,27 +1,26 @@
 //! The rows of a product's left operand: those of a value, or the windows of a convolution.
 
 use super::buffer::Code;
+use super::weights::Weights;
+use kernels::int_conv::Windows;
+use kernels::int_gemm::{LeftRows, Starts};
 
 /// The source of the rows of the left operand.
 pub(crate) enum Rows {
     /// The operand's own rows.
     Dense { count: usize },
-    /// The windows of a convolution.
-    Windows(Windows),
+    /// The windows of a convolution over pixels of channels; so is the result.
+    Windows(Box<Windows>),
 }
 
-/// The windows of a convolution over pictures `[images, channels, height, width]`.
-pub(crate) struct Windows {
-    pub images: usize,
-    pub channels: usize,
-    pub groups: usize,
-    /// Elements of a channel of the input.
-    pub plane: usize,
-    /// Elements of a row of the input.
-    pub width: usize,
-    /// Per window of each axis, the positions of its elements; none in the padding.
-    pub rows: Vec<Vec<Option<usize>>>,
-    pub columns: Vec<Vec<Option<usize>>>,
+/// The right operand of a group: weights `[run][element][column]` and the initial value of every column.
+pub(crate) struct Matrix {
+    pub runs: usize,
+    /// Elements of a run.
+    pub run: usize,
+    pub columns: usize,
+    pub codes: Vec<i64>,
+    pub start: Vec<i64>,
 }
 
 impl Rows {
@@ -29,49 +28,51 @@ impl Rows {
     pub fn has_padding(&self) -> bool {
         match self {
             Self::Dense { .. } => false,
+            Self::Windows(windows) => windows.has_padding(),
+        }
+    }
+
+    /// The weights of a group as these rows meet them.
+    pub fn matrix(&self, weights: &Weights, group: usize) -> Matrix {
+        let (k, n) = (weights.k, weights.n);
+        let start = weights.group_start(group);
+        match self {
+            Self::Dense { .. } => {
+                let own = &weights.codes[group * k * n..];
+                Matrix {
+                    runs: 1,
+                    run: k,
+                    columns: n,
+                    codes: (0..k * n).map(|at| own[at % n * k + at / n]).collect(),
+                    start,
+                }
+            }
             Self::Windows(windows) => {
-                let mut axes = windows.rows.iter().chain(&windows.columns);
-                axes.any(|taps| taps.contains(&None))
+                let ([runs, run], columns) = (windows.runs(), windows.columns());
+                Matrix {
+                    runs,
+                    run,
+                    columns,
+                    codes: windows.weights(group, &weights.codes),
+                    start: start.into_iter().cycle().take(columns).collect(),
+                }
             }
         }
     }
 }
 
-impl Windows {
-    /// Windows of one picture.
-    pub fn per_image(&self) -> usize {
-        self.rows.len() * self.columns.len()
-    }
-
-    /// The elements of window `at` of a picture and a group, padding as zeros.
-    pub fn gather<T: Code, U: Code>(
-        &self,
-        x: &[T],
-        image: usize,
-        group: usize,
-        at: usize,
-        row: &mut [U],
-    ) {
-        let rows = &self.rows[at / self.columns.len()];
-        let columns = &self.columns[at % self.columns.len()];
-        let channels = self.channels / self.groups;
-        let first = image * self.channels + group * channels;
-        let planes = x[first * self.plane..]
-            .chunks(self.plane.max(1))
-            .take(channels);
-        let places = rows
-            .iter()
-            .flat_map(|row| columns.iter().map(move |column| (row, column)));
-        let elements = planes.flat_map(|plane| {
-            places
-                .clone()
-                .map(move |(row, column)| match (row, column) {
-                    (Some(row), Some(column)) => plane[row * self.width + column].widen(),
-                    _ => 0,
-                })
-        });
-        for (to, element) in row.iter_mut().zip(elements) {
-            *to = U::narrow(element);
+/// Writes every row out, run after run.
+pub(crate) fn spell_out<T: Code>(rows: &LeftRows<T>, all: &mut Vec<T>) {
+    all.clear();
+    let mut copy = |start: usize| {
+        for run in rows.runs {
+            all.extend_from_slice(&rows.elements[start + run..][..rows.run]);
+        }
+    };
+    match rows.starts {
+        Starts::Every(count, step) => (0..count).for_each(|row| copy(row * step)),
+        Starts::At(places, first, count) => {
+            places.some(first, count).iter().copied().for_each(copy);
         }
     }
 }

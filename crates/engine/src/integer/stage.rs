@@ -71,6 +71,20 @@ impl Stage {
         }
     }
 
+    /// The stage for pixels of channels of a value whose planes it was made for, if it has one map for each channel or for all.
+    pub fn in_pixels(&self, (channels, plane): (usize, usize)) -> Option<Self> {
+        match self.channels() {
+            (1, _) => Some(self.clone()),
+            own if own == (channels, plane) => Some(self.columns(0..channels)),
+            _ => None,
+        }
+    }
+
+    /// True when a larger code never becomes a smaller one of the same channel.
+    pub fn is_monotone(&self) -> bool {
+        !matches!(self, Self::Affine { .. })
+    }
+
     /// The range of the stage's results for operands in a range.
     pub fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
         match self {

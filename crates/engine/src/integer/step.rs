@@ -5,8 +5,10 @@ use super::grid::Grids;
 use super::layer::{Layer, Scratch};
 use super::lowering::WideKernel;
 use super::range::CodeRange;
+use super::reorder::Reorder;
 use super::rescale::Rescaling;
 use super::stage::Stage;
+use crate::ops::pool::integer::Pool;
 
 /// The source of the codes of a step.
 pub(crate) enum Source {
@@ -18,6 +20,13 @@ pub(crate) enum Source {
     Copy,
     /// A product with weights, which applies the stages itself.
     Layer(Box<Layer>),
+    /// The largest codes of windows. A stage that nobody else sees the effect of may move to the operand.
+    MaxPool { pool: Box<Pool>, owns_operand: bool },
+    /// The operand's codes in another order, under the same condition.
+    Reorder {
+        reorder: Reorder,
+        owns_operand: bool,
+    },
     /// Anything else.
     Wide(Box<dyn WideKernel>),
 }
@@ -104,7 +113,9 @@ impl Step {
             Source::Encode { .. } => "encode",
             Source::Constant(_) => "constant",
             Source::Copy => "elementwise",
-            Source::Wide(_) => "i64",
+            Source::MaxPool { .. } if self.stages.is_empty() => "maximum",
+            Source::Reorder { .. } => "reorder",
+            Source::MaxPool { .. } | Source::Wide(_) => "i64",
         };
         let after = match &self.rescaling {
             Some(_) => ", rescaled in f32",
@@ -119,6 +130,10 @@ impl Step {
         let operand = |k: usize| &earlier[self.inputs[k]];
         match (&self.source, &self.rescaling) {
             (Source::Layer(layer), _) => layer.run(operand(0), y, &mut memory.layer),
+            (Source::MaxPool { pool, .. }, _) if self.stages.is_empty() => {
+                pool.largest(operand(0), y);
+            }
+            (Source::Reorder { reorder, .. }, _) => reorder.run(operand(0), y),
             (Source::Encode { input, .. }, Some(rescaling)) => {
                 rescaling.run(inputs[*input], 0, y);
             }
@@ -146,7 +161,13 @@ impl Step {
             }
             Source::Constant(codes) => result.extend(codes),
             Source::Copy => operand(0).load(result),
-            Source::Layer(_) => {}
+            Source::Layer(_) | Source::Reorder { .. } => {}
+            Source::MaxPool { pool, .. } => {
+                operands.resize(operands.len().max(1), Vec::new());
+                operand(0).load(&mut operands[0]);
+                result.resize(y.len(), 0);
+                pool.run(&operands[..1], result);
+            }
             Source::Wide(kernel) => {
                 let n = self.inputs.len();
                 operands.resize(operands.len().max(n), Vec::new());

@@ -1,6 +1,5 @@
 //! The weights of a product, and what its sums range over.
 
-use super::buffer::Code;
 use super::error::Refusal;
 use super::range::{CodeRange, Fit};
 
@@ -60,20 +59,8 @@ impl Weights {
         self.codes.iter().all(|&code| T::try_from(code).is_ok())
     }
 
-    /// The weights of a group.
-    pub fn group<T: Code>(&self, group: usize) -> Vec<T> {
-        let len = self.k * self.n;
-        self.codes[group * len..(group + 1) * len]
-            .iter()
-            .map(|&code| T::narrow(code))
-            .collect()
-    }
-
     /// The initial values of the sums of a group.
-    pub fn group_start<T: Code>(&self, group: usize) -> Vec<T> {
-        self.start[group * self.n..(group + 1) * self.n]
-            .iter()
-            .map(|&code| T::narrow(code))
-            .collect()
+    pub fn group_start(&self, group: usize) -> Vec<i64> {
+        self.start[group * self.n..(group + 1) * self.n].to_vec()
     }
 }

@@ -9,8 +9,9 @@ use crate::state::State;
 use crate::step::{Memory, Step, Wires};
 use format::{Format, Integer, Rounding};
 use ir::CodeRange;
+use kernels::int_gemm::has_byte_products;
 use kernels::quantize::{quantize, quantize_codes_i32};
-use kernels::u8_linear::{encode_rows, is_fast, multiply, number, pack_weights, words};
+use kernels::u8_linear::{encode_rows, multiply, number, pack_weights, words};
 use std::ops::Range;
 
 /// Rows encoded at a time: codes and sums stay in the first-level cache.
@@ -82,7 +83,7 @@ fn exactly(width: u32, frac_width: i32) -> Integer {
 impl ByteLinear {
     /// The layer on bytes, where that is faster and changes nothing.
     pub fn new(op: &ir::ops::linear::Linear, site: &Site) -> Option<Self> {
-        if !site.may_use_bytes || !is_fast() {
+        if !site.may_use_bytes || !has_byte_products() {
             return None;
         }
         let fixed = |port: &str| site.rounding(port)?.fixed()?.fixed_point();

@@ -332,7 +332,7 @@ pub(crate) mod integer {
             start,
         };
         let range = weights.range(x)?;
-        let layer = Layer::new(rows, weights, inner);
+        let layer = Layer::new(rows, weights);
         Ok(Lowered::Kernel(
             Kernel::Layer(Box::new(layer)),
             CodeRange { frac, ..range },

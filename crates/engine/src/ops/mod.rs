@@ -293,8 +293,8 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         }
         // layers with weights
         Op::Linear(op) => exact(|site| linear::integer::lower(op, site)),
-        Op::Conv1d(op) => exact(|site| conv::integer::lower(op, site)),
-        Op::Conv2d(op) => exact(|site| conv::integer::lower(op, site)),
+        Op::Conv1d(op) => exact(|site| conv::integer::lower1d(op, site)),
+        Op::Conv2d(op) => exact(|site| conv::integer::lower2d(op, site)),
         Op::BatchNorm1d(_) | Op::BatchNorm2d(_) => exact(batch_norm::integer::lower),
         // activations
         Op::Relu(_) => clamp(Some(0.0), None),

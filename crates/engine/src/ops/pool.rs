@@ -137,9 +137,11 @@ impl Step for AdaptivePool {
 
 /// Pools in exact integers.
 pub(crate) mod integer {
+    use crate::integer::buffer::{Buffer, Code, with_buffer};
     use crate::integer::error::Refusal;
-    use crate::integer::{Lowered, Site, WideKernel};
+    use crate::integer::{Kernel, Lowered, Site, WideKernel};
     use crate::ops::mean::integer::mean_range;
+    use crate::order::Order;
     use ir::ops::Window;
 
     pub(crate) fn max<const K: usize>(window: &Window<K>, site: &Site) -> Result<Lowered, Refusal> {
@@ -194,17 +196,26 @@ pub(crate) mod integer {
 
     fn pool(windows: [Positions; 2], is_max: bool, site: &Site) -> Lowered {
         let shape = &site.operands[0].shape;
-        let width = shape[shape.len() - 1];
-        let outputs: usize = site.outputs[0].iter().product();
-        let planes = outputs / (windows[0].len() * windows[1].len()).max(1);
-        let plane = shape.iter().product::<usize>() / planes.max(1);
+        let (images, channels) = (shape[0], shape[1]);
+        let elements: usize = shape.iter().product();
+        let (block, inner) = match site.order {
+            Order::Planes => (elements / (images * channels).max(1), 1),
+            Order::Pixels => (elements / images.max(1), channels),
+        };
         let kernel = Pool {
+            offsets: common_offsets(&windows[1]),
             windows,
-            width,
-            plane,
+            line: shape[shape.len() - 1] * inner,
+            block,
+            inner,
             is_max,
         };
-        Lowered::Kernel(kernel.into(), site.operands[0].range, Vec::new())
+        let kernel = if is_max {
+            Kernel::MaxPool(Box::new(kernel))
+        } else {
+            kernel.into()
+        };
+        Lowered::Kernel(kernel, site.operands[0].range, Vec::new())
     }
 
     /// Per window of an axis, the positions of its elements; padding is left out.
@@ -262,41 +273,138 @@ pub(crate) mod integer {
     }
 
     /// The largest element, or the sum, of every window.
-    struct Pool {
+    pub(crate) struct Pool {
         windows: [Positions; 2],
+        /// The places of a window's columns after its first one, when all windows have the same.
+        offsets: Option<Vec<usize>>,
         /// Elements of a row of the input.
-        width: usize,
-        /// Elements of a plane of the input.
-        plane: usize,
+        line: usize,
+        /// Elements of a plane, or of a picture of pixels.
+        block: usize,
+        /// Elements of a position: the channels of a pixel.
+        inner: usize,
         is_max: bool,
     }
 
     impl Pool {
-        fn window(&self, x: &[i64], rows: &[usize], columns: &[usize]) -> i64 {
-            let elements = rows.iter().flat_map(|row| {
-                columns
-                    .iter()
-                    .map(move |column| x[row * self.width + column])
+        /// True when the elements of a position are its channels: a map by place is then one by channel.
+        pub(crate) fn has_pixels(&self) -> bool {
+            self.inner > 1
+        }
+
+        /// The largest codes of all windows; both values are stored alike.
+        pub(crate) fn largest(&self, x: &Buffer, y: &mut Buffer) {
+            with_buffer!(x, x => if let Some(y) = y.codes_mut() {
+                self.join(x, y, Ord::max);
             });
-            if self.is_max {
-                elements.max().unwrap_or(0)
-            } else {
-                elements.sum()
+        }
+
+        /// Joins the elements of every window: its rows first, over all columns at once, then the columns.
+        fn join<T: Code>(&self, x: &[T], y: &mut [T], pair: impl Fn(T, T) -> T + Copy) {
+            let [rows, columns] = &self.windows;
+            let [mut joined, mut all] = [(); 2].map(|()| vec![T::default(); self.line]);
+            let per_row = columns.len() * self.inner;
+            let pictures = y.chunks_exact_mut((rows.len() * per_row).max(1));
+            for (x, y) in x.chunks_exact(self.block.max(1)).zip(pictures) {
+                for (own, y) in rows.iter().zip(y.chunks_exact_mut(per_row.max(1))) {
+                    join_runs(x, own, &mut joined, pair);
+                    match &self.offsets {
+                        Some(offsets) => {
+                            self.join_all_columns(&joined, offsets, &mut all, pair);
+                            self.pick(&all, y);
+                        }
+                        None => {
+                            for (own, y) in columns.iter().zip(y.chunks_exact_mut(self.inner)) {
+                                join_runs(&joined, own, y, pair);
+                            }
+                        }
+                    }
+                }
             }
+        }
+
+        /// Joins every element of a row with those that follow it in a window.
+        fn join_all_columns<T: Code>(
+            &self,
+            row: &[T],
+            offsets: &[usize],
+            joined: &mut [T],
+            pair: impl Fn(T, T) -> T,
+        ) {
+            let later = |offset: &usize| &row[offset * self.inner..];
+            let Some((first, rest)) = offsets.split_first() else {
+                return joined.copy_from_slice(row);
+            };
+            for (joined, (&x, &later)) in joined.iter_mut().zip(row.iter().zip(later(first))) {
+                *joined = pair(x, later);
+            }
+            for offset in rest {
+                joined
+                    .iter_mut()
+                    .zip(later(offset))
+                    .for_each(|(joined, &later)| *joined = pair(*joined, later));
+            }
+        }
+
+        /// The first element of every window. Short runs are copied with what follows them: the next window writes that anew.
+        fn pick<T: Code>(&self, row: &[T], y: &mut [T]) {
+            for (window, own) in self.windows[1].iter().enumerate() {
+                let (from, to) = (own[0] * self.inner, window * self.inner);
+                let short = (
+                    row[from..].first_chunk(),
+                    y[to..].first_chunk_mut::<SHORT>(),
+                );
+                match short {
+                    (Some(run), Some(y)) if self.inner < SHORT => *y = *run,
+                    _ => y[to..to + self.inner].copy_from_slice(&row[from..from + self.inner]),
+                }
+            }
+        }
+    }
+
+    /// Elements of a run that is copied whole, however short.
+    const SHORT: usize = 8;
+
+    /// The places of all elements of a window after its first, relative to it, when all windows have the same.
+    fn common_offsets(windows: &Positions) -> Option<Vec<usize>> {
+        let offsets = |own: &Vec<usize>| -> Option<Vec<usize>> {
+            let (first, rest) = own.split_first()?;
+            Some(rest.iter().map(|place| place - first).collect())
+        };
+        let first = offsets(windows.first()?)?;
+        let is_common = windows
+            .iter()
+            .all(|own| offsets(own).as_ref() == Some(&first));
+        is_common.then_some(first)
+    }
+
+    /// Joins runs of elements at these places, counted in runs; zeros where there are none.
+    fn join_runs<T: Code>(x: &[T], places: &[usize], y: &mut [T], pair: impl Fn(T, T) -> T) {
+        let len = y.len();
+        let run = |place: usize| &x[place * len..][..len];
+        let rest = match *places {
+            [] => return y.fill(T::default()),
+            [one] => return y.copy_from_slice(run(one)),
+            [first, second, ref rest @ ..] => {
+                for (y, (&a, &b)) in y.iter_mut().zip(run(first).iter().zip(run(second))) {
+                    *y = pair(a, b);
+                }
+                rest
+            }
+        };
+        for &place in rest {
+            y.iter_mut()
+                .zip(run(place))
+                .for_each(|(y, &x)| *y = pair(*y, x));
         }
     }
 
     impl WideKernel for Pool {
         fn run(&self, operands: &[Vec<i64>], y: &mut [i64]) {
-            let [rows, columns] = &self.windows;
-            let planes = operands[0].chunks(self.plane.max(1));
-            for (x, y) in planes.zip(y.chunks_mut((rows.len() * columns.len()).max(1))) {
-                let windows = rows
-                    .iter()
-                    .flat_map(|rows| columns.iter().map(move |columns| (rows, columns)));
-                for (y, (rows, columns)) in y.iter_mut().zip(windows) {
-                    *y = self.window(x, rows, columns);
-                }
+            if self.is_max {
+                self.join(&operands[0], y, i64::max);
+            } else {
+                self.join(&operands[0], y, |a, b| a + b);
             }
         }
     }

@@ -1,24 +1,22 @@
 //! Exact integer matrix products, `C = bias + A·B`, with wrapping 32-bit sums.
 //!
-//! A is row-major with its rows padded by zeros to whole groups: four bytes, or two 16-bit words, a 32-bit group in every
-//! case. B is packed by groups, `packed[group][column][element]`, by [`pack_b`]. All levels give
-//! the same bits: every product is exact and sums wrap, so they are exact whenever the true sum fits `i32`
+//! A is read in groups of 32 bits: four bytes, or two 16-bit words. Its rows are those of a matrix, padded by zeros to whole
+//! groups, or made of runs of elements that lie anywhere ([`LeftRows`]), as the windows of a convolution do. B is packed by
+//! groups, `packed[group][column][element]`, by [`pack_b`]. All levels give the same bits: every product is exact and sums wrap, so they are exact whenever the true sum fits `i32`
 //! (`k ≤ 65 793` for u8·i8, `k ≤ 131 071` for i8·i8). [`gemm_i32`] sums wider operands in `i64`.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+pub(crate) mod left;
 mod portable;
-mod requantize;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
 mod vnni;
 
 use crate::isa::{isa, versions};
-pub use requantize::{requantize_i32_to_i8, requantize_i32_to_i16, requantize_i32_to_u8};
-
-/// Bytes of a group.
-const GROUP: usize = 4;
+use left::RowPointers;
+pub use left::{LeftRows, Places, Starts};
 
 /// The kinds of elements of a group, a parameter of the tiles.
 const U8_I8: u8 = 0;
@@ -29,15 +27,21 @@ const I16_I16: u8 = 2;
 #[derive(Clone, Copy)]
 struct IntProduct {
     m: usize,
-    /// Groups in a row of A.
-    groups: usize,
     n: usize,
-    a: *const u8,
+    a: RowPointers,
     b: *const i32,
     c: *mut i32,
     ldc: usize,
     /// A bias per column, or null.
     bias: *const i32,
+}
+
+/// True when the machine multiplies and sums bytes in one instruction; elsewhere words are faster.
+pub fn has_byte_products() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return crate::isa::has_vnni();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 /// `k` bytes rounded up to whole groups: the row length of an 8-bit A.
@@ -126,24 +130,28 @@ pub fn gemm_int<A: LeftOperand>(
     c: &mut [i32],
     ldc: usize,
 ) {
+    gemm_rows(&LeftRows::dense(m, k, a), n, b_packed, bias, c, ldc);
+}
+
+/// `C[m, n] = bias + A·B` for rows that lie anywhere. B has a part of its own, packed, for every run.
+///
+/// # Panics
+/// When lengths do not fit: an error of the caller.
+pub fn gemm_rows<A: LeftOperand>(
+    rows: &LeftRows<A>,
+    n: usize,
+    b_packed: &[A::Right],
+    bias: Option<&[i32]>,
+    c: &mut [i32],
+    ldc: usize,
+) {
+    let m = rows.starts.len();
     if m == 0 || n == 0 {
         return;
     }
-    let groups = k.div_ceil(A::GROUP);
-    let lengths = [size_of_val(a), size_of_val(b_packed)];
-    let needs = [m * groups * GROUP, groups * n * GROUP];
-    assert!(
-        lengths[0] >= needs[0],
-        "int_gemm: A has {} bytes, needs {}",
-        lengths[0],
-        needs[0]
-    );
-    assert!(
-        lengths[1] >= needs[1],
-        "int_gemm: B has {} bytes, needs {}",
-        lengths[1],
-        needs[1]
-    );
+    let a = RowPointers::new(rows);
+    let (has, needs) = (size_of_val(b_packed), a.n_runs * a.groups * n * left::GROUP);
+    assert!(has >= needs, "int_gemm: B has {has} bytes, needs {needs}");
     assert!(
         m == 1 || ldc >= n,
         "int_gemm: ldc = {ldc} is less than n = {n}"
@@ -164,9 +172,8 @@ pub fn gemm_int<A: LeftOperand>(
     });
     let product = IntProduct {
         m,
-        groups,
         n,
-        a: a.as_ptr().cast(),
+        a,
         b: b_packed.as_ptr().cast(),
         c: c.as_mut_ptr(),
         ldc,

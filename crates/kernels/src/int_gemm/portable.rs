@@ -1,6 +1,7 @@
 //! The base version: one group at a time.
 
-use super::{GROUP, I16_I16, IntProduct, U8_I8};
+use super::left::{GROUP, group};
+use super::{I16_I16, IntProduct, U8_I8};
 
 pub(super) unsafe fn run<const KIND: u8>(p: IntProduct) {
     // SAFETY: the caller checked that A, B and C have the groups and elements used here.
@@ -12,17 +13,17 @@ pub(super) unsafe fn run<const KIND: u8>(p: IntProduct) {
             } else {
                 c.copy_from_slice(std::slice::from_raw_parts(p.bias, p.n));
             }
-            for group in 0..p.groups {
-                let a =
-                    p.a.add((i * p.groups + group) * GROUP)
-                        .cast::<[u8; GROUP]>()
-                        .read_unaligned();
-                for (j, c) in c.iter_mut().enumerate() {
-                    let b =
-                        p.b.add(group * p.n + j)
-                            .cast::<[u8; GROUP]>()
-                            .read_unaligned();
-                    *c = c.wrapping_add(dot::<KIND>(a, b));
+            let [row] = p.a.rows::<1>(i);
+            let mut b = p.b;
+            for run in 0..p.a.n_runs {
+                let first = p.a.run(run);
+                for at in (first..).step_by(GROUP).take(p.a.groups) {
+                    let a = group(row, at).to_ne_bytes();
+                    for (j, c) in c.iter_mut().enumerate() {
+                        let b = b.add(j).cast::<[u8; GROUP]>().read_unaligned();
+                        *c = c.wrapping_add(dot::<KIND>(a, b));
+                    }
+                    b = b.add(p.n);
                 }
             }
         }

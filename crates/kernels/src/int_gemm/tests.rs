@@ -1,4 +1,4 @@
-//! Every product against plain `i64` sums, and requantisation against its definition.
+//! Every product against plain `i64` sums.
 
 use super::*;
 use crate::isa::testing::on_every_isa;
@@ -135,55 +135,61 @@ fn extremes_do_not_saturate() {
     });
 }
 
-#[test]
-fn requantisation_rounds_to_even_and_clamps() {
-    let mut sums: Vec<i32> = (-600..600).collect();
-    sums.extend([
-        i32::MIN,
-        i32::MIN + 1,
-        i32::MAX,
-        i32::MAX - 1,
-        1 << 30,
-        -(1 << 30),
-    ]);
-    on_every_isa(|isa| {
-        for shift in [-40, -31, -5, -1, 0, 1, 2, 3, 8, 30, 31, 32, 60] {
-            let want: Vec<i32> = sums
-                .iter()
-                .map(|&x| {
-                    (f64::from(x) * 2f64.powi(-shift))
-                        .round_ties_even()
-                        .clamp(-2e9, 2e9) as i32
-                })
-                .collect();
-            let clamped = |lo: i32, hi: i32| {
-                want.iter()
-                    .map(|x| *x.clamp(&lo, &hi))
-                    .collect::<Vec<i32>>()
-            };
-            let mut narrow = vec![0i8; sums.len()];
-            requantize_i32_to_i8(&sums, shift, -128, 127, &mut narrow);
-            assert_eq!(
-                narrow.iter().map(|&x| i32::from(x)).collect::<Vec<_>>(),
-                clamped(-128, 127),
-                "{isa:?} {shift}"
-            );
-            let mut unsigned = vec![0u8; sums.len()];
-            requantize_i32_to_u8(&sums, shift, 0, 255, &mut unsigned);
-            assert_eq!(
-                unsigned.iter().map(|&x| i32::from(x)).collect::<Vec<_>>(),
-                clamped(0, 255),
-                "{isa:?} {shift}"
-            );
-            let mut wide = vec![0i16; sums.len()];
-            requantize_i32_to_i16(&sums, shift, -2048, 2047, &mut wide);
-            assert_eq!(
-                wide.iter().map(|&x| i32::from(x)).collect::<Vec<_>>(),
-                clamped(-2048, 2047),
-                "{isa:?} {shift}"
-            );
+/// Rows of runs at places that a fixed rule scatters, also over each other.
+fn check_runs<T: LeftOperand + Into<i64>>(elements: &[T], weights: &[T::Right])
+where
+    T::Right: LeftOperand + Default + Into<i64>,
+{
+    for [m, n_runs, run, n] in [
+        [1, 1, 1, 1],
+        [13, 5, 5, 6],
+        [29, 3, 12, 17],
+        [7, 9, 1, 33],
+        [5, 2, 7, 8],
+    ] {
+        let starts: Vec<usize> = (0..m).map(|i| i * 37 % 101).collect();
+        let runs: Vec<usize> = (0..n_runs).map(|r| r * 53 % 97).collect();
+        let padded = run.next_multiple_of(T::GROUP) * n;
+        let mut packed = vec![T::Right::default(); n_runs * padded];
+        for (r, packed) in packed.chunks_exact_mut(padded).enumerate() {
+            pack_b(run, n, &weights[r * run * n..], n, 1, packed);
         }
-    });
+        let places = Places::new([&[9_usize][..], &starts, &[7]].concat());
+        let rows = LeftRows {
+            elements,
+            starts: Starts::At(&places, 1, m),
+            runs: &runs,
+            run,
+        };
+        on_every_isa(|isa| {
+            let mut c = vec![0; m * n];
+            gemm_rows(&rows, n, &packed, None, &mut c, n);
+            for (at, &got) in c.iter().enumerate() {
+                let (i, j) = (at / n, at % n);
+                let a = |p: usize| elements[starts[i] + runs[p / run] + p % run].into();
+                let b = |p: usize| weights[p * n + j].into();
+                assert_eq!(
+                    got,
+                    exact(n_runs * run, a, b, 0),
+                    "{isa:?} {m} rows of {n_runs}×{run} at {at}"
+                );
+            }
+        });
+    }
+}
+
+#[test]
+fn rows_may_lie_anywhere() {
+    let (elements, weights) = (bytes(256, 5), bytes(1024, 6));
+    let unsigned: Vec<u8> = elements.iter().map(|&x| x as u8).collect();
+    let words = |x: &[i8]| {
+        x.iter()
+            .map(|&x| i16::from(x) * 250 - 3)
+            .collect::<Vec<_>>()
+    };
+    check_runs(&elements, &weights);
+    check_runs(&unsigned, &weights);
+    check_runs(&words(&elements), &words(&weights));
 }
 
 proptest! {

@@ -7,7 +7,8 @@
     reason = "tiles are intrinsics on pointers that `int_gemm::run` checked"
 )]
 
-use super::{GROUP, I8_I8, I16_I16, IntProduct};
+use super::left::{GROUP, group};
+use super::{I8_I8, I16_I16, IntProduct};
 use std::arch::x86_64::*;
 
 const LANES: usize = 16;
@@ -58,7 +59,7 @@ unsafe fn start<const KIND: u8, const NV: usize>(
 ) -> [__m512i; NV] {
     let mut start = [_mm512_setzero_si512(); NV];
     if KIND == I8_I8 {
-        for group in 0..p.groups {
+        for group in 0..p.a.n_runs * p.a.groups {
             let b = load::<NV>(p.b.add(group * p.n + j), mask);
             for (sum, b) in start.iter_mut().zip(b) {
                 *sum = _mm512_dpbusd_epi32(*sum, _mm512_set1_epi32(HALF), b);
@@ -86,26 +87,29 @@ unsafe fn tile<const KIND: u8, const MR: usize, const NV: usize>(
     start: &[__m512i; NV],
 ) -> usize {
     let mut acc = [*start; MR];
-    for group in 0..p.groups {
-        let b = load::<NV>(p.b.add(group * p.n + j), mask);
-        for (r, acc) in acc.iter_mut().enumerate() {
-            let a =
-                p.a.add(((i + r) * p.groups + group) * GROUP)
-                    .cast::<i32>()
-                    .read_unaligned();
-            let a = _mm512_set1_epi32(a);
-            let a = if KIND == I8_I8 {
-                _mm512_xor_si512(a, _mm512_set1_epi32(HALF))
-            } else {
-                a
-            };
-            for (acc, b) in acc.iter_mut().zip(b) {
-                *acc = if KIND == I16_I16 {
-                    _mm512_dpwssd_epi32(*acc, a, b)
+    let rows = p.a.rows::<MR>(i);
+    let mut b_at = p.b.add(j);
+    for run in 0..p.a.n_runs {
+        let mut at = p.a.run(run);
+        for _ in 0..p.a.groups {
+            let b = load::<NV>(b_at, mask);
+            for (&row, acc) in rows.iter().zip(&mut acc) {
+                let a = _mm512_set1_epi32(group(row, at));
+                let a = if KIND == I8_I8 {
+                    _mm512_xor_si512(a, _mm512_set1_epi32(HALF))
                 } else {
-                    _mm512_dpbusd_epi32(*acc, a, b)
+                    a
                 };
+                for (acc, b) in acc.iter_mut().zip(b) {
+                    *acc = if KIND == I16_I16 {
+                        _mm512_dpwssd_epi32(*acc, a, b)
+                    } else {
+                        _mm512_dpbusd_epi32(*acc, a, b)
+                    };
+                }
             }
+            at += GROUP;
+            b_at = b_at.add(p.n);
         }
     }
     for (r, acc) in acc.iter().enumerate() {

@@ -7,7 +7,9 @@
 #[cfg(target_arch = "x86_64")]
 mod vnni;
 
-use crate::int_gemm::padded_k_i8;
+use crate::int_gemm::LeftRows;
+#[cfg(target_arch = "x86_64")]
+use crate::int_gemm::left::RowPointers;
 use crate::isa::{has_vnni, versions};
 
 /// Adding this to a magnitude up to 2^22 rounds it to a whole number, whose two's complement is then in the low bits.
@@ -136,14 +138,14 @@ macro_rules! narrow_codes {
 narrow_codes!(u8 = Some(false), i8 = Some(true), i16 = None);
 
 /// `y = maps(start + A·B)` in one pass with sums in registers, where the CPU has the instructions for it and the result is
-/// bytes; otherwise nothing is done and the answer is `false`. A has rows of [`padded_k_i8`] bytes, B is packed by
-/// [`pack_b`](crate::int_gemm::pack_b), there are one or two maps with at least `n` places each.
+/// bytes; otherwise nothing is done and the answer is `false`. B is packed by [`pack_b`](crate::int_gemm::pack_b), with a part of
+/// its own for every run of a row of A; there are one or two maps with at least `n` places each.
 ///
 /// # Panics
 /// When lengths do not fit: an error of the caller.
 pub fn fused_layer<A: LeftByte, Y: NarrowCode>(
-    [m, k, n]: [usize; 3],
-    a: &[A],
+    rows: &LeftRows<A>,
+    n: usize,
     b_packed: &[i8],
     start: &[i32],
     maps: &[Rescale],
@@ -152,11 +154,11 @@ pub fn fused_layer<A: LeftByte, Y: NarrowCode>(
     let (Some(y_signed), true) = (Y::BYTE, has_vnni()) else {
         return false;
     };
-    let pitch = padded_k_i8(k);
+    let m = rows.starts.len();
+    let depth = rows.runs.len() * rows.run.next_multiple_of(4);
     let places = maps.iter().map(|map| map.scale.len()).min().unwrap_or(0);
     for (what, bytes, need) in [
-        ("A", a.len(), m * pitch),
-        ("B", b_packed.len(), pitch * n),
+        ("B", b_packed.len(), depth * n),
         ("the result", y.len(), m * n),
     ] {
         assert!(
@@ -178,9 +180,8 @@ pub fn fused_layer<A: LeftByte, Y: NarrowCode>(
         };
         let task = vnni::LayerTask {
             m,
-            groups: pitch / 4,
             n,
-            a: a.as_ptr().cast(),
+            a: RowPointers::new(rows),
             b: b_packed.as_ptr().cast(),
             start: start.as_ptr(),
             before: before.map_or_else(Default::default, |factor| vnni::Shift {

@@ -1,6 +1,7 @@
 //! Rescaling against its definition, fused layers against plain sums.
 
 use super::*;
+use crate::int_gemm::LeftOperand;
 use crate::isa::testing::on_every_isa;
 
 fn uniform(scale: f32, lo: f32, hi: f32, places: usize) -> Rescale {
@@ -85,7 +86,7 @@ fn floats_are_encoded_and_what_is_no_number_is_zero() {
 }
 
 /// A layer of any size and sign, against plain sums and the maps of this file.
-fn check_fused<A: LeftByte, Y: NarrowCode + Default + PartialEq + std::fmt::Debug>(
+fn check_fused<A: LeftByte + LeftOperand, Y: NarrowCode + Default + PartialEq + std::fmt::Debug>(
     [m, k, n]: [usize; 3],
     from: impl Fn(i8) -> A,
     wide: impl Fn(i8) -> i32,
@@ -127,7 +128,14 @@ fn check_fused<A: LeftByte, Y: NarrowCode + Default + PartialEq + std::fmt::Debu
                 [first, second] => rescale_twice(&sums, first, second, &mut want),
                 _ => {}
             }
-            if fused_layer([m, k, n], &padded, &packed, &start, &maps, &mut got) {
+            if fused_layer(
+                &LeftRows::dense(m, k, &padded),
+                n,
+                &packed,
+                &start,
+                &maps,
+                &mut got,
+            ) {
                 assert_eq!(got, want, "{isa:?} {m}×{k}×{n}");
             }
         }

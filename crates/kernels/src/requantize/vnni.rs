@@ -8,6 +8,7 @@
 )]
 
 use super::{MAGIC, Rescale};
+use crate::int_gemm::left::{GROUP, RowPointers, group};
 use std::arch::x86_64::*;
 
 const LANES: usize = 16;
@@ -18,10 +19,8 @@ const HALF: i32 = i32::from_ne_bytes([0x80; 4]);
 #[derive(Clone, Copy)]
 pub(super) struct LayerTask {
     pub m: usize,
-    /// Groups of four bytes in a row of A.
-    pub groups: usize,
     pub n: usize,
-    pub a: *const u8,
+    pub a: RowPointers,
     pub b: *const i32,
     pub start: *const i32,
     /// A rounding before the map, if the tiles are told that there is one.
@@ -94,7 +93,7 @@ unsafe fn strip<
     let mask = ((1u32 << (width - (NV - 1) * LANES)) - 1) as __mmask16;
     let mut start = load::<NV>(task.start.add(j), mask);
     if A {
-        for group in 0..task.groups {
+        for group in 0..task.a.n_runs * task.a.groups {
             let b = load::<NV>(task.b.add(group * task.n + j), mask);
             for (start, b) in start.iter_mut().zip(b) {
                 let shifted =
@@ -132,18 +131,21 @@ unsafe fn tile<
 ) -> usize {
     let mask = ((1u32 << (width - (NV - 1) * LANES)) - 1) as __mmask16;
     let mut acc = [*start; MR];
-    for group in 0..task.groups {
-        let b = load::<NV>(task.b.add(group * task.n + j), mask);
-        for (r, acc) in acc.iter_mut().enumerate() {
-            let a = task
-                .a
-                .add(((i + r) * task.groups + group) * 4)
-                .cast::<i32>()
-                .read_unaligned();
-            let a = _mm512_set1_epi32(if A { a ^ HALF } else { a });
-            for (acc, b) in acc.iter_mut().zip(b) {
-                *acc = _mm512_dpbusd_epi32(*acc, a, b);
+    let rows = task.a.rows::<MR>(i);
+    let mut b_at = task.b.add(j);
+    for run in 0..task.a.n_runs {
+        let mut at = task.a.run(run);
+        for _ in 0..task.a.groups {
+            let b = load::<NV>(b_at, mask);
+            for (&row, acc) in rows.iter().zip(&mut acc) {
+                let a = group(row, at);
+                let a = _mm512_set1_epi32(if A { a ^ HALF } else { a });
+                for (acc, b) in acc.iter_mut().zip(b) {
+                    *acc = _mm512_dpbusd_epi32(*acc, a, b);
+                }
             }
+            at += GROUP;
+            b_at = b_at.add(task.n);
         }
     }
     // Loops of constant length, so that the sums stay in registers.

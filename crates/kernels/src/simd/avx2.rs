@@ -38,11 +38,33 @@ pub(crate) trait Mask8: Copy {
     unsafe fn store(self, p: *mut f32, lanes: __m256);
 }
 
-/// A mask in a vector register. Masked loads and stores are slow here, so full masks are told apart.
+/// A mask in a vector register. Masked stores are microcode on some CPUs, tens of cycles each, so full masks and those of the
+/// first lanes are told apart.
 #[derive(Clone, Copy)]
 pub(crate) struct VectorMask {
-    full: bool,
+    from: usize,
+    to: usize,
     lanes: __m256i,
+}
+
+/// Stores the first `n < 8` lanes.
+///
+/// # Safety
+/// AVX2, and as many elements.
+#[inline(always)]
+pub(crate) unsafe fn store_first(p: *mut f32, n: usize, lanes: __m256) {
+    let (mut p, mut rest) = (p, _mm256_castps256_ps128(lanes));
+    if n & 4 != 0 {
+        _mm_storeu_ps(p, rest);
+        (p, rest) = (p.add(4), _mm256_extractf128_ps::<1>(lanes));
+    }
+    if n & 2 != 0 {
+        _mm_storel_pd(p.cast(), _mm_castps_pd(rest));
+        (p, rest) = (p.add(2), _mm_movehl_ps(rest, rest));
+    }
+    if n & 1 != 0 {
+        _mm_store_ss(p, rest);
+    }
 }
 
 /// Eight ones, then eight zeros: the mask of the first `n` lanes starts at `8 - n`.
@@ -52,7 +74,8 @@ impl Mask8 for VectorMask {
     #[inline(always)]
     unsafe fn first(n: usize) -> Self {
         Self {
-            full: n == 8,
+            from: 0,
+            to: n,
             lanes: _mm256_loadu_si256(MASKS.as_ptr().add(8 - n).cast()),
         }
     }
@@ -60,13 +83,14 @@ impl Mask8 for VectorMask {
     unsafe fn between(from: usize, to: usize) -> Self {
         let (low, high) = (Self::first(from).lanes, Self::first(to).lanes);
         Self {
-            full: to - from == 8,
+            from,
+            to,
             lanes: _mm256_andnot_si256(low, high),
         }
     }
     #[inline(always)]
     unsafe fn load(self, p: *const f32) -> __m256 {
-        if self.full {
+        if self.to - self.from == 8 {
             _mm256_loadu_ps(p)
         } else {
             _mm256_maskload_ps(p, self.lanes)
@@ -74,8 +98,10 @@ impl Mask8 for VectorMask {
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut f32, lanes: __m256) {
-        if self.full {
+        if self.to - self.from == 8 {
             _mm256_storeu_ps(p, lanes);
+        } else if self.from == 0 {
+            store_first(p, self.to, lanes);
         } else {
             _mm256_maskstore_ps(p, self.lanes, lanes);
         }

@@ -11,7 +11,7 @@ mod portable;
 mod x86;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use avx2::F32x8;
+pub(crate) use avx2::{F32x8, store_first};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::{F32x8Masked, F32x16};
 pub(crate) use portable::F32x4;

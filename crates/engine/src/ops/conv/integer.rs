@@ -1,38 +1,31 @@
 //! Convolutions in exact integers.
 
+use super::{shape1d, shape2d};
 use crate::integer::error::Refusal;
-use crate::integer::rows::{Rows, Windows};
+use crate::integer::rows::Rows;
 use crate::integer::{Lowered, Site};
 use crate::ops::linear::integer::product;
-use crate::ops::pool::integer::taps;
-use ir::ops::conv::Conv;
+use ir::ops::conv::{Conv1d, Conv2d};
+use kernels::conv::ConvShape;
+use kernels::int_conv::Windows;
 
-pub(crate) fn lower<const K: usize>(op: &Conv<K>, site: &Site) -> Result<Lowered, Refusal> {
-    let (input, output) = (&site.operands[0].shape, &site.outputs[0]);
-    let window = op.window();
-    let axis = |k: usize| taps(&window, k, input[2 + k], output[2 + k]);
-    let [rows, columns] = match K {
-        1 => [vec![vec![Some(0)]], axis(0)],
-        _ => [axis(0), axis(1)],
-    };
-    let inner = rows.len() * columns.len();
-    let windows = Windows {
-        images: input[0],
-        channels: op.in_channels,
-        groups: op.groups,
-        plane: input[2..].iter().product(),
-        width: input[1 + K],
-        rows,
-        columns,
-    };
-    let taps = op.group_channels() * op.kernel_size.iter().product::<usize>();
-    let columns = op.out_channels / op.groups;
+pub(crate) fn lower1d(op: &Conv1d, site: &Site) -> Result<Lowered, Refusal> {
+    lower(shape1d(op, &site.operands[0].shape), op.bias, site)
+}
+
+pub(crate) fn lower2d(op: &Conv2d, site: &Site) -> Result<Lowered, Refusal> {
+    lower(shape2d(op, &site.operands[0].shape), op.bias, site)
+}
+
+fn lower(shape: ConvShape, has_bias: bool, site: &Site) -> Result<Lowered, Refusal> {
+    let taps = shape.in_channels / shape.groups * shape.kernel[0] * shape.kernel[1];
+    let [height, width] = shape.output();
     product(
-        Rows::Windows(windows),
-        op.groups,
-        [taps, columns],
-        op.bias,
-        inner,
+        Rows::Windows(Box::new(Windows::new(shape))),
+        shape.groups,
+        [taps, shape.out_channels / shape.groups],
+        has_bias,
+        height * width,
         site,
     )
 }
