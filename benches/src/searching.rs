@@ -28,11 +28,13 @@ pub fn run() -> Result<()> {
     for (name, rows, trials) in cases {
         lines.push(line(&mut peer, name, rows, trials)?);
     }
+    let convolutional = own_rate("lenet5", 512, 300)?;
     println!("scored trials, random sampler, 1 thread: per CPU second, best of {TURNS} turns");
     print(
         &["network", "rows", "ours", "PyTorch + Optuna", "ratio"],
         &lines,
     );
+    println!("the same of lenet5, convolutions too, 512 rows: {convolutional:.0}");
     println!(
         "whole searches of 1000 trials on 2 threads, journal aside: trials per second of the clock"
     );
@@ -44,8 +46,24 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// Scores points that a sampler draws, one after the other; nothing is remembered of a point's score.
+/// Trials of a network per CPU second on both sides.
 fn line(peer: &mut Peer, name: &str, rows: usize, trials: usize) -> Result<Vec<String>> {
+    let own = own_rate(name, rows, trials)?;
+    let mut other = Spent::FOREVER;
+    for _ in 0..TURNS {
+        other = other.best(peer.ask(&format!("search {name} {rows} random {PEER_TRIALS}"))?);
+    }
+    Ok(vec![
+        name.to_owned(),
+        rows.to_string(),
+        format!("{own:.0}"),
+        format!("{:.1}", 1.0 / other.cpu),
+        times(other.cpu * own),
+    ])
+}
+
+/// Scores points that a sampler draws, one after the other; nothing is remembered of a point's score. Trials per CPU second.
+fn own_rate(name: &str, rows: usize, trials: usize) -> Result<f64> {
     let search = search(name, rows, "random", trials as u64)?;
     let space = search.space.study_space();
     let context = SamplerContext {
@@ -58,7 +76,7 @@ fn line(peer: &mut Peer, name: &str, rows: usize, trials: usize) -> Result<Vec<S
     let points: u64 = space
         .size()
         .map_or(u64::MAX, |size| size.min(u128::from(u64::MAX)) as u64);
-    let (mut own, mut other) = (Spent::FOREVER, Spent::FOREVER);
+    let mut own = Spent::FOREVER;
     for _ in 0..TURNS {
         let mut evaluator = search.evaluator()?.context("formats are searched")?;
         let mut failed = None;
@@ -74,15 +92,8 @@ fn line(peer: &mut Peer, name: &str, rows: usize, trials: usize) -> Result<Vec<S
             return Err(error.into());
         }
         own = own.best(spent.per(trials));
-        other = other.best(peer.ask(&format!("search {name} {rows} random {PEER_TRIALS}"))?);
     }
-    Ok(vec![
-        name.to_owned(),
-        rows.to_string(),
-        format!("{:.0}", 1.0 / own.cpu),
-        format!("{:.1}", 1.0 / other.cpu),
-        times(other.cpu / own.cpu),
-    ])
+    Ok(1.0 / own.cpu)
 }
 
 fn whole() -> Result<Vec<Vec<String>>> {
@@ -134,9 +145,10 @@ fn proposing() -> Result<Vec<Vec<String>>> {
 fn search(name: &str, rows: usize, sampler: &str, trials: u64) -> Result<Search> {
     let mut graph = models::build(name, &models::ModelInfo::default())?;
     graph.initialize(0);
+    let layer = "name = [\"integer\"]\ndata_in_width = [4, 8]\nweight_width = [2, 4, 8]\nbias_width = [2, 4, 8]\n";
     let text = format!(
         "[search_space.setup]\nby = \"type\"\n[search_space.seed.default.config]\nname = [\"NA\"]\n\
-         [search_space.seed.linear.config]\nname = [\"integer\"]\ndata_in_width = [4, 8]\nweight_width = [2, 4, 8]\nbias_width = [2, 4, 8]\n\
+         [search_space.seed.linear.config]\n{layer}[search_space.seed.conv2d.config]\n{layer}\
          [strategy]\nname = \"{sampler}\"\n[strategy.setup]\nn_trials = {trials}\n[strategy.metrics]\naccuracy.scale = 1.0\naverage_bitwidth.scale = 0.2\n"
     );
     let table = Table::parse(&text).map_err(|problem| anyhow!("{problem:?}"))?;
@@ -144,7 +156,7 @@ fn search(name: &str, rows: usize, sampler: &str, trials: u64) -> Result<Search>
     Ok(Search {
         space: SearchSpace::new(&graph, &config.space)?,
         network: Arc::new(graph),
-        rows: random_rows(rows),
+        rows: random_rows(&models::find(name)?.input_shape, rows),
         config,
         train_rows: None,
         seed: 0,
@@ -152,9 +164,12 @@ fn search(name: &str, rows: usize, sampler: &str, trials: u64) -> Result<Search>
     })
 }
 
-fn random_rows(count: usize) -> Split {
+fn random_rows(shape: &[usize], count: usize) -> Split {
     let random = Random::new(1, "searching");
-    let values = (0..count * 16).map(|k| random.normal(k as u64)).collect();
+    let width = shape.iter().product();
+    let values = (0..count * width)
+        .map(|k| random.normal(k as u64))
+        .collect();
     let labels = (0..count)
         .map(|k| (random.at(1).bits(k as u64) % 5) as u32)
         .collect();
@@ -162,7 +177,7 @@ fn random_rows(count: usize) -> Split {
         Arc::new(Rows {
             values,
             labels,
-            width: 16,
+            width,
         }),
         (0..count as u32).collect(),
     )

@@ -4,11 +4,17 @@
 //!   does an average pool, whose sums have an order of their own. Neither asks its neighbours, so that a part of a graph
 //!   computes the bits of the whole.
 //! * An operator whose result does not depend on the order follows its inputs.
-//! * Every other operator, and every node that rounds or masks its data, takes and gives planes.
+//! * A convolution that is computed on codes takes pixels, whatever its sizes: its sums are exact in any order.
+//! * Every other operator takes and gives planes, and so does every node that masks its data, or rounds them by a format that
+//!   follows the axes of the graph.
 //!
 //! Between a value and readers that want another order the schedule puts one change of order, for all of them together.
 
 use crate::ops;
+use crate::ops::coded::{Codes, terms};
+use crate::options::PlanOptions;
+use crate::state::State;
+use format::Format;
 use ir::{Node, NodeId, Op, Verified};
 use kernels::conv::ConvShape;
 use kernels::nhwc::NhwcConv;
@@ -29,13 +35,17 @@ const VECTOR: usize = 8;
 const TILE_DEPTH: usize = 16;
 
 /// The order in which each node computes and gives its result.
-pub(crate) fn choose(verified: &Verified) -> Vec<Order> {
+pub(crate) fn choose(verified: &Verified, state: &State, options: &PlanOptions) -> Vec<Order> {
     let graph = verified.graph();
     let mut orders: Vec<Order> = Vec::with_capacity(graph.nodes().len());
     for (id, node) in graph.iter() {
         let order = match ops::order_stance(&node.op) {
-            _ if changes_data(node) => Order::Planes,
-            Stance::Convolution => convolution(verified, id, node),
+            _ if needs_planes(node) => Order::Planes,
+            Stance::Convolution => match shape(verified, id, node) {
+                Some(shape) if is_coded(&shape, id, node, state, options) => Order::Pixels,
+                Some(shape) if favors_pixels(&shape) => Order::Pixels,
+                _ => Order::Planes,
+            },
             Stance::Sum => by_channels(verified, id),
             Stance::Follower => follow(verified, id, node, &orders),
             Stance::Planes => Order::Planes,
@@ -57,10 +67,25 @@ pub(crate) enum Stance {
     Planes,
 }
 
-/// True when a node rounds or masks its data: formats follow the axes of the graph.
-fn changes_data(node: &Node) -> bool {
+/// True when the treatment of a node's data follows the axes of the graph: masks, and formats that do not round every element
+/// alike.
+fn needs_planes(node: &Node) -> bool {
     let is_data = |port: &String| port.starts_with("data_");
-    node.formats.keys().any(is_data) || node.masks.keys().any(is_data)
+    let by_axes = |format: &Format| !format.rounds_alone() || !format.stored_fields().is_empty();
+    let mut formats = node.formats.iter();
+    formats.any(|(port, format)| is_data(port) && by_axes(format)) || node.masks.keys().any(is_data)
+}
+
+/// True when a convolution is computed on codes.
+fn is_coded(
+    shape: &ConvShape,
+    id: NodeId,
+    node: &Node,
+    state: &State,
+    options: &PlanOptions,
+) -> bool {
+    let is_exact = || Codes::of(id, node, state, terms(shape)).is_some();
+    options.may_use_bytes() && shape.groups == 1 && is_exact()
 }
 
 /// The shape of a node's first input for one row.
@@ -70,17 +95,13 @@ fn input_shape(verified: &Verified, id: NodeId) -> Vec<usize> {
     bound.unwrap_or_default()
 }
 
-fn convolution(verified: &Verified, id: NodeId, node: &Node) -> Order {
-    let shape = input_shape(verified, id);
-    let shape = match &node.op {
-        Op::Conv1d(op) => ops::conv::shape1d(op, &shape),
-        Op::Conv2d(op) => ops::conv::shape2d(op, &shape),
-        _ => return Order::Planes,
-    };
-    if favors_pixels(&shape) {
-        Order::Pixels
-    } else {
-        Order::Planes
+/// The sizes of a convolution.
+fn shape(verified: &Verified, id: NodeId, node: &Node) -> Option<ConvShape> {
+    let input = input_shape(verified, id);
+    match &node.op {
+        Op::Conv1d(op) => Some(ops::conv::shape1d(op, &input)),
+        Op::Conv2d(op) => Some(ops::conv::shape2d(op, &input)),
+        _ => None,
     }
 }
 

@@ -37,6 +37,7 @@
 
 pub mod attention;
 pub mod batch_norm;
+pub mod coded;
 pub mod conv;
 pub mod double;
 pub mod elementwise;
@@ -61,6 +62,5 @@ mod strided;
 #[cfg(test)]
 mod testing;
 pub mod threads;
-pub mod u8_linear;
 
 pub use isa::{Isa, force, isa};

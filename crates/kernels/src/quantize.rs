@@ -53,6 +53,11 @@ versions! {
         narrow_codes(f, x, codes, #[inline(always)] |code| code as u8);
     }
 
+    /// The codes of a fixed point of up to 8 bits as words; NaN becomes 0.
+    pub fn quantize_codes_i16(f: Integer, x: &[f32], codes: &mut [i16]) {
+        narrow_codes(f, x, codes, #[inline(always)] |code| code as i16);
+    }
+
     /// The codes of a fixed point of up to 32 bits, 31 if unsigned; NaN becomes 0.
     pub fn quantize_codes_i32(f: Integer, x: &[f32], codes: &mut [i32]) {
         assert_eq!(x.len(), codes.len(), "quantize_codes: {} values, {} codes", x.len(), codes.len());

@@ -63,7 +63,10 @@ impl Schedule {
         state: &State,
         rows: usize,
     ) -> Result<Self, EngineError> {
-        let (fusions, orders) = (fuse(verified, options), order::choose(verified));
+        let (fusions, orders) = (
+            fuse(verified, options),
+            order::choose(verified, state, options),
+        );
         let mut builder = ScheduleBuilder {
             verified,
             options,

@@ -2,7 +2,7 @@
 
 use super::activation::{mask_by_relu, relu_in_place};
 use super::batch_norm::NormCoefficients;
-use super::byte_linear::ByteLinear;
+use super::coded::Coded;
 use super::param::{FoldedWeight, pass_gradient};
 use super::{Lowered, Site};
 use crate::rounding::{DataRounding, Rounding};
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// The step of a fully connected layer.
 pub(crate) fn lower(op: &ir::ops::linear::Linear, site: &Site) -> Lowered {
-    if let Some(layer) = ByteLinear::new(op, site) {
+    if let Some(layer) = Coded::linear(op, site) {
         return Lowered::RoundingStep(Box::new(layer));
     }
     let layer = Linear::new(op, site);

@@ -8,8 +8,8 @@ pub(crate) mod activation;
 pub(crate) mod arithmetic;
 pub(crate) mod attention;
 pub(crate) mod batch_norm;
-pub(crate) mod byte_linear;
 pub(crate) mod cat;
+pub(crate) mod coded;
 pub(crate) mod conv;
 pub(crate) mod dropout;
 pub(crate) mod embedding;
@@ -144,8 +144,8 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::Constant(_) => placeholder::Constant::new(site).into(),
         // layers with weights
         Op::Linear(op) => linear::lower(op, site),
-        Op::Conv1d(op) => conv::conv1d(op, site).into(),
-        Op::Conv2d(op) => conv::conv2d(op, site).into(),
+        Op::Conv1d(op) => conv::lower1d(op, site),
+        Op::Conv2d(op) => conv::lower2d(op, site),
         Op::BatchNorm1d(op) => batch_norm::lower(op.momentum, site)?,
         Op::BatchNorm2d(op) => batch_norm::lower(op.momentum, site)?,
         Op::LayerNorm(op) => layer_norm::LayerNorm::new(op, site).into(),

@@ -3,11 +3,13 @@
 pub(crate) mod integer;
 mod kernel;
 
-use super::Site;
 use super::activation::{clamp_in_place, mask_by_relu};
 use super::batch_norm::NormCoefficients;
+use super::coded::Coded;
 use super::linear::prepare_bias;
 use super::param::{FoldedWeight, pass_gradient};
+use super::{Lowered, Site};
+use crate::order::Order;
 use crate::rounding::Rounding;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
@@ -32,6 +34,21 @@ pub(crate) struct Conv {
     skips_bias: bool,
     norm: Option<NormCoefficients>,
     folded: Option<FoldedWeight>,
+}
+
+/// The step of a convolution over one axis.
+pub(crate) fn lower1d(op: &ir::ops::conv::Conv1d, site: &Site) -> Lowered {
+    on_codes(shape1d(op, &site.inputs[0]), site).unwrap_or_else(|| conv1d(op, site).into())
+}
+
+/// The step of a convolution over two axes.
+pub(crate) fn lower2d(op: &ir::ops::conv::Conv2d, site: &Site) -> Lowered {
+    on_codes(shape2d(op, &site.inputs[0]), site).unwrap_or_else(|| conv2d(op, site).into())
+}
+
+fn on_codes(shape: ConvShape, site: &Site) -> Option<Lowered> {
+    let coded = Coded::convolution(shape, site).filter(|_| site.order == Order::Pixels)?;
+    Some(Lowered::RoundingStep(Box::new(coded)))
 }
 
 pub(crate) fn conv1d(op: &ir::ops::conv::Conv1d, site: &Site) -> Conv {

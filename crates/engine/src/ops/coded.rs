@@ -1,29 +1,28 @@
-//! A fully connected layer on bytes, for evaluation: the same result as [`Linear`](super::linear::Linear), bit for bit,
-//! from dot products of integers.
+//! Layers on codes, for evaluation: the same result as a layer on rounded floats, bit for bit, from products of integers.
 //!
 //! Input, weight and bias must be fixed point. When every sum, in whatever order it is formed, is a code of at most 24
 //! bits, floats compute it without rounding; then integers do, too, and only the time differs.
 
 use super::Site;
+use crate::rounding::Rounding;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
-use format::{Format, Integer, Rounding};
-use ir::CodeRange;
-use kernels::int_gemm::has_byte_products;
+use format::{Format, Integer, Rounding as Direction};
+use ir::{CodeRange, Node, NodeId};
+use kernels::coded::{CodedLayer, Scaling};
+use kernels::conv::ConvShape;
 use kernels::quantize::{quantize, quantize_codes_i32};
-use kernels::u8_linear::{encode_rows, multiply, number, pack_weights, words};
 use std::ops::Range;
 
-/// Rows encoded at a time: codes and sums stay in the first-level cache.
-const ROWS: usize = 64;
 /// The largest code that floats hold, and all smaller ones with it.
 const LARGEST: i128 = 1 << 24;
 /// Scales far from where floats end.
 const MAX_FRAC: i32 = 100;
 
-/// `y = x·Wᵀ + b`, followed by a relu where the planner fused one.
-pub(crate) struct ByteLinear {
-    rows: usize,
+/// A fully connected layer or a convolution, followed by a relu where the planner fused one.
+pub(crate) struct Coded {
+    layer: CodedLayer,
+    /// Terms of a sum.
     inputs: usize,
     outputs: usize,
     weight: Range<usize>,
@@ -32,11 +31,11 @@ pub(crate) struct ByteLinear {
     weight_format: Format,
     bias_format: Option<Format>,
     codes: Codes,
-    relu: bool,
+    scaling: Scaling,
 }
 
 /// The codes of operands and sums.
-struct Codes {
+pub(crate) struct Codes {
     data: Integer,
     /// As fine as the sums need it.
     weight: Integer,
@@ -45,6 +44,20 @@ struct Codes {
 }
 
 impl Codes {
+    /// The codes of a node with weights and `inputs` terms in every sum, if its operands have them and nothing but time differs.
+    pub fn of(id: NodeId, node: &Node, state: &State, inputs: usize) -> Option<Self> {
+        let fixed = |port: &str| {
+            let rounding = Rounding::of(id, node, port, state)?;
+            rounding.fixed()?.fixed_point()
+        };
+        let bias = if state.range(id, "bias").is_empty() {
+            None
+        } else {
+            Some(fixed("bias")?)
+        };
+        Self::proven(inputs, fixed("data_in_0")?, fixed("weight")?, bias)
+    }
+
     /// The codes of a layer with `inputs` terms in every sum, if it is exact in bytes and in floats.
     fn proven(
         inputs: usize,
@@ -76,50 +89,65 @@ fn exactly(width: u32, frac_width: i32) -> Integer {
         width,
         frac_width,
         signed: true,
-        rounding: Rounding::NearestEven,
+        rounding: Direction::NearestEven,
     }
 }
 
-impl ByteLinear {
-    /// The layer on bytes, where that is faster and changes nothing.
-    pub fn new(op: &ir::ops::linear::Linear, site: &Site) -> Option<Self> {
-        if !site.may_use_bytes || !has_byte_products() {
-            return None;
-        }
-        let fixed = |port: &str| site.rounding(port)?.fixed()?.fixed_point();
-        let bias = site.param("bias");
-        let bias_fixed = if bias.is_empty() {
-            None
-        } else {
-            Some(fixed("bias")?)
-        };
-        let (data, weight) = (fixed("data_in_0")?, fixed("weight")?);
-        Some(Self {
-            rows: site.inputs[0].iter().product::<usize>() / op.in_features,
-            inputs: op.in_features,
-            outputs: op.out_features,
-            weight: site.param("weight"),
-            bias,
-            weight_format: site.rounding("weight")?.fixed()?,
-            bias_format: match site.rounding("bias") {
-                Some(rounding) => Some(rounding.fixed()?),
-                None => None,
-            },
-            codes: Codes::proven(op.in_features, data, weight, bias_fixed)?,
-            relu: site.fusion.relu,
+impl Coded {
+    /// A fully connected layer on codes, where that changes nothing.
+    pub fn linear(op: &ir::ops::linear::Linear, site: &Site) -> Option<Self> {
+        let [inputs, outputs] = [op.in_features, op.out_features];
+        Self::new(site, [inputs, outputs], |data| {
+            Some(CodedLayer::dense(inputs, outputs, data))
         })
     }
 
-    /// Prepared memory: packed weights, what sums start from, and a word that is not 0 if some of that is no number.
-    fn parts<'a>(&self, prepared: &'a [f32]) -> (&'a [f32], &'a [f32], bool) {
-        let (packed, rest) = prepared.split_at(self.outputs * words(self.inputs));
-        let (start, has_nan) = rest.split_at(self.outputs);
-        (packed, start, has_nan[0] != 0.0)
+    /// A convolution on codes over pixels of channels, where that changes nothing.
+    pub fn convolution(shape: ConvShape, site: &Site) -> Option<Self> {
+        let inputs = terms(&shape);
+        Self::new(site, [inputs, shape.out_channels], |data| {
+            CodedLayer::convolution(shape, data)
+        })
     }
 
-    /// Makes NaN of what a NaN among the operands reaches, as floats would. Rare, so it looks for them again.
+    fn new(
+        site: &Site,
+        [inputs, outputs]: [usize; 2],
+        layer: impl FnOnce(Integer) -> Option<CodedLayer>,
+    ) -> Option<Self> {
+        if !site.may_use_bytes {
+            return None;
+        }
+        let codes = Codes::of(site.id, site.node, site.state, inputs)?;
+        let bias_format = match site.rounding("bias") {
+            Some(rounding) => Some(rounding.fixed()?),
+            None => None,
+        };
+        let plain = Scaling::by(2_f32.powi(-codes.sum_frac));
+        Some(Self {
+            layer: layer(codes.data)?,
+            inputs,
+            outputs,
+            weight: site.param("weight"),
+            bias: site.param("bias"),
+            weight_format: site.rounding("weight")?.fixed()?,
+            bias_format,
+            codes,
+            scaling: if site.fusion.relu {
+                Scaling {
+                    lo: 0.0,
+                    hi: site.fusion.ceiling(),
+                    ..plain
+                }
+            } else {
+                plain
+            },
+        })
+    }
+
+    /// Makes NaN of what a parameter that is not a number reaches, as floats would.
     #[cold]
-    fn spread_nan(&self, x: &[f32], state: &State, y: &mut [f32]) {
+    fn spread_nan(&self, state: &State, y: &mut [f32]) {
         let is_nan = |values: &[f32]| values.iter().any(|value| value.is_nan());
         let (weight, bias) = (
             &state.trained[self.weight.clone()],
@@ -130,36 +158,30 @@ impl ByteLinear {
                 || bias.get(j).is_some_and(|bias| bias.is_nan())
         };
         let columns: Vec<bool> = (0..self.outputs).map(column).collect();
-        let rows = x
-            .chunks_exact(self.inputs)
-            .zip(y.chunks_exact_mut(self.outputs));
-        for (x, y) in rows {
-            let is_row = is_nan(x);
-            for (y, &is_column) in y.iter_mut().zip(&columns) {
-                if is_row || is_column {
-                    *y = f32::NAN;
-                }
+        for y in y.chunks_exact_mut(self.outputs) {
+            for (y, _) in y.iter_mut().zip(&columns).filter(|(_, is_nan)| **is_nan) {
+                *y = f32::NAN;
             }
         }
     }
 }
 
-impl Step for ByteLinear {
+/// Terms of a sum of a convolution.
+pub(crate) fn terms(s: &ConvShape) -> usize {
+    s.in_channels / s.groups * s.kernel[0] * s.kernel[1]
+}
+
+impl Step for Coded {
     fn forward(&self, wires: &Wires, memory: &mut Memory) {
-        let (k, n) = (self.inputs, self.outputs);
-        let (packed, start, has_nan) = self.parts(&memory.prepared[wires.prepared.clone()]);
+        let prepared = &memory.prepared[wires.prepared.clone()];
+        let (packed, has_nan) = prepared.split_at(self.layer.packed_len());
         let state = memory.state;
         let [x, y, scratch] = memory.split([wires.x(0), wires.y(), wires.scratch.clone()]);
-        let scaling = (2_f32.powi(-self.codes.sum_frac), self.relu);
-        let is_signed = self.codes.data.signed;
-        for (x, y) in x.chunks(ROWS * k).zip(y.chunks_mut(ROWS * n)) {
-            let m = x.len() / k;
-            let codes = &mut scratch[..m * words(k)];
-            let has_nan = encode_rows(self.codes.data, k, x, codes) || has_nan;
-            multiply([m, k, n], is_signed, codes, packed, start, scaling, y);
-            if has_nan {
-                self.spread_nan(x, state, y);
-            }
+        if self.layer.forward(x, packed, self.scaling, y, scratch) {
+            self.layer.spread_nan(x, y);
+        }
+        if has_nan[0] != 0.0 {
+            self.spread_nan(state, y);
         }
     }
 
@@ -168,31 +190,29 @@ impl Step for ByteLinear {
     }
 
     fn scratch_len(&self) -> usize {
-        ROWS.min(self.rows) * words(self.inputs)
+        self.layer.scratch_len()
     }
 
+    /// Packed weights and starts, and a word that is not 0 if some of that is no number.
     fn prepared_len(&self) -> usize {
-        self.outputs * words(self.inputs) + self.outputs + 1
+        self.layer.packed_len() + 1
     }
 
     fn prepare(&self, state: &State, prepared: &mut [f32]) {
-        let (k, n) = (self.inputs, self.outputs);
-        let (packed, rest) = prepared.split_at_mut(n * words(k));
-        let (start, has_nan) = rest.split_at_mut(n);
+        let (packed, has_nan) = prepared.split_at_mut(self.layer.packed_len());
         let weight = &state.trained[self.weight.clone()];
-        let mut rounded = vec![0.0; n * k];
-        quantize(&self.weight_format, weight, &[n, k], &mut rounded);
-        pack_weights(self.codes.weight, k, n, &rounded, packed);
+        let mut rounded = vec![0.0; weight.len()];
+        let shape = [self.outputs, self.inputs];
+        quantize(&self.weight_format, weight, &shape, &mut rounded);
         let bias = &state.trained[self.bias.clone()];
-        start.fill(number(0));
+        let mut starts = vec![0; self.outputs];
         if let Some(format) = &self.bias_format {
-            let (mut rounded, mut codes) = (vec![0.0; bias.len()], vec![0; bias.len()]);
+            let mut rounded = vec![0.0; bias.len()];
             quantize(format, bias, &[bias.len()], &mut rounded);
-            quantize_codes_i32(exactly(32, self.codes.sum_frac), &rounded, &mut codes);
-            for (start, code) in start.iter_mut().zip(codes) {
-                *start = number(code);
-            }
+            quantize_codes_i32(exactly(32, self.codes.sum_frac), &rounded, &mut starts);
         }
+        self.layer
+            .pack(self.codes.weight, &rounded, &starts, packed);
         let is_nan = weight.iter().chain(bias).any(|value| value.is_nan());
         has_nan[0] = f32::from(is_nan);
     }

@@ -1,0 +1,506 @@
+//! Layers on codes with results in floats: codes times packed weights, exact in integers, scaled by a power of two.
+//!
+//! Codes are bytes where the machine multiplies bytes and words elsewhere. They, weights and starts lie in memory of floats, so
+//! that they fit wherever a caller keeps its floats.
+
+use crate::conv::ConvShape;
+use crate::int_conv::Windows;
+use crate::int_gemm::{LeftOperand, LeftRows, gemm_rows, has_byte_products, pack_b};
+use crate::isa::versions;
+use crate::quantize::{quantize_codes_i8, quantize_codes_i16, quantize_codes_u8};
+use format::Integer;
+use std::cell::Cell;
+
+/// Rows encoded at a time: codes and sums stay in the first-level cache.
+const ROWS: usize = 64;
+/// Sums of a block of windows.
+const BLOCK: usize = 4096;
+
+/// A fully connected layer, or a convolution over pixels of channels.
+pub struct CodedLayer {
+    rows: Rows,
+    /// Columns of the product.
+    columns: usize,
+    data: Integer,
+    has_bytes: bool,
+}
+
+enum Rows {
+    Dense { k: usize },
+    Windows(Box<Windows>),
+}
+
+impl CodedLayer {
+    /// A layer of `n` outputs from `k` inputs, which are codes of a format of at most 8 bits.
+    pub fn dense(k: usize, n: usize, data: Integer) -> Self {
+        Self::new(Rows::Dense { k }, n, data)
+    }
+
+    /// A convolution of one group, or `None` when it has several.
+    pub fn convolution(shape: ConvShape, data: Integer) -> Option<Self> {
+        let windows = Windows::new(shape);
+        let columns = windows.columns();
+        let rows = Rows::Windows(Box::new(windows));
+        (shape.groups == 1).then(|| Self::new(rows, columns, data))
+    }
+
+    fn new(rows: Rows, columns: usize, data: Integer) -> Self {
+        Self {
+            rows,
+            columns,
+            data,
+            has_bytes: has_byte_products(),
+        }
+    }
+
+    /// Runs of a row of codes, and the elements of each.
+    fn runs(&self) -> [usize; 2] {
+        match &self.rows {
+            Rows::Dense { k } => [1, *k],
+            Rows::Windows(windows) => windows.runs(),
+        }
+    }
+
+    /// Floats of memory that as many codes take, each run of them in whole groups.
+    fn words(&self, runs: usize, run: usize) -> usize {
+        let per_word = if self.has_bytes { 4 } else { 2 };
+        runs * run.div_ceil(per_word)
+    }
+
+    /// Floats of the packed weights.
+    fn weight_words(&self) -> usize {
+        let [runs, run] = self.runs();
+        self.words(runs, run) * self.columns
+    }
+
+    /// Floats of [`CodedLayer::pack`].
+    pub fn packed_len(&self) -> usize {
+        self.weight_words() + self.columns
+    }
+
+    /// Floats of working memory.
+    pub fn scratch_len(&self) -> usize {
+        match &self.rows {
+            Rows::Dense { k } => self.words(ROWS, *k),
+            Rows::Windows(windows) => self.words(1, windows.band_len()),
+        }
+    }
+
+    /// Packs weights in the order of the graph, values of a signed format of at most 8 bits, and the codes that sums start
+    /// from, one for every output.
+    ///
+    /// # Panics
+    /// When lengths do not fit: an error of the caller.
+    pub fn pack(&self, format: Integer, weights: &[f32], starts: &[i32], packed: &mut [f32]) {
+        let (own, start) = packed.split_at_mut(self.weight_words());
+        if self.has_bytes {
+            let mut codes = vec![0; weights.len()];
+            quantize_codes_i8(format, weights, &mut codes);
+            self.pack_codes::<i8>(&codes, view_mut(own));
+        } else {
+            let mut codes = vec![0; weights.len()];
+            quantize_codes_i16(format, weights, &mut codes);
+            self.pack_codes::<i16>(&codes, view_mut(own));
+        }
+        let all = starts.iter().cycle();
+        view_mut(start)
+            .iter_mut()
+            .zip(all)
+            .for_each(|(to, &start): (&mut i32, _)| *to = start);
+    }
+
+    fn pack_codes<T: LeftOperand + Default>(&self, codes: &[T], packed: &mut [T]) {
+        let n = self.columns;
+        match &self.rows {
+            Rows::Dense { k } => pack_b(*k, n, codes, 1, *k, packed),
+            Rows::Windows(windows) => {
+                let [_, run] = windows.runs();
+                let matrix = windows.weights(0, codes);
+                let padded = run.next_multiple_of(T::GROUP) * n;
+                let runs = matrix.chunks_exact((run * n).max(1));
+                for (from, to) in runs.zip(packed.chunks_exact_mut(padded.max(1))) {
+                    pack_b(run, n, from, n, 1, to);
+                }
+            }
+        }
+    }
+
+    /// `y = min(max((start + codes(x)·weights)·scale, lo), hi)`. The sums are exact as long as they fit 32 bits, and the results
+    /// as long as the sums fit 24. What is not a number has the code 0, and then the answer is `true`.
+    ///
+    /// # Panics
+    /// When lengths do not fit: an error of the caller.
+    pub fn forward(
+        &self,
+        x: &[f32],
+        packed: &[f32],
+        scaling: Scaling,
+        y: &mut [f32],
+        scratch: &mut [f32],
+    ) -> bool {
+        match (self.has_bytes, self.data.signed) {
+            (true, true) => self.run::<i8>(x, packed, scaling, y, scratch),
+            (true, false) => self.run::<u8>(x, packed, scaling, y, scratch),
+            (false, _) => self.run::<i16>(x, packed, scaling, y, scratch),
+        }
+    }
+
+    fn run<T: Element>(
+        &self,
+        x: &[f32],
+        packed: &[f32],
+        scaling: Scaling,
+        y: &mut [f32],
+        scratch: &mut [f32],
+    ) -> bool
+    where
+        T::Right: Plain,
+    {
+        let (weights, start) = packed.split_at(self.weight_words());
+        let (weights, start) = (view::<T::Right>(weights), view::<i32>(start));
+        let codes: &mut [T] = view_mut(scratch);
+        let n = self.columns;
+        let multiply = |rows: &LeftRows<T>, y: &mut [f32]| {
+            gemm_rows(rows, n, weights, Some(start), view_mut(y), n);
+            scale_all(scaling, y);
+        };
+        match &self.rows {
+            Rows::Dense { k } => {
+                let pitch = k.next_multiple_of(T::GROUP);
+                let blocks = x.chunks(ROWS * k).zip(y.chunks_mut((ROWS * n).max(1)));
+                for (x, y) in blocks {
+                    let m = x.len() / k;
+                    encode_rows(self.data, *k, x, &mut codes[..m * pitch]);
+                    multiply(&LeftRows::dense(m, *k, codes), y);
+                }
+                has_nan(x)
+            }
+            Rows::Windows(windows) => {
+                let step = (BLOCK / n.max(1)).max(1);
+                let found = Cell::new(false);
+                for (image, rows) in windows.bands() {
+                    windows.fill(x, image, &rows, codes, |x, codes| {
+                        T::encode(self.data, x, codes);
+                        found.set(found.get() | has_nan(x));
+                    });
+                    let mut first = 0;
+                    while let Some(left) = windows.rows(codes, &rows, 0, [first, step]) {
+                        let count = left.starts.len();
+                        let start = windows.result_start(image, &rows, first);
+                        multiply(&left, &mut y[start..start + count * n]);
+                        first += count;
+                    }
+                }
+                found.get()
+            }
+        }
+    }
+
+    /// Makes NaN of every output that sees an input that is not a number, as floats would.
+    pub fn spread_nan(&self, x: &[f32], y: &mut [f32]) {
+        match &self.rows {
+            Rows::Dense { k } => {
+                for (x, y) in x.chunks(*k).zip(y.chunks_mut(self.columns.max(1))) {
+                    if has_nan(x) {
+                        y.fill(f32::NAN);
+                    }
+                }
+            }
+            Rows::Windows(windows) => {
+                let shape = *windows.shape();
+                let mut marks = vec![1.0; y.len()];
+                let ones = vec![1.0; shape.weight_len()];
+                let count = Self {
+                    rows: Rows::Windows(windows.clone()),
+                    columns: self.columns,
+                    data: Integer {
+                        width: 2,
+                        frac_width: 0,
+                        signed: false,
+                        ..self.data
+                    },
+                    has_bytes: self.has_bytes,
+                };
+                let is_nan: Vec<f32> = x.iter().map(|x| f32::from(x.is_nan())).collect();
+                let mut packed = vec![0.0; count.packed_len()];
+                let one = Integer {
+                    signed: true,
+                    ..count.data
+                };
+                count.pack(one, &ones, &vec![0; shape.out_channels], &mut packed);
+                let mut scratch = vec![0.0; count.scratch_len()];
+                count.forward(&is_nan, &packed, Scaling::by(1.0), &mut marks, &mut scratch);
+                for (y, seen) in y.iter_mut().zip(marks) {
+                    if seen > 0.0 {
+                        *y = f32::NAN;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A factor and the bounds of what it gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scaling {
+    /// The factor, a power of two.
+    pub factor: f32,
+    /// The smallest result.
+    pub lo: f32,
+    /// The largest result.
+    pub hi: f32,
+}
+
+impl Scaling {
+    /// A factor without bounds.
+    pub fn by(factor: f32) -> Self {
+        Self {
+            factor,
+            lo: f32::NEG_INFINITY,
+            hi: f32::INFINITY,
+        }
+    }
+}
+
+/// A code of a left operand.
+trait Element: LeftOperand + Plain + Default {
+    fn encode(format: Integer, x: &[f32], codes: &mut [Self]);
+}
+
+impl Element for u8 {
+    fn encode(format: Integer, x: &[f32], codes: &mut [Self]) {
+        quantize_codes_u8(format, x, codes);
+    }
+}
+
+impl Element for i8 {
+    fn encode(format: Integer, x: &[f32], codes: &mut [Self]) {
+        quantize_codes_i8(format, x, codes);
+    }
+}
+
+impl Element for i16 {
+    fn encode(format: Integer, x: &[f32], codes: &mut [Self]) {
+        quantize_codes_i16(format, x, codes);
+    }
+}
+
+/// The codes of rows of `k` floats, each padded to whole groups.
+fn encode_rows<T: Element>(format: Integer, k: usize, x: &[f32], codes: &mut [T]) {
+    let pitch = k.next_multiple_of(T::GROUP);
+    if pitch == k {
+        return T::encode(format, x, codes);
+    }
+    codes.fill(T::default());
+    for (x, row) in x.chunks_exact(k).zip(codes.chunks_exact_mut(pitch)) {
+        T::encode(format, x, &mut row[..k]);
+    }
+}
+
+versions! {
+    /// Floats from the 32-bit numbers in their place.
+    fn scale_all(scaling: Scaling, y: &mut [f32]) {
+        for y in y {
+            let value = (y.to_bits() as i32) as f32 * scaling.factor;
+            *y = value.max(scaling.lo).min(scaling.hi);
+        }
+    }
+
+    fn has_nan(x: &[f32]) -> bool {
+        x.iter().fold(false, |found, x| found | x.is_nan())
+    }
+}
+
+/// An integer that any bits are, no wider than a float.
+///
+/// # Safety
+/// It must be so.
+unsafe trait Plain: Copy {}
+
+// SAFETY: integers of 8 to 32 bits.
+unsafe impl Plain for u8 {}
+// SAFETY: as above.
+unsafe impl Plain for i8 {}
+// SAFETY: as above.
+unsafe impl Plain for i16 {}
+// SAFETY: as above.
+unsafe impl Plain for i32 {}
+
+fn view<T: Plain>(words: &[f32]) -> &[T] {
+    let len = size_of_val(words) / size_of::<T>();
+    // SAFETY: the same bytes, any of which are a `T`; the alignment only falls.
+    unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), len) }
+}
+
+fn view_mut<T: Plain>(words: &mut [f32]) -> &mut [T] {
+    let len = size_of_val(words) / size_of::<T>();
+    // SAFETY: as above, and any bits are a float too.
+    unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), len) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conv::tests::{for_each_product, square};
+    use crate::isa::testing::on_every_isa;
+    use crate::testing::noise;
+    use format::Rounding;
+
+    fn fixed(width: u32, frac_width: i32, signed: bool) -> Integer {
+        Integer {
+            width,
+            frac_width,
+            signed,
+            rounding: Rounding::NearestEven,
+        }
+    }
+
+    /// The value of a code of a format, by definition.
+    fn value(format: Integer, x: f32) -> f64 {
+        let span = 2_f64.powi(format.width as i32 - i32::from(format.signed));
+        let lowest = if format.signed { -span } else { 0.0 };
+        let scale = 2_f64.powi(format.frac_width);
+        (f64::from(x) * scale)
+            .round_ties_even()
+            .clamp(lowest, span - 1.0)
+            / scale
+    }
+
+    /// Inputs, outputs, and every product: input, weight, output.
+    struct Case {
+        lens: [usize; 3],
+        n: usize,
+        products: Vec<[usize; 3]>,
+    }
+
+    fn dense([m, k, n]: [usize; 3]) -> Case {
+        let rows = (0..m).flat_map(|i| (0..n).map(move |j| (i, j)));
+        Case {
+            lens: [m * k, n * k, m * n],
+            n,
+            products: rows
+                .flat_map(|(i, j)| (0..k).map(move |p| [i * k + p, j * k + p, i * n + j]))
+                .collect(),
+        }
+    }
+
+    fn convolution(s: &ConvShape) -> Case {
+        let pixel = |at: usize, channels: usize, [h, w]: [usize; 2]| {
+            let (picture, place) = (at / (channels * h * w), at % (h * w));
+            (picture * h * w + place) * channels + at / (h * w) % channels
+        };
+        let mut products = Vec::new();
+        for_each_product(s, |i, p, o| {
+            let input = pixel(i, s.in_channels, s.input);
+            products.push([input, p, pixel(o, s.out_channels, s.output())]);
+        });
+        Case {
+            lens: [s.input_len(), s.weight_len(), s.output_len()],
+            n: s.out_channels,
+            products,
+        }
+    }
+
+    fn check(case: &Case, data: Integer, make: &dyn Fn() -> CodedLayer, what: &str) {
+        let weight = fixed(8, 5, true);
+        let x: Vec<f32> = noise(case.lens[0], 1).iter().map(|x| 9.0 * x).collect();
+        let w: Vec<f32> = noise(case.lens[1], 2).iter().map(|x| 3.0 * x).collect();
+        let sum_frac = data.frac_width + weight.frac_width;
+        let starts: Vec<i32> = noise(case.n, 3)
+            .iter()
+            .map(|x| (900.0 * x) as i32)
+            .collect();
+        let first = |o: usize| f64::from(starts[o % case.n]) * 2_f64.powi(-sum_frac);
+        let mut sums: Vec<f64> = (0..case.lens[2]).map(first).collect();
+        for &[i, p, o] in &case.products {
+            sums[o] += value(data, x[i]) * value(weight, w[p]);
+        }
+        let bounds = [(f32::NEG_INFINITY, f32::INFINITY), (0.0, 6.0)];
+        on_every_isa(|isa| {
+            let layer = make();
+            let mut packed = vec![f32::NAN; layer.packed_len()];
+            layer.pack(weight, &w, &starts, &mut packed);
+            for (lo, hi) in bounds {
+                let scaling = Scaling {
+                    factor: 2_f32.powi(-sum_frac),
+                    lo,
+                    hi,
+                };
+                let mut scratch = vec![f32::NAN; layer.scratch_len()];
+                let mut y = vec![f32::NAN; case.lens[2]];
+                assert!(!layer.forward(&x, &packed, scaling, &mut y, &mut scratch));
+                for (at, (&y, &sum)) in y.iter().zip(&sums).enumerate() {
+                    let want = sum.max(lo.into()).min(hi.into());
+                    assert_eq!(f64::from(y), want, "{isa:?} {what} at {at}, {data:?}");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn layers_of_any_size_are_exact_sums() {
+        let shapes = [
+            square(2, [1, 6, 1], 12, 5, 1, 2),
+            square(3, [3, 16, 1], 7, 3, 2, 1),
+            ConvShape {
+                dilation: [1, 2],
+                ..square(2, [2, 5, 1], 9, 3, 1, 2)
+            },
+        ];
+        for data in [fixed(8, 3, true), fixed(4, 2, true), fixed(8, 4, false)] {
+            for [m, k, n] in [
+                [1, 1, 1],
+                [3, 5, 7],
+                [13, 16, 5],
+                [70, 18, 33],
+                [64, 64, 70],
+            ] {
+                let make = || CodedLayer::dense(k, n, data);
+                check(&dense([m, k, n]), data, &make, &format!("{m}×{k}×{n}"));
+            }
+            for shape in shapes {
+                let make = || CodedLayer::convolution(shape, data).expect("one group");
+                check(&convolution(&shape), data, &make, &format!("{shape:?}"));
+            }
+        }
+        let grouped = square(1, [4, 4, 2], 5, 3, 1, 1);
+        assert!(CodedLayer::convolution(grouped, fixed(8, 3, true)).is_none());
+    }
+
+    #[test]
+    fn what_is_no_number_is_told_and_spreads_to_what_sees_it() {
+        let data = fixed(8, 4, true);
+        let shape = square(2, [2, 3, 1], 5, 3, 1, 1);
+        let cases = [
+            (dense([10, 7, 4]), None),
+            (convolution(&shape), Some(shape)),
+        ];
+        for (case, shape) in cases {
+            let make = || match shape {
+                Some(shape) => CodedLayer::convolution(shape, data).expect("one group"),
+                None => CodedLayer::dense(7, 4, data),
+            };
+            on_every_isa(|isa| {
+                let layer = make();
+                let mut packed = vec![0.0; layer.packed_len()];
+                layer.pack(data, &noise(case.lens[1], 2), &vec![0; case.n], &mut packed);
+                let mut scratch = vec![0.0; layer.scratch_len()];
+                for at in (0..case.lens[0]).step_by(3) {
+                    let mut x = noise(case.lens[0], 4);
+                    x[at] = f32::NAN;
+                    let mut y = vec![0.0; case.lens[2]];
+                    let scaling = Scaling::by(1.0 / 256.0);
+                    assert!(
+                        layer.forward(&x, &packed, scaling, &mut y, &mut scratch),
+                        "{isa:?} {at}"
+                    );
+                    layer.spread_nan(&x, &mut y);
+                    for (o, y) in y.iter().enumerate() {
+                        let sees = case.products.iter().any(|&[i, _, to]| i == at && to == o);
+                        assert_eq!(y.is_nan(), sees, "{isa:?} {at} {o}");
+                    }
+                }
+            });
+        }
+    }
+}
