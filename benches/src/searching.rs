@@ -156,7 +156,7 @@ fn search(name: &str, rows: usize, sampler: &str, trials: u64) -> Result<Search>
     Ok(Search {
         space: SearchSpace::new(&graph, &config.space)?,
         network: Arc::new(graph),
-        rows: random_rows(&models::find(name)?.input_shape, rows),
+        rows: random_rows(models::find(name)?.input_shape, rows),
         config,
         train_rows: None,
         seed: 0,
