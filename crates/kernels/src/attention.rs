@@ -7,7 +7,7 @@ use crate::elementwise;
 use crate::gemm::{Init, gemm, transpose};
 use crate::isa::versions;
 use crate::math::exp;
-use crate::row_reduce::{add_lanes, max_lanes, sums_of};
+use crate::row_reduce::{LANES, add_lanes, map_chunks, max_lanes, sums_of};
 
 /// Rows of queries that share one product under a causal mask.
 const CAUSAL_BLOCK: usize = 32;
@@ -223,19 +223,20 @@ pub fn attention_backward(
 }
 
 versions! {
-    /// Softmax of the seen keys of each row; zero for the rest.
+    /// Softmax of the seen keys of each row; zero for the rest. Hidden keys up to the next whole vectors go along as −∞, so that
+    /// no key is left to be done by itself.
     fn softmax_seen(head: AttentionShape, scores: &mut [f32]) {
-        for (i, row) in scores.chunks_exact_mut(head.keys.max(1)).enumerate() {
-            let (row, hidden) = row.split_at_mut(head.seen(i));
+        let width = head.keys.max(1);
+        for (i, row) in scores.chunks_exact_mut(width).enumerate() {
+            let seen = head.seen(i);
+            let (row, hidden) = row.split_at_mut(seen.next_multiple_of(LANES).min(width));
             hidden.fill(0.0);
+            row[seen..].fill(f32::NEG_INFINITY);
             let max = max_lanes(row);
-            for x in row.iter_mut() {
-                *x = exp(*x - max);
-            }
+            map_chunks(row, #[inline(always)] |x| exp(x - max));
             let inverse = 1.0 / add_lanes(row);
-            for x in row {
-                *x *= inverse;
-            }
+            map_chunks(row, #[inline(always)] |x| x * inverse);
+            row[seen..].fill(0.0);
         }
     }
 

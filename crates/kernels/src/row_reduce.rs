@@ -36,6 +36,25 @@ pub(crate) fn store_tile(cols: usize, tile: &Tile, y: &mut [f32]) {
     );
 }
 
+/// `x = f(x)`, sixteen elements at a time: short rows are vectors too, and none is left over.
+#[inline(always)]
+pub(crate) fn map_chunks(row: &mut [f32], f: impl Fn(f32) -> f32) {
+    let (chunks, tail) = row.as_chunks_mut::<LANES>();
+    for chunk in chunks {
+        for x in chunk {
+            *x = f(*x);
+        }
+    }
+    if !tail.is_empty() {
+        let mut chunk = [0.0; LANES];
+        chunk[..tail.len()].copy_from_slice(tail);
+        for x in &mut chunk {
+            *x = f(*x);
+        }
+        tail.copy_from_slice(&chunk[..tail.len()]);
+    }
+}
+
 /// Largest element.
 #[inline(always)]
 pub(crate) fn max_lanes(x: &[f32]) -> f32 {
