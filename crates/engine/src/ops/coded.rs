@@ -58,7 +58,7 @@ impl Codes {
         Self::proven(inputs, fixed("data_in_0")?, fixed("weight")?, bias)
     }
 
-    /// The codes of a layer with `inputs` terms in every sum, if it is exact in bytes and in floats.
+    /// The codes of a layer with `inputs` terms in every sum, if it is exact on bytes and in floats.
     fn proven(
         inputs: usize,
         data: Integer,
