@@ -44,7 +44,7 @@ pub const CASES: [Case; 2] = [
         layers: &["linear", "conv2d"],
         batch_size: 64,
         training: (4, 1e-3),
-        retraining: (2, 3e-4),
+        retraining: (2, 1e-3),
     },
 ];
 

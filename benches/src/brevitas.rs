@@ -2,7 +2,8 @@
 //!
 //! Both sides: 8 bits for what flows into the network and its first linear or convolution layer, the bits of the line for
 //! weights and activations, one thread, the same rows, epochs, batch size, Adam and schedule, the epoch with the lowest
-//! validation loss. Needs MNIST in `$MASE_DATA` for LeNet-5; without it that table is left out with a word.
+//! validation loss. Needs MNIST in `$MASE_DATA` for LeNet-5; without it that table is left out with a word. `NETWORK=lenet5`
+//! asks for one network alone.
 
 use crate::ablation::{
     CASES, Case, FOLD, Learning, POWERS_OF_TWO, QUANTIZE, REAL_PER_CHANNEL, SEEDS, UNSIGNED,
@@ -17,7 +18,7 @@ use ir::Graph;
 use std::path::Path;
 
 /// The bits of each case.
-const BITS: [&[u32]; CASES.len()] = [&[8, 6, 4, 3, 2], &[4, 3, 2]];
+const BITS: [&[u32]; CASES.len()] = [&[8, 6, 4, 3, 2], &[8, 6, 4, 3, 2]];
 
 /// The columns on our side.
 const OURS: [(&str, Learning); 2] = [
@@ -36,7 +37,8 @@ pub fn run() -> Result<()> {
     let mut peer = Peer::brevitas(1)?;
     let folder = std::env::temp_dir().join(format!("mase-brevitas-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    for (case, bits) in CASES.iter().zip(BITS) {
+    let cases = CASES.iter().zip(BITS);
+    for (case, bits) in cases.filter(|(case, _)| case.is_asked()) {
         match data::open(case.dataset, &OpenOptions::default()) {
             Ok(data) => table(&mut peer, case, bits, &data, &folder)?,
             Err(error) => println!("left out: {} on {}: {error}", case.network, case.dataset),

@@ -14,44 +14,30 @@ fn for_parts(channels: usize, mut f: impl FnMut(usize, usize)) {
     }
 }
 
-/// The window of one output pixel in its plane.
+/// The windows of a row of output pixels in its plane.
 #[derive(Clone, Copy)]
-struct Window {
+struct WindowRow<'a> {
     rows: Span,
-    cols: Span,
+    cols: &'a [Span],
     width: usize,
     channels: usize,
     x: *const f32,
 }
 
-impl Window {
-    fn new(
-        w: &Windows<impl Fn(usize, usize) -> Span + Copy>,
-        [rows, cols]: [Span; 2],
-        x: &[f32],
-    ) -> Self {
-        Self {
-            rows,
-            cols,
-            width: w.input[1],
-            channels: w.channels,
-            x: x[..w.input[0] * w.input[1] * w.channels].as_ptr(),
-        }
-    }
-
-    /// Calls `f` with the offset of every position of the window.
+impl WindowRow<'_> {
+    /// Calls `f` with the offset of every position of a window.
     #[inline(always)]
-    fn for_each(&self, mut f: impl FnMut(usize)) {
+    fn for_each(&self, cols: Span, mut f: impl FnMut(usize)) {
         for r in 0..self.rows.count {
-            let row = (self.rows.at + r * self.rows.step) * self.width + self.cols.at;
-            for c in 0..self.cols.count {
-                f((row + c * self.cols.step) * self.channels);
+            let row = (self.rows.at + r * self.rows.step) * self.width + cols.at;
+            for c in 0..cols.count {
+                f((row + c * cols.step) * self.channels);
             }
         }
     }
 }
 
-/// The result and the gradient of one output pixel, and the gradient of its plane.
+/// The results and the gradients of a row of output pixels, and the gradient of its plane.
 #[derive(Clone, Copy)]
 struct Gradients {
     y: *const f32,
@@ -60,30 +46,57 @@ struct Gradients {
 }
 
 vector_versions! {
-    unsafe fn largest<V>(window: Window, y: *mut f32) {
-        for from in (0..window.channels).step_by(V::LANES) {
-            let mask = V::mask(V::LANES.min(window.channels - from));
-            let mut best = V::splat(f32::NEG_INFINITY);
-            window.for_each(#[inline(always)] |at| {
-                best = best.max_or_nan(V::load_masked(window.x.add(at + from), mask));
-            });
-            best.store_masked(y.add(from), mask);
+    unsafe fn largest<V>(row: WindowRow, y: *mut f32) {
+        for (pixel, &cols) in row.cols.iter().enumerate() {
+            for from in (0..row.channels).step_by(V::LANES) {
+                let mask = V::mask(V::LANES.min(row.channels - from));
+                let mut best = V::splat(f32::NEG_INFINITY);
+                row.for_each(cols, #[inline(always)] |at| {
+                    best = best.max_or_nan(V::load_masked(row.x.add(at + from), mask));
+                });
+                best.store_masked(y.add(pixel * row.channels + from), mask);
+            }
         }
     }
 
-    unsafe fn to_first_largest<V>(window: Window, g: Gradients) {
-        for from in (0..window.channels).step_by(V::LANES) {
-            let mask = V::mask(V::LANES.min(window.channels - from));
-            let y = V::load_masked(g.y.add(from), mask);
-            // The gradient that no earlier position has taken.
-            let mut left = V::load_masked(g.dy.add(from), mask);
-            window.for_each(#[inline(always)] |at| {
-                let x = V::load_masked(window.x.add(at + from), mask);
-                let (taken, rest) = left.split_where_equal(x, y);
-                left = rest;
-                let dx = g.dx.add(at + from);
-                V::load_masked(dx, mask).add(taken).store_masked(dx, mask);
-            });
+    unsafe fn to_first_largest<V>(row: WindowRow, g: Gradients) {
+        for (pixel, &cols) in row.cols.iter().enumerate() {
+            for from in (0..row.channels).step_by(V::LANES) {
+                let mask = V::mask(V::LANES.min(row.channels - from));
+                let own = pixel * row.channels + from;
+                let y = V::load_masked(g.y.add(own), mask);
+                // The gradient that no earlier position has taken.
+                let mut left = V::load_masked(g.dy.add(own), mask);
+                row.for_each(cols, #[inline(always)] |at| {
+                    let x = V::load_masked(row.x.add(at + from), mask);
+                    let (taken, rest) = left.split_where_equal(x, y);
+                    left = rest;
+                    let dx = g.dx.add(at + from);
+                    V::load_masked(dx, mask).add(taken).store_masked(dx, mask);
+                });
+            }
+        }
+    }
+}
+
+/// Calls `f` with every row of output pixels, and where its plane and its results begin.
+fn for_each_row(
+    w: &Windows<impl Fn(usize, usize) -> Span + Copy>,
+    x: &[f32],
+    mut f: impl FnMut(WindowRow, usize, usize),
+) {
+    let (plane, [height, width]) = (w.input[0] * w.input[1] * w.channels, w.output);
+    let cols: Vec<Span> = (0..width).map(|ox| (w.span)(1, ox)).collect();
+    for at in 0..w.planes {
+        for oy in 0..height {
+            let row = WindowRow {
+                rows: (w.span)(0, oy),
+                cols: &cols,
+                width: w.input[1],
+                channels: w.channels,
+                x: x[at * plane..][..plane].as_ptr(),
+            };
+            f(row, at * plane, (at * height + oy) * width * w.channels);
         }
     }
 }
@@ -93,11 +106,11 @@ pub(super) fn max_forward(
     x: &[f32],
     y: &mut [f32],
 ) {
-    w.for_each(|o, rows, cols| {
-        let window = Window::new(&w, [rows, cols], &x[o.plane * w.channels..]);
-        let y = y[o.index * w.channels..][..w.channels].as_mut_ptr();
-        // SAFETY: spans lie inside the plane, and the pointers are those of a whole plane and a whole pixel.
-        unsafe { largest(window, y) };
+    let len = w.output[1] * w.channels;
+    for_each_row(&w, x, |row, _, first| {
+        let y = y[first..][..len].as_mut_ptr();
+        // SAFETY: spans lie inside the plane, and the pointers are those of a whole plane and a whole row of pixels.
+        unsafe { largest(row, y) };
     });
 }
 
@@ -109,17 +122,16 @@ pub(super) fn max_backward(
     dx: &mut [f32],
 ) {
     dx.fill(0.0);
-    let (plane, channels) = (w.input[0] * w.input[1], w.channels);
-    w.for_each(|o, rows, cols| {
-        let window = Window::new(&w, [rows, cols], &x[o.plane * channels..]);
-        let output = o.index * channels..(o.index + 1) * channels;
+    let plane_len = w.input[0] * w.input[1] * w.channels;
+    let len = w.output[1] * w.channels;
+    for_each_row(&w, x, |row, plane, first| {
         let gradients = Gradients {
-            y: y[output.clone()].as_ptr(),
-            dy: dy[output].as_ptr(),
-            dx: dx[o.plane * channels..][..plane * channels].as_mut_ptr(),
+            y: y[first..][..len].as_ptr(),
+            dy: dy[first..][..len].as_ptr(),
+            dx: dx[plane..][..plane_len].as_mut_ptr(),
         };
         // SAFETY: as above.
-        unsafe { to_first_largest(window, gradients) };
+        unsafe { to_first_largest(row, gradients) };
     });
 }
 
