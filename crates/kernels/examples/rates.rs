@@ -4,7 +4,7 @@
 use kernels::batch_norm::{self, ChannelLayout};
 use kernels::conv::{ConvShape, conv_backward_data, conv_backward_weight, conv_forward};
 use kernels::gemm::{Init, gemm, transpose};
-use kernels::int_gemm::{LeftRows, Places, Starts, gemm_int, gemm_rows};
+use kernels::int_gemm::{LeftRows, Places, Starts, gemm_int, gemm_rows, gemm_rows_narrow};
 use kernels::optimizer::{AdamStep, adam};
 use kernels::pool::{PoolShape, max_pool_backward, max_pool_forward};
 use kernels::requantize::{Rescale, rescale_once};
@@ -126,6 +126,16 @@ fn integers() {
             || {
                 gemm_int::<u8>(m, k, n, &a, &b, None, &mut c, n);
                 rescale_once(&c, &rescale, black_box(&mut out));
+            },
+        );
+        let small = vec![-7i8; k * n];
+        line(
+            &format!("u8·i4 {m}×{k}×{n}"),
+            2 * m * k * n,
+            "Gop/s",
+            || {
+                let rows = LeftRows::dense(m, k, &a);
+                gemm_rows_narrow(&rows, n, &small, [255, 8], None, black_box(&mut c), n);
             },
         );
         let (wide_a, wide_b) = (vec![77i16; m * k], vec![-33i16; k * n]);

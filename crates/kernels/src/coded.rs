@@ -1,13 +1,17 @@
 //! Layers on codes with results in floats: codes times packed weights, exact in integers, scaled by a power of two.
 //!
-//! Codes are bytes where the machine multiplies bytes and words elsewhere. They, weights and starts lie in memory of floats, so
-//! that they fit wherever a caller keeps its floats.
+//! Codes are bytes where the machine multiplies bytes, or where they are so small that AVX2 does, and words elsewhere. They,
+//! weights and starts lie in memory of floats, so that they fit wherever a caller keeps its floats.
 
 use crate::conv::ConvShape;
 use crate::int_conv::Windows;
-use crate::int_gemm::{LeftOperand, LeftRows, gemm_rows, has_byte_products, pack_b};
+use crate::int_gemm::{
+    LeftOperand, LeftRows, gemm_rows, gemm_rows_narrow, has_byte_products, narrow_chunk, pack_b,
+};
 use crate::isa::versions;
-use crate::quantize::{quantize_codes_i8, quantize_codes_i16, quantize_codes_u8};
+use crate::quantize::{
+    quantize_codes_i8, quantize_codes_i16, quantize_codes_moved, quantize_codes_u8,
+};
 use format::Integer;
 use std::cell::Cell;
 
@@ -22,7 +26,31 @@ pub struct CodedLayer {
     /// Columns of the product.
     columns: usize,
     data: Integer,
-    has_bytes: bool,
+    elements: Elements,
+}
+
+/// The integers that codes are kept in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Elements {
+    Bytes,
+    /// Unsigned bytes, with the largest of them and the largest magnitude of a weight. A signed code is moved up by
+    /// [`CodedLayer::offset`], and sums start that much lower.
+    Narrow([u8; 2]),
+    Words,
+}
+
+impl Elements {
+    fn of(data: Integer, max_weight: u8) -> Self {
+        let max_code = u8::MAX >> (8 - data.width.min(8));
+        let largest = [max_code, max_weight];
+        if has_byte_products() {
+            Self::Bytes
+        } else if narrow_chunk(largest).is_some() {
+            Self::Narrow(largest)
+        } else {
+            Self::Words
+        }
+    }
 }
 
 enum Rows {
@@ -31,25 +59,34 @@ enum Rows {
 }
 
 impl CodedLayer {
-    /// A layer of `n` outputs from `k` inputs, which are codes of a format of at most 8 bits.
-    pub fn dense(k: usize, n: usize, data: Integer) -> Self {
-        Self::new(Rows::Dense { k }, n, data)
+    /// A layer of `n` outputs from `k` inputs, which are codes of a format of at most 8 bits; the codes of weights are of a
+    /// magnitude of at most `max_weight`.
+    pub fn dense(k: usize, n: usize, data: Integer, max_weight: u8) -> Self {
+        Self::new(Rows::Dense { k }, n, data, max_weight)
     }
 
     /// A convolution of one group, or `None` when it has several.
-    pub fn convolution(shape: ConvShape, data: Integer) -> Option<Self> {
+    pub fn convolution(shape: ConvShape, data: Integer, max_weight: u8) -> Option<Self> {
         let windows = Windows::new(shape);
         let columns = windows.columns();
         let rows = Rows::Windows(Box::new(windows));
-        (shape.groups == 1).then(|| Self::new(rows, columns, data))
+        (shape.groups == 1).then(|| Self::new(rows, columns, data, max_weight))
     }
 
-    fn new(rows: Rows, columns: usize, data: Integer) -> Self {
+    fn new(rows: Rows, columns: usize, data: Integer, max_weight: u8) -> Self {
         Self {
             rows,
             columns,
             data,
-            has_bytes: has_byte_products(),
+            elements: Elements::of(data, max_weight),
+        }
+    }
+
+    /// The byte of code 0.
+    fn offset(&self) -> u8 {
+        match self.elements {
+            Elements::Narrow(_) if self.data.signed => 1 << (self.data.width.clamp(1, 8) - 1),
+            _ => 0,
         }
     }
 
@@ -63,7 +100,10 @@ impl CodedLayer {
 
     /// Floats of memory that as many codes take, each run of them in whole groups.
     fn words(&self, runs: usize, run: usize) -> usize {
-        let per_word = if self.has_bytes { 4 } else { 2 };
+        let per_word = match self.elements {
+            Elements::Words => 2,
+            Elements::Bytes | Elements::Narrow(_) => 4,
+        };
         runs * run.div_ceil(per_word)
     }
 
@@ -93,20 +133,27 @@ impl CodedLayer {
     /// When lengths do not fit: an error of the caller.
     pub fn pack(&self, format: Integer, weights: &[f32], starts: &[i32], packed: &mut [f32]) {
         let (own, start) = packed.split_at_mut(self.weight_words());
-        if self.has_bytes {
-            let mut codes = vec![0; weights.len()];
-            quantize_codes_i8(format, weights, &mut codes);
-            self.pack_codes::<i8>(&codes, view_mut(own));
-        } else {
-            let mut codes = vec![0; weights.len()];
-            quantize_codes_i16(format, weights, &mut codes);
+        let mut codes = vec![0; weights.len()];
+        quantize_codes_i16(format, weights, &mut codes);
+        if self.elements == Elements::Words {
             self.pack_codes::<i16>(&codes, view_mut(own));
+        } else {
+            let bytes: Vec<i8> = codes.iter().map(|&code| code as i8).collect();
+            self.pack_codes::<i8>(&bytes, view_mut(own));
         }
-        let all = starts.iter().cycle();
-        view_mut(start)
-            .iter_mut()
-            .zip(all)
-            .for_each(|(to, &start): (&mut i32, _)| *to = start);
+        let depth = (weights.len() / starts.len().max(1)).max(1);
+        let sums = codes
+            .chunks(depth)
+            .map(|own| own.iter().map(|&code| i32::from(code)).sum::<i32>());
+        let starts: Vec<i32> = starts
+            .iter()
+            .zip(sums)
+            .map(|(start, sum)| start - i32::from(self.offset()) * sum)
+            .collect();
+        let own: &mut [i32] = view_mut(start);
+        own.iter_mut()
+            .zip(starts.iter().cycle())
+            .for_each(|(to, start)| *to = *start);
     }
 
     fn pack_codes<T: LeftOperand + Default>(&self, codes: &[T], packed: &mut [T]) {
@@ -138,39 +185,55 @@ impl CodedLayer {
         y: &mut [f32],
         scratch: &mut [f32],
     ) -> bool {
-        match (self.has_bytes, self.data.signed) {
-            (true, true) => self.run::<i8>(x, packed, scaling, y, scratch),
-            (true, false) => self.run::<u8>(x, packed, scaling, y, scratch),
-            (false, _) => self.run::<i16>(x, packed, scaling, y, scratch),
+        match (self.elements, self.data.signed) {
+            (Elements::Bytes, true) => {
+                self.run(&Direct(quantize_codes_i8), x, packed, scaling, y, scratch)
+            }
+            (Elements::Bytes, false) => {
+                self.run(&Direct(quantize_codes_u8), x, packed, scaling, y, scratch)
+            }
+            (Elements::Words, _) => {
+                self.run(&Direct(quantize_codes_i16), x, packed, scaling, y, scratch)
+            }
+            (Elements::Narrow(largest), _) => {
+                let narrow = Narrow {
+                    offset: self.offset(),
+                    largest,
+                };
+                self.run(&narrow, x, packed, scaling, y, scratch)
+            }
         }
     }
 
-    fn run<T: Element>(
+    fn run<E: Encoding>(
         &self,
+        encoding: &E,
         x: &[f32],
         packed: &[f32],
         scaling: Scaling,
         y: &mut [f32],
         scratch: &mut [f32],
-    ) -> bool
-    where
-        T::Right: Plain,
-    {
+    ) -> bool {
         let (weights, start) = packed.split_at(self.weight_words());
-        let (weights, start) = (view::<T::Right>(weights), view::<i32>(start));
-        let codes: &mut [T] = view_mut(scratch);
+        let (weights, start) = (view(weights), view(start));
+        let codes: &mut [E::Element] = view_mut(scratch);
         let n = self.columns;
-        let multiply = |rows: &LeftRows<T>, y: &mut [f32]| {
-            gemm_rows(rows, n, weights, Some(start), view_mut(y), n);
+        let multiply = |rows: &LeftRows<E::Element>, y: &mut [f32]| {
+            encoding.multiply(rows, n, weights, start, view_mut(y));
             scale_all(scaling, y);
         };
         match &self.rows {
             Rows::Dense { k } => {
-                let pitch = k.next_multiple_of(T::GROUP);
+                let pitch = k.next_multiple_of(E::Element::GROUP);
                 let blocks = x.chunks(ROWS * k).zip(y.chunks_mut((ROWS * n).max(1)));
                 for (x, y) in blocks {
                     let m = x.len() / k;
-                    encode_rows(self.data, *k, x, &mut codes[..m * pitch]);
+                    let rows = codes.chunks_exact_mut(pitch).zip(x.chunks_exact(*k));
+                    if pitch == *k {
+                        encoding.encode(self.data, x, &mut codes[..m * k]);
+                    } else {
+                        rows.for_each(|(row, x)| encoding.encode(self.data, x, &mut row[..*k]));
+                    }
                     multiply(&LeftRows::dense(m, *k, codes), y);
                 }
                 has_nan(x)
@@ -179,8 +242,9 @@ impl CodedLayer {
                 let step = (BLOCK / n.max(1)).max(1);
                 let found = Cell::new(false);
                 for (image, rows) in windows.bands() {
-                    windows.fill(x, image, &rows, codes, |x, codes| {
-                        T::encode(self.data, x, codes);
+                    let band = (&mut *codes, encoding.zero());
+                    windows.fill(x, image, &rows, band, |x, codes| {
+                        encoding.encode(self.data, x, codes);
                         found.set(found.get() | has_nan(x));
                     });
                     let mut first = 0;
@@ -210,17 +274,13 @@ impl CodedLayer {
                 let shape = *windows.shape();
                 let mut marks = vec![1.0; y.len()];
                 let ones = vec![1.0; shape.weight_len()];
-                let count = Self {
-                    rows: Rows::Windows(windows.clone()),
-                    columns: self.columns,
-                    data: Integer {
-                        width: 2,
-                        frac_width: 0,
-                        signed: false,
-                        ..self.data
-                    },
-                    has_bytes: self.has_bytes,
+                let bit = Integer {
+                    width: 2,
+                    frac_width: 0,
+                    signed: false,
+                    ..self.data
                 };
+                let count = Self::new(Rows::Windows(windows.clone()), self.columns, bit, 1);
                 let is_nan: Vec<f32> = x.iter().map(|x| f32::from(x.is_nan())).collect();
                 let mut packed = vec![0.0; count.packed_len()];
                 let one = Integer {
@@ -262,38 +322,77 @@ impl Scaling {
     }
 }
 
-/// A code of a left operand.
-trait Element: LeftOperand + Plain + Default {
-    fn encode(format: Integer, x: &[f32], codes: &mut [Self]);
+/// The way from floats to codes, and from codes to sums.
+trait Encoding {
+    type Element: LeftOperand<Right: Plain> + Plain;
+
+    /// The element of code 0.
+    fn zero(&self) -> Self::Element;
+
+    fn encode(&self, format: Integer, x: &[f32], codes: &mut [Self::Element]);
+
+    fn multiply(
+        &self,
+        rows: &LeftRows<Self::Element>,
+        n: usize,
+        weights: &[<Self::Element as LeftOperand>::Right],
+        start: &[i32],
+        sums: &mut [i32],
+    );
 }
 
-impl Element for u8 {
-    fn encode(format: Integer, x: &[f32], codes: &mut [Self]) {
-        quantize_codes_u8(format, x, codes);
+/// Codes as they are, by the function that rounds to them.
+struct Direct<T>(fn(Integer, &[f32], &mut [T]));
+
+impl<T: LeftOperand<Right: Plain> + Plain + Default> Encoding for Direct<T> {
+    type Element = T;
+
+    fn zero(&self) -> T {
+        T::default()
+    }
+
+    fn encode(&self, format: Integer, x: &[f32], codes: &mut [T]) {
+        (self.0)(format, x, codes);
+    }
+
+    fn multiply(
+        &self,
+        rows: &LeftRows<T>,
+        n: usize,
+        weights: &[T::Right],
+        start: &[i32],
+        sums: &mut [i32],
+    ) {
+        gemm_rows(rows, n, weights, Some(start), sums, n);
     }
 }
 
-impl Element for i8 {
-    fn encode(format: Integer, x: &[f32], codes: &mut [Self]) {
-        quantize_codes_i8(format, x, codes);
-    }
+/// Small codes, moved up so that none is negative.
+struct Narrow {
+    offset: u8,
+    largest: [u8; 2],
 }
 
-impl Element for i16 {
-    fn encode(format: Integer, x: &[f32], codes: &mut [Self]) {
-        quantize_codes_i16(format, x, codes);
-    }
-}
+impl Encoding for Narrow {
+    type Element = u8;
 
-/// The codes of rows of `k` floats, each padded to whole groups.
-fn encode_rows<T: Element>(format: Integer, k: usize, x: &[f32], codes: &mut [T]) {
-    let pitch = k.next_multiple_of(T::GROUP);
-    if pitch == k {
-        return T::encode(format, x, codes);
+    fn zero(&self) -> u8 {
+        self.offset
     }
-    codes.fill(T::default());
-    for (x, row) in x.chunks_exact(k).zip(codes.chunks_exact_mut(pitch)) {
-        T::encode(format, x, &mut row[..k]);
+
+    fn encode(&self, format: Integer, x: &[f32], codes: &mut [u8]) {
+        quantize_codes_moved(format, self.offset, x, codes);
+    }
+
+    fn multiply(
+        &self,
+        rows: &LeftRows<u8>,
+        n: usize,
+        weights: &[i8],
+        start: &[i32],
+        sums: &mut [i32],
+    ) {
+        gemm_rows_narrow(rows, n, weights, self.largest, Some(start), sums, n);
     }
 }
 
@@ -401,8 +500,7 @@ mod tests {
         }
     }
 
-    fn check(case: &Case, data: Integer, make: &dyn Fn() -> CodedLayer, what: &str) {
-        let weight = fixed(8, 5, true);
+    fn check(case: &Case, [data, weight]: [Integer; 2], make: &dyn Fn() -> CodedLayer, what: &str) {
         let x: Vec<f32> = noise(case.lens[0], 1).iter().map(|x| 9.0 * x).collect();
         let w: Vec<f32> = noise(case.lens[1], 2).iter().map(|x| 3.0 * x).collect();
         let sum_frac = data.frac_width + weight.frac_width;
@@ -447,7 +545,16 @@ mod tests {
                 ..square(2, [2, 5, 1], 9, 3, 1, 2)
             },
         ];
-        for data in [fixed(8, 3, true), fixed(4, 2, true), fixed(8, 4, false)] {
+        let formats = [
+            [fixed(8, 3, true), fixed(8, 5, true)],
+            [fixed(4, 2, true), fixed(8, 5, true)],
+            [fixed(8, 4, false), fixed(8, 5, true)],
+            [fixed(8, 4, true), fixed(4, 2, true)],
+            [fixed(1, 0, true), fixed(2, 0, true)],
+            [fixed(8, 4, false), fixed(3, 1, true)],
+        ];
+        for formats @ [data, weight] in formats {
+            let max_weight = 1 << (weight.width - 1);
             for [m, k, n] in [
                 [1, 1, 1],
                 [3, 5, 7],
@@ -455,16 +562,16 @@ mod tests {
                 [70, 18, 33],
                 [64, 64, 70],
             ] {
-                let make = || CodedLayer::dense(k, n, data);
-                check(&dense([m, k, n]), data, &make, &format!("{m}×{k}×{n}"));
+                let make = || CodedLayer::dense(k, n, data, max_weight);
+                check(&dense([m, k, n]), formats, &make, &format!("{m}×{k}×{n}"));
             }
             for shape in shapes {
-                let make = || CodedLayer::convolution(shape, data).expect("one group");
-                check(&convolution(&shape), data, &make, &format!("{shape:?}"));
+                let make = || CodedLayer::convolution(shape, data, max_weight).expect("one group");
+                check(&convolution(&shape), formats, &make, &format!("{shape:?}"));
             }
         }
         let grouped = square(1, [4, 4, 2], 5, 3, 1, 1);
-        assert!(CodedLayer::convolution(grouped, fixed(8, 3, true)).is_none());
+        assert!(CodedLayer::convolution(grouped, fixed(8, 3, true), 128).is_none());
     }
 
     #[test]
@@ -477,8 +584,8 @@ mod tests {
         ];
         for (case, shape) in cases {
             let make = || match shape {
-                Some(shape) => CodedLayer::convolution(shape, data).expect("one group"),
-                None => CodedLayer::dense(7, 4, data),
+                Some(shape) => CodedLayer::convolution(shape, data, 128).expect("one group"),
+                None => CodedLayer::dense(7, 4, data, 128),
             };
             on_every_isa(|isa| {
                 let layer = make();

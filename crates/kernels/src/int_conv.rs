@@ -139,16 +139,16 @@ impl Windows {
         (self.shape.kernel[0].saturating_sub(1)) * self.shape.dilation[0] + 1
     }
 
-    /// Copies the input of a band of a picture, zeros in the padding.
+    /// Copies the input of a band of a picture, `zero` in the padding.
     ///
     /// # Panics
     /// When the input or the copy is too short: an error of the caller.
-    pub fn fill<T: Copy, U: Copy + Default>(
+    pub fn fill<T: Copy, U: Copy>(
         &self,
         x: &[T],
         image: usize,
         rows: &Range<usize>,
-        band: &mut [U],
+        (band, zero): (&mut [U], U),
         convert: impl Fn(&[T], &mut [U]),
     ) {
         let s = &self.shape;
@@ -165,11 +165,11 @@ impl Windows {
                 Some(row) => {
                     let (left, rest) = to.split_at_mut(side);
                     let (own, right) = rest.split_at_mut(width);
-                    left.fill(U::default());
+                    left.fill(zero);
                     convert(&picture[row * width..][..width], own);
-                    right.fill(U::default());
+                    right.fill(zero);
                 }
-                None => to.fill(U::default()),
+                None => to.fill(zero),
             }
         }
     }
@@ -257,7 +257,7 @@ mod tests {
                 pack_b(run, n, from, n, 1, to);
             }
             for (image, rows) in windows.bands() {
-                windows.fill(x, image, &rows, &mut band, |from, to| {
+                windows.fill(x, image, &rows, (&mut band, wide(0)), |from, to| {
                     to.iter_mut().zip(from).for_each(|(to, &x)| *to = wide(x));
                 });
                 let mut first = 0;

@@ -53,6 +53,11 @@ versions! {
         narrow_codes(f, x, codes, #[inline(always)] |code| code as u8);
     }
 
+    /// The codes of a fixed point of up to 8 bits, all moved up so that none is negative; NaN becomes what 0 does.
+    pub fn quantize_codes_moved(f: Integer, offset: u8, x: &[f32], codes: &mut [u8]) {
+        narrow_codes(f, x, codes, #[inline(always)] |code| (code + i32::from(offset)) as u8);
+    }
+
     /// The codes of a fixed point of up to 8 bits as words; NaN becomes 0.
     pub fn quantize_codes_i16(f: Integer, x: &[f32], codes: &mut [i16]) {
         narrow_codes(f, x, codes, #[inline(always)] |code| code as i16);

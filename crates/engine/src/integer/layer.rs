@@ -183,7 +183,7 @@ impl Layer {
         let step = block_rows(columns);
         copy.resize(windows.band_len().max(copy.len()), T::default());
         for (image, rows) in windows.bands() {
-            with_buffer!(x, x => windows.fill(x, image, &rows, copy, widen));
+            with_buffer!(x, x => windows.fill(x, image, &rows, (copy, T::default()), widen));
             for group in 0..self.groups.len() {
                 let mut first = 0;
                 while let Some(left) = windows.rows(copy, &rows, group, [first, step]) {

@@ -39,6 +39,8 @@ pub(crate) struct Codes {
     data: Integer,
     /// As fine as the sums need it.
     weight: Integer,
+    /// The largest magnitude of such a code.
+    max_weight: u8,
     /// Bits behind the point of the sums.
     sum_frac: i32,
 }
@@ -78,6 +80,7 @@ impl Codes {
         (is_byte && is_exact).then_some(Self {
             data,
             weight: exactly(8, w.frac),
+            max_weight: u8::try_from(w.magnitude()).ok()?,
             sum_frac,
         })
     }
@@ -97,23 +100,24 @@ impl Coded {
     /// A fully connected layer on codes, where that changes nothing.
     pub fn linear(op: &ir::ops::linear::Linear, site: &Site) -> Option<Self> {
         let [inputs, outputs] = [op.in_features, op.out_features];
-        Self::new(site, [inputs, outputs], |data| {
-            Some(CodedLayer::dense(inputs, outputs, data))
+        Self::new(site, [inputs, outputs], |codes| {
+            let layer = CodedLayer::dense(inputs, outputs, codes.data, codes.max_weight);
+            Some(layer)
         })
     }
 
     /// A convolution on codes over pixels of channels, where that changes nothing.
     pub fn convolution(shape: ConvShape, site: &Site) -> Option<Self> {
         let inputs = terms(&shape);
-        Self::new(site, [inputs, shape.out_channels], |data| {
-            CodedLayer::convolution(shape, data)
+        Self::new(site, [inputs, shape.out_channels], |codes| {
+            CodedLayer::convolution(shape, codes.data, codes.max_weight)
         })
     }
 
     fn new(
         site: &Site,
         [inputs, outputs]: [usize; 2],
-        layer: impl FnOnce(Integer) -> Option<CodedLayer>,
+        layer: impl FnOnce(&Codes) -> Option<CodedLayer>,
     ) -> Option<Self> {
         if !site.may_use_bytes {
             return None;
@@ -125,7 +129,7 @@ impl Coded {
         };
         let plain = Scaling::by(2_f32.powi(-codes.sum_frac));
         Some(Self {
-            layer: layer(codes.data)?,
+            layer: layer(&codes)?,
             inputs,
             outputs,
             weight: site.param("weight"),

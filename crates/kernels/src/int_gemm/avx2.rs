@@ -1,14 +1,15 @@
 //! AVX2: `vpmaddwd` multiplies words and sums pairs of products exactly; bytes are widened to words first.
 //!
-//! `vpmaddubsw` would take bytes directly, but saturates, and its sums of words need a second multiplication to become those of
-//! 32 bits: no more products in a cycle than from words. Who has the choice widens bytes once and multiplies words.
+//! `vpmaddubsw` takes bytes directly, but saturates, and its sums of words need a second multiplication to become those of
+//! 32 bits: no more products in a cycle than from words, unless bytes are so small that words hold the sums of several. Who has
+//! the choice widens other bytes once and multiplies words.
 #![expect(
     unsafe_op_in_unsafe_fn,
     reason = "tiles are intrinsics on pointers that `int_gemm::run` checked"
 )]
 
 use super::left::{GROUP, group};
-use super::{I16_I16, IntProduct, U8_I8};
+use super::{I16_I16, IntProduct, NARROW, U8_I8};
 use crate::simd::store_first;
 use std::arch::x86_64::*;
 
@@ -20,14 +21,14 @@ pub(super) unsafe fn run<const KIND: u8>(p: IntProduct) {
     let mut j = 0;
     while j < p.n {
         let width = match (KIND, p.n - j) {
-            (I16_I16, rest @ ..=24) => rest,
-            (I16_I16, _) => 2 * LANES,
+            (I16_I16 | NARROW, rest @ ..=24) => rest,
+            (I16_I16 | NARROW, _) => 2 * LANES,
             (_, rest) => rest.min(LANES),
         };
         match (KIND, width.div_ceil(LANES)) {
-            (I16_I16, 3) => words::<3, 3>(p, j, width),
-            (I16_I16, 2) => words::<6, 2>(p, j, width),
-            (I16_I16, _) => words::<6, 1>(p, j, width),
+            (I16_I16 | NARROW, 3) => strip::<KIND, 3, 3>(p, j, width),
+            (I16_I16 | NARROW, 2) => strip::<KIND, 6, 2>(p, j, width),
+            (I16_I16 | NARROW, _) => strip::<KIND, 6, 1>(p, j, width),
             _ => bytes::<KIND>(p, j, width),
         }
         j += width;
@@ -74,23 +75,27 @@ unsafe fn start<const NV: usize>(p: &IntProduct, j: usize, mask: __m256i) -> [__
     }
 }
 
-/// All rows of up to NV vectors of columns from column `j`, from words.
+/// All rows of up to NV vectors of columns from column `j`, from words or narrow bytes.
 #[inline(always)]
-unsafe fn words<const MR: usize, const NV: usize>(p: IntProduct, j: usize, width: usize) {
+unsafe fn strip<const KIND: u8, const MR: usize, const NV: usize>(
+    p: IntProduct,
+    j: usize,
+    width: usize,
+) {
     let mut i = 0;
     while i < p.m {
         i += match p.m - i {
-            rest if rest >= MR => word_tile::<MR, NV>(p, i, j, width),
-            4.. => word_tile::<4, NV>(p, i, j, width),
-            2.. => word_tile::<2, NV>(p, i, j, width),
-            _ => word_tile::<1, NV>(p, i, j, width),
+            rest if rest >= MR => tile::<KIND, MR, NV>(p, i, j, width),
+            4.. => tile::<KIND, 4, NV>(p, i, j, width),
+            2.. => tile::<KIND, 2, NV>(p, i, j, width),
+            _ => tile::<KIND, 1, NV>(p, i, j, width),
         };
     }
 }
 
 /// MR rows × NV vectors; returns MR.
 #[inline(always)]
-unsafe fn word_tile<const MR: usize, const NV: usize>(
+unsafe fn tile<const KIND: u8, const MR: usize, const NV: usize>(
     p: IntProduct,
     i: usize,
     j: usize,
@@ -98,8 +103,35 @@ unsafe fn word_tile<const MR: usize, const NV: usize>(
 ) -> usize {
     let last = width - (NV - 1) * LANES;
     let mask = mask(last);
-    let mut acc = [start::<NV>(&p, j, mask); MR];
     let rows = p.a.rows::<MR>(i);
+    let start = start::<NV>(&p, j, mask);
+    let acc = if KIND == NARROW {
+        narrow_sums::<MR, NV>(&p, rows, j, mask, start)
+    } else {
+        word_sums::<MR, NV>(&p, rows, j, mask, start)
+    };
+    for (r, acc) in acc.iter().enumerate() {
+        let c = p.c.add((i + r) * p.ldc + j);
+        for (v, &acc) in acc.iter().enumerate() {
+            store(
+                c.add(v * LANES),
+                if v + 1 == NV { last } else { LANES },
+                acc,
+            );
+        }
+    }
+    MR
+}
+
+#[inline(always)]
+unsafe fn word_sums<const MR: usize, const NV: usize>(
+    p: &IntProduct,
+    rows: [*const u8; MR],
+    j: usize,
+    mask: __m256i,
+    start: [__m256i; NV],
+) -> [[__m256i; NV]; MR] {
+    let mut acc = [start; MR];
     let mut b_at = p.b.add(j);
     for run in 0..p.a.n_runs {
         let mut at = p.a.run(run);
@@ -115,17 +147,64 @@ unsafe fn word_tile<const MR: usize, const NV: usize>(
             b_at = b_at.add(p.n);
         }
     }
-    for (r, acc) in acc.iter().enumerate() {
-        let c = p.c.add((i + r) * p.ldc + j);
-        for (v, &acc) in acc.iter().enumerate() {
-            store(
-                c.add(v * LANES),
-                if v + 1 == NV { last } else { LANES },
-                acc,
-            );
+    acc
+}
+
+/// Sums of words, which are added to those of 32 bits before they could overflow.
+#[inline(always)]
+unsafe fn narrow_sums<const MR: usize, const NV: usize>(
+    p: &IntProduct,
+    rows: [*const u8; MR],
+    j: usize,
+    mask: __m256i,
+    start: [__m256i; NV],
+) -> [[__m256i; NV]; MR] {
+    let mut wide = [start; MR];
+    let mut acc = [[_mm256_setzero_si256(); NV]; MR];
+    let mut b_at = p.b.add(j);
+    let mut left = p.chunk;
+    for run in 0..p.a.n_runs {
+        let mut at = p.a.run(run);
+        let mut groups = p.a.groups;
+        while groups > 0 {
+            let count = groups.min(left);
+            for _ in 0..count {
+                let b = load::<NV>(b_at, mask);
+                for (&row, acc) in rows.iter().zip(&mut acc) {
+                    let a = _mm256_set1_epi32(group(row, at));
+                    for (acc, b) in acc.iter_mut().zip(b) {
+                        *acc = _mm256_add_epi16(*acc, _mm256_maddubs_epi16(a, b));
+                    }
+                }
+                at += GROUP;
+                b_at = b_at.add(p.n);
+            }
+            groups -= count;
+            left -= count;
+            if left == 0 {
+                add_words(&mut wide, &mut acc);
+                left = p.chunk;
+            }
         }
     }
-    MR
+    add_words(&mut wide, &mut acc);
+    wide
+}
+
+#[inline(always)]
+unsafe fn add_words<const MR: usize, const NV: usize>(
+    wide: &mut [[__m256i; NV]; MR],
+    acc: &mut [[__m256i; NV]; MR],
+) {
+    let ones = _mm256_set1_epi16(1);
+    for (wide, acc) in wide
+        .as_flattened_mut()
+        .iter_mut()
+        .zip(acc.as_flattened_mut())
+    {
+        *wide = _mm256_add_epi32(*wide, _mm256_madd_epi16(*acc, ones));
+        *acc = _mm256_setzero_si256();
+    }
 }
 
 /// All rows of up to 8 columns from column `j`, from bytes.

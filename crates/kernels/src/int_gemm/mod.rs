@@ -22,6 +22,8 @@ pub use left::{LeftRows, Places, Starts};
 const U8_I8: u8 = 0;
 const I8_I8: u8 = 1;
 const I16_I16: u8 = 2;
+/// Bytes as in [`U8_I8`], so few of whose sums are large that some of them fit words.
+const NARROW: u8 = 3;
 
 /// A product over 32-bit groups, as pointers.
 #[derive(Clone, Copy)]
@@ -34,6 +36,8 @@ struct IntProduct {
     ldc: usize,
     /// A bias per column, or null.
     bias: *const i32,
+    /// Groups whose sums fit words, of a narrow kind.
+    chunk: usize,
 }
 
 /// True when the machine multiplies and sums bytes in one instruction; elsewhere words are faster.
@@ -145,6 +149,48 @@ pub fn gemm_rows<A: LeftOperand>(
     c: &mut [i32],
     ldc: usize,
 ) {
+    multiply(A::KIND, 1, rows, n, b_packed, bias, c, ldc);
+}
+
+/// The same for small bytes: those of A up to `max_a`, those of B of a magnitude up to `max_b`, as [`narrow_chunk`] has allowed.
+/// AVX2 sums several products in words then.
+///
+/// # Panics
+/// When lengths do not fit, or bytes are not as small as that: errors of the caller.
+pub fn gemm_rows_narrow(
+    rows: &LeftRows<u8>,
+    n: usize,
+    b_packed: &[i8],
+    [max_a, max_b]: [u8; 2],
+    bias: Option<&[i32]>,
+    c: &mut [i32],
+    ldc: usize,
+) {
+    let chunk = narrow_chunk([max_a, max_b]).expect("allowed before");
+    debug_assert!(b_packed.iter().all(|b| b.unsigned_abs() <= max_b));
+    multiply(NARROW, chunk, rows, n, b_packed, bias, c, ldc);
+}
+
+/// Groups of bytes up to these magnitudes whose sums fit words, if there are enough for that to be faster.
+pub fn narrow_chunk([max_a, max_b]: [u8; 2]) -> Option<usize> {
+    /// Fewer groups do not pay for the sums of their words.
+    const FEWEST: usize = 8;
+    let pair = 2 * usize::from(max_a) * usize::from(max_b);
+    let chunk = i16::MAX as usize / pair.max(1);
+    (chunk >= FEWEST).then_some(chunk)
+}
+
+#[expect(clippy::too_many_arguments, reason = "a product has them")]
+fn multiply<A: Copy, B: Copy>(
+    kind: u8,
+    chunk: usize,
+    rows: &LeftRows<A>,
+    n: usize,
+    b_packed: &[B],
+    bias: Option<&[i32]>,
+    c: &mut [i32],
+    ldc: usize,
+) {
     let m = rows.starts.len();
     if m == 0 || n == 0 {
         return;
@@ -178,9 +224,10 @@ pub fn gemm_rows<A: LeftOperand>(
         c: c.as_mut_ptr(),
         ldc,
         bias,
+        chunk,
     };
     // SAFETY: the lengths were checked above.
-    unsafe { run_kind(A::KIND, product) }
+    unsafe { run_kind(kind, product) }
 }
 
 /// Runs a product of a kind. Not generic, so that the tiles are compiled here and not in the crate of every caller.
@@ -190,6 +237,7 @@ unsafe fn run_kind(kind: u8, product: IntProduct) {
         match kind {
             U8_I8 => run::<U8_I8>(product),
             I8_I8 => run::<I8_I8>(product),
+            NARROW => run::<NARROW>(product),
             _ => run::<I16_I16>(product),
         }
     }

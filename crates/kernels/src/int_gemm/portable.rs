@@ -1,7 +1,7 @@
 //! The base version: one group at a time.
 
 use super::left::{GROUP, group};
-use super::{I16_I16, IntProduct, U8_I8};
+use super::{I16_I16, IntProduct, NARROW, U8_I8};
 
 pub(super) unsafe fn run<const KIND: u8>(p: IntProduct) {
     // SAFETY: the caller checked that A, B and C have the groups and elements used here.
@@ -39,7 +39,7 @@ fn dot<const KIND: u8>(a: [u8; GROUP], b: [u8; GROUP]) -> i32 {
         return (word(a, 0) * word(b, 0)).wrapping_add(word(a, 1) * word(b, 1));
     }
     let left = |x: u8| {
-        if KIND == U8_I8 {
+        if KIND == U8_I8 || KIND == NARROW {
             i32::from(x)
         } else {
             i32::from(x as i8)

@@ -179,6 +179,59 @@ where
 }
 
 #[test]
+fn small_bytes_are_summed_in_words_as_long_as_they_fit() {
+    for (max_a, max_b, chunk) in [
+        (255, 2, Some(32)),
+        (15, 8, Some(136)),
+        (15, 128, Some(8)),
+        (255, 8, Some(8)),
+        (255, 9, None),
+        (255, 128, None),
+        (0, 128, Some(32_767)),
+    ] {
+        assert_eq!(narrow_chunk([max_a, max_b]), chunk, "{max_a}, {max_b}");
+        if chunk.is_none() {
+            continue;
+        }
+        for (m, k, n) in [
+            (1, 1, 1),
+            (7, 70, 3),
+            (13, 300, 24),
+            (6, 2300, 17),
+            (5, 64, 40),
+        ] {
+            let pitch = padded_k_i8(k);
+            // Extremes, so that any overflow shows; half of the rows alternate.
+            let a: Vec<u8> = (0..m * pitch)
+                .map(|at| {
+                    if (at / pitch).is_multiple_of(2) || at.is_multiple_of(3) {
+                        max_a
+                    } else {
+                        0
+                    }
+                })
+                .collect();
+            let low = (-i32::from(max_b)).max(-128) as i8;
+            let high = max_b.min(127) as i8;
+            let b: Vec<i8> = (0..k * n)
+                .map(|at| if at % n % 2 == 0 { low } else { high })
+                .collect();
+            let mut packed = vec![0; pitch * n];
+            pack_b(k, n, &b, n, 1, &mut packed);
+            let bias: Vec<i32> = (0..n as i32).map(|j| j * 1000 - 5).collect();
+            let rows = LeftRows::dense(m, k, &a);
+            let mut want = vec![0; m * n];
+            gemm_rows(&rows, n, &packed, Some(&bias), &mut want, n);
+            on_every_isa(|isa| {
+                let mut got = vec![0; m * n];
+                gemm_rows_narrow(&rows, n, &packed, [max_a, max_b], Some(&bias), &mut got, n);
+                assert_eq!(got, want, "{isa:?} {m}×{k}×{n} up to {max_a}, {max_b}");
+            });
+        }
+    }
+}
+
+#[test]
 fn rows_may_lie_anywhere() {
     let (elements, weights) = (bytes(256, 5), bytes(1024, 6));
     let unsigned: Vec<u8> = elements.iter().map(|&x| x as u8).collect();
