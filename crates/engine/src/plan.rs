@@ -221,14 +221,11 @@ impl Plan {
             let own =
                 &labels[shard.first_row * per_row..(shard.first_row + shard.rows()) * per_row];
             let classes = shard.program.outputs[0].shape.last().copied().unwrap_or(1);
-            shard.loss = match shard.output_with_grad(0) {
-                Some((logits, grad)) => {
-                    kernels::softmax::cross_entropy(classes, logits, own, Some(grad), scale)
-                }
-                None => {
-                    let span = shard.program.outputs[0].value.clone();
-                    kernels::softmax::cross_entropy(classes, shard.values(&span), own, None, scale)
-                }
+            shard.loss = if let Some((logits, grad)) = shard.output_with_grad(0) {
+                kernels::softmax::cross_entropy(classes, logits, own, Some(grad), scale)
+            } else {
+                let span = shard.program.outputs[0].value.clone();
+                kernels::softmax::cross_entropy(classes, shard.values(&span), own, None, scale)
             };
         });
         let (loss, correct) = self
