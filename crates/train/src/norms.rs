@@ -179,3 +179,53 @@ fn norm_behind(graph: &Graph, layer: NodeId, moments: &Moments) -> Node {
     set("bias", &|c| moments.mean[c]);
     norm
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHANNELS: usize = 3;
+
+    /// Whole numbers whose mean is far from 0, for every channel others.
+    fn value(sample: usize, channel: usize, place: usize) -> f32 {
+        let noise = (sample * 7 + place * 5 + channel * 3) % 11;
+        (noise * (channel + 1) + 20 * channel) as f32 - 30.0
+    }
+
+    /// The mean and the sum of squares about it, of all values at once.
+    fn at_once(values: &[f64]) -> (f64, f64) {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        (mean, values.iter().map(|x| (x - mean).powi(2)).sum())
+    }
+
+    #[test]
+    fn moments_of_batches_are_those_of_all_values() {
+        for inner in [1, 4] {
+            let (mut moments, mut first) = (Moments::default(), 0);
+            // The batches are of several sizes, so that each has a weight of its own.
+            for rows in [5, 1, 13] {
+                let shape = [rows, CHANNELS, inner];
+                let values: Vec<f32> = (first..first + rows)
+                    .flat_map(|sample| (0..CHANNELS * inner).map(move |k| (sample, k)))
+                    .map(|(sample, k)| value(sample, k / inner, k % inner))
+                    .collect();
+                moments.add(&shape, &values);
+                first += rows;
+            }
+            assert_eq!(moments.count, (first * inner) as f64);
+            for channel in 0..CHANNELS {
+                let all: Vec<f64> = (0..first)
+                    .flat_map(|sample| (0..inner).map(move |place| (sample, place)))
+                    .map(|(sample, place)| f64::from(value(sample, channel, place)))
+                    .collect();
+                let (mean, squares) = at_once(&all);
+                let got = (moments.mean[channel], moments.squares[channel]);
+                assert!((got.0 - mean).abs() < 1e-9, "{got:?}, not {mean}");
+                assert!(
+                    (got.1 - squares).abs() < 1e-9 * squares,
+                    "{got:?}, not {squares}"
+                );
+            }
+        }
+    }
+}
