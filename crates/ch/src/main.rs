@@ -64,3 +64,36 @@ fn exit_on_panic(panic: &PanicHookInfo) {
     ));
     std::process::exit(2);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    const CHILD: &str = "CH_TEST_PANICS";
+
+    /// The test starts itself, and that process panics.
+    #[test]
+    fn a_panic_is_one_sentence_and_exit_code_2() {
+        if std::env::var_os(CHILD).is_some() {
+            std::panic::set_hook(Box::new(exit_on_panic));
+            panic!("the tests ask for it");
+        }
+        let mut child = Command::new(std::env::current_exe().expect("a test has a file"));
+        child.args(["tests::a_panic_is_one_sentence_and_exit_code_2", "--exact"]);
+        let output = child.arg("--nocapture").env(CHILD, "1").output();
+        let output = output.expect("the test runs once more");
+        assert_eq!(output.status.code(), Some(2));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let (start, end) = (
+            "error: internal error at ",
+            ": the tests ask for it; please report it",
+        );
+        let is_sentence = |line: &str| line.starts_with(start) && line.ends_with(end);
+        assert_eq!(
+            stderr.lines().filter(|line| is_sentence(line)).count(),
+            1,
+            "{stderr}"
+        );
+    }
+}

@@ -189,6 +189,25 @@ fn a_sweep_prints_one_table_and_writes_csv_markdown_and_a_chart() {
     assert!(error.contains("did you mean 'learning_rate'"), "{error}");
 }
 
+/// A combination that leaves the numbers has no weights to test; the others are tested as ever.
+#[test]
+fn a_sweep_goes_on_past_a_run_that_diverges() {
+    let workspace = Workspace::new("sweep_diverged");
+    let output = workspace.run("train jsc-tiny jsc-sim --max-epochs 1 --max-steps 20 --training-optimizer sgd --sweep learning_rate=1e30,1e-3 --json --quiet");
+    assert_eq!(output.status.code(), Some(1));
+    let rows: Json = serde_json::from_slice(&output.stdout).unwrap();
+    let facts = |row: &Json| {
+        let is_measured = ["val_loss_epoch", "test_loss_epoch"].map(|key| row[key].is_number());
+        (row["ending"].clone(), is_measured)
+    };
+    let facts: Vec<_> = rows.as_array().unwrap().iter().map(facts).collect();
+    let expected = [("diverged", [false; 2]), ("done", [true; 2])];
+    assert_eq!(
+        facts,
+        expected.map(|(ending, tests)| (ending.into(), tests))
+    );
+}
+
 /// The mean of a column of all runs, and the deviation of a sample.
 fn spread(rows: &[Json], key: &str) -> String {
     let values: Vec<f64> = rows.iter().map(|row| row[key].as_f64().unwrap()).collect();

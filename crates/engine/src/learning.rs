@@ -101,3 +101,110 @@ fn with_gains(format: &Format, gains: &[f64]) -> Option<Format> {
     }
     format.with_stored("scale", scales).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{FoldedInto, Learning, folded_norms};
+    use crate::LearnScales;
+    use format::{Format, StoredArray};
+    use ir::{Graph, Node, Tensor, verify};
+
+    const NET: &str = "graph \"net\" { x: f32[N, 4] = placeholder
+        a = linear(x) { in_features = 4, out_features = 3 }
+        n = batch_norm1d(a) { num_features = 3 }
+        r = relu(n)
+        return r }";
+
+    fn node<'g>(graph: &'g mut Graph, name: &str) -> &'g mut Node {
+        let id = graph.find(name).expect("a node");
+        graph.node_mut(id)
+    }
+
+    fn round(graph: &mut Graph, name: &str, port: &str, spec: &str) {
+        let mut format = Format::parse(spec).expect("a format");
+        if !format.stored_fields().is_empty() {
+            let (shape, values) = (vec![3], vec![0.5; 3]);
+            let stored = format.with_stored("scale", StoredArray { shape, values });
+            format = stored.expect("a scale for each channel");
+        }
+        node(graph, name).formats.insert(port.to_owned(), format);
+    }
+
+    fn mask(graph: &mut Graph, name: &str, port: &str) {
+        let mask = Tensor::new(vec![3], vec![1.0; 3]).expect("a mask");
+        node(graph, name).masks.insert(port.to_owned(), mask);
+    }
+
+    /// The part of the layer that takes in the norm, of a network whose weight has the format.
+    fn folded(weight: &str, scales: LearnScales, edit: impl Fn(&mut Graph)) -> Option<FoldedInto> {
+        let mut graph = Graph::parse(NET).expect("a graph");
+        round(&mut graph, "a", "weight", weight);
+        edit(&mut graph);
+        let verified = verify(&graph).expect("a valid graph");
+        let norms = verified.graph().find("n").into_iter().collect();
+        let learning = Learning {
+            scales,
+            folded_norms: norms,
+        };
+        let folded = folded_norms(&verified, &learning);
+        assert!(folded_norms(&verified, &scales.into()).is_empty());
+        folded.first().map(|folded| folded.into)
+    }
+
+    #[test]
+    fn a_norm_is_folded_into_scales_only_where_each_channel_learns_a_real_one() {
+        use LearnScales::{Fixed, PowerOfTwo, Real};
+        for (weight, scales, expected) in [
+            ("integer(4, 3)", Fixed, FoldedInto::Weight),
+            ("integer(4, 3)", Real, FoldedInto::Weight),
+            ("affine(4, 0.1)", Real, FoldedInto::Weight),
+            ("affine(4, stored, axis = 0)", Fixed, FoldedInto::Weight),
+            (
+                "affine(4, stored, axis = 0)",
+                PowerOfTwo,
+                FoldedInto::Weight,
+            ),
+            ("affine(4, stored, axis = 0)", Real, FoldedInto::Scales),
+        ] {
+            let into = folded(weight, scales, |_| ());
+            assert_eq!(into, Some(expected), "{weight} {scales:?}");
+        }
+    }
+
+    #[test]
+    fn a_norm_stays_where_folding_would_be_seen() {
+        type Edit = fn(&mut Graph);
+        let edits: [(&str, Edit); 7] = [
+            ("a weight in floats", |graph| {
+                node(graph, "a").formats.clear();
+            }),
+            ("a rounded result", |graph| {
+                round(graph, "a", "data_out_0", "integer(8, 4)");
+            }),
+            ("a masked bias", |graph| mask(graph, "a", "bias")),
+            ("a rounded norm", |graph| {
+                round(graph, "n", "data_in_0", "integer(8, 4)");
+            }),
+            ("a masked norm", |graph| mask(graph, "n", "weight")),
+            ("a second reader", |graph| {
+                let a = graph.find("a").expect("a node");
+                let r = node(graph, "r");
+                r.op = ir::ops::arithmetic::Add { scalar: None }.into();
+                r.inputs.push(a.into());
+            }),
+            ("channels in the middle", |graph| {
+                let text = NET.replace("[N, 4]", "[N, 3, 4]");
+                let rounded = node(graph, "a").formats.clone();
+                *graph = Graph::parse(&text).expect("a graph");
+                node(graph, "a").formats = rounded;
+            }),
+        ];
+        for (name, edit) in edits {
+            assert_eq!(
+                folded("integer(4, 3)", LearnScales::Fixed, edit),
+                None,
+                "{name}"
+            );
+        }
+    }
+}

@@ -135,3 +135,55 @@ fn follow(verified: &Verified, id: NodeId, node: &Node, orders: &[Order]) -> Ord
         Order::Planes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Order::{Pixels, Planes};
+    use super::{Order, choose};
+    use ir::{Graph, verify};
+
+    /// The nodes of a graph, with the order that each must get.
+    #[rustfmt::skip]
+    const NODES: [(Order, &str); 25] = [
+        (Planes, "x: f32[N, 3, 16, 16] = placeholder"),
+        (Planes, "l: f32[N, 16, 64] = placeholder"),
+        (Planes, "g: f32[N, 1, 16, 16] = placeholder"),
+        // Few inputs need more outputs than many do.
+        (Planes, "few = conv2d(x) { in_channels = 3, out_channels = 16, kernel_size = 3 }"),
+        (Pixels, "wide = conv2d(x) { in_channels = 3, out_channels = 32, kernel_size = 3 }"),
+        (Planes, "eight = conv2d(x) { in_channels = 3, out_channels = 8, kernel_size = 3 }"),
+        (Pixels, "vector = conv2d(eight) { in_channels = 8, out_channels = 16, kernel_size = 3 }"),
+        (Planes, "narrow = conv2d(eight) { in_channels = 8, out_channels = 12, kernel_size = 3 }"),
+        (Pixels, "line = conv1d(l) { in_channels = 16, out_channels = 16, kernel_size = 3 }"),
+        // Sums of 3, 15 and 16 products.
+        (Planes, "point = conv2d(x) { in_channels = 3, out_channels = 32, kernel_size = 1 }"),
+        (Planes, "strip = conv2d(g) { in_channels = 1, out_channels = 32, kernel_size = [1, 15] }"),
+        (Pixels, "square = conv2d(g) { in_channels = 1, out_channels = 32, kernel_size = [4, 4] }"),
+        (Planes, "groups = conv2d(vector) { in_channels = 16, out_channels = 32, kernel_size = 3, groups = 4 }"),
+        // A format of the weight has no axes of pixels; one of the data has.
+        (Pixels, "weight = conv2d(x) { in_channels = 3, out_channels = 32, kernel_size = 3, weight: integer(8, 6) }"),
+        (Planes, "data = conv2d(x: integer(8, 4)) { in_channels = 3, out_channels = 32, kernel_size = 3 }"),
+        (Pixels, "follower = relu(wide)"),
+        (Planes, "behind = relu(few)"),
+        (Planes, "rounded = relu(wide: integer(8, 4))"),
+        (Pixels, "both = add(wide, follower)"),
+        (Planes, "either = add(wide, rounded)"),
+        (Planes, "other = add(rounded, wide)"),
+        // Sums ask for channels alone.
+        (Pixels, "mean = adaptive_avg_pool2d(few) { output_size = 1 }"),
+        (Planes, "short = adaptive_avg_pool2d(narrow) { output_size = 1 }"),
+        (Pixels, "means = adaptive_avg_pool2d(wide) { output_size = 1 }"),
+        (Planes, "gated = mul(wide, means)"),
+    ];
+
+    #[test]
+    fn nodes_follow_their_sizes_their_formats_and_their_inputs() {
+        let lines = NODES.map(|(_, line)| line).join("\n");
+        let graph =
+            Graph::parse(&format!("graph \"g\" {{\n{lines}\nreturn gated }}")).expect("a graph");
+        let orders = choose(&verify(&graph).expect("a valid graph"));
+        for ((order, line), got) in NODES.into_iter().zip(orders) {
+            assert_eq!(got, order, "{line}");
+        }
+    }
+}

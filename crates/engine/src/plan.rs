@@ -216,20 +216,16 @@ impl Plan {
     /// Mean cross-entropy of the only result against labels, and its gradient for [`Plan::backward`].
     pub fn cross_entropy(&mut self, labels: &[u32], pool: &Pool) -> Result<Score, EngineError> {
         let per_row = self.check_labels(labels)?;
-        let with_grad = self.options.gradients.any();
         let scale = 1.0 / labels.len() as f32;
         pool.for_each(&mut self.shards, |_, shard| {
             let own =
                 &labels[shard.first_row * per_row..(shard.first_row + shard.rows()) * per_row];
             let classes = shard.program.outputs[0].shape.last().copied().unwrap_or(1);
-            shard.loss = match shard.output_with_grad(0) {
-                Some((logits, grad)) if with_grad => {
-                    kernels::softmax::cross_entropy(classes, logits, own, Some(grad), scale)
-                }
-                _ => {
-                    let span = shard.program.outputs[0].value.clone();
-                    kernels::softmax::cross_entropy(classes, shard.values(&span), own, None, scale)
-                }
+            shard.loss = if let Some((logits, grad)) = shard.output_with_grad(0) {
+                kernels::softmax::cross_entropy(classes, logits, own, Some(grad), scale)
+            } else {
+                let span = shard.program.outputs[0].value.clone();
+                kernels::softmax::cross_entropy(classes, shard.values(&span), own, None, scale)
             };
         });
         let (loss, correct) = self

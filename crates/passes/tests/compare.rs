@@ -24,9 +24,17 @@ fn compare(a: &Graph, b: &Graph, rows: usize) -> PassReport {
     compare.report().unwrap()
 }
 
+/// The rows of the table of nodes that only one network has, if it is shown.
+fn changes(report: &PassReport) -> Option<usize> {
+    let mut tables = report.tables();
+    let (_, table) = tables.find(|(name, _)| *name == "changes")?;
+    Some(table.rows.len())
+}
+
 #[test]
 fn nodes_of_other_shapes_are_not_equal() {
     let report = compare(&model("jsc-tiny"), &model("jsc-toy"), 50);
+    assert!(changes(&report).is_some_and(|rows| rows > 0));
     let text = report.to_text();
     assert!(!text.contains("equal to the bit"), "{text}");
     let nodes = report.facts["node_errors"].as_array().unwrap();
@@ -41,6 +49,7 @@ fn nodes_of_other_shapes_are_not_equal() {
 fn a_network_equals_itself_over_more_than_a_batch() {
     let graph = model("jsc-toy");
     let report = compare(&graph, &graph, 2500);
+    assert_eq!(changes(&report), None);
     assert!(report.to_text().contains("equal to the bit"));
     assert_eq!(report.facts["rows"], 2500);
     assert_eq!(report.facts["exact"], true);

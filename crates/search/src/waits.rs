@@ -57,7 +57,7 @@ impl Waits {
 
     /// Calls `tell` with the time of the longest wait, now and then while it lasts.
     pub fn watch(&self, mut tell: impl FnMut(Duration)) {
-        let mut threshold = PATIENCE;
+        let mut notices = Notices::default();
         let mut state = self.state();
         loop {
             let waited = self
@@ -68,16 +68,64 @@ impl Waits {
                 return;
             }
             let longest = state.since.values().min().map(Instant::elapsed);
-            match longest {
-                Some(time) if time >= threshold => {
-                    drop(state);
-                    tell(time);
-                    threshold = time * 2;
-                    state = self.state();
-                }
-                Some(time) if time >= PATIENCE => {}
-                _ => threshold = PATIENCE,
+            if let Some(time) = notices.due(longest) {
+                drop(state);
+                tell(time);
+                state = self.state();
             }
         }
+    }
+}
+
+/// The schedule of the notices about waits.
+struct Notices {
+    threshold: Duration,
+}
+
+impl Default for Notices {
+    fn default() -> Self {
+        Self {
+            threshold: PATIENCE,
+        }
+    }
+}
+
+impl Notices {
+    /// The longest wait of now, if it is to be told.
+    fn due(&mut self, longest: Option<Duration>) -> Option<Duration> {
+        match longest {
+            Some(time) if time >= self.threshold => {
+                self.threshold = time * 2;
+                Some(time)
+            }
+            Some(time) if time >= PATIENCE => None,
+            _ => {
+                *self = Self::default();
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks every half second at waits of 14, then 2, then 5 seconds.
+    #[test]
+    fn a_wait_is_told_after_some_patience_and_whenever_it_has_doubled() {
+        let mut notices = Notices::default();
+        let told = [14, 2, 5].map(|seconds| {
+            let looks = (0..=2 * seconds).map(|look| Duration::from_millis(500 * look));
+            let told = looks.filter_map(|wait| notices.due(Some(wait)));
+            told.map(|wait| wait.as_secs()).collect::<Vec<_>>()
+        });
+        assert_eq!(told, [vec![3, 6, 12], vec![], vec![3]]);
+        assert_eq!(notices.due(None), None);
+        let patience = Some(PATIENCE);
+        assert_eq!(
+            [notices.due(patience), notices.due(patience)],
+            [patience, None]
+        );
     }
 }

@@ -52,6 +52,23 @@ fn every_default_is_a_value_its_setting_accepts() {
     }
 }
 
+/// A switch is off unless it is typed, so its help has no default to name.
+#[test]
+fn the_help_of_an_option_with_a_value_ends_in_its_default() {
+    let command = <SettingArgs as clap::Args>::augment_args(clap::Command::new("ch"));
+    for setting in SETTINGS {
+        let mut arguments = command.get_arguments();
+        let argument = arguments.find(|argument| argument.get_id() == setting.key);
+        let help = argument.and_then(clap::Arg::get_help).unwrap().to_string();
+        match setting.default {
+            Some(default) if setting.accepts != Accepts::Switch => {
+                assert!(help.ends_with(&format!(" [{default}]")), "{help}");
+            }
+            _ => assert!(!help.ends_with(']'), "{help}"),
+        }
+    }
+}
+
 /// `--resume` reads what a run writes into `run.json`.
 #[test]
 fn effective_settings_lie_under_those_of_a_later_run() {

@@ -1,10 +1,10 @@
-//! A law over every operator of the table: a batch that is cut gives the bits of a whole one.
+//! The number of shards, and a law over every operator of the table: a batch that is cut gives the bits of a whole one.
 
 #[expect(dead_code, reason = "the law reads only the graphs of the samples")]
 #[path = "../../../ir/tests/samples/mod.rs"]
 mod samples;
 
-use super::is_row_wise;
+use super::{is_row_wise, shard_rows};
 use crate::plan::compile_shards;
 use crate::{Gradients, Input, Mode, PlanOptions, Pool, State};
 use ir::ops::placeholder::Constant;
@@ -173,4 +173,62 @@ fn a_cut_batch_gives_the_bits_of_a_whole_one_for_every_operator() {
         .filter(|name| !cut.contains(name) && !edges.contains(name))
         .collect();
     assert!(missing.is_empty(), "no sample can be cut: {missing:?}");
+}
+
+/// Shards of a linear layer without a bias: `inputs · outputs` parameters, each used once a row.
+#[test]
+fn shards_follow_from_work_parameters_and_memory() {
+    struct Case {
+        inputs: usize,
+        outputs: usize,
+        rows: usize,
+        /// With gradients, and without.
+        shards: [usize; 2],
+    }
+    let case = |inputs, outputs, rows, shards| Case {
+        inputs,
+        outputs,
+        rows,
+        shards,
+    };
+    let cases = [
+        // Less work than two shards are worth.
+        case(16, 16, 4096, [1, 1]),
+        case(64, 64, 1000, [1, 1]),
+        case(64, 64, 2000, [2, 2]),
+        // A row for every shard.
+        case(4096, 4096, 1, [1, 1]),
+        // Work for many, but weights to read again and gradients to add: a shard of 64 rows pays for them.
+        case(1024, 1024, 16, [2, 2]),
+        case(1024, 1024, 255, [2, 2]),
+        case(1024, 1024, 256, [4, 4]),
+        case(1024, 1024, 511, [4, 4]),
+        case(1024, 1024, 512, [8, 8]),
+        case(1024, 1024, 4096, [8, 8]),
+        // Gradients of 64 Mi elements.
+        case(4096, 4096, 512, [4, 8]),
+        case(8192, 4096, 512, [2, 8]),
+        case(8192, 8192, 512, [1, 8]),
+        case(8192, 16384, 512, [1, 8]),
+    ];
+    for Case {
+        inputs,
+        outputs,
+        rows,
+        shards,
+    } in cases
+    {
+        let text = format!(
+            "graph \"g\" {{ x: f32[N, {inputs}] = placeholder y = linear(x) {{ target = \"y\", in_features = {inputs}, \
+             out_features = {outputs}, bias = false }} return y }}"
+        );
+        let graph = Graph::parse(&text).expect("a graph");
+        let verified = verify(&graph).expect("a valid graph");
+        for (has_gradients, expected) in [true, false].into_iter().zip(shards) {
+            let cut = shard_rows(&verified, rows, has_gradients);
+            assert_eq!(cut.len(), expected, "{inputs} × {outputs}, {rows} rows");
+            assert_eq!(cut.iter().sum::<usize>(), rows);
+            assert!(cut[0] - cut[cut.len() - 1] <= 1, "{cut:?}");
+        }
+    }
 }

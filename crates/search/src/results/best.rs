@@ -143,3 +143,28 @@ fn shown(objective: Objective, scores: &Scores) -> String {
 fn decimals(value: f64) -> String {
     format!("{value:.4}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Measurement;
+    use crate::evaluate::Costs;
+
+    /// A network whose answers left the numbers.
+    #[test]
+    fn what_is_no_number_is_a_dash() {
+        let scores = Scores::new(&Measurement {
+            accuracy: 0.25,
+            loss: f64::INFINITY,
+            costs: Costs::default(),
+            compare_to: 32.0,
+        });
+        assert_eq!(shown(Objective::Accuracy, &scores), "0.2500");
+        assert_eq!(shown(Objective::Loss, &scores), "–");
+        for entry in OBJECTIVES {
+            let cell = shown(entry.objective, &scores);
+            let is_number = cell.parse::<f64>().is_ok_and(f64::is_finite);
+            assert_eq!(is_number, scores[entry.objective].is_finite(), "{cell}");
+        }
+    }
+}

@@ -15,7 +15,6 @@ pub fn hypervolume(losses: &[Vec<f64>], reference: &[f64]) -> f64 {
 /// The volume of items that are inside and in ascending order of the first objective.
 fn volume(items: &mut Vec<Vec<f64>>, reference: &[f64]) -> f64 {
     match reference.len() {
-        0 => 0.0,
         1 => items.first().map_or(0.0, |best| reference[0] - best[0]),
         2 => area(items, reference),
         _ => by_exclusion(items, reference),

@@ -309,6 +309,20 @@ mod tests {
     }
 
     #[test]
+    fn the_extreme_of_an_axis_is_least_in_the_others_then_in_its_own() {
+        let front = [
+            [5.0, 0.0, 0.0],
+            [3.0, 0.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [0.5, 0.0, 4.0],
+        ];
+        let front = front.map(|item| item.to_vec());
+        for (axis, expected) in [1, 2, 3].into_iter().enumerate() {
+            assert_eq!(extreme(&front, axis), &front[expected], "axis {axis}");
+        }
+    }
+
+    #[test]
     fn survivors_spread_over_the_directions() {
         let losses: Vec<Vec<f64>> = (0..10)
             .map(|k| vec![f64::from(k), 9.0 - f64::from(k)])

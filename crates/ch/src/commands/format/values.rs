@@ -155,5 +155,6 @@ fn block_size(format: &Format) -> Option<usize> {
         FieldValue::List(sizes) => *sizes.last()?,
         _ => return None,
     };
-    usize::try_from(size).ok().filter(|&size| size > 0)
+    // A block of 0 is no format, and one of -1 spans the axis.
+    usize::try_from(size).ok()
 }

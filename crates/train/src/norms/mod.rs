@@ -179,3 +179,6 @@ fn norm_behind(graph: &Graph, layer: NodeId, moments: &Moments) -> Node {
     set("bias", &|c| moments.mean[c]);
     norm
 }
+
+#[cfg(test)]
+mod tests;
