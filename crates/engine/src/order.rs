@@ -140,11 +140,13 @@ fn follow(verified: &Verified, id: NodeId, node: &Node, orders: &[Order]) -> Ord
 mod tests {
     use super::Order::{Pixels, Planes};
     use super::{Order, choose};
+    use crate::options::PlanOptions;
+    use crate::state::State;
     use ir::{Graph, verify};
 
     /// The nodes of a graph, with the order that each must get.
     #[rustfmt::skip]
-    const NODES: [(Order, &str); 25] = [
+    const NODES: [(Order, &str); 27] = [
         (Planes, "x: f32[N, 3, 16, 16] = placeholder"),
         (Planes, "l: f32[N, 16, 64] = placeholder"),
         (Planes, "g: f32[N, 1, 16, 16] = placeholder"),
@@ -160,12 +162,14 @@ mod tests {
         (Planes, "strip = conv2d(g) { in_channels = 1, out_channels = 32, kernel_size = [1, 15] }"),
         (Pixels, "square = conv2d(g) { in_channels = 1, out_channels = 32, kernel_size = [4, 4] }"),
         (Planes, "groups = conv2d(vector) { in_channels = 16, out_channels = 32, kernel_size = 3, groups = 4 }"),
-        // A format of the weight has no axes of pixels; one of the data has.
+        // A format of the data that shares something along its axes needs them as they are.
         (Pixels, "weight = conv2d(x) { in_channels = 3, out_channels = 32, kernel_size = 3, weight: integer(8, 6) }"),
-        (Planes, "data = conv2d(x: integer(8, 4)) { in_channels = 3, out_channels = 32, kernel_size = 3 }"),
+        (Pixels, "data = conv2d(x: integer(8, 4)) { in_channels = 3, out_channels = 32, kernel_size = 3 }"),
+        (Planes, "shared = conv2d(x: scale_integer(8)) { in_channels = 3, out_channels = 32, kernel_size = 3 }"),
         (Pixels, "follower = relu(wide)"),
         (Planes, "behind = relu(few)"),
-        (Planes, "rounded = relu(wide: integer(8, 4))"),
+        (Pixels, "alone = relu(wide: integer(8, 4))"),
+        (Planes, "rounded = relu(wide: scale_integer(8))"),
         (Pixels, "both = add(wide, follower)"),
         (Planes, "either = add(wide, rounded)"),
         (Planes, "other = add(rounded, wide)"),
@@ -176,14 +180,42 @@ mod tests {
         (Planes, "gated = mul(wide, means)"),
     ];
 
+    fn orders(text: &str, options: &PlanOptions) -> Vec<Order> {
+        let mut graph = Graph::parse(text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        graph.initialize(0);
+        let verified = verify(&graph).expect("a valid graph");
+        choose(&verified, &State::new(&verified).expect("a state"), options)
+    }
+
     #[test]
     fn nodes_follow_their_sizes_their_formats_and_their_inputs() {
         let lines = NODES.map(|(_, line)| line).join("\n");
-        let graph =
-            Graph::parse(&format!("graph \"g\" {{\n{lines}\nreturn gated }}")).expect("a graph");
-        let orders = choose(&verify(&graph).expect("a valid graph"));
-        for ((order, line), got) in NODES.into_iter().zip(orders) {
-            assert_eq!(got, order, "{line}");
+        let text = format!("graph \"g\" {{\n{lines}\nreturn gated }}");
+        for options in [PlanOptions::train(4), PlanOptions::eval(4)] {
+            for ((order, line), got) in NODES.into_iter().zip(orders(&text, &options)) {
+                assert_eq!(got, order, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn exact_codes_ask_for_pixels_in_evaluation_alone() {
+        let text = |format: &str, groups: usize| {
+            format!(
+                "graph \"g\" {{ x: f32[N, 2, 9, 9] = placeholder\nc = conv2d(x: {format}) {{ in_channels = 2, out_channels = 6, \
+                 kernel_size = 3, groups = {groups}, weight: {format}, bias: {format} }}\nreturn c }}"
+            )
+        };
+        let (byte, word) = ("integer(8, 4)", "integer(16, 4)");
+        let cases = [
+            (byte, 1, PlanOptions::eval(4), Pixels),
+            (byte, 1, PlanOptions::train(4), Planes),
+            (byte, 2, PlanOptions::eval(4), Planes),
+            (word, 1, PlanOptions::eval(4), Planes),
+        ];
+        for (format, groups, options, order) in cases {
+            let got = orders(&text(format, groups), &options)[1];
+            assert_eq!(got, order, "{format}, {groups} groups, {:?}", options.mode);
         }
     }
 }
