@@ -1,5 +1,5 @@
-//! Stretches of time on the threads of a program, in Chrome's trace-event format, which Perfetto, TensorBoard and
-//! `chrome://tracing` show.
+//! Stretches of time on the threads of a program, in Chrome's trace-event format, which Perfetto and
+//! `chrome://tracing` open.
 
 use serde_json::{Map, Value as Json, json};
 use std::time::Duration;

@@ -55,7 +55,7 @@ pub static FILES: &[(&str, &str)] = &[
     ),
     (
         "profile.json",
-        "the time of every node in training (--profile), and the events of some batches for Perfetto, TensorBoard or chrome://tracing",
+        "the time of every node in training (--profile), and the events of some batches for Perfetto or chrome://tracing",
     ),
     (
         "tensorboard",
