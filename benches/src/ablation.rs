@@ -15,7 +15,7 @@ use passes::{Context, Program};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use train::{Cosine, FitConfig, Learner, ScalesPer, evaluate, fit, folded_layers};
+use train::{Augment, Cosine, FitConfig, Learner, ScalesPer, evaluate, fit, folded_layers};
 
 /// A network, its data and its training.
 pub struct Case {
@@ -302,6 +302,7 @@ impl Case {
             accumulate: 1,
             seed,
             shuffle: true,
+            augment: Augment::NONE,
             log_every: 1000,
             folder: folder.join("run"),
             tensorboard: false,

@@ -10,7 +10,7 @@ use random::Random;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use train::{Cosine, FitConfig, fit};
+use train::{Augment, Cosine, FitConfig, fit};
 
 const ROWS: usize = 100_000;
 const EPOCHS: u64 = 10;
@@ -123,6 +123,7 @@ fn config(folder: &Path) -> FitConfig {
         accumulate: 1,
         seed: 0,
         shuffle: true,
+        augment: Augment::NONE,
         log_every: 50,
         folder: folder.to_owned(),
         tensorboard: true,

@@ -9,7 +9,7 @@ use data::{Dataset, OpenOptions, Split};
 use engine::{Network, OptimizerKind};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use train::{Cosine, FitConfig, evaluate, fit, load_weights};
+use train::{Augment, Cosine, FitConfig, evaluate, fit, load_weights};
 
 /// Network, dataset, epochs, batch size, learning rate.
 const CASES: [(&str, &str, u64, usize, f64); 3] = [
@@ -116,6 +116,7 @@ fn accuracy(
         accumulate: 1,
         seed,
         shuffle: true,
+        augment: Augment::NONE,
         log_every: 50,
         folder: folder.join("run"),
         tensorboard: false,

@@ -337,6 +337,7 @@ pub fn fit_config(settings: &Settings, folder: &Path) -> Result<FitConfig> {
         accumulate: settings.accumulate_grad_batches.get(),
         seed: settings.seed,
         shuffle: !settings.no_shuffle,
+        augment: settings.augment,
         log_every: settings.log_every_n_steps.get(),
         save_every: settings.save_every_n_steps.map(NonZero::get),
         folder: folder.to_owned(),

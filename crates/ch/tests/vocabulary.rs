@@ -65,7 +65,7 @@ num_batches = 2
 
 /// Commands of every kind, in an order in which each finds what it reads. All of them also print JSON.
 const COMMANDS: &[&str] = &[
-    "train jsc-tiny jsc-sim --max-epochs 1 --project net",
+    "train jsc-tiny jsc-sim --max-epochs 1 --profile --project net",
     "train jsc-tiny jsc-sim --max-epochs 1 --sweep learning_rate=1e-3,1e-2 --project rates",
     "train jsc-tiny jsc-sim --max-epochs 1 --sweep learning_rate=1e-3,1e-2 --sweep seed=0..1 --project seeds",
     "test jsc-tiny jsc-sim --load mase_output/net --out charts",

@@ -4,9 +4,10 @@ use crate::learning::{self, Learning};
 use crate::optimizer::Optimizer;
 use crate::options::{Mode, PlanOptions};
 use crate::plan::{Plan, Score, compile};
+use crate::profile::{Part, Profile, Profiler};
 use crate::state::State;
 use crate::{EngineError, Input};
-use ir::{Graph, VerifyError, verify};
+use ir::{Graph, Verified, VerifyError, verify};
 use kernels::threads::Pool;
 use random::Random;
 
@@ -25,6 +26,7 @@ pub struct Network {
     collected: Vec<f32>,
     /// The network with its norms folded, for evaluation, and the version of the parameters that it was made from.
     folded: Option<(u64, Box<Network>)>,
+    profiler: Profiler,
 }
 
 /// The reason why a network cannot be made.
@@ -60,6 +62,7 @@ impl Network {
             passes: 0,
             collected: Vec::new(),
             folded: None,
+            profiler: Profiler::default(),
         })
     }
 
@@ -127,6 +130,22 @@ impl Network {
         Ok(())
     }
 
+    /// Measures all further training, from nothing, until [`Network::take_profile`].
+    pub fn start_profile(&mut self) {
+        self.profiler = Profiler::started();
+    }
+
+    /// The profiler of its training, for a loop to say where batches begin and end.
+    pub fn profiler(&mut self) -> &mut Profiler {
+        &mut self.profiler
+    }
+
+    /// The profile of the training since [`Network::start_profile`], which ends; none when it was not measured.
+    pub fn take_profile(&mut self) -> Option<Profile> {
+        self.profiler
+            .finish(&verified(&self.graph), self.pool.threads())
+    }
+
     /// One step of training: forward, cross-entropy, backward, update.
     pub fn train_step(
         &mut self,
@@ -136,7 +155,9 @@ impl Network {
         optimizer: &mut Optimizer,
     ) -> Result<Score, EngineError> {
         let (at, score) = self.train_pass(inputs, labels, rows)?;
-        optimizer.step(&mut self.state, self.plans[at].gradients(), &self.pool);
+        self.profiler.time(Part::Optimizer, || {
+            optimizer.step(&mut self.state, self.plans[at].gradients(), &self.pool);
+        });
         Ok(score)
     }
 
@@ -149,18 +170,22 @@ impl Network {
     ) -> Result<Score, EngineError> {
         let (at, score) = self.train_pass(inputs, labels, rows)?;
         let gradients = self.plans[at].gradients();
-        if self.collected.is_empty() {
-            self.collected.extend_from_slice(gradients);
-        } else {
-            kernels::elementwise::add_assign(gradients, &mut self.collected);
-        }
+        self.profiler.time(Part::Gradients, || {
+            if self.collected.is_empty() {
+                self.collected.extend_from_slice(gradients);
+            } else {
+                kernels::elementwise::add_assign(gradients, &mut self.collected);
+            }
+        });
         Ok(score)
     }
 
     /// One update with the mean of the gradients of `micro_batches` collected micro-batches.
     pub fn update(&mut self, optimizer: &mut Optimizer, micro_batches: usize) {
-        kernels::elementwise::scale(&mut self.collected, 1.0 / micro_batches as f32);
-        optimizer.step(&mut self.state, &self.collected, &self.pool);
+        self.profiler.time(Part::Optimizer, || {
+            kernels::elementwise::scale(&mut self.collected, 1.0 / micro_batches as f32);
+            optimizer.step(&mut self.state, &self.collected, &self.pool);
+        });
         self.collected.clear();
     }
 
@@ -171,11 +196,11 @@ impl Network {
         rows: usize,
     ) -> Result<(usize, Score), EngineError> {
         let at = self.plan(PlanOptions::train(rows))?;
-        let plan = &mut self.plans[at];
+        let (plan, profiler) = (&mut self.plans[at], &mut self.profiler);
         plan.set_noise(self.noise.at(self.passes));
-        plan.forward(&mut self.state, inputs, &self.pool)?;
-        let score = plan.cross_entropy(labels, &self.pool)?;
-        plan.backward(&self.state, &self.pool)?;
+        plan.forward_profiled(&mut self.state, inputs, &self.pool, profiler)?;
+        let score = profiler.time(Part::Loss, || plan.cross_entropy(labels, &self.pool))?;
+        plan.backward_profiled(&self.state, &self.pool, profiler)?;
         self.passes += 1;
         Ok((at, score))
     }
@@ -250,13 +275,22 @@ impl Network {
         {
             return Ok(at);
         }
-        let verified =
-            verify(&self.graph).expect("the graph was verified when the network was made");
-        let plan = compile(&verified, &self.state, options)?;
+        let verified = verified(&self.graph);
+        let plan = if options.mode == Mode::Train {
+            let compile = || compile(&verified, &self.state, options);
+            self.profiler.time(Part::Compile, compile)?
+        } else {
+            compile(&verified, &self.state, options)?
+        };
         if self.plans.len() == MAX_PLANS {
             self.plans.remove(0);
         }
         self.plans.push(plan);
         Ok(self.plans.len() - 1)
     }
+}
+
+/// The graph of a network, which was verified when it was made.
+fn verified(graph: &Graph) -> Verified<'_> {
+    verify(graph).expect("the graph was verified when the network was made")
 }

@@ -6,6 +6,7 @@ use crate::input::{Input, InputInfo, input_infos};
 use crate::lower::lower;
 use crate::memory;
 use crate::options::PlanOptions;
+use crate::profile::{Part, Profiler};
 use crate::segments::Segments;
 use crate::shard::{Context, Pass, Program, Shard};
 use crate::sharding::shard_rows;
@@ -150,8 +151,18 @@ impl Plan {
         inputs: &[Input],
         pool: &Pool,
     ) -> Result<(), EngineError> {
-        self.load(inputs)?;
-        self.run_forward(state, pool);
+        self.forward_profiled(state, inputs, pool, &mut Profiler::default())
+    }
+
+    pub(crate) fn forward_profiled(
+        &mut self,
+        state: &mut State,
+        inputs: &[Input],
+        pool: &Pool,
+        profiler: &mut Profiler,
+    ) -> Result<(), EngineError> {
+        profiler.time(Part::Data, || self.load(inputs))?;
+        self.run_forward(state, pool, profiler);
         Ok(())
     }
 
@@ -161,26 +172,29 @@ impl Plan {
         if !self.stores_inputs {
             return Err(EngineError::InputsNotStored);
         }
-        self.run_forward(state, pool);
+        self.run_forward(state, pool, &mut Profiler::default());
         Ok(())
     }
 
-    fn run_forward(&mut self, state: &mut State, pool: &Pool) {
-        self.prepare(state);
+    fn run_forward(&mut self, state: &mut State, pool: &Pool, profiler: &mut Profiler) {
+        self.prepare(state, profiler);
         for segment in &self.segments.forward {
             let context = Context {
                 state,
                 prepared: &self.prepared,
                 noise: self.noise,
+                is_timed: profiler.is_on(),
             };
-            pool.for_each(&mut self.shards, |_, shard| {
+            profiler.run_shards(&mut self.shards, pool, |shard| {
                 shard.run(&context, Pass::FinishForward, segment.finish.into_iter());
                 shard.run(&context, Pass::Forward, segment.steps.clone());
             });
             if let Some(at) = segment.combine {
                 let program = Arc::clone(&self.shards[0].program);
                 if let Some(step) = program.steps[at].0.whole_batch() {
-                    step.combine_forward(at, &mut self.shards, state);
+                    profiler.time(Part::Forward(program.nodes[at]), || {
+                        step.combine_forward(at, &mut self.shards, state);
+                    });
                 }
             }
         }
@@ -189,6 +203,15 @@ impl Plan {
     /// Runs the graph backward from gradients of its results, which [`Plan::cross_entropy`] or
     /// [`Plan::set_output_grad`] has set.
     pub fn backward(&mut self, state: &State, pool: &Pool) -> Result<(), EngineError> {
+        self.backward_profiled(state, pool, &mut Profiler::default())
+    }
+
+    pub(crate) fn backward_profiled(
+        &mut self,
+        state: &State,
+        pool: &Pool,
+        profiler: &mut Profiler,
+    ) -> Result<(), EngineError> {
         if !self.options.gradients.any() {
             return Err(EngineError::NoGradients);
         }
@@ -197,19 +220,22 @@ impl Plan {
                 state,
                 prepared: &self.prepared,
                 noise: self.noise,
+                is_timed: profiler.is_on(),
             };
-            pool.for_each(&mut self.shards, |_, shard| {
+            profiler.run_shards(&mut self.shards, pool, |shard| {
                 shard.run(&context, Pass::FinishBackward, segment.finish.into_iter());
                 shard.run(&context, Pass::Backward, segment.steps.clone().rev());
             });
             if let Some(at) = segment.combine {
                 let program = Arc::clone(&self.shards[0].program);
                 if let Some(step) = program.steps[at].0.whole_batch() {
-                    step.combine_backward(at, &mut self.shards, state);
+                    profiler.time(Part::Backward(program.nodes[at]), || {
+                        step.combine_backward(at, &mut self.shards, state);
+                    });
                 }
             }
         }
-        self.sum_gradients(pool);
+        profiler.time(Part::Gradients, || self.sum_gradients(pool));
         Ok(())
     }
 
@@ -311,12 +337,17 @@ impl Plan {
         &self.shards[0].grads
     }
 
-    fn prepare(&mut self, state: &State) {
+    fn prepare(&mut self, state: &State, profiler: &mut Profiler) {
         if self.prepared_for == state.version {
             return;
         }
-        for (step, wires) in &self.shards[0].program.steps {
-            step.prepare(state, &mut self.prepared[wires.prepared.clone()]);
+        let program = &self.shards[0].program;
+        for ((step, wires), &node) in program.steps.iter().zip(&program.nodes) {
+            if !wires.prepared.is_empty() {
+                profiler.time(Part::Forward(node), || {
+                    step.prepare(state, &mut self.prepared[wires.prepared.clone()]);
+                });
+            }
         }
         self.prepared_for = state.version;
     }

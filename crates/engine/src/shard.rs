@@ -1,8 +1,10 @@
 //! A shard: the part of a batch that one thread works on at a time, with its own program and memory.
 
 use crate::arena::{ALIGNMENT, Span};
+use crate::profile::StepTime;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
+use ir::NodeId;
 use random::Random;
 use std::sync::Arc;
 
@@ -10,6 +12,8 @@ use std::sync::Arc;
 pub(crate) struct Program {
     pub rows: usize,
     pub steps: Vec<(Box<dyn Step>, Wires)>,
+    /// Per step: the node that it is part of.
+    pub nodes: Vec<NodeId>,
     pub arena_len: usize,
     pub prepared_len: usize,
     /// Per placeholder, in order: where its values go.
@@ -41,6 +45,8 @@ pub(crate) struct Shard {
     pub grads: Vec<f32>,
     /// Sum of the losses and number of right answers, of the last loss computed.
     pub loss: (f64, usize),
+    /// The times of steps since they were last taken; empty unless they are measured.
+    pub times: Vec<StepTime>,
 }
 
 impl Shard {
@@ -57,6 +63,7 @@ impl Shard {
             start,
             grads: vec![0.0; trained_len],
             loss: (0.0, 0),
+            times: Vec::new(),
         }
     }
 
@@ -101,13 +108,21 @@ impl Shard {
         };
         for at in steps {
             let (step, wires) = &self.program.steps[at];
-            pass.run(step.as_ref(), wires, &mut memory);
+            if matches!(pass, Pass::Backward) && !wires.has_backward {
+                continue;
+            }
+            let mut run = || pass.run(step.as_ref(), wires, &mut memory);
+            if context.is_timed {
+                self.times.push(StepTime::of(at, pass, run));
+            } else {
+                run();
+            }
         }
     }
 }
 
 /// The work of a step in one direction.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Pass {
     Forward,
     /// The part of a forward step that follows the reduction over all shards.
@@ -126,11 +141,7 @@ impl Pass {
                     step.finish_forward(wires, memory);
                 }
             }
-            Self::Backward => {
-                if wires.has_backward {
-                    step.backward(wires, memory);
-                }
-            }
+            Self::Backward => step.backward(wires, memory),
             Self::FinishBackward => {
                 if let Some(step) = step.whole_batch() {
                     step.finish_backward(wires, memory);
@@ -146,4 +157,6 @@ pub(crate) struct Context<'a> {
     pub state: &'a State,
     pub prepared: &'a [f32],
     pub noise: Random,
+    /// Times every step.
+    pub is_timed: bool,
 }

@@ -70,6 +70,11 @@ impl Pool {
     }
 }
 
+/// The number of the calling thread: zero outside of a pool, from one on for the threads of one.
+pub fn current_thread() -> usize {
+    rayon::current_thread_index().map_or(0, |index| index + 1)
+}
+
 /// Halves arrays until a part is short enough.
 fn halve<const N: usize>(
     first: usize,
@@ -104,11 +109,21 @@ impl std::fmt::Debug for Pool {
 
 #[cfg(test)]
 mod tests {
-    use super::Pool;
+    use super::{Pool, current_thread};
 
     #[test]
     fn any_number_may_be_asked_for() {
         assert!(Pool::new(usize::MAX).threads() <= 256);
+    }
+
+    #[test]
+    fn threads_of_a_pool_are_numbered_from_one() {
+        assert_eq!(current_thread(), 0);
+        for (threads, numbers) in [(1, 0..=0), (3, 1..=3)] {
+            let mut places = [usize::MAX; 20];
+            Pool::new(threads).for_each(&mut places, |_, place| *place = current_thread());
+            assert!(places.iter().all(|place| numbers.contains(place)));
+        }
     }
 
     /// One item is not worth waking a thread for.

@@ -1,4 +1,5 @@
-//! Results for people and other programs: tables as text, CSV, Markdown and JSON, charts as SVG.
+//! Results for people and other programs: tables as text, CSV, Markdown and JSON, charts as SVG, traces
+//! for the viewers of Chrome's format.
 //!
 //! ```
 //! let mut table = report::Table::new(&["Node name", "FLOPs"]);
@@ -13,9 +14,11 @@ mod column;
 mod escape;
 mod layout;
 mod table;
+mod trace;
 
 pub use chart::{Chart, Heatmap, Mark, Scale, Series};
 pub use column::{Align, Column};
 pub use escape::{escape, escape_line, is_command};
 pub use layout::Layout;
 pub use table::Table;
+pub use trace::{Slice, Trace};

@@ -1,5 +1,6 @@
 //! Errors of training.
 
+use crate::Augment;
 use crate::identity::{self, Change};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,6 +63,14 @@ pub enum TrainError {
         got: usize,
         /// Values of the network's input.
         expected: usize,
+    },
+    /// Rows that cannot be augmented so.
+    #[error("augment {augment} {reason}")]
+    Augment {
+        /// The changes asked for.
+        augment: Augment,
+        /// The reason, and the way out.
+        reason: String,
     },
     /// A checkpoint of a run with other rows or other arithmetic.
     #[error("{}", identity::sentence(.path, .changes))]

@@ -1,12 +1,12 @@
 //! The training loop.
 
-use crate::batches::{Batches, Order, needs_two_rows};
 use crate::checkpoint::{Position, Resumed};
+use crate::feed::Feed;
 use crate::identity::{self, Identity};
 use crate::run::{self, Run};
-use crate::{Cosine, Event, TrainError, evaluate};
+use crate::{Augment, Cosine, Event, TrainError, evaluate};
 use data::Dataset;
-use engine::{Network, Optimizer, OptimizerKind, Score, gather};
+use engine::{Network, Optimizer, OptimizerKind};
 use serde_json::{Map, Value as Json};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,6 +32,8 @@ pub struct FitConfig {
     pub seed: u64,
     /// True to shuffle the rows every epoch.
     pub shuffle: bool,
+    /// The random changes of the images that are learned.
+    pub augment: Augment,
     /// Updates between two lines of the log.
     pub log_every: u64,
     /// Updates between two checkpoints; there is one every ten seconds in any case.
@@ -88,14 +90,10 @@ pub fn fit(
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<Outcome, TrainError> {
     check(network, data)?;
+    config.augment.check(data)?;
     let mut optimizer = Optimizer::new(config.optimizer, config.learning_rate, network.state());
     let mut run = start(network, data, config, &mut optimizer, on_event)?;
-    let mut batches = Batches::default();
-    let needs_two = needs_two_rows(network);
-    let order = Order {
-        seed: config.seed,
-        shuffle: config.shuffle,
-    };
+    let mut feed = Feed::new(network, data, config);
 
     while !is_finished(&run.position, config) {
         if stop.load(Ordering::Relaxed) {
@@ -104,23 +102,25 @@ pub fn fit(
         }
         let epoch = run.position.epoch;
         optimizer.learning_rate = config.schedule.rate(config.learning_rate, epoch);
-        batches.begin(&data.train, config.batch_size, order, epoch, needs_two);
-        while run.position.batch < batches.count() && steps_left(&run.position, config) {
-            let batch = run.position.batch;
-            let score = learn(network, data, config, &batches, batch, &mut optimizer)?;
+        feed.begin(epoch, network);
+        let n_batches = feed.batches.count();
+        while run.position.batch < n_batches && steps_left(&run.position, config) {
+            network.profiler().begin_batch();
+            let score = feed.learn(run.position.batch, network, &mut optimizer)?;
             if !score.loss.is_finite() {
                 return run.diverged(on_event);
             }
             let updated = run.count(score, network, optimizer.steps());
-            let stage = run.stage(config, &batches, score, optimizer.learning_rate);
+            let stage = run.stage(config, n_batches, score, optimizer.learning_rate);
             if updated && stage.step.is_multiple_of(config.log_every) {
                 run.log_step(&stage);
             }
             on_event(&Event::Batch(&stage));
+            network.profiler().end_batch();
             // Collected gradients are in no checkpoint, so that there is one only between updates; after the last batch, or
             // the last update, the epoch is ended first.
             let is_whole = run.position.batch.is_multiple_of(config.accumulate)
-                && run.position.batch < batches.count()
+                && run.position.batch < n_batches
                 && steps_left(&run.position, config);
             let stopped = stop.load(Ordering::Relaxed);
             if is_whole && (stopped || run.is_due(config, run::SAVE_EVERY)) {
@@ -130,13 +130,18 @@ pub fn fit(
                 }
             }
         }
-        let stage = run.stage(config, &batches, run.epoch_score(), optimizer.learning_rate);
+        let stage = run.stage(
+            config,
+            n_batches,
+            run.epoch_score(),
+            optimizer.learning_rate,
+        );
         let val = evaluate(network, &data.val)?;
         if !val.loss.is_finite() {
             return run.diverged(on_event);
         }
         run.train_loss = Some(stage.score.loss);
-        let is_best = run.end_epoch(val, network, &optimizer, batches.count());
+        let is_best = run.end_epoch(val, network, &optimizer, n_batches);
         run.log_epoch(&stage, val);
         on_event(&Event::Epoch {
             stage: &stage,
@@ -216,28 +221,6 @@ pub fn finished(
     let last = last_checkpoint(config, &Identity::new(config, network, data))?;
     let done = last.filter(|last| is_finished(&last.position, config));
     Ok(done.map(|last| run::outcome(&config.folder, &last.position, Ending::Done, None)))
-}
-
-/// One batch: an update of its own, or part of one when gradients are accumulated.
-fn learn(
-    network: &mut Network,
-    data: &Dataset,
-    config: &FitConfig,
-    batches: &Batches,
-    batch: usize,
-    optimizer: &mut Optimizer,
-) -> Result<Score, TrainError> {
-    let (indices, labels) = batches.get(batch);
-    let inputs = gather(data.train.elements(), indices);
-    if config.accumulate == 1 {
-        return Ok(network.train_step(&inputs, labels, indices.len(), optimizer)?);
-    }
-    let score = network.accumulate(&inputs, labels, indices.len())?;
-    let of_update = batch % config.accumulate + 1;
-    if of_update == config.accumulate || batch + 1 == batches.count() {
-        network.update(optimizer, of_update);
-    }
-    Ok(score)
 }
 
 fn check(network: &Network, data: &Dataset) -> Result<(), TrainError> {

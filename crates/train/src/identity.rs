@@ -1,7 +1,7 @@
 //! The identity of a run: every value that decides the order of rows or the arithmetic. Its checkpoints hold it, and no
 //! resumed run may differ in it.
 
-use crate::{FitConfig, TrainError, hash};
+use crate::{Augment, FitConfig, TrainError, hash};
 use data::Dataset;
 use engine::{LearnScales, Network, OptimizerKind};
 use serde_json::{Map, Value as Json, json};
@@ -79,6 +79,8 @@ impl Identity {
             "learning_rate": config.learning_rate,
             "t_max": config.schedule.t_max,
             "eta_min": config.schedule.eta_min,
+            // Null like the missing entry of a checkpoint from before there was any.
+            "augment": (config.augment != Augment::NONE).then(|| config.augment.to_string()),
             "data_hash": hexadecimal(data.info.hash),
             "learn_scales": learn_word(network.state().learning().scales),
             "graph_hash": hexadecimal(graph_hash(network)),

@@ -18,12 +18,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod augment;
 mod batches;
 mod checkpoint;
 mod classification;
 mod error;
 mod evaluate;
 mod event;
+mod feed;
 mod fit;
 mod hash;
 mod identity;
@@ -36,6 +38,7 @@ mod schedule;
 mod steps;
 pub mod tensorboard;
 
+pub use augment::Augment;
 pub use checkpoint::{load_weights, weights_of};
 pub use classification::{ClassScores, Classification, argmax};
 pub use error::TrainError;

@@ -1,6 +1,5 @@
 //! The files of a run: logs, the best and the last checkpoint, and the position that they are written at.
 
-use crate::batches::Batches;
 use crate::checkpoint::{Position, snapshot};
 use crate::metrics::{Line, Measures, Metrics};
 use crate::tensorboard::EventFile;
@@ -102,7 +101,7 @@ impl Run {
     pub fn stage(
         &self,
         config: &FitConfig,
-        batches: &Batches,
+        batches: usize,
         score: Score,
         learning_rate: f64,
     ) -> Stage {
@@ -110,7 +109,7 @@ impl Run {
             epoch: self.position.epoch,
             epochs: config.max_epochs,
             batch: self.position.batch,
-            batches: batches.count(),
+            batches,
             step: self.position.step,
             rows: self.position.count,
             score,

@@ -1,7 +1,9 @@
 //! A run that is stopped, killed or divided ends as one that was not.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod augmentation;
 mod learners;
+mod profiled;
 mod resumption;
 mod told;
 
@@ -14,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use train::{
-    Cosine, Ending, Event, FitConfig, Outcome, TrainError, evaluate, finished, fit, load_weights,
+    Augment, Cosine, Ending, Event, FitConfig, Outcome, TrainError, evaluate, finished, fit,
+    load_weights,
 };
 
 const NET: &str = r#"graph "net" {
@@ -124,6 +127,7 @@ fn config(folder: &Path) -> FitConfig {
         accumulate: 1,
         seed: 7,
         shuffle: true,
+        augment: Augment::NONE,
         log_every: 2,
         save_every: None,
         folder: folder.to_owned(),
@@ -152,9 +156,18 @@ fn train_on(
     config: &FitConfig,
     stop_after: Option<usize>,
 ) -> (Outcome, Vec<u32>) {
+    train_rows(network, &dataset(310), config, stop_after)
+}
+
+fn train_rows(
+    network: &mut Network,
+    data: &Dataset,
+    config: &FitConfig,
+    stop_after: Option<usize>,
+) -> (Outcome, Vec<u32>) {
     let stop = AtomicBool::new(false);
     let mut batches = 0;
-    let outcome = fit(network, &dataset(310), config, &stop, &mut |event| {
+    let outcome = fit(network, data, config, &stop, &mut |event| {
         if matches!(event, Event::Batch(_)) {
             batches += 1;
             stop.store(Some(batches) == stop_after, Ordering::Relaxed);

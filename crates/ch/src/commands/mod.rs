@@ -162,4 +162,5 @@ pub const COLUMNS: &[&[Column]] = &[
     test::classes::COLUMNS,
     train::SWEEP_COLUMNS,
     train::SUMMARY_COLUMNS,
+    train::profile::COLUMNS,
 ];

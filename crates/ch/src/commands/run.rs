@@ -117,7 +117,7 @@ impl<'a> Flow<'a> {
         program: Option<&Program>,
         asked: Option<&SearchConfig>,
     ) -> Result<()> {
-        train::note_short_batch(self.settings, self.data, self.console);
+        train::check_rows(self.settings, self.data, self.console)?;
         if self.data.test.is_empty() {
             bail!("dataset {} has no test rows", self.data.info.name);
         }
@@ -172,9 +172,13 @@ impl<'a> Flow<'a> {
             outcome,
             facts,
             was_finished,
+            profile,
         } = run.fit(&learner, &stop, self.console)?;
         if was_finished {
             self.console.print("the training is finished");
+        }
+        if let Some(profile) = profile {
+            self.report(&profile);
         }
         self.facts["train"] = facts;
         self.interrupted = outcome.ending == Ending::Stopped;

@@ -38,7 +38,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "num_targets",
     "is_pretrained",
     "max_token_len",
-    "profile",
     "no_warnings",
 ];
 
@@ -362,6 +361,12 @@ mod tests {
         assert_eq!(learning_rate.text, "1e-2");
         assert!(content.settings.project.is_none());
         assert_eq!(content.without_effect, ["num_devices", "passes", "search"]);
+    }
+
+    #[test]
+    fn no_setting_is_noted_as_one_without_effect() {
+        let mut keys = SETTINGS.iter().map(|setting| setting.key);
+        assert!(keys.all(|key| !WITHOUT_EFFECT.contains(&key)));
     }
 
     #[test]

@@ -341,9 +341,9 @@ impl Settings {
                 self.threads().to_string()
             });
         }
-        // A choice and a number may be given in several spellings, and a machine is the one that is there.
+        // A choice, a form and a number may be given in several spellings, and a machine is the one that is there.
         match (setting.accepts, (setting.json)(self)) {
-            (Accepts::Choice(_), Json::String(word)) => Some(word),
+            (Accepts::Choice(_) | Accepts::Form(..), Json::String(word)) => Some(word),
             (Accepts::Whole(_), number @ Json::Number(_)) => Some(number.to_string()),
             _ => None,
         }

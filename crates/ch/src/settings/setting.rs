@@ -47,6 +47,8 @@ pub enum Accepts {
     Whole(i64),
     /// A finite number of at least zero.
     Number,
+    /// A text of a form, in words, with examples.
+    Form(&'static str, &'static [&'static str]),
     /// `true` or `false`; an option without a value.
     Switch,
 }

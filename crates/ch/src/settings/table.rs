@@ -10,6 +10,7 @@ use super::value::{
 use serde_json::Value as Json;
 use std::num::NonZero;
 use std::path::PathBuf;
+use train::Augment;
 
 /// A value with the text that it was read from.
 #[derive(Clone, Debug)]
@@ -128,11 +129,13 @@ settings! {
     train_base: bool = "false", switch("train-base").swept(), Training, "train all weights of a network with low-rank adapters, not the adapters alone";
     scales_per: ScalesPer = "tensor", option("scales-per", "WORD").swept(), Training, "a learned scale for a whole weight, or for each output channel of it";
     train_norms: TrainNorms = "folded", option("train-norms", "WORD").swept(), Training, "normalise layers with rounded weights by the batch while they train: those whose batch norm was folded, all, or none";
+    augment: Augment = "none", option("augment", "LIST").swept(), Training, "change images anew in every epoch: crop(N) moves them by up to N pixels, flip mirrors half of them, crop-flip is crop(4)+flip";
     trainer_precision: Precision = "32", option("trainer-precision", "WORD"), Training, "accepted for old files; training is done in 32 bits";
     no_shuffle: bool = "false", switch("no-shuffle").swept(), Training, "take the training rows in their order";
     log_every_n_steps: NonZero<u64> = "50", option("log-every-n-steps", "N").swept(), Training, "updates between two lines of the log";
     save_every_n_steps: NonZero<u64>, option("save-every-n-steps", "N"), Training, "updates between two checkpoints; there is one every 10 seconds in any case";
     report_to: ReportTo = "tensorboard", option("report-to", "WORD").swept(), Training, "log for TensorBoard, or not";
+    profile: bool = "false", switch("profile"), Training, "measure the time of every node while training; prints a table and writes profile.json for trace viewers";
     // output
     resume: Resume, option("resume", "FOLDER").when_alone(Resume::LATEST), Output, "go on with the latest run of this name, or with the run in this folder";
     project_dir: PathBuf = "./mase_output", option("project-dir", "FOLDER"), Output, "folder for all output";

@@ -8,6 +8,7 @@ fn texts(setting: &Setting) -> Vec<String> {
         Accepts::Text => ["a", "b"].map(str::to_owned).to_vec(),
         Accepts::Choice(words) => words.iter().map(ToString::to_string).collect(),
         Accepts::Whole(_) | Accepts::Number => ["7", "11"].map(str::to_owned).to_vec(),
+        Accepts::Form(_, examples) => examples.iter().map(ToString::to_string).collect(),
         Accepts::Switch => vec!["true".to_owned()],
     };
     let is_other = |text: &String| setting.default != Some(text);

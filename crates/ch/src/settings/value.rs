@@ -5,6 +5,7 @@ use config::Sort;
 use serde_json::Value as Json;
 use std::num::{IntErrorKind, NonZero};
 use std::path::{Component, Path, PathBuf};
+use train::Augment;
 
 /// The type of a setting.
 pub trait Value: Clone {
@@ -212,6 +213,21 @@ impl Value for Resume {
             Self::Latest => Self::LATEST.into(),
             Self::Folder(path) => path.to_json(),
         }
+    }
+}
+
+impl Value for Augment {
+    const ACCEPTS: Accepts = Accepts::Form(Self::FORM, &["crop(2)", "flip", "crop(1)+flip"]);
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let close = || config::did_you_mean(text, ["none", "crop-flip", "flip"]);
+        let lower = text.to_lowercase().replace('_', "-");
+        let parsed: Result<Self, String> = lower.parse();
+        parsed.map_err(|problem| format!("{problem}{}", close()))
+    }
+
+    fn to_json(&self) -> Json {
+        self.to_string().into()
     }
 }
 

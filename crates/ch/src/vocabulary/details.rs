@@ -123,6 +123,7 @@ pub fn setting(setting: &Setting) -> String {
         Accepts::Choice(words) => format!("takes one of {}", words.join(", ")),
         Accepts::Whole(min) => format!("takes a whole number of at least {min}"),
         Accepts::Number => "takes a finite number of at least 0".to_owned(),
+        Accepts::Form(form, _) => format!("takes {form}"),
         Accepts::Switch => "takes true or false in a file; the option takes no value".to_owned(),
     }
 }

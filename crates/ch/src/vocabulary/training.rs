@@ -54,6 +54,10 @@ pub static FILES: &[(&str, &str)] = &[
         "the settings, version, seed, times, result, and hashes of data and weights of a run",
     ),
     (
+        "profile.json",
+        "the time of every node in training (--profile), and the events of some batches for Perfetto or chrome://tracing",
+    ),
+    (
         "tensorboard",
         "tensorboard/version_0: the same metrics as event files, for `tensorboard --logdir`",
     ),

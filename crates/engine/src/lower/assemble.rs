@@ -26,8 +26,10 @@ pub(super) fn assemble(
         wires.push(wiring.wires(at, step, prepared));
     }
     let inputs = schedule.inputs.iter();
+    let nodes = schedule.steps.iter().map(|step| step.node).collect();
     Program {
         rows,
+        nodes,
         arena_len: layout.len,
         prepared_len,
         inputs: inputs.clone().map(|&slot| wiring.value(slot)).collect(),

@@ -52,6 +52,8 @@ pub(super) struct Storage {
 /// A step whose operands, given as slots, have no place in memory yet.
 pub(super) struct UnplacedStep {
     pub step: Box<dyn Step>,
+    /// The node that it is part of.
+    pub node: NodeId,
     pub inputs: Vec<usize>,
     pub outputs: Vec<usize>,
 }
@@ -78,8 +80,10 @@ impl Schedule {
             values: HashMap::new(),
             moments: HashMap::new(),
             reordered: HashMap::new(),
+            current: NodeId(0),
         };
         for (id, node) in verified.graph().iter() {
+            builder.current = id;
             builder.node(id, node)?;
         }
         Ok(builder.finish())
@@ -125,6 +129,8 @@ struct ScheduleBuilder<'a> {
     moments: HashMap<NodeId, usize>,
     /// The slots of values in the order that their makers did not give them.
     reordered: HashMap<Value, usize>,
+    /// The node whose steps are being added.
+    current: NodeId,
 }
 
 impl ScheduleBuilder<'_> {
@@ -382,6 +388,7 @@ impl ScheduleBuilder<'_> {
         let outputs: Vec<usize> = outputs.collect();
         schedule.steps.push(UnplacedStep {
             step,
+            node: self.current,
             inputs,
             outputs: outputs.clone(),
         });

@@ -1,6 +1,7 @@
 //! One training with its files: the loop, and `run.json` before and after it.
 
 use super::curves;
+use super::profile::{self, ProfileReport};
 use super::progress::Progress;
 use crate::output::{Console, calendar, json_text};
 use crate::pipeline;
@@ -31,6 +32,8 @@ pub struct Trained {
     pub facts: Json,
     /// True when the run was finished before, so that nothing was done.
     pub was_finished: bool,
+    /// The table of its profile, if one was asked for.
+    pub profile: Option<String>,
 }
 
 impl TrainRun<'_> {
@@ -62,6 +65,7 @@ impl TrainRun<'_> {
                 outcome,
                 facts,
                 was_finished: true,
+                profile: None,
             });
         }
         // The mark of a training that can be resumed, from its beginning if need be.
@@ -78,6 +82,9 @@ impl TrainRun<'_> {
         }
         let started = calendar::now();
         self.write(&self.facts(&network, &started), console)?;
+        if self.settings.profile {
+            network.start_profile();
+        }
         let mut progress = Progress::new(console);
         let outcome = train::fit(&mut network, self.data, &fit, stop, &mut |event| {
             progress.on_event(event);
@@ -86,12 +93,32 @@ impl TrainRun<'_> {
         curves::write(self.folder, console)?;
         let mut facts = self.facts(&network, &started);
         add_outcome(&mut facts, &outcome, seconds);
+        let profile = self.report_profile(&mut network, &mut facts, console)?;
         self.write(&facts, console)?;
         Ok(Trained {
             outcome,
             facts,
             was_finished: false,
+            profile,
         })
+    }
+
+    /// The table of the network's profile, if there is one, whose file is written.
+    fn report_profile(
+        &self,
+        network: &mut Network,
+        facts: &mut Json,
+        console: &mut Console,
+    ) -> Result<Option<String>> {
+        let Some(profile) = network.take_profile() else {
+            return Ok(None);
+        };
+        facts["profile"] = json!(self.folder.join(profile::FILE));
+        let report = ProfileReport {
+            profile: &profile,
+            optimizer: self.settings.training_optimizer.word(),
+        };
+        report.write(self.folder, console).map(Some)
     }
 
     /// The content of `run.json`, if there is one.

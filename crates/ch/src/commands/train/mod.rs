@@ -2,6 +2,7 @@
 
 mod curves;
 pub mod fit;
+pub mod profile;
 mod progress;
 mod sweep;
 
@@ -65,7 +66,7 @@ pub fn run(args: &Args) -> Result<Output> {
         ));
     }
     let data = rows::open(settings, true, &mut console)?;
-    note_short_batch(settings, &data, &mut console);
+    check_rows(settings, &data, &mut console)?;
     let graph = pipeline::open_classifier(settings, &data, &mut console)?;
     let learner = pipeline::learner(settings, &data, graph)?;
     let folder = match earlier {
@@ -147,8 +148,9 @@ fn note_dead_outputs(
     Ok(())
 }
 
-/// Notes a batch larger than the training rows.
-pub fn note_short_batch(settings: &Settings, data: &Dataset, console: &mut Console) {
+/// Refuses rows that cannot be learned as the settings want, and notes a batch larger than the training rows.
+pub fn check_rows(settings: &Settings, data: &Dataset, console: &mut Console) -> Result<()> {
+    settings.augment.check(data)?;
     let (batch, rows) = (settings.batch_size.get(), data.train.len());
     if batch > rows {
         let name = &data.info.name;
@@ -156,6 +158,7 @@ pub fn note_short_batch(settings: &Settings, data: &Dataset, console: &mut Conso
             "batch size {batch} is larger than the {rows} training rows of {name}: a batch is all of them"
         ));
     }
+    Ok(())
 }
 
 /// An earlier run to go on with.
@@ -201,7 +204,12 @@ fn resume(settings: &mut Settings, path: &Path) -> Result<Resumed> {
 
 /// The result for people.
 fn describe(settings: &Settings, folder: &Folder, trained: &Trained, tested: &Path) -> String {
-    let Trained { outcome, facts, .. } = trained;
+    let Trained {
+        outcome,
+        facts,
+        profile,
+        ..
+    } = trained;
     let path = quoted(&folder.path.display().to_string());
     let steps = count(outcome.steps, "step");
     let head = match outcome.ending {
@@ -228,5 +236,7 @@ fn describe(settings: &Settings, folder: &Folder, trained: &Trained, tested: &Pa
         Ending::Done => format!("test it: {}\n", test_command(settings, "MODEL", tested)),
         _ => String::new(),
     };
-    format!("{head}\n{best}\n{next}")
+    let profile = profile.as_ref().map(|table| format!("\n{table}"));
+    let profile = profile.unwrap_or_default();
+    format!("{head}\n{best}\n{next}{profile}")
 }

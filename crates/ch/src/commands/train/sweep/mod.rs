@@ -4,8 +4,8 @@ mod chart;
 mod results;
 mod summary;
 
+use super::check_rows;
 use super::fit::{TrainRun, Trained};
-use super::note_short_batch;
 use crate::interrupt::stop_flag;
 use crate::output::number::count;
 use crate::output::{Console, Folder, Level, Output, OutputArgs, json_text};
@@ -50,6 +50,11 @@ struct Row {
 
 /// Runs the grid.
 pub fn run(config: &Config, sweeps: &[String], output: OutputArgs) -> Result<Output> {
+    if config.settings.profile {
+        bail!(
+            "--profile measures one training, and the runs of a sweep share the processor; leave out --profile or --sweep"
+        );
+    }
     let axes = axes(sweeps)?;
     let points = grid(&axes)?;
     let runs = points
@@ -59,7 +64,7 @@ pub fn run(config: &Config, sweeps: &[String], output: OutputArgs) -> Result<Out
     let mut console = pipeline::begin(config, output)?;
     let data = rows::open(&config.settings, true, &mut console)?;
     for settings in &runs {
-        note_short_batch(settings, &data, &mut console);
+        check_rows(settings, &data, &mut console)?;
         pipeline::open_classifier(settings, &data, &mut console)?;
     }
     let folder = Folder::create(&config.settings)?;
