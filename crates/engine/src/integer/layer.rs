@@ -4,7 +4,7 @@
 //! weights, its sums go through the stages, and only the result is written out.
 
 use super::buffer::{Buffer, Code, with_buffer};
-use super::product::{Copies, Kind, Left, Product, Sums};
+use super::product::{Copies, Kind, Left, Product, Sums, small};
 use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::rows::Rows;
@@ -74,6 +74,7 @@ impl Layer {
         };
         self.kind = Kind::of(&self.weights, x);
         let is_narrow = self.kind != Kind::I64 && result.magnitude() <= i16::MAX.into();
+        let small = small(&self.weights, x);
         let group = |group: usize| {
             let matrix = self.rows.matrix(&self.weights, group);
             let stages: Vec<Stage> = stages
@@ -84,7 +85,7 @@ impl Layer {
                 .then(|| Rescaling::of(sums, &stages, self.weights.n))
                 .flatten();
             Group {
-                product: Product::pack(matrix, self.kind.on_this_machine()),
+                product: Product::pack(matrix, self.kind, small),
                 epilogue: rescaling.map_or_else(|| Epilogue::Stages(stages), Epilogue::Rescale),
             }
         };
@@ -117,7 +118,7 @@ impl Layer {
     /// Computes the layer.
     pub fn run(&self, x: &Buffer, y: &mut Buffer, scratch: &mut Scratch) {
         match self.groups.first().map(|group| &group.product) {
-            Some(Product::U8(..)) => self.run_as::<u8>(x, y, scratch),
+            Some(Product::U8(..) | Product::Narrow(..)) => self.run_as::<u8>(x, y, scratch),
             Some(Product::I8(..)) => self.run_as::<i8>(x, y, scratch),
             Some(Product::I16(..)) => self.run_as::<i16>(x, y, scratch),
             Some(Product::I64(..)) => self.run_as::<i64>(x, y, scratch),

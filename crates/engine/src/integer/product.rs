@@ -6,12 +6,16 @@ use super::rescale::Rescaling;
 use super::rows::{Matrix, spell_out};
 use super::weights::Weights;
 use crate::ops::matmul::integer::accumulate;
-use kernels::int_gemm::{LeftOperand, LeftRows, gemm_rows, has_byte_products, pack_b};
+use kernels::int_gemm::{
+    LeftOperand, LeftRows, gemm_rows, gemm_rows_narrow, has_byte_products, narrow_chunk, pack_b,
+};
 use kernels::requantize::{LeftByte, fused_layer};
 
 /// The packed weights of a group and the initial values of its sums. The name is the type of the left operand's elements.
 pub(crate) enum Product {
     U8(Vec<i8>, Vec<i32>),
+    /// Unsigned bytes so small that words hold sums of their products, with the largest of them and of the weights.
+    Narrow(Vec<i8>, Vec<i32>, [u8; 2]),
     I8(Vec<i8>, Vec<i32>),
     I16(Vec<i16>, Vec<i32>),
     I64(Vec<i64>, Vec<i64>),
@@ -40,14 +44,6 @@ impl Kind {
         }
     }
 
-    /// The integers in which the machine computes it: words where it has no products of bytes.
-    pub fn on_this_machine(self) -> Self {
-        match self {
-            Self::U8 | Self::I8 if !has_byte_products() => Self::I16,
-            other => other,
-        }
-    }
-
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -60,15 +56,31 @@ impl Kind {
 }
 
 impl Product {
-    /// Packs the weights of a group.
-    pub fn pack(matrix: Matrix, kind: Kind) -> Self {
+    /// Packs the weights of a group in integers that the machine is fast with: words where it has no products of bytes, unless
+    /// bytes are `small` in all groups.
+    pub fn pack(matrix: Matrix, kind: Kind, small: Option<[u8; 2]>) -> Self {
+        let start = |matrix: &Matrix| narrow(&matrix.start);
         match kind {
-            Kind::U8 => Self::U8(packed(&matrix), narrow(&matrix.start)),
-            Kind::I8 => Self::I8(packed(&matrix), narrow(&matrix.start)),
-            Kind::I16 => Self::I16(packed(&matrix), narrow(&matrix.start)),
+            Kind::U8 if has_byte_products() => Self::U8(packed(&matrix), start(&matrix)),
+            Kind::I8 if has_byte_products() => Self::I8(packed(&matrix), start(&matrix)),
+            Kind::U8 => match small {
+                Some(largest) => Self::Narrow(packed(&matrix), start(&matrix), largest),
+                None => Self::I16(packed(&matrix), start(&matrix)),
+            },
+            Kind::I8 | Kind::I16 => Self::I16(packed(&matrix), start(&matrix)),
             Kind::I64 => Self::I64(matrix.codes, matrix.start),
         }
     }
+}
+
+/// The largest left operand and weight, if words hold sums of their products.
+pub(crate) fn small(weights: &Weights, x: CodeRange) -> Option<[u8; 2]> {
+    let max_weight = weights.codes.iter().map(|code| code.unsigned_abs()).max();
+    let largest = [
+        u8::try_from(x.max).ok()?,
+        u8::try_from(max_weight.unwrap_or(0)).ok()?,
+    ];
+    narrow_chunk(largest).map(|_| largest)
 }
 
 fn narrow<T: Code>(codes: &[i64]) -> Vec<T> {
@@ -93,6 +105,16 @@ fn packed<T: Code + LeftOperand>(matrix: &Matrix) -> Vec<T> {
 pub(crate) struct Sums {
     pub narrow: Vec<i32>,
     pub wide: Vec<i64>,
+}
+
+impl Sums {
+    /// Room for so many narrow sums: the target if there is one.
+    fn narrow<'a>(&'a mut self, len: usize, target: Option<&'a mut [i32]>) -> &'a mut [i32] {
+        target.unwrap_or_else(|| {
+            self.narrow.resize(len, 0);
+            &mut self.narrow
+        })
+    }
 }
 
 /// An element of a left operand.
@@ -142,11 +164,7 @@ fn narrow_sums<T: LeftOperand>(
     sums: &mut Sums,
     target: Option<&mut [i32]>,
 ) {
-    let len = rows.starts.len() * n;
-    let sums = target.unwrap_or_else(|| {
-        sums.narrow.resize(len, 0);
-        &mut sums.narrow
-    });
+    let sums = sums.narrow(rows.starts.len() * n, target);
     gemm_rows(rows, n, b, Some(start), sums, n);
 }
 
@@ -166,47 +184,78 @@ fn run_fused<A: LeftByte>(
     }
 }
 
-macro_rules! bytes {
-    ($($ty:ty, $field:ident, $variant:ident);*) => {$(
-        impl Left for $ty {
-            const GROUP: usize = <$ty as LeftOperand>::GROUP;
+impl Left for u8 {
+    const GROUP: usize = <Self as LeftOperand>::GROUP;
 
-            fn memory(copies: &mut Copies) -> &mut Vec<Self> {
-                &mut copies.$field
-            }
+    fn memory(copies: &mut Copies) -> &mut Vec<Self> {
+        &mut copies.u8
+    }
 
-            fn sums(
-                product: &Product,
-                rows: &LeftRows<Self>,
-                n: usize,
-                sums: &mut Sums,
-                target: Option<&mut [i32]>,
-            ) {
-                if let Product::$variant(b, start) = product {
-                    narrow_sums(rows, n, (b, start), sums, target);
-                }
+    fn sums(
+        product: &Product,
+        rows: &LeftRows<Self>,
+        n: usize,
+        sums: &mut Sums,
+        target: Option<&mut [i32]>,
+    ) {
+        match product {
+            Product::U8(b, start) => narrow_sums(rows, n, (b, start), sums, target),
+            Product::Narrow(b, start, largest) => {
+                let sums = sums.narrow(rows.starts.len() * n, target);
+                gemm_rows_narrow(rows, n, b, *largest, Some(start), sums, n);
             }
-
-            fn fused(
-                product: &Product,
-                rows: &LeftRows<Self>,
-                n: usize,
-                rescaling: &Rescaling,
-                first: usize,
-                y: &mut Buffer,
-            ) -> bool {
-                match product {
-                    Product::$variant(b, start) => {
-                        run_fused(rows, n, (b, start), rescaling, first, y)
-                    }
-                    _ => false,
-                }
-            }
+            _ => {}
         }
-    )*};
+    }
+
+    fn fused(
+        product: &Product,
+        rows: &LeftRows<Self>,
+        n: usize,
+        rescaling: &Rescaling,
+        first: usize,
+        y: &mut Buffer,
+    ) -> bool {
+        match product {
+            Product::U8(b, start) => run_fused(rows, n, (b, start), rescaling, first, y),
+            _ => false,
+        }
+    }
 }
 
-bytes!(u8, u8, U8; i8, i8, I8);
+impl Left for i8 {
+    const GROUP: usize = <Self as LeftOperand>::GROUP;
+
+    fn memory(copies: &mut Copies) -> &mut Vec<Self> {
+        &mut copies.i8
+    }
+
+    fn sums(
+        product: &Product,
+        rows: &LeftRows<Self>,
+        n: usize,
+        sums: &mut Sums,
+        target: Option<&mut [i32]>,
+    ) {
+        if let Product::I8(b, start) = product {
+            narrow_sums(rows, n, (b, start), sums, target);
+        }
+    }
+
+    fn fused(
+        product: &Product,
+        rows: &LeftRows<Self>,
+        n: usize,
+        rescaling: &Rescaling,
+        first: usize,
+        y: &mut Buffer,
+    ) -> bool {
+        match product {
+            Product::I8(b, start) => run_fused(rows, n, (b, start), rescaling, first, y),
+            _ => false,
+        }
+    }
+}
 
 impl Left for i16 {
     const GROUP: usize = <Self as LeftOperand>::GROUP;
