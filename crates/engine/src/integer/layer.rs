@@ -4,7 +4,7 @@
 //! weights, its sums go through the stages, and only the result is written out.
 
 use super::buffer::{Buffer, Code, with_buffer};
-use super::product::{Copies, Kind, Left, Product, Sums, small};
+use super::product::{Block, Copies, Kind, Left, Product, Sums, small};
 use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::rows::Rows;
@@ -208,34 +208,32 @@ impl Layer {
     ) {
         let Group { product, epilogue } = &self.groups[group];
         let Scratch { sums, codes, .. } = scratch;
-        let len = rows.starts.len() * columns;
+        let block = Block {
+            product,
+            rows,
+            n: columns,
+        };
         let is_whole = self.groups.len() == 1;
         match (epilogue, &mut *y) {
             (Epilogue::Stages(stages), Buffer::I32(y))
                 if stages.is_empty() && is_whole && self.kind != Kind::I64 =>
             {
-                T::sums(
-                    product,
-                    rows,
-                    columns,
-                    sums,
-                    Some(&mut y[start..start + len]),
-                );
+                T::sums(&block, sums, Some(&mut y[start..start + block.len()]));
             }
             (Epilogue::Rescale(rescaling), y) if is_whole => {
-                if !T::fused(product, rows, columns, rescaling, start, y) {
-                    T::sums(product, rows, columns, sums, None);
+                if !T::fused(&block, rescaling, start, y) {
+                    T::sums(&block, sums, None);
                     rescaling.run(&sums.narrow, start, y);
                 }
             }
             (Epilogue::Rescale(rescaling), y) => {
-                T::sums(product, rows, columns, sums, None);
-                codes.resize(len, 0);
+                T::sums(&block, sums, None);
+                codes.resize(block.len(), 0);
                 rescaling.apply(&sums.narrow, codes);
                 self.scatter(group, codes, start, y);
             }
             (Epilogue::Stages(stages), y) => {
-                T::sums(product, rows, columns, sums, None);
+                T::sums(&block, sums, None);
                 if self.kind != Kind::I64 {
                     sums.wide.clear();
                     sums.wide

@@ -117,6 +117,20 @@ impl Sums {
     }
 }
 
+/// A block of rows to multiply with the `n` columns of a product.
+pub(crate) struct Block<'a, T> {
+    pub product: &'a Product,
+    pub rows: &'a LeftRows<'a, T>,
+    pub n: usize,
+}
+
+impl<T> Block<'_, T> {
+    /// Elements of the result.
+    pub fn len(&self) -> usize {
+        self.rows.starts.len() * self.n
+    }
+}
+
 /// An element of a left operand.
 pub(crate) trait Left: Code {
     /// Elements that are read at once.
@@ -125,25 +139,12 @@ pub(crate) trait Left: Code {
     /// Its own among the memory for copies of operands.
     fn memory(copies: &mut Copies) -> &mut Vec<Self>;
 
-    /// The sums of rows with `n` columns: of 32 bits into `target` if there is one.
-    fn sums(
-        product: &Product,
-        rows: &LeftRows<Self>,
-        n: usize,
-        sums: &mut Sums,
-        target: Option<&mut [i32]>,
-    );
+    /// The sums of a block: of 32 bits into `target` if there is one.
+    fn sums(block: &Block<Self>, sums: &mut Sums, target: Option<&mut [i32]>);
 
-    /// Multiplies rows, maps the sums and writes codes from `first` on, all in registers; `false` where that is not possible
+    /// Multiplies a block, maps the sums and writes codes from `first` on, all in registers; `false` where that is not possible
     /// and nothing was done.
-    fn fused(
-        _product: &Product,
-        _rows: &LeftRows<Self>,
-        _n: usize,
-        _rescaling: &Rescaling,
-        _first: usize,
-        _y: &mut Buffer,
-    ) -> bool {
+    fn fused(_: &Block<Self>, _rescaling: &Rescaling, _first: usize, _y: &mut Buffer) -> bool {
         false
     }
 }
@@ -158,25 +159,23 @@ pub(crate) struct Copies {
 }
 
 fn narrow_sums<T: LeftOperand>(
-    rows: &LeftRows<T>,
-    n: usize,
+    block: &Block<T>,
     (b, start): (&[T::Right], &[i32]),
     sums: &mut Sums,
     target: Option<&mut [i32]>,
 ) {
-    let sums = sums.narrow(rows.starts.len() * n, target);
-    gemm_rows(rows, n, b, Some(start), sums, n);
+    let sums = sums.narrow(block.len(), target);
+    gemm_rows(block.rows, block.n, b, Some(start), sums, block.n);
 }
 
 fn run_fused<A: LeftByte>(
-    rows: &LeftRows<A>,
-    n: usize,
+    block: &Block<A>,
     (b, start): (&[i8], &[i32]),
     rescaling: &Rescaling,
     first: usize,
     y: &mut Buffer,
 ) -> bool {
-    let own = first..first + rows.starts.len() * n;
+    let (rows, n, own) = (block.rows, block.n, first..first + block.len());
     match y {
         Buffer::U8(y) => fused_layer(rows, n, b, start, rescaling.maps(), &mut y[own]),
         Buffer::I8(y) => fused_layer(rows, n, b, start, rescaling.maps(), &mut y[own]),
@@ -191,33 +190,20 @@ impl Left for u8 {
         &mut copies.u8
     }
 
-    fn sums(
-        product: &Product,
-        rows: &LeftRows<Self>,
-        n: usize,
-        sums: &mut Sums,
-        target: Option<&mut [i32]>,
-    ) {
-        match product {
-            Product::U8(b, start) => narrow_sums(rows, n, (b, start), sums, target),
+    fn sums(block: &Block<Self>, sums: &mut Sums, target: Option<&mut [i32]>) {
+        match block.product {
+            Product::U8(b, start) => narrow_sums(block, (b, start), sums, target),
             Product::Narrow(b, start, largest) => {
-                let sums = sums.narrow(rows.starts.len() * n, target);
-                gemm_rows_narrow(rows, n, b, *largest, Some(start), sums, n);
+                let (sums, n) = (sums.narrow(block.len(), target), block.n);
+                gemm_rows_narrow(block.rows, n, b, *largest, Some(start), sums, n);
             }
             _ => {}
         }
     }
 
-    fn fused(
-        product: &Product,
-        rows: &LeftRows<Self>,
-        n: usize,
-        rescaling: &Rescaling,
-        first: usize,
-        y: &mut Buffer,
-    ) -> bool {
-        match product {
-            Product::U8(b, start) => run_fused(rows, n, (b, start), rescaling, first, y),
+    fn fused(block: &Block<Self>, rescaling: &Rescaling, first: usize, y: &mut Buffer) -> bool {
+        match block.product {
+            Product::U8(b, start) => run_fused(block, (b, start), rescaling, first, y),
             _ => false,
         }
     }
@@ -230,28 +216,15 @@ impl Left for i8 {
         &mut copies.i8
     }
 
-    fn sums(
-        product: &Product,
-        rows: &LeftRows<Self>,
-        n: usize,
-        sums: &mut Sums,
-        target: Option<&mut [i32]>,
-    ) {
-        if let Product::I8(b, start) = product {
-            narrow_sums(rows, n, (b, start), sums, target);
+    fn sums(block: &Block<Self>, sums: &mut Sums, target: Option<&mut [i32]>) {
+        if let Product::I8(b, start) = block.product {
+            narrow_sums(block, (b, start), sums, target);
         }
     }
 
-    fn fused(
-        product: &Product,
-        rows: &LeftRows<Self>,
-        n: usize,
-        rescaling: &Rescaling,
-        first: usize,
-        y: &mut Buffer,
-    ) -> bool {
-        match product {
-            Product::I8(b, start) => run_fused(rows, n, (b, start), rescaling, first, y),
+    fn fused(block: &Block<Self>, rescaling: &Rescaling, first: usize, y: &mut Buffer) -> bool {
+        match block.product {
+            Product::I8(b, start) => run_fused(block, (b, start), rescaling, first, y),
             _ => false,
         }
     }
@@ -264,15 +237,9 @@ impl Left for i16 {
         &mut copies.i16
     }
 
-    fn sums(
-        product: &Product,
-        rows: &LeftRows<Self>,
-        n: usize,
-        sums: &mut Sums,
-        target: Option<&mut [i32]>,
-    ) {
-        if let Product::I16(b, start) = product {
-            narrow_sums(rows, n, (b, start), sums, target);
+    fn sums(block: &Block<Self>, sums: &mut Sums, target: Option<&mut [i32]>) {
+        if let Product::I16(b, start) = block.product {
+            narrow_sums(block, (b, start), sums, target);
         }
     }
 }
@@ -284,19 +251,15 @@ impl Left for i64 {
         &mut copies.i64
     }
 
-    fn sums(
-        product: &Product,
-        rows: &LeftRows<Self>,
-        n: usize,
-        sums: &mut Sums,
-        _target: Option<&mut [i32]>,
-    ) {
-        if let Product::I64(b, start) = product {
+    fn sums(block: &Block<Self>, sums: &mut Sums, _target: Option<&mut [i32]>) {
+        if let Product::I64(b, start) = block.product {
+            let rows = block.rows;
             let mut all = Vec::new();
             spell_out(rows, &mut all);
             sums.wide.clear();
             (0..rows.starts.len()).for_each(|_| sums.wide.extend(start));
-            accumulate(rows.runs.len() * rows.run, n, &all, b, &mut sums.wide);
+            let depth = rows.runs.len() * rows.run;
+            accumulate(depth, block.n, &all, b, &mut sums.wide);
         }
     }
 }
