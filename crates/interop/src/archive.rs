@@ -4,6 +4,7 @@ use crate::Budget;
 use crate::error::Problem;
 use std::borrow::Cow;
 use std::io::{Cursor, Read, Write};
+use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -18,7 +19,12 @@ impl<'a> Archive<'a> {
     /// Reads the directory.
     pub fn open(bytes: &'a [u8], budget: &'a Budget) -> Result<Self, Problem> {
         let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
-            Problem::part("the zip archive is cut short or damaged", error.to_string())
+            // The reader's word for a missing directory says nothing to a user.
+            let why = match error {
+                ZipError::InvalidArchive(_) => "it has no whole directory".to_owned(),
+                other => other.to_string(),
+            };
+            Problem::part("the zip archive is cut short or damaged", why)
         })?;
         Ok(Self { zip, budget })
     }
