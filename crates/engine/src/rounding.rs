@@ -232,26 +232,20 @@ impl Rounding {
         gradient: &mut [f32],
         grads: Option<&mut [f32]>,
     ) {
-        if let Some(scales) = grads {
-            self.scale_backward(state, x, gradient, scales);
-        }
-        match self {
-            Self::Fixed(format) => straight_through(format, x, shape, gradient),
-            Self::Learned(learned) => {
+        match (self, grads) {
+            (Self::Fixed(format), _) => straight_through(format, x, shape, gradient),
+            (Self::Learned(learned), Some(scales)) => {
+                for ((part, format), scale) in learned.parts(state, x.len()).zip(scales) {
+                    let (x, gradient) = (&x[part.clone()], &mut gradient[part]);
+                    let sum = scale_gradient(&format, x, gradient).unwrap_or_default();
+                    *scale = sum * std::f32::consts::LN_2 * learned.factor;
+                }
+            }
+            (Self::Learned(learned), None) => {
                 for (part, format) in learned.parts(state, x.len()) {
                     let (x, gradient) = (&x[part.clone()], &mut gradient[part]);
                     straight_through(&format, x, &[x.len()], gradient);
                 }
-            }
-        }
-    }
-
-    /// The gradient of the scales from that of the rounded values.
-    pub fn scale_backward(&self, state: &State, x: &[f32], dy: &[f32], scales: &mut [f32]) {
-        if let Self::Learned(learned) = self {
-            for ((part, format), scale) in learned.parts(state, x.len()).zip(scales) {
-                let sum = scale_gradient(&format, &x[part.clone()], &dy[part]);
-                *scale = sum * std::f32::consts::LN_2 * learned.factor;
             }
         }
     }
@@ -302,10 +296,16 @@ impl DataRounding {
         self.rounding.round(state, x, &self.shape, y);
     }
 
-    /// Makes the gradient of the rounded values that of the values themselves.
-    pub fn backward(&self, state: &State, x: &[f32], gradient: &mut [f32]) {
+    /// Makes the gradient of the rounded values that of the values themselves; that of the scales goes into `grads`.
+    pub fn backward(
+        &self,
+        state: &State,
+        x: &[f32],
+        gradient: &mut [f32],
+        grads: Option<&mut [f32]>,
+    ) {
         self.rounding
-            .backward(state, x, &self.shape, gradient, None);
+            .backward(state, x, &self.shape, gradient, grads);
     }
 }
 

@@ -137,6 +137,13 @@ impl Wires {
     }
 }
 
+/// Several buffers of an arena at once. The planner never gives a step overlapping buffers.
+pub(crate) fn split<const N: usize>(arena: &mut [f32], spans: [Span; N]) -> [&mut [f32]; N] {
+    arena
+        .get_disjoint_mut(spans)
+        .expect("the planner gives a step disjoint buffers inside the arena")
+}
+
 /// The memory that a shard's steps work on.
 pub(crate) struct Memory<'a> {
     /// Values, gradients, saved and working memory of this shard.
@@ -154,11 +161,9 @@ pub(crate) struct Memory<'a> {
 }
 
 impl Memory<'_> {
-    /// Several buffers at once. The planner never gives a step overlapping buffers.
+    /// Several buffers at once.
     pub fn split<const N: usize>(&mut self, spans: [Span; N]) -> [&mut [f32]; N] {
-        self.arena
-            .get_disjoint_mut(spans)
-            .expect("the planner gives a step disjoint buffers inside the arena")
+        split(self.arena, spans)
     }
 
     /// Ends the writing of a gradient to [`Wires::grad_target`]: adds it where another step has contributed already.

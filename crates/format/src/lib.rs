@@ -116,6 +116,27 @@ impl Format {
         with_format!(self, format => ArrayFormat::straight_through(format, x, shape, grad));
     }
 
+    /// Zeroes the gradient where rounding `x` saturates, and returns the gradient of the logarithm of the step between two
+    /// codes: rounding is passed straight through. Nothing is done to a format without one step for all.
+    ///
+    /// # Panics
+    /// If `x` and `grad` are not of the same length.
+    #[inline(always)]
+    pub fn scale_gradient(&self, x: &[f32], grad: &mut [f32]) -> Option<f32> {
+        number_format::check_lengths(&[x.len()], x.len(), grad.len());
+        match self {
+            Self::Integer(format) => {
+                let rule = format.element(Scale::One).rule();
+                Some(round::scale_gradient(&rule, x, grad))
+            }
+            Self::Affine(format) => {
+                let rule = format.element(Scale::One).rule();
+                Some(round::scale_gradient(&rule, x, grad))
+            }
+            _ => None,
+        }
+    }
+
     /// The codes of the rounded array. NaN has no code and becomes 0.
     ///
     /// # Panics

@@ -8,10 +8,6 @@ const ROUND: f32 = 12_582_912.0;
 /// The same for `f64` and |x| < 2^51.
 const ROUND_WIDE: f64 = 6_755_399_441_055_744.0;
 
-/// Elements at a time, and sums side by side, of [`scale_gradient`].
-const CHUNK: usize = 256;
-const LANES: usize = 16;
-
 versions! {
     /// [`Format::quantize`]: writes the nearest values of the format to `y`.
     pub fn quantize(f: &Format, x: &[f32], shape: &[usize], y: &mut [f32]) {
@@ -23,24 +19,9 @@ versions! {
         f.straight_through(x, shape, grad);
     }
 
-    /// The sum of `dy`·(y − x) where rounding `x` to y does not saturate, and of `dy`·y where it does: the gradient of the
-    /// logarithm of the scale, with rounding passed straight through. For a format that rounds every element by itself.
-    pub fn scale_gradient(f: &Format, x: &[f32], dy: &[f32]) -> f32 {
-        let (mut y, mut inside) = ([0.0; CHUNK], [0.0; CHUNK]);
-        let mut sums = [0.0; LANES];
-        for (x, dy) in x.chunks(CHUNK).zip(dy.chunks(CHUNK)) {
-            let (y, inside) = (&mut y[..x.len()], &mut inside[..x.len()]);
-            inside.copy_from_slice(x);
-            f.quantize(x, &[x.len()], y);
-            f.straight_through(x, &[x.len()], inside);
-            let parts = y.chunks(LANES).zip(inside.chunks(LANES)).zip(dy.chunks(LANES));
-            for ((y, inside), dy) in parts {
-                for (((sum, y), inside), dy) in sums.iter_mut().zip(y).zip(inside).zip(dy) {
-                    *sum += dy * (y - inside);
-                }
-            }
-        }
-        sums.iter().sum()
+    /// [`Format::scale_gradient`]: as [`straight_through`], and returns the gradient of the logarithm of the step.
+    pub fn scale_gradient(f: &Format, x: &[f32], grad: &mut [f32]) -> Option<f32> {
+        f.scale_gradient(x, grad)
     }
 
     /// The codes of a signed fixed point of up to 8 bits; NaN becomes 0.
@@ -245,7 +226,11 @@ mod tests {
             let h = 1e-4;
             let want = (smooth(h) - smooth(-h)) / (2.0 * h) / std::f64::consts::LN_2;
             on_every_isa(|isa| {
-                let got = f64::from(scale_gradient(&Format::parse(spec).unwrap(), &x, &dy));
+                let format = Format::parse(spec).unwrap();
+                let (mut grad, mut masked) = (dy.clone(), dy.clone());
+                let got = f64::from(scale_gradient(&format, &x, &mut grad).unwrap());
+                straight_through(&format, &x, &[x.len()], &mut masked);
+                assert_eq!(grad, masked, "{isa:?} {spec}");
                 assert!(
                     (got - want).abs() < 1e-3 * want.abs().max(1.0),
                     "{isa:?} {spec}: {got} {want}"

@@ -212,7 +212,7 @@ impl Linear {
         let state = memory.state;
         let [x, dy, dx] = memory.split([wires.x(0), wires.dy(), target]);
         gemm(m, n, k, dy, n, 1, weight, k, dx, k, Init::Zero);
-        format.backward(state, x, dx);
+        format.backward(state, x, dx, None);
         memory.commit_grad(wires, 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Rounding to a number format, with a straight-through gradient: what a format on a port means.
 
 use crate::rounding::DataRounding;
-use crate::step::{Memory, Step, Wires};
+use crate::step::{Memory, Step, Wires, split};
 
 /// Rounds a value to a format.
 pub(crate) struct Quantize(pub DataRounding);
@@ -14,17 +14,21 @@ impl Step for Quantize {
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
-        let state = memory.state;
-        if let Some(scales) = memory.grads.get_mut(self.0.rounding.scales()) {
-            let [x, dy] = [wires.x(0), wires.dy()].map(|span| &memory.arena[span]);
-            self.0.rounding.scale_backward(state, x, dy, scales);
-        }
+        let Memory {
+            arena,
+            grads,
+            state,
+            ..
+        } = memory;
+        let scales = grads.get_mut(self.0.rounding.scales());
         let Some(target) = wires.grad_target(0) else {
-            return;
+            // Only the scales want a gradient; nobody reads that of the values afterwards.
+            let [x, dy] = split(arena, [wires.x(0), wires.dy()]);
+            return self.0.backward(state, x, dy, scales);
         };
-        let [x, dy, dx] = memory.split([wires.x(0), wires.dy(), target]);
+        let [x, dy, dx] = split(arena, [wires.x(0), wires.dy(), target]);
         dx.copy_from_slice(dy);
-        self.0.backward(state, x, dx);
+        self.0.backward(state, x, dx, scales);
         memory.commit_grad(wires, 0);
     }
 

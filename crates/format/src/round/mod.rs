@@ -54,6 +54,36 @@ pub(crate) trait RoundingRule: Copy {
     }
 }
 
+/// Sums side by side in [`scale_gradient`].
+const LANES: usize = 16;
+
+/// Zeroes the gradient where rounding `x` to y saturates. Returns the sum of gradient·(y − x) where it does not and of
+/// gradient·y where it does: the gradient of the logarithm of the step, with rounding passed straight through.
+#[inline(always)]
+pub(crate) fn scale_gradient<R: RoundingRule>(rule: &R, x: &[f32], grad: &mut [f32]) -> f32 {
+    let mut sums = [0.0; LANES];
+    let (lo, hi) = rule.pass();
+    let columns = rule.columns();
+    let mut rounded = [0.0; LANES];
+    for (x, grad) in x.chunks(LANES).zip(grad.chunks_mut(LANES)) {
+        let y = &mut rounded[..x.len()];
+        match columns {
+            Some(columns) => {
+                for (y, &x) in y.iter_mut().zip(x) {
+                    *y = R::round_by(columns, x);
+                }
+            }
+            None => rule.round(x, y),
+        }
+        for (((sum, y), &x), grad) in sums.iter_mut().zip(&*y).zip(x).zip(grad) {
+            let saturates = x < lo || x > hi;
+            *sum += *grad * (y - if saturates { 0.0 } else { x });
+            *grad = if saturates { 0.0 } else { *grad };
+        }
+    }
+    sums.iter().sum()
+}
+
 /// `x` between two bounds that are not NaN; NaN stays. Unlike [`f32::clamp`] it has no branch for wrong bounds.
 #[inline(always)]
 pub(crate) fn clamped(x: f32, lo: f32, hi: f32) -> f32 {
