@@ -128,6 +128,19 @@ weight_width = [4, 8]\nweight_frac_width = [1, 2]\n",
     }
 
     #[test]
+    fn fields_that_make_no_format_cost_their_width() {
+        // Three bits cannot hold a sign and an exponent of four.
+        let costs = costs_of(
+            "name = \"minifloat_ieee\"\nweight_width = [3, 8]\nweight_exponent_width = [4, 1]\n",
+        );
+        assert_eq!(costs[0], ("weight_width".to_owned(), vec![0.0, 5.0]));
+        assert_eq!(
+            costs[1],
+            ("weight_exponent_width".to_owned(), vec![0.0, 0.0])
+        );
+    }
+
+    #[test]
     fn what_is_bypassed_is_float() {
         let costs = costs_of("name = \"integer\"\nbypass = [false, true]\nweight_width = [4, 8]\n");
         let bypass = costs.iter().find(|(name, _)| name == "bypass");
