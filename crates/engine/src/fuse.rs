@@ -1,6 +1,8 @@
 //! Fusion: the choice of neighbouring nodes that become one step.
 //!
 //! * `relu` after a batch norm, linear or convolution that nothing else reads is done by that step in place.
+//! * A maximum over windows of such a relu comes first, and the relu is done to the few that are left. Gradients are the
+//!   same: they reach the largest element of a window, where it is positive.
 //! * `relu6` after a convolution, in evaluation without gradients, likewise.
 //! * A linear or convolution under a batch norm in training needs no bias: the norm subtracts it again. Its gradient
 //!   is zero, and the running mean takes it into account.
@@ -73,6 +75,12 @@ pub(crate) fn fuse(verified: &Verified, options: &PlanOptions) -> Vec<Fusion> {
                 let maker = plan[input.node.index()].made_by.unwrap_or(input.node);
                 plan[maker.index()].relu = true;
                 plan[id.index()].made_by = Some(maker);
+            }
+            Op::MaxPool1d(_) | Op::MaxPool2d(_) if matches!(before.op, Op::Relu(_)) => {
+                if let Some(maker) = plan[input.node.index()].made_by {
+                    plan[maker.index()].relu = false;
+                    plan[id.index()].relu = true;
+                }
             }
             Op::Relu6(_) if !options.gradients.any() => {
                 let maker = plan[input.node.index()].made_by.unwrap_or(input.node);

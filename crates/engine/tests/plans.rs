@@ -151,6 +151,45 @@ fn fused_plans_give_the_same_results() {
 }
 
 #[test]
+fn a_relu_behind_a_maximum_gives_the_bits_of_one_before_it() {
+    for window in [
+        "kernel_size = 2",
+        "kernel_size = 3, stride = 2, padding = 1",
+    ] {
+        let graph = graph(&format!(
+            "graph \"g\" {{ x: f32[N, 1, 8, 8] = placeholder
+             c = conv2d(x) {{ target = \"c\", in_channels = 1, out_channels = 3, kernel_size = 3, padding = 1 }}
+             r = relu(c)
+             p = max_pool2d(r) {{ {window} }}
+             f = flatten(p) {{ start_dim = 1 }}
+             l = linear(f) {{ target = \"l\", in_features = 48, out_features = 10 }}
+             return l }}"
+        ));
+        let verified = verify(&graph).unwrap();
+        // Equal pixels side by side: windows have equal largest elements, and some have nothing positive.
+        let mut x: Vec<f32> = normals(4 * 64, "x").iter().map(|x| x.round()).collect();
+        x[..24].fill(-1.0);
+        x[100..116].fill(0.0);
+        let run = |fuse: bool| {
+            let mut state = State::new(&verified).unwrap();
+            let options = PlanOptions {
+                fuse,
+                ..PlanOptions::train(4)
+            };
+            let mut plan = compile(&verified, &state, options).unwrap();
+            let pool = Pool::new(1);
+            plan.forward(&mut state, &[Input::F32(&x)], &pool).unwrap();
+            plan.cross_entropy(&labels(4), &pool).unwrap();
+            plan.backward(&state, &pool).unwrap();
+            let numbers = plan.output(0).into_iter();
+            let numbers = numbers.chain(plan.gradients().to_vec());
+            numbers.map(f32::to_bits).collect::<Vec<u32>>()
+        };
+        assert_eq!(run(true), run(false), "{window}");
+    }
+}
+
+#[test]
 fn evaluation_reuses_memory() {
     let graph = graph(PICTURES);
     let verified = verify(&graph).unwrap();

@@ -1,6 +1,7 @@
 //! Pools over one or two axes; one axis is a picture of height one.
 
 use super::Site;
+use super::activation::{clamp_in_place, mask_by_relu};
 use crate::order::Order;
 use crate::step::{Memory, Step, Wires};
 use ir::ops::Window;
@@ -25,6 +26,8 @@ pub(crate) fn average(counts_padding: bool) -> Kind {
 pub(crate) struct WindowPool {
     kind: Kind,
     shape: PoolShape,
+    /// The result ends with a relu.
+    relu: bool,
 }
 
 pub(crate) fn window_pool<const K: usize>(
@@ -42,7 +45,11 @@ pub(crate) fn window_pool<const K: usize>(
         padding: two(&window.padding, 0),
         dilation: two(&window.dilation, 1),
     };
-    WindowPool { kind, shape }
+    WindowPool {
+        kind,
+        shape,
+        relu: site.fusion.relu,
+    }
 }
 
 /// Planes, channels of a pixel and size of a picture whose last `spatial` axes are space.
@@ -74,12 +81,18 @@ impl Step for WindowPool {
                 kernel::avg_pool_forward(&self.shape, counts_padding, x, y);
             }
         }
+        if self.relu {
+            clamp_in_place(y, 0.0, f32::INFINITY);
+        }
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
         let Some(target) = wires.grad_target(0) else {
             return;
         };
+        if self.relu {
+            mask_by_relu(wires, memory);
+        }
         let [x, y, dy, dx] = memory.split([wires.x(0), wires.y(), wires.dy(), target]);
         match self.kind {
             Kind::Max => kernel::max_pool_backward(&self.shape, x, y, dy, dx),

@@ -161,3 +161,21 @@ fn items(item: &Item) -> &[Item] {
         _ => std::slice::from_ref(item),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_space_of_channels_is_known_by_the_sides_it_names() {
+        let names = |text: &str| {
+            let table = config::Table::parse(text).unwrap_or_else(|problem| panic!("{problem:?}"));
+            names_sides(&Value::Table(table))
+        };
+        assert!(names("[a.config]\nname = \"output_only\""));
+        assert!(names("[a.config]\nname = [\"NA\", \"input_only\"]"));
+        assert!(!names("[a.config]\nname = \"NA\""));
+        assert!(!names("[a.config]\nname = [\"integer\", \"NA\"]"));
+        assert!(!names("[a.config]\nword = \"both\""));
+    }
+}
