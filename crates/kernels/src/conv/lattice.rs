@@ -95,11 +95,18 @@ impl Lattice {
     /// The offsets of window elements `from..from + table.len()` of a group's channels.
     pub(super) fn offsets(&self, s: &ConvShape, from: usize, table: &mut [u32]) {
         let [kh, kw] = s.kernel;
-        for (i, offset) in table.iter_mut().enumerate() {
-            let p = from + i;
-            let (channel, ky, kx) = (p / (kh * kw), p / kw % kh, p % kw);
-            *offset = (channel * self.channel_stride + ky * self.row_stride + kx * self.col_stride)
-                as u32;
+        let (mut ky, mut kx) = (from / kw % kh, from % kw);
+        let mut channel = from / (kh * kw) * self.channel_stride;
+        for offset in table {
+            *offset = (channel + ky * self.row_stride + kx * self.col_stride) as u32;
+            // Counted, not divided: a table is made for every image.
+            kx += 1;
+            if kx == kw {
+                (kx, ky) = (0, ky + 1);
+            }
+            if ky == kh {
+                (ky, channel) = (0, channel + self.channel_stride);
+            }
         }
     }
 
