@@ -73,7 +73,7 @@ vector_versions! {
             let rest = outputs - i;
             let d = Dots { dy: d.dy.add(i * d.n), dw: d.dw.add(i * d.lddw), ..d };
             i += match rest {
-                6 if V::LANES == 16 => row_of_tiles::<V, 6>(d, windows),
+                6 if V::LANES >= 8 => row_of_tiles::<V, 6>(d, windows),
                 4.. => row_of_tiles::<V, 4>(d, windows),
                 2.. => row_of_tiles::<V, 2>(d, windows),
                 _ => row_of_tiles::<V, 1>(d, windows),
@@ -97,7 +97,7 @@ unsafe fn row_of_tiles<V: Vector, const MO: usize>(d: Dots, windows: usize) -> u
             };
             p += match windows - p {
                 4.. if V::LANES == 16 => tile::<V, MO, 4>(d),
-                3.. if V::LANES == 8 => tile::<V, MO, 3>(d),
+                3.. if V::LANES == 8 && MO <= 4 => tile::<V, MO, 3>(d),
                 2.. => tile::<V, MO, 2>(d),
                 _ => tile::<V, MO, 1>(d),
             };
@@ -113,7 +113,7 @@ unsafe fn tile<V: Vector, const MO: usize, const NP: usize>(d: Dots) -> usize {
     unsafe {
         let mut acc = [[V::splat(0.0); NP]; MO];
         let whole = d.n / V::LANES * V::LANES;
-        let (full, tail) = (V::mask(V::LANES), V::mask(d.n - whole));
+        let tail = V::mask(d.n - whole);
         for image in 0..d.images {
             let dy = d.dy.add(image * d.dy_image);
             let x = d.x.add(image * d.x_image);
@@ -123,11 +123,11 @@ unsafe fn tile<V: Vector, const MO: usize, const NP: usize>(d: Dots) -> usize {
             }
             let mut j = 0;
             while j < whole {
-                step::<V, MO, NP>(&mut acc, dy.add(j), d.n, &starts, j, full);
+                step::<V, MO, NP>(&mut acc, dy.add(j), d.n, &starts, j, None);
                 j += V::LANES;
             }
             if whole < d.n {
-                step::<V, MO, NP>(&mut acc, dy.add(whole), d.n, &starts, whole, tail);
+                step::<V, MO, NP>(&mut acc, dy.add(whole), d.n, &starts, whole, Some(tail));
             }
         }
         for (i, acc) in acc.iter().enumerate() {
@@ -146,16 +146,20 @@ unsafe fn step<V: Vector, const MO: usize, const NP: usize>(
     n: usize,
     starts: &[*const f32; NP],
     j: usize,
-    mask: V::Mask,
+    tail: Option<V::Mask>,
 ) {
     // SAFETY: as in the tile.
     unsafe {
+        let load = |at: *const f32| match tail {
+            Some(mask) => V::load_masked(at, mask),
+            None => V::load(at),
+        };
         let mut x = [V::splat(0.0); NP];
         for (x, start) in x.iter_mut().zip(starts) {
-            *x = V::load_masked(start.add(j), mask);
+            *x = load(start.add(j));
         }
         for (i, acc) in acc.iter_mut().enumerate() {
-            let dy = V::load_masked(dy.add(i * n), mask);
+            let dy = load(dy.add(i * n));
             for (acc, &x) in acc.iter_mut().zip(&x) {
                 *acc = dy.fma(x, *acc);
             }

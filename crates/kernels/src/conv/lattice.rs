@@ -18,8 +18,35 @@ pub(super) struct Lattice {
     pub(super) pitch: usize,
     /// Floats of the prepared source; zero when the image serves as it is.
     pub(super) source_len: usize,
-    /// True when the source is the padded image, false when it is spelled-out columns.
-    padded: bool,
+    kind: SourceKind,
+    /// The offsets of the first window elements: all of them, for most convolutions.
+    first_offsets: [u32; K_BLOCK],
+}
+
+/// The copy of an image that windows are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SourceKind {
+    /// The image with its padding, or the image itself.
+    Padded,
+    /// For every column of the window, the padded image from there on, as wide as the output: no column is dropped.
+    Shifted,
+    /// Every element of the window for every output.
+    Columns,
+}
+
+/// True when copying the image once for every column of the window costs less than the columns that are computed and dropped
+/// without it, in steps of a vector of eight.
+fn favors_shifts(s: &ConvShape, [h, w]: [usize; 2]) -> bool {
+    const VECTOR: usize = 8;
+    let [oh, ow] = s.output();
+    if oh <= 1 || ow == w {
+        return false;
+    }
+    let copied = 2 * s.in_channels * s.kernel[1] * h * ow.div_ceil(VECTOR);
+    let dropped = (oh - 1) * (w - ow);
+    let products = dropped * s.weight_len() / (2 * VECTOR);
+    let moved = 2 * s.out_channels * oh * ow.div_ceil(VECTOR);
+    copied < products + moved
 }
 
 impl Lattice {
@@ -34,10 +61,25 @@ impl Lattice {
                 n,
                 pitch: ow,
                 source_len: s.in_channels * s.window() * n,
-                padded: false,
-            };
+                kind: SourceKind::Columns,
+                first_offsets: [0; K_BLOCK],
+            }
+            .with_offsets(s);
         }
         let [h, w] = [0, 1].map(|i| s.input[i] + 2 * s.padding[i]);
+        if favors_shifts(s, [h, w]) {
+            return Self {
+                channel_stride: s.kernel[1] * h * ow,
+                row_stride: s.dilation[0] * ow,
+                col_stride: h * ow,
+                n: oh * ow,
+                pitch: ow,
+                source_len: s.in_channels * s.kernel[1] * h * ow,
+                kind: SourceKind::Shifted,
+                first_offsets: [0; K_BLOCK],
+            }
+            .with_offsets(s);
+        }
         Self {
             channel_stride: h * w,
             row_stride: s.dilation[0] * w,
@@ -49,9 +91,19 @@ impl Lattice {
             } else {
                 s.in_channels * h * w
             },
-            padded: true,
+            kind: SourceKind::Padded,
+            first_offsets: [0; K_BLOCK],
         }
         .joined(oh, ow)
+        .with_offsets(s)
+    }
+
+    fn with_offsets(mut self, s: &ConvShape) -> Self {
+        let count = K_BLOCK.min(s.group_inputs() * s.window());
+        let mut table = self.first_offsets;
+        self.offsets(s, 0, &mut table[..count]);
+        self.first_offsets = table;
+        self
     }
 
     /// A single output row, or rows without gaps, need no dropping of columns.
@@ -76,19 +128,36 @@ impl Lattice {
     /// Prepares an image for [`Lattice::product`].
     pub(super) fn fill_source(&self, s: &ConvShape, image: &[f32], source: &mut [f32]) {
         let source = &mut source[..self.source_len];
-        if !self.padded {
+        if self.kind == SourceKind::Columns {
             columns::spell_out(s, image, source);
             return;
         }
-        source.fill(0.0);
         let [h, w] = s.input;
-        let width = w + 2 * s.padding[1];
-        let first = s.padding[0] * width + s.padding[1];
-        for (plane, padded) in image
+        let (width, shifts) = match self.kind {
+            SourceKind::Shifted => (self.pitch, s.kernel[1]),
+            _ => (w + 2 * s.padding[1], 1),
+        };
+        if s.padding != [0, 0] {
+            source.fill(0.0);
+        }
+        for (plane, copies) in image
             .chunks_exact((h * w).max(1))
             .zip(source.chunks_exact_mut(self.channel_stride))
         {
-            move_rows::<COPY>(h, w, plane, w, &mut padded[first..], width);
+            let copies = copies.chunks_exact_mut(self.channel_stride / shifts);
+            for (shift, copy) in copies.enumerate() {
+                // Column x of the copy is column x + shift − padding of the image.
+                let shift = shift * s.dilation[1];
+                let (from, to) = (
+                    shift.saturating_sub(s.padding[1]),
+                    s.padding[1].saturating_sub(shift),
+                );
+                let len = w.saturating_sub(from).min(width.saturating_sub(to));
+                if len > 0 {
+                    let first = s.padding[0] * width + to;
+                    move_rows::<COPY>(h, len, &plane[from..], w, &mut copy[first..], width);
+                }
+            }
         }
     }
 
@@ -99,7 +168,6 @@ impl Lattice {
         let mut channel = from / (kh * kw) * self.channel_stride;
         for offset in table {
             *offset = (channel + ky * self.row_stride + kx * self.col_stride) as u32;
-            // Counted, not divided: a table is made for every image.
             kx += 1;
             if kx == kw {
                 (kx, ky) = (0, ky + 1);
@@ -133,8 +201,12 @@ impl Lattice {
             let mut from = 0;
             loop {
                 let k = K_BLOCK.min(window - from);
-                let table = &mut table[..k];
-                self.offsets(s, from, table);
+                let table = if from == 0 {
+                    &self.first_offsets[..k]
+                } else {
+                    self.offsets(s, from, &mut table[..k]);
+                    &table[..k]
+                };
                 let reach = table.last().map_or(0, |&last| last as usize + self.n);
                 assert!(
                     source.len() >= reach,

@@ -268,11 +268,18 @@ pub fn conv_backward_weight(
     }
 }
 
-/// Images of the weight gradient that share one set of accumulators, and their scratch: as many as stay in cache.
+/// Images of the weight gradient that share one set of accumulators, and their scratch: as many as stay in the first-level
+/// cache, and twice as many where sums are so short that adding up the lanes of accumulators costs more.
 fn weight_gradient_images(s: &ConvShape, lattice: &Lattice) -> (usize, usize) {
-    const CACHED: usize = 16 * 1024;
+    const CACHED: usize = 8 * 1024;
+    const SHORT: usize = 256;
+    let cached = if lattice.n < SHORT {
+        2 * CACHED
+    } else {
+        CACHED
+    };
     let per_image = lattice.source_len + lattice.grid_len(s.out_channels);
-    let images = (CACHED / per_image.max(1)).clamp(1, s.batch.clamp(1, 64));
+    let images = (cached / per_image.max(1)).clamp(1, s.batch.clamp(1, 64));
     (images, per_image)
 }
 

@@ -64,7 +64,8 @@ fn check(s: &ConvShape) {
         let mut scratch = vec![f32::NAN; s.scratch_len()];
         let (mut got, mut got_bias) = (vec![9.0; w.len()], vec![9.0; s.out_channels]);
         conv_backward_weight(s, &x, &dy, &mut got, Some(&mut got_bias), &mut scratch);
-        assert_close(&got, &dw, 1e-5, &what("dw"));
+        // Long sums, in an order of their own.
+        assert_close(&got, &dw, 3e-5, &what("dw"));
         assert_close(&got_bias, &db, 1e-5, &what("db"));
     });
 }

@@ -204,3 +204,48 @@ fn unit(space: &Space, parameters: Vec<usize>, max_options: usize, draws: Draws)
     (unit.anchors, unit.options) = listing.fill(draws);
     unit
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn single_unit(choices: Distribution) -> Unit {
+        let space = Space::new(vec![Parameter::new("p", choices)]).expect("a space");
+        let mut units = units(&space, 64, Random::new(1, "units"));
+        assert_eq!(units.len(), 1);
+        units.remove(0)
+    }
+
+    #[test]
+    fn a_step_leads_to_the_next_number_in_order() {
+        let unit = single_unit(Distribution::categorical([8_i64, 2, 4]));
+        let from = |index: usize, is_up: bool| {
+            let choice = vec![Some(Coordinate::Choice(index))];
+            let stepped = unit.stepped(&choice, 0, is_up)?;
+            stepped[0].map(|coordinate| unit.axes[0].as_ref().map(|axis| axis.number(coordinate)))
+        };
+        assert_eq!(from(1, true), Some(Some(4.0)), "up from 2");
+        assert_eq!(from(2, true), Some(Some(8.0)), "up from 4");
+        assert_eq!(from(0, true), None, "8 is the largest");
+        assert_eq!(from(0, false), Some(Some(4.0)), "down from 8");
+        assert_eq!(from(1, false), None, "2 is the smallest");
+    }
+
+    #[test]
+    fn of_many_words_some_are_listed_that_all_differ() {
+        let words = (0..40).map(|k| format!("word {k}"));
+        let unit = single_unit(Distribution::categorical(words));
+        let mut listed: Vec<usize> = unit
+            .anchors
+            .iter()
+            .filter_map(|anchor| match anchor[0] {
+                Some(Coordinate::Choice(index)) => Some(index),
+                _ => None,
+            })
+            .collect();
+        listed.dedup();
+        assert_eq!(listed.len(), 16, "{listed:?}");
+        let steps = listed.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(steps.clone().all(|step| step == 2), "{listed:?}");
+    }
+}
