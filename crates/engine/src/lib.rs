@@ -33,6 +33,7 @@ mod shard;
 mod sharding;
 mod state;
 mod step;
+mod working_memory;
 
 pub use error::EngineError;
 pub use input::{Input, gather};

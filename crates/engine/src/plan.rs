@@ -5,12 +5,14 @@ use crate::EngineError;
 use crate::input::{Input, InputInfo, input_infos};
 use crate::lower::lower;
 use crate::memory;
-use crate::options::PlanOptions;
+use crate::options::{Mode, PlanOptions};
 use crate::profile::{Part, Profiler};
 use crate::segments::Segments;
 use crate::shard::{Context, Pass, Program, Shard};
 use crate::sharding::shard_rows;
 use crate::state::State;
+use crate::step::{Step, Wires};
+use crate::working_memory::SharedArenas;
 use ir::Verified;
 use kernels::threads::Pool;
 use random::Random;
@@ -18,6 +20,9 @@ use std::sync::Arc;
 
 /// Gradients that one thread adds up at a time: they stay in its cache.
 const PART: usize = 32 * 1024;
+
+/// Elements of arenas that stay in a core's cache.
+const CACHED: usize = 128 * 1024;
 
 /// Loss and number of right answers of one batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +60,7 @@ pub struct Plan {
     options: PlanOptions,
     inputs: Vec<InputInfo>,
     shards: Vec<Shard>,
+    elements: usize,
     segments: Segments,
     prepared: Vec<f32>,
     prepared_for: u64,
@@ -84,27 +90,34 @@ pub(crate) fn compile_shards(
 ) -> Result<Plan, EngineError> {
     options.check_ports(verified)?;
     let mut programs: Vec<Arc<Program>> = Vec::new();
-    let mut shards = Vec::new();
+    for &rows in shard_rows {
+        let known = programs.iter().find(|program| program.rows == rows);
+        let program = match known {
+            Some(program) => Arc::clone(program),
+            None => Arc::new(lower(verified, &options, state, rows)?),
+        };
+        programs.push(program);
+    }
+    let arenas = shares_arenas(&options, &programs).then(SharedArenas::default);
+    memory::check(
+        verified,
+        options.rows,
+        elements(&programs, arenas.is_some()),
+    )?;
     let trained = if options.gradients.parameters {
         state.trained_len()
     } else {
         0
     };
+    let mut shards = Vec::new();
     let mut first_row = 0;
-    let mut elements = 0_usize;
-    for &rows in shard_rows {
-        let known = programs
-            .iter()
-            .find(|program| program.rows == rows)
-            .cloned();
-        let program = match known {
-            Some(program) => program,
-            None => Arc::new(lower(verified, &options, state, rows)?),
-        };
-        programs.push(Arc::clone(&program));
-        elements = elements.saturating_add(program.arena_len);
-        memory::check(verified, options.rows, elements)?;
-        shards.push(Shard::new(program, first_row, trained));
+    for program in &programs {
+        let program = Arc::clone(program);
+        let rows = program.rows;
+        shards.push(match &arenas {
+            Some(arenas) => Shard::sharing(program, first_row, arenas.clone()),
+            None => Shard::new(program, first_row, trained),
+        });
         first_row += rows;
     }
     let program = &programs[0];
@@ -115,9 +128,34 @@ pub(crate) fn compile_shards(
         prepared_for: 0,
         noise: Random::new(0, "dropout"),
         stores_inputs: options.stores_inputs(verified),
+        elements: elements(&programs, arenas.is_some()),
         shards,
         options,
     })
+}
+
+/// True when shards lend each other one arena: in a forward pass of which only the results are read, where the arenas of all
+/// would not stay in the cache together.
+fn shares_arenas(options: &PlanOptions, programs: &[Arc<Program>]) -> bool {
+    let runs_through = |(step, _): &(Box<dyn Step>, Wires)| step.whole_batch().is_none();
+    let is_forward = options.mode == Mode::Eval
+        && !options.gradients.any()
+        && programs[0].steps.iter().all(runs_through);
+    let all: usize = programs.iter().map(|program| program.arena_len).sum();
+    is_forward && options.observe.is_empty() && programs.len() > 1 && all >= CACHED
+}
+
+/// Elements of the memory of all shards, run by one thread.
+fn elements(programs: &[Arc<Program>], share: bool) -> usize {
+    let lens = programs.iter().map(|program| program.arena_len);
+    if share {
+        let kept = programs.iter().map(|program| program.kept_len());
+        return lens
+            .max()
+            .unwrap_or(0)
+            .saturating_add(kept.fold(0, usize::saturating_add));
+    }
+    lens.fold(0, usize::saturating_add)
 }
 
 impl Plan {
@@ -126,12 +164,9 @@ impl Plan {
         &self.options
     }
 
-    /// Elements of all arenas: what the plan holds in memory besides parameters.
+    /// Elements that the plan holds in memory besides parameters when one thread runs it.
     pub fn arena_len(&self) -> usize {
-        self.shards
-            .iter()
-            .map(|shard| shard.program.arena_len)
-            .sum()
+        self.elements
     }
 
     /// The number of shards the batch is cut into.
@@ -250,8 +285,7 @@ impl Plan {
             shard.loss = if let Some((logits, grad)) = shard.output_with_grad(0) {
                 kernels::softmax::cross_entropy(classes, logits, own, Some(grad), scale)
             } else {
-                let span = shard.program.outputs[0].value.clone();
-                kernels::softmax::cross_entropy(classes, shard.values(&span), own, None, scale)
+                kernels::softmax::cross_entropy(classes, shard.output(0), own, None, scale)
             };
         });
         let (loss, correct) = self
@@ -301,7 +335,7 @@ impl Plan {
     /// Calls `read` with every part of result `k`, in row order.
     pub fn for_each_output(&self, k: usize, mut read: impl FnMut(&[f32])) {
         for shard in &self.shards {
-            read(shard.values(&shard.program.outputs[k].value));
+            read(shard.output(k));
         }
     }
 
@@ -376,9 +410,8 @@ impl Plan {
             self.inputs[k].check(input, self.options.rows)?;
             let width = self.inputs[k].width(self.options.rows);
             for shard in &mut self.shards {
-                let span = shard.program.inputs[k].clone();
                 let first = shard.first_row;
-                input.copy_to(first, width, shard.values_mut(&span));
+                input.copy_to(first, width, shard.input_mut(k));
             }
         }
         Ok(())

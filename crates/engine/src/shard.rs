@@ -1,9 +1,11 @@
-//! A shard: the part of a batch that one thread works on at a time, with its own program and memory.
+//! A shard: the part of a batch that one thread works on at a time, with its own program, and memory of its own or shared
+//! with others.
 
-use crate::arena::{ALIGNMENT, Span};
+use crate::arena::Span;
 use crate::profile::StepTime;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
+use crate::working_memory::{Arena, SharedArenas};
 use ir::NodeId;
 use random::Random;
 use std::sync::Arc;
@@ -38,9 +40,7 @@ pub(crate) struct OutputWire {
 pub(crate) struct Shard {
     pub program: Arc<Program>,
     pub first_row: usize,
-    memory: Vec<f32>,
-    /// The start of the arena in `memory`, so that buffers lie on cache lines.
-    start: usize,
+    memory: ShardMemory,
     /// Gradients of the parameters over this shard's rows.
     pub grads: Vec<f32>,
     /// Sum of the losses and number of right answers, of the last loss computed.
@@ -49,19 +49,55 @@ pub(crate) struct Shard {
     pub times: Vec<StepTime>,
 }
 
+/// The memory that a shard runs in.
+enum ShardMemory {
+    /// An arena that keeps all values.
+    Own(Arena),
+    /// Inputs and results, one after the other; the arena between them is borrowed.
+    Shared {
+        kept: Vec<f32>,
+        arenas: SharedArenas,
+    },
+}
+
+impl Program {
+    /// The places of the inputs and then of the results in the memory of a shard that shares its arena.
+    fn kept(&self) -> impl Iterator<Item = (Span, &Span)> {
+        let results = self.outputs.iter().map(|wire| &wire.value);
+        self.inputs.iter().chain(results).scan(0, |start, span| {
+            let first = *start;
+            *start += span.len();
+            Some((first..*start, span))
+        })
+    }
+
+    /// Elements that a shard that shares its arena keeps.
+    pub fn kept_len(&self) -> usize {
+        self.kept().last().map_or(0, |(place, _)| place.end)
+    }
+}
+
 impl Shard {
     pub fn new(program: Arc<Program>, first_row: usize, trained_len: usize) -> Self {
-        let memory = vec![0.0; program.arena_len + ALIGNMENT];
-        let start = memory
-            .as_ptr()
-            .align_offset(ALIGNMENT * size_of::<f32>())
-            .min(ALIGNMENT);
+        let memory = ShardMemory::Own(Arena::new(program.arena_len));
         Self {
             program,
             first_row,
             memory,
-            start,
             grads: vec![0.0; trained_len],
+            loss: (0.0, 0),
+            times: Vec::new(),
+        }
+    }
+
+    /// A shard of a forward pass whose values between inputs and results nobody reads afterwards.
+    pub fn sharing(program: Arc<Program>, first_row: usize, arenas: SharedArenas) -> Self {
+        let kept = vec![0.0; program.kept_len()];
+        Self {
+            program,
+            first_row,
+            memory: ShardMemory::Shared { kept, arenas },
+            grads: Vec::new(),
             loss: (0.0, 0),
             times: Vec::new(),
         }
@@ -71,14 +107,38 @@ impl Shard {
         self.program.rows
     }
 
-    /// The values at `span`.
-    pub fn values(&self, span: &Span) -> &[f32] {
-        &self.memory[self.start + span.start..self.start + span.end]
+    /// The place of an input or result, and the memory it lies in.
+    fn place(&self, at: usize, span: &Span) -> Span {
+        match &self.memory {
+            ShardMemory::Own(_) => span.clone(),
+            ShardMemory::Shared { .. } => {
+                let mut kept = self.program.kept();
+                kept.nth(at).map_or(0..0, |(place, _)| place)
+            }
+        }
     }
 
-    /// The values at `span`, for writing.
+    /// The values of placeholder `k`, for writing.
+    pub fn input_mut(&mut self, k: usize) -> &mut [f32] {
+        let place = self.place(k, &self.program.inputs[k]);
+        &mut self.memory.all_mut()[place]
+    }
+
+    /// The values of result `k`.
+    pub fn output(&self, k: usize) -> &[f32] {
+        let program = &self.program;
+        let place = self.place(program.inputs.len() + k, &program.outputs[k].value);
+        &self.memory.all()[place]
+    }
+
+    /// The values at `span`, of a shard with an arena of its own.
+    pub fn values(&self, span: &Span) -> &[f32] {
+        &self.memory.all()[span.clone()]
+    }
+
+    /// The same for writing.
     pub fn values_mut(&mut self, span: &Span) -> &mut [f32] {
-        &mut self.memory[self.start + span.start..self.start + span.end]
+        &mut self.memory.all_mut()[span.clone()]
     }
 
     /// The values that step `at` has saved.
@@ -90,7 +150,9 @@ impl Shard {
     /// The gradients of the results, side by side with the values.
     pub fn output_with_grad(&mut self, k: usize) -> Option<(&[f32], &mut [f32])> {
         let wire = &self.program.outputs[k];
-        let [value, grad] = self.memory[self.start..]
+        let [value, grad] = self
+            .memory
+            .all_mut()
             .get_disjoint_mut([wire.value.clone(), wire.grad.clone()?])
             .ok()?;
         Some((value, grad))
@@ -98,25 +160,83 @@ impl Shard {
 
     /// Runs steps of a segment with this shard's memory.
     pub fn run(&mut self, context: &Context, pass: Pass, steps: impl Iterator<Item = usize>) {
-        let mut memory = Memory {
-            arena: &mut self.memory[self.start..],
-            grads: &mut self.grads,
-            state: context.state,
-            prepared: context.prepared,
-            first_row: self.first_row,
-            noise: context.noise,
-        };
-        for at in steps {
-            let (step, wires) = &self.program.steps[at];
-            if matches!(pass, Pass::Backward) && !wires.has_backward {
-                continue;
+        match &mut self.memory {
+            ShardMemory::Own(arena) => {
+                let memory = memory(arena.all_mut(), &mut self.grads, self.first_row, context);
+                run(&self.program, &mut self.times, memory, context, pass, steps);
             }
-            let mut run = || pass.run(step.as_ref(), wires, &mut memory);
-            if context.is_timed {
-                self.times.push(StepTime::of(at, pass, run));
-            } else {
-                run();
+            ShardMemory::Shared { kept, arenas } => {
+                let program = &self.program;
+                let mut steps = steps.peekable();
+                if steps.peek().is_none() {
+                    return;
+                }
+                arenas.borrow(program.arena_len, |arena| {
+                    for (place, span) in program.kept().take(program.inputs.len()) {
+                        arena[span.clone()].copy_from_slice(&kept[place]);
+                    }
+                    let memory = memory(arena, &mut self.grads, self.first_row, context);
+                    run(program, &mut self.times, memory, context, pass, steps);
+                    for (place, span) in program.kept().skip(program.inputs.len()) {
+                        kept[place].copy_from_slice(&arena[span.clone()]);
+                    }
+                });
             }
+        }
+    }
+}
+
+impl ShardMemory {
+    /// The arena, or what is kept of it.
+    fn all(&self) -> &[f32] {
+        match self {
+            Self::Own(arena) => arena.all(),
+            Self::Shared { kept, .. } => kept,
+        }
+    }
+
+    fn all_mut(&mut self) -> &mut [f32] {
+        match self {
+            Self::Own(arena) => arena.all_mut(),
+            Self::Shared { kept, .. } => kept,
+        }
+    }
+}
+
+fn memory<'a>(
+    arena: &'a mut [f32],
+    grads: &'a mut [f32],
+    first_row: usize,
+    context: &Context<'a>,
+) -> Memory<'a> {
+    Memory {
+        arena,
+        grads,
+        state: context.state,
+        prepared: context.prepared,
+        first_row,
+        noise: context.noise,
+    }
+}
+
+fn run(
+    program: &Program,
+    times: &mut Vec<StepTime>,
+    mut memory: Memory,
+    context: &Context,
+    pass: Pass,
+    steps: impl Iterator<Item = usize>,
+) {
+    for at in steps {
+        let (step, wires) = &program.steps[at];
+        if matches!(pass, Pass::Backward) && !wires.has_backward {
+            continue;
+        }
+        let mut run = || pass.run(step.as_ref(), wires, &mut memory);
+        if context.is_timed {
+            times.push(StepTime::of(at, pass, run));
+        } else {
+            run();
         }
     }
 }

@@ -232,3 +232,39 @@ fn shards_follow_from_work_parameters_and_memory() {
         }
     }
 }
+
+#[test]
+fn shards_that_lend_each_other_an_arena_keep_their_results() {
+    let mut graph = Graph::parse(
+        "graph \"g\" { x: f32[N, 4, 32, 32] = placeholder
+         c = conv2d(x) { target = \"c\", in_channels = 4, out_channels = 16, kernel_size = 3, padding = 1 }
+         r = relu(c)
+         d = conv2d(r) { target = \"d\", in_channels = 16, out_channels = 4, kernel_size = 3, padding = 1 }
+         s = add(d, x)
+         return s, x }",
+    )
+    .expect("a graph");
+    graph.initialize(1);
+    let verified = verify(&graph).expect("a valid graph");
+    let mut state = State::new(&verified).expect("initialised parameters");
+    let options = PlanOptions::eval(ROWS);
+    let plan = |shards| compile_shards(&verified, &state, options.clone(), shards).expect("a plan");
+    let (mut whole, mut cut) = (plan(&[ROWS]), plan(&[3, 2, 2]));
+    assert!(
+        2 * cut.arena_len() < whole.arena_len() + 2 * ROWS * 3 * 4096,
+        "three rows at a time, and all inputs and results: {} of {}",
+        cut.arena_len(),
+        whole.arena_len()
+    );
+    for (stream, threads) in [(1, 1), (2, 2), (3, 3), (4, 1)] {
+        let x = normals(len(&verified, verified.placeholders()[0].into()), stream);
+        let pool = Pool::new(threads);
+        for plan in [&mut whole, &mut cut] {
+            plan.forward(&mut state, &[Input::F32(&x)], &pool)
+                .expect("a run");
+        }
+        for k in 0..2 {
+            assert_eq!(whole.output(k), cut.output(k), "result {k} of run {stream}");
+        }
+    }
+}
