@@ -83,3 +83,34 @@ impl Graph {
         self.remove(norm).ok().map(drop)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_norm_scales_and_shifts_by_its_statistics() {
+        let text = "graph \"g\" { x: f32[N, 2] = placeholder
+             b = batch_norm1d(x) { target = \"b\", num_features = 2, eps = 0.75 }
+             return b }";
+        let mut graph = Graph::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+        graph.initialize(0);
+        let id = graph.find("b").unwrap_or_else(|| panic!("no node b"));
+        let norm = graph.node_mut(id);
+        for (port, values) in [
+            ("weight", [2.0, 3.0]),
+            ("bias", [1.0, -1.0]),
+            ("running_mean", [4.0, 0.5]),
+            ("running_var", [0.25, 3.25]),
+        ] {
+            if let Some(tensor) = norm.params.get_mut(port) {
+                tensor.values_mut().copy_from_slice(&values);
+            }
+        }
+        assert_eq!(
+            scale_and_shift(norm),
+            Some([vec![2.0, 1.5], vec![-7.0, -1.75]])
+        );
+        assert_eq!(norm_eps(&graph.nodes()[0].op), None);
+    }
+}
