@@ -1,24 +1,41 @@
-//! A forward pass in evaluation mode against PyTorch's, and in exact integers against our own floats.
+//! A forward pass in evaluation mode against PyTorch's and ONNX Runtime's, and in exact integers against our own floats.
 
 use crate::clock::{Spent, time_each};
-use crate::contest::{Contest, TURNS, print_tables};
+use crate::contest::{Contest, Rivals, TURNS, print_tables};
 use crate::peer::Peer;
 use crate::table::{micros, print, times};
 use crate::workload::{self, Workload};
 use anyhow::Result;
 use engine::{Input, IntegerPlan, State};
 
-const NETWORKS: [Contest; 4] = [
+const NETWORKS: [Contest; 15] = [
+    Contest::new("jsc-tiny", 1, 20_000, 3000),
+    Contest::new("jsc-tiny", 16, 20_000, 3000),
     Contest::new("jsc-tiny", 256, 8000, 2000),
-    Contest::new("mlp", 256, 6000, 1000),
-    Contest::new("lenet5", 64, 200, 60),
-    Contest::new("transformer", 32, 20, 10),
+    Contest::new("mlp", 1, 20_000, 1500),
+    Contest::new("mlp", 16, 10_000, 1500),
+    Contest::new("mlp", 256, 2000, 800),
+    Contest::new("lenet5", 1, 1000, 500),
+    Contest::new("lenet5", 16, 200, 100),
+    Contest::new("lenet5", 256, 20, 10),
+    Contest::new("transformer", 1, 200, 100),
+    Contest::new("transformer", 16, 20, 10),
+    Contest::new("transformer", 256, 2, 2),
+    Contest::new("bert-tiny", 1, 40, 30),
+    Contest::new("bert-tiny", 16, 3, 3),
+    Contest::new("bert-tiny", 256, 1, 1),
 ];
 
 /// Prints the table for one and two threads.
 pub fn run() -> Result<()> {
-    let columns = &["PyTorch", "ratio"];
-    print_tables("evaluation", "batch", columns, &NETWORKS, line)
+    let columns = &["PyTorch", "ONNX Runtime", "ratio", "to the faster"];
+    print_tables(
+        ["evaluation", "batch"],
+        columns,
+        &NETWORKS,
+        Peer::onnx,
+        line,
+    )
 }
 
 /// Every operand in 8 bits: in integers and in floats, turn about. The transformer has no integer form: softmax and gelu.
@@ -65,21 +82,25 @@ fn integer_line(name: &str, rows: usize, runs: usize) -> Result<Vec<String>> {
     ])
 }
 
-fn line(peer: &mut Peer, contest: Contest, threads: usize) -> Result<Vec<String>> {
-    let (name, theirs) = (contest.network, contest.theirs);
-    let mut workload = Workload::new(name, contest.rows, threads)?;
+fn line(rivals: &mut Rivals, contest: Contest, threads: usize) -> Result<Vec<String>> {
+    let (name, rows) = (contest.network, contest.rows);
+    let mut workload = Workload::new(name, rows, threads)?;
     workload.evaluate()?;
-    let [mut own, mut torch] = [Spent::FOREVER; 2];
+    let request = format!("eval {name} {rows} {}", contest.theirs);
+    let [mut own, mut torch, mut onnx] = [Spent::FOREVER; 3];
     for _ in 0..TURNS {
         own = own.best(time_each(contest.ours, || workload.evaluate())?);
-        torch = torch.best(peer.ask(&format!("eval {name} {theirs}"))?);
+        torch = torch.best(rivals.torch.ask(&request)?);
+        onnx = onnx.best(rivals.other.ask(&request)?);
     }
     Ok(vec![
         name.to_owned(),
-        contest.rows.to_string(),
+        rows.to_string(),
         micros(own.cpu),
         micros(torch.cpu),
+        micros(onnx.cpu),
         times(torch.cpu / own.cpu),
+        times(torch.cpu.min(onnx.cpu) / own.cpu),
         micros(own.wall),
         micros(torch.wall),
         times(torch.wall / own.wall),
