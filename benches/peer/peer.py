@@ -3,6 +3,7 @@
 Reads requests from standard input, one a line, and answers each with CPU and wall seconds of one repetition:
   train NET eager|fused ROWS STEPS   one Adam step on a batch; NET may be a network on images, see images.py
   eval NET ROWS STEPS                a forward pass in evaluation mode, without gradients
+  memory train|eval NET ROWS STEPS   no times but KiB of memory before the network is made and at the peak
   quantize FORMAT ELEMENTS REPEATS   PyTorch's expression of the same rounding
   copy ELEMENTS REPEATS              a plain copy of the array
   fit NET bare|lightning ROWS EPOCHS an epoch of training with shuffling and validation, on rows in memory
@@ -41,9 +42,9 @@ def batches(inputs, batch):
     return lambda i: [x[i * batch % len(x):i * batch % len(x) + batch] for x in inputs]
 
 
-def trainer(name, mode, batch):
-    """One step of training, as a function of its number."""
-    module, inputs, y = network(name, batch)
+def trainer(name, mode, batch, count=4):
+    """One step of training, as a function of its number; of images there are `count` batches."""
+    module, inputs, y = network(name, batch, count)
     optimizer = torch.optim.Adam(module.parameters(), lr=1e-3, fused=mode == "fused")
     batch_at = batches([*inputs, y], batch)
 
@@ -56,9 +57,9 @@ def trainer(name, mode, batch):
     return step
 
 
-def evaluator(name, batch):
+def evaluator(name, batch, count=4):
     """One forward pass in evaluation mode, as a function of its number; call it without gradients."""
-    module, inputs, _ = network(name, batch)
+    module, inputs, _ = network(name, batch, count)
     module.eval()
     batch_at = batches(inputs, batch)
 
@@ -81,6 +82,24 @@ def evaluate(name, batch, steps):
             cache[key] = evaluator(name, batch)
             cache[key](0)
         timed(steps, cache[key])
+
+
+def resident(field):
+    """A line of this process's status, in KiB."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(field))
+
+
+def memory(work, name, batch, steps):
+    """Prints KiB before the network is made and at the peak, with one batch of data."""
+    with open("/proc/self/clear_refs", "w") as peak:
+        peak.write("5")
+    start = resident("VmRSS:")
+    with torch.set_grad_enabled(work == "train"):
+        run = trainer(name, "eager", batch, 1) if work == "train" else evaluator(name, batch, 1)
+        for i in range(steps):
+            run(i)
+    print(start, resident("VmHWM:"), flush=True)
 
 
 def minifloat(x, width=8, exponent_width=4):
@@ -334,6 +353,8 @@ for line in sys.stdin:
             train(name, mode, int(batch), int(steps))
         case ["eval", name, batch, steps]:
             evaluate(name, int(batch), int(steps))
+        case ["memory", work, name, batch, steps]:
+            memory(work, name, int(batch), int(steps))
         case ["quantize", name, elements, repeat]:
             quantize(name, int(elements), int(repeat))
         case ["copy", elements, repeat]:

@@ -198,11 +198,11 @@ def rows(n, width, classes):
     return torch.randn(n, *width), torch.randint(0, classes, (n,))
 
 
-def network(name, batch):
-    """The module, its inputs and its labels."""
+def network(name, batch, batches=4):
+    """The module, its inputs and its labels; of images, as many batches as asked for."""
     if "@" in name:
         build, shape = images.parse(name)
-        x, y = rows(batch * 4, shape, 10)
+        x, y = rows(batch * batches, shape, 10)
         return ImageNetwork(build, shape[1]), [x], y
     if name in VECTORS:
         x, y = rows(65536, (16,), 5)

@@ -15,7 +15,15 @@ pub struct Workload {
     rows: usize,
     inputs: Vec<Data>,
     labels: Vec<u32>,
+    batches: usize,
     next: usize,
+}
+
+/// One of several batches.
+#[derive(Clone, Copy)]
+struct Place {
+    at: usize,
+    batches: usize,
 }
 
 /// All batches of one input.
@@ -100,6 +108,11 @@ impl Workload {
 
     /// A network in this many rows at a time.
     pub fn of(network: Network, rows: usize) -> Result<Self> {
+        Self::with_batches(network, rows, BATCHES)
+    }
+
+    /// The same with this many batches of data.
+    pub fn with_batches(network: Network, rows: usize, batches: usize) -> Result<Self> {
         let verified = ir::verify(network.graph())?;
         let output = verified
             .ty(verified.output_values()[0])
@@ -113,7 +126,7 @@ impl Workload {
         let random = Random::new(1, "benchmark");
         let inputs = verified.placeholders().into_iter();
         let inputs = inputs
-            .map(|input| Data::random(&verified, input, rows, &random))
+            .map(|input| Data::random(&verified, input, rows * batches, random))
             .collect::<Result<Vec<_>>>()?;
         Ok(Self {
             optimizer: Optimizer::new(
@@ -124,9 +137,10 @@ impl Workload {
             network,
             rows,
             inputs,
-            labels: (0..labels * BATCHES)
+            labels: (0..labels * batches)
                 .map(|k| (random.bits(k as u64) % classes as u64) as u32)
                 .collect(),
+            batches,
             next: 0,
         })
     }
@@ -149,17 +163,21 @@ impl Workload {
         Ok(())
     }
 
-    fn advance(&mut self) -> usize {
-        self.next = (self.next + 1) % BATCHES;
-        self.next
+    /// The place of the next batch and the number of all.
+    fn advance(&mut self) -> Place {
+        self.next = (self.next + 1) % self.batches;
+        Place {
+            at: self.next,
+            batches: self.batches,
+        }
     }
 }
 
 impl Data {
     /// Words below the size of the table that takes them, a mask that shows everything, or normal floats.
-    fn random(graph: &Verified, input: NodeId, rows: usize, random: &Random) -> Result<Self> {
+    fn random(graph: &Verified, input: NodeId, rows: usize, random: Random) -> Result<Self> {
         let ty = graph.ty(input.into());
-        let shape = ty.shape.bind(rows * BATCHES);
+        let shape = ty.shape.bind(rows);
         let elements = shape.context("the input has a size")?.iter().product();
         if ty.dtype == DType::I64 {
             let tables = graph.graph().iter().filter_map(|(_, node)| match &node.op {
@@ -177,7 +195,7 @@ impl Data {
         Ok(Self::Floats(floats.collect()))
     }
 
-    fn batch(&self, at: usize) -> Input<'_> {
+    fn batch(&self, at: Place) -> Input<'_> {
         match self {
             Self::Floats(all) => Input::F32(part(all, at)),
             Self::Indices(all) => Input::I64(part(all, at)),
@@ -185,7 +203,7 @@ impl Data {
     }
 }
 
-fn part<T>(all: &[T], at: usize) -> &[T] {
-    let len = all.len() / BATCHES;
+fn part<T>(all: &[T], Place { at, batches }: Place) -> &[T] {
+    let len = all.len() / batches;
     &all[at * len..(at + 1) * len]
 }
