@@ -1,4 +1,5 @@
-//! A forward pass in evaluation mode against PyTorch's and ONNX Runtime's, and in exact integers against our own floats.
+//! A forward pass in evaluation mode against PyTorch's and ONNX Runtime's, and in exact integers
+//! against our own floats and ONNX Runtime's integers.
 
 use crate::clock::{Spent, time_each};
 use crate::contest::{Contest, Rivals, TURNS, print_tables};
@@ -38,23 +39,27 @@ pub fn run() -> Result<()> {
     )
 }
 
-/// Every operand in 8 bits: in integers and in floats, turn about. The transformer has no integer form: softmax and gelu.
+/// Every operand in 8 bits, in integers, in floats, and in ONNX Runtime's static quantisation, turn about. The transformer has
+/// no integer form: softmax and gelu.
 pub fn integers() -> Result<()> {
     let cases = [
-        ("jsc-tiny", 256, 6000),
-        ("mlp", 256, 6000),
-        ("lenet5", 64, 100),
+        Contest::new("jsc-tiny", 256, 6000, 2000),
+        Contest::new("mlp", 256, 6000, 800),
+        Contest::new("lenet5", 64, 100, 40),
     ];
-    let rows = cases.map(|(name, rows, runs)| integer_line(name, rows, runs));
+    let mut onnx = Peer::onnx(1)?;
+    let rows = cases.map(|case| integer_line(&mut onnx, case));
     println!(
         "evaluation in 8-bit integers, 1 thread: microseconds of CPU per batch, best of {TURNS} turns"
     );
     let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
-    print(&["network", "batch", "integers", "floats", "ratio"], &rows);
+    let columns = ["integers", "floats", "ratio", "ONNX Runtime int8", "ratio"];
+    print(&[&["network", "batch"][..], &columns].concat(), &rows);
     Ok(())
 }
 
-fn integer_line(name: &str, rows: usize, runs: usize) -> Result<Vec<String>> {
+fn integer_line(onnx: &mut Peer, case: Contest) -> Result<Vec<String>> {
+    let (name, rows, runs) = (case.network, case.rows, case.ours);
     let graph = workload::graph(&format!("{name}-integer"))?;
     let verified = ir::verify(&graph)?;
     let mut plan = IntegerPlan::compile(&verified, &State::new(&verified)?, rows)?;
@@ -68,10 +73,12 @@ fn integer_line(name: &str, rows: usize, runs: usize) -> Result<Vec<String>> {
         .map(|k| random.normal(k as u64))
         .collect();
     let mut float = Workload::new(name, rows, 1)?;
-    let [mut integers, mut floats] = [Spent::FOREVER; 2];
+    let request = format!("int8 {name} {rows} {}", case.theirs);
+    let [mut integers, mut floats, mut static8] = [Spent::FOREVER; 3];
     for _ in 0..TURNS {
         integers = integers.best(time_each(runs, || Ok(plan.run(&[Input::F32(&x)])?))?);
         floats = floats.best(time_each(runs, || float.evaluate())?);
+        static8 = static8.best(onnx.ask(&request)?);
     }
     Ok(vec![
         name.to_owned(),
@@ -79,6 +86,8 @@ fn integer_line(name: &str, rows: usize, runs: usize) -> Result<Vec<String>> {
         micros(integers.cpu),
         micros(floats.cpu),
         times(floats.cpu / integers.cpu),
+        micros(static8.cpu),
+        times(static8.cpu / integers.cpu),
     ])
 }
 
