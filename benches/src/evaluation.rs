@@ -53,7 +53,7 @@ pub fn integers() -> Result<()> {
         "evaluation in 8-bit integers, 1 thread: microseconds of CPU per batch, best of {TURNS} turns"
     );
     let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
-    let columns = ["integers", "floats", "ratio", "ONNX Runtime int8", "ratio"];
+    let columns = ["integers", "floats", "ratio", "ONNX Runtime int8", "to it"];
     print(&[&["network", "batch"][..], &columns].concat(), &rows);
     Ok(())
 }
