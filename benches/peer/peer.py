@@ -1,11 +1,10 @@
 """PyTorch's side of the benchmarks.
 
 Reads requests from standard input, one a line, and answers each with CPU and wall seconds of one repetition:
-  train NET eager|fused STEPS        one Adam step on the network's batch
-  eval NET STEPS                     a forward pass in evaluation mode, without gradients
+  train NET eager|fused ROWS STEPS   one Adam step on a batch; NET may be a network on images, see images.py
+  eval NET ROWS STEPS                a forward pass in evaluation mode, without gradients
+  memory train|eval NET ROWS STEPS   no times but KiB of memory before the network is made and at the peak
   quantize FORMAT ELEMENTS REPEATS   PyTorch's expression of the same rounding
-  train NET@SIDE eager|fused STEPS ROWS and eval NET@SIDE STEPS ROWS
-                                     the same for a network on images, see images.py
   copy ELEMENTS REPEATS              a plain copy of the array
   fit NET bare|lightning ROWS EPOCHS an epoch of training with shuffling and validation, on rows in memory
   quality NET FOLDER EPOCHS BATCH LR SEED
@@ -18,193 +17,14 @@ import sys
 import time
 import warnings
 
-import images
 import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torch_networks import MODULES, integer, network, rows
 
 torch.set_num_threads(int(sys.argv[1]))
 torch.manual_seed(0)
-
-
-class Round(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x.round()
-
-    @staticmethod
-    def backward(ctx, g):
-        return g.clone()
-
-
-class Clamp(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, low, high):
-        ctx.save_for_backward(x)
-        ctx.bounds = low, high
-        return x.clamp(low, high)
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        low, high = ctx.bounds
-        return g * (~((x < low) | (x > high))), None, None
-
-
-def integer(x, width=8, frac=4):
-    """Fixed point with a straight-through gradient, written as the original system writes it."""
-    return Clamp.apply(Round.apply(x.mul(2**frac)), -(2 ** (width - 1)), 2 ** (width - 1) - 1).div(2**frac)
-
-
-class IntegerLinear(nn.Linear):
-    def forward(self, x):
-        return F.linear(integer(x), integer(self.weight), integer(self.bias))
-
-
-class Block(nn.Module):
-    def __init__(self, d, heads):
-        super().__init__()
-        self.heads = heads
-        self.ln1, self.qkv, self.o = nn.LayerNorm(d), nn.Linear(d, 3 * d), nn.Linear(d, d)
-        self.ln2, self.f1, self.f2 = nn.LayerNorm(d), nn.Linear(d, 4 * d), nn.Linear(4 * d, d)
-
-    def forward(self, x):
-        n, t, d = x.shape
-        q, k, v = self.qkv(self.ln1(x)).view(n, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)
-        a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.o(a.transpose(1, 2).reshape(n, t, d))
-        return x + self.f2(F.gelu(self.f1(self.ln2(x))))
-
-
-class Transformer(nn.Module):
-    def __init__(self, vocabulary=64, d=64, heads=4, layers=2, length=64):
-        super().__init__()
-        self.embed = nn.Embedding(vocabulary, d)
-        self.position = nn.Parameter(torch.randn(length, d) * 0.02)
-        self.blocks = nn.Sequential(*[Block(d, heads) for _ in range(layers)])
-        self.ln, self.head = nn.LayerNorm(d), nn.Linear(d, vocabulary)
-
-    def forward(self, x):
-        return self.head(self.ln(self.blocks(self.embed(x) + self.position))).flatten(0, 1)
-
-
-def mlp(linear=nn.Linear):
-    layers = []
-    for i, o in ((16, 64), (64, 32), (32, 32)):
-        layers += [linear(i, o), nn.BatchNorm1d(o), nn.ReLU()]
-    return nn.Sequential(*layers, linear(32, 5))
-
-
-def lenet5():
-    return nn.Sequential(
-        nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-        nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10),
-    )
-
-
-def jsc_tiny():
-    return nn.Sequential(nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 5), nn.ReLU())
-
-
-def jsc_toy():
-    layers = [nn.BatchNorm1d(16), nn.ReLU()]
-    for i, o in ((16, 8), (8, 8), (8, 5)):
-        layers += [nn.Linear(i, o), nn.BatchNorm1d(o), nn.ReLU()]
-    return nn.Sequential(*layers)
-
-
-def jsc_s():
-    return nn.Sequential(
-        nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 32), nn.ReLU(),
-        nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 5), nn.BatchNorm1d(5), nn.ReLU(),
-    )
-
-
-class ImageBuilder:
-    """Modules and the values they take; a value is its place."""
-
-    def __init__(self):
-        self.modules, self.inputs = nn.ModuleList(), []
-
-    def node(self, module, *inputs):
-        self.modules.append(module)
-        self.inputs.append(inputs)
-        return len(self.inputs)
-
-    def conv(self, x, i, o, kernel, stride, padding, groups=1, bias=False):
-        return self.node(nn.Conv2d(i, o, kernel, stride, padding, groups=groups, bias=bias), x)
-
-    def norm(self, x, n):
-        return self.node(nn.BatchNorm2d(n), x)
-
-    def relu(self, x):
-        return self.node(nn.ReLU(inplace=True), x)
-
-    def relu6(self, x):
-        return self.node(nn.ReLU6(inplace=True), x)
-
-    def max_pool(self, x, kernel, stride, padding):
-        return self.node(nn.MaxPool2d(kernel, stride, padding), x)
-
-    def mean(self, x):
-        return self.node(nn.AdaptiveAvgPool2d(1), x)
-
-    def flatten(self, x):
-        return self.node(nn.Flatten(), x)
-
-    def linear(self, x, i, o):
-        return self.node(nn.Linear(i, o), x)
-
-    def add(self, a, b):
-        return self.node(Sum(), a, b)
-
-
-class Sum(nn.Module):
-    def forward(self, a, b):
-        return a + b
-
-
-class ImageNetwork(nn.Module):
-    def __init__(self, network, side):
-        super().__init__()
-        builder = ImageBuilder()
-        network(builder, 0, side)
-        self.steps, self.inputs = builder.modules, builder.inputs
-        self.last = {i: k for k, inputs in enumerate(builder.inputs) for i in inputs}
-
-    def forward(self, x):
-        values = {0: x}
-        for k, (step, inputs) in enumerate(zip(self.steps, self.inputs)):
-            values[k + 1] = step(*(values[i] for i in inputs))
-            for i in inputs:
-                if self.last[i] == k:
-                    values.pop(i, None)
-        return values[len(self.steps)]
-
-
-def rows(n, width, classes):
-    return torch.randn(n, *width), torch.randint(0, classes, (n,))
-
-
-def network(name, batch=None):
-    """The module, its data and the batch size."""
-    if "@" in name:
-        build, shape = images.parse(name)
-        return ImageNetwork(build, shape[1]), *rows(batch * 4, shape, 10), batch
-    if name == "jsc-tiny":
-        return jsc_tiny(), *rows(65536, (16,), 5), 256
-    if name == "mlp":
-        return mlp(), *rows(65536, (16,), 5), 256
-    if name == "mlp-qat":
-        return mlp(IntegerLinear), *rows(65536, (16,), 5), 256
-    if name == "lenet5":
-        return lenet5(), *rows(2048, (1, 28, 28), 10), 64
-    if name == "transformer":
-        x = torch.randint(0, 64, (512, 64))
-        return Transformer(), x, torch.roll(x, -1, 1), 32
-    raise SystemExit(f"no network called {name}")
 
 
 cache = {}
@@ -217,31 +37,69 @@ def timed(repeat, work):
     print((time.process_time() - cpu) / repeat, (time.perf_counter() - wall) / repeat, flush=True)
 
 
-def train(name, mode, steps, batch=None):
-    key = name, mode
-    if key not in cache:
-        module, x, y, batch = network(name, batch)
-        cache[key] = module, x, y, batch, torch.optim.Adam(module.parameters(), lr=1e-3, fused=mode == "fused")
-    module, x, y, batch, optimizer = cache[key]
+def batches(inputs, batch):
+    """The i-th batch of every input, as a function; after the last one the first follows."""
+    return lambda i: [x[i * batch % len(x):i * batch % len(x) + batch] for x in inputs]
+
+
+def trainer(name, mode, batch, count=4):
+    """One step of training, as a function of its number; of images there are `count` batches."""
+    module, inputs, y = network(name, batch, count)
+    optimizer = torch.optim.Adam(module.parameters(), lr=1e-3, fused=mode == "fused")
+    batch_at = batches([*inputs, y], batch)
 
     def step(i):
-        start = i * batch % len(x)
+        *x, labels = batch_at(i)
         optimizer.zero_grad()
-        F.cross_entropy(module(x[start:start + batch]), y[start:start + batch].reshape(-1)).backward()
+        F.cross_entropy(module(*x), labels.reshape(-1)).backward()
         optimizer.step()
 
-    for i in range(3):
-        step(i)
-    timed(steps, step)
+    return step
 
 
-def evaluate(name, steps, batch=None):
-    if ("eval", name) not in cache:
-        cache["eval", name] = network(name, batch)
-    module, x, _, batch = cache["eval", name]
+def evaluator(name, batch, count=4):
+    """One forward pass in evaluation mode, as a function of its number; call it without gradients."""
+    module, inputs, _ = network(name, batch, count)
     module.eval()
+    batch_at = batches(inputs, batch)
+
+    return lambda i: module(*batch_at(i))
+
+
+def train(name, mode, batch, steps):
+    key = name, mode, batch
+    if key not in cache:
+        cache[key] = trainer(name, mode, batch)
+        for i in range(3):
+            cache[key](i)
+    timed(steps, cache[key])
+
+
+def evaluate(name, batch, steps):
+    key = "eval", name, batch
     with torch.no_grad():
-        timed(steps, lambda i: module(x[i * batch % len(x):i * batch % len(x) + batch]))
+        if key not in cache:
+            cache[key] = evaluator(name, batch)
+            cache[key](0)
+        timed(steps, cache[key])
+
+
+def resident(field):
+    """A line of this process's status, in KiB."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(field))
+
+
+def memory(work, name, batch, steps):
+    """Prints KiB before the network is made and at the peak, with one batch of data."""
+    with open("/proc/self/clear_refs", "w") as peak:
+        peak.write("5")
+    start = resident("VmRSS:")
+    with torch.set_grad_enabled(work == "train"):
+        run = trainer(name, "eager", batch, 1) if work == "train" else evaluator(name, batch, 1)
+        for i in range(steps):
+            run(i)
+    print(start, resident("VmHWM:"), flush=True)
 
 
 def minifloat(x, width=8, exponent_width=4):
@@ -287,9 +145,6 @@ def quantize(name, elements, repeat):
 def copy(elements, repeat):
     x, y = torch.randn(elements), torch.empty(elements)
     timed(repeat, lambda i: y.copy_(x))
-
-
-MODULES = {"jsc-tiny": jsc_tiny, "jsc-toy": jsc_toy, "jsc-s": jsc_s, "lenet5": lenet5}
 
 
 def bare_epoch(module, optimizer, x, y, val_x, val_y, batch):
@@ -494,14 +349,12 @@ for line in sys.stdin:
             fit(name, mode, int(count), int(epochs))
         case ["quality", name, folder, epochs, batch, lr, seed]:
             quality(name, folder, int(epochs), int(batch), float(lr), int(seed))
-        case ["train", name, mode, steps]:
-            train(name, mode, int(steps))
-        case ["train", name, mode, steps, batch]:
-            train(name, mode, int(steps), int(batch))
-        case ["eval", name, steps, batch]:
-            evaluate(name, int(steps), int(batch))
-        case ["eval", name, steps]:
-            evaluate(name, int(steps))
+        case ["train", name, mode, batch, steps]:
+            train(name, mode, int(batch), int(steps))
+        case ["eval", name, batch, steps]:
+            evaluate(name, int(batch), int(steps))
+        case ["memory", work, name, batch, steps]:
+            memory(work, name, int(batch), int(steps))
         case ["quantize", name, elements, repeat]:
             quantize(name, int(elements), int(repeat))
         case ["copy", elements, repeat]:

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Makes a Python environment of the benchmarks' other side in benches/: .venv with PyTorch, Lightning, NumPy and Optuna, or
-# .venv-brevitas with Brevitas and the newer PyTorch that it was measured with, or .venv-onnx with ONNX Runtime. Without a
-# name: all.
+# Makes a Python environment of the benchmarks' other side in benches/: .venv with PyTorch, Lightning, NumPy and Optuna,
+# .venv-brevitas with Brevitas and the newer PyTorch that it was measured with, .venv-onnx with ONNX Runtime, or .venv-jax with
+# JAX for CPUs. Without a name: all. Git ignores what an environment holds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 make_environment() {
     python3 -m venv "$1"
+    echo '*' >"$1/.gitignore"
     "$1/bin/pip" install --quiet "${@:2}"
 }
 
-[ $# -gt 0 ] || set -- .venv .venv-brevitas .venv-onnx
+[ $# -gt 0 ] || set -- .venv .venv-brevitas .venv-onnx .venv-jax
 for environment in "$@"; do
     case "$environment" in
         .venv) make_environment .venv torch==2.6.0 'lightning==2.5.*' numpy tensorboard optuna ;;
@@ -18,8 +19,9 @@ for environment in "$@"; do
             make_environment .venv-brevitas torch==2.12.1 numpy 'setuptools<70' dependencies==2.0.1 brevitas==0.13.0
             ;;
         .venv-onnx) make_environment .venv-onnx numpy onnx==1.23.2 onnxruntime==1.31.1 ;;
+        .venv-jax) make_environment .venv-jax numpy==2.4.6 jax==0.10.2 jaxlib==0.10.2 ;;
         *)
-            echo "no environment called '$environment'; name .venv, .venv-brevitas or .venv-onnx" >&2
+            echo "no environment called '$environment'; name .venv, .venv-brevitas, .venv-onnx or .venv-jax" >&2
             exit 1
             ;;
     esac

@@ -1,4 +1,4 @@
-//! A table of networks that we and PyTorch run in turns, with one and with two threads.
+//! A table of networks that we, PyTorch and another library run in turns, with one and with two threads.
 
 use crate::peer::Peer;
 use crate::table::print;
@@ -18,7 +18,7 @@ pub struct Contest {
     pub rows: usize,
     /// Repetitions of one turn on our side.
     pub ours: usize,
-    /// Repetitions of one turn on PyTorch's.
+    /// Repetitions of one turn on another side.
     pub theirs: usize,
 }
 
@@ -33,19 +33,30 @@ impl Contest {
     }
 }
 
-/// Prints the table for one and two threads; `line` measures one contest, `columns` stand behind our own time.
+/// The other sides of a table.
+pub struct Rivals {
+    pub torch: Peer,
+    /// JAX or ONNX Runtime.
+    pub other: Peer,
+}
+
+/// Prints the table for one and two threads; `other` starts the library beside PyTorch, `line` measures one contest,
+/// `columns` stand behind our own time.
 pub fn print_tables(
-    what: &str,
-    unit: &str,
+    [what, unit]: [&str; 2],
     columns: &[&str],
     contests: &[Contest],
-    line: impl Fn(&mut Peer, Contest, usize) -> Result<Vec<String>>,
+    other: impl Fn(usize) -> Result<Peer>,
+    line: impl Fn(&mut Rivals, Contest, usize) -> Result<Vec<String>>,
 ) -> Result<()> {
     for threads in [1, 2] {
-        let mut peer = Peer::start(threads)?;
+        let mut rivals = Rivals {
+            torch: Peer::start(threads)?,
+            other: other(threads)?,
+        };
         let rows = contests
             .iter()
-            .map(|&contest| line(&mut peer, contest, threads));
+            .map(|&contest| line(&mut rivals, contest, threads));
         let rows = rows.collect::<Result<Vec<_>>>()?;
         println!(
             "{what}, {threads} thread(s): microseconds of CPU (and wall) per {unit}, best of {TURNS} turns"

@@ -78,7 +78,7 @@ fn training(torch: &mut Peer, case: Case, threads: usize) -> Result<Vec<String>>
     let [mut own, mut eager] = [Spent::FOREVER; 2];
     for _ in 0..TURNS {
         own = own.best(time_each(runs, || workload.train().map(drop))?);
-        eager = eager.best(torch.ask(&format!("train {network} eager {runs} {rows}"))?);
+        eager = eager.best(torch.ask(&format!("train {network} eager {rows} {runs}"))?);
     }
     let ratio = times(eager.cpu / own.cpu);
     Ok(vec![
@@ -108,7 +108,7 @@ fn evaluation(
     let [mut own, mut eager, mut graph] = [Spent::FOREVER; 3];
     for _ in 0..TURNS {
         own = own.best(time_each(runs, || workload.evaluate())?);
-        eager = eager.best(torch.ask(&format!("eval {network} {runs} {rows}"))?);
+        eager = eager.best(torch.ask(&format!("eval {network} {rows} {runs}"))?);
         graph = graph.best(onnx.ask(&format!("eval {network} {rows} {runs}"))?);
     }
     Ok(vec![

@@ -1,9 +1,10 @@
-//! Benchmarks against PyTorch: both sides take turns in one run, and each line ends in a ratio.
+//! Benchmarks against PyTorch, JAX, ONNX Runtime and Brevitas: all sides take turns in one run, and each line has ratios.
 //!
-//! `cargo run --release -p benches -- training|evaluation|integers|images|fitting|quality|quantizers|scaling|searching|passes|gptq|ablation|calibration|learning|brevitas`
+//! `cargo run --release -p benches -- training|evaluation|integers|images|memory|fitting|quality|quantizers|scaling|searching|passes|gptq|ablation|calibration|learning|brevitas`
 //!
 //! CPU seconds are compared, because they do not depend on what else the machine does; the best of several turns
-//! counts. Wall seconds stand beside them. The Python side is set up on first use by `peer/setup.sh`.
+//! counts. Wall seconds stand beside them. The Python side is set up on first use by `peer/setup.sh`; a Python that has what it
+//! needs can be named by `BENCH_PYTHON`, `BENCH_JAX_PYTHON`, `BENCH_ONNX_PYTHON` and `BENCH_BREVITAS_PYTHON`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a program that prints its results")]
 
@@ -18,6 +19,7 @@ mod gptq;
 mod images;
 mod learning;
 mod made_rows;
+mod memory;
 mod passing;
 mod peer;
 mod quality;
@@ -32,6 +34,9 @@ use anyhow::{Result, bail};
 
 fn main() -> Result<()> {
     let names: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((memory::CHILD, case)) = names.split_first().map(|(n, rest)| (n.as_str(), rest)) {
+        return memory::measure(case);
+    }
     for name in &names {
         match name.as_str() {
             "ablation" => ablation::run()?,
@@ -44,6 +49,7 @@ fn main() -> Result<()> {
             "integers" => evaluation::integers()?,
             "fitting" => fitting::run()?,
             "images" => images::run()?,
+            "memory" => memory::run()?,
             "quality" => quality::run()?,
             "quantizers" => quantizers::run()?,
             "scaling" => scaling::run()?,
@@ -54,7 +60,7 @@ fn main() -> Result<()> {
     }
     if names.is_empty() {
         bail!(
-            "name a benchmark: training, evaluation, integers, images, fitting, quality, quantizers, scaling, searching, passes, \
+            "name a benchmark: training, evaluation, integers, images, memory, fitting, quality, quantizers, scaling, searching, passes, \
              gptq, ablation, calibration, learning, brevitas"
         );
     }

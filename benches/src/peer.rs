@@ -1,4 +1,4 @@
-//! The Python side: one process that runs PyTorch on request and answers with the seconds it took.
+//! The Python side: one process that runs PyTorch or another library on request and answers with the seconds it took.
 
 use crate::clock::Spent;
 use anyhow::{Context, Result, bail};
@@ -26,6 +26,11 @@ const ONNX: Program = Program {
     variable: "BENCH_ONNX_PYTHON",
     environment: ".venv-onnx",
 };
+const JAX: Program = Program {
+    script: "jax_peer.py",
+    variable: "BENCH_JAX_PYTHON",
+    environment: ".venv-jax",
+};
 const BREVITAS: Program = Program {
     script: "brevitas_peer.py",
     variable: "BENCH_BREVITAS_PYTHON",
@@ -48,6 +53,11 @@ impl Peer {
     /// Starts ONNX Runtime's side, likewise.
     pub fn onnx(threads: usize) -> Result<Self> {
         Self::run(&ONNX, threads)
+    }
+
+    /// Starts JAX's side, likewise.
+    pub fn jax(threads: usize) -> Result<Self> {
+        Self::run(&JAX, threads)
     }
 
     /// Starts Brevitas's side, likewise.
@@ -80,7 +90,7 @@ impl Peer {
         })
     }
 
-    /// Runs a request, such as `train mlp eager 200`, and returns the seconds of one repetition.
+    /// Runs a request, such as `train mlp eager 256 200`, and returns the seconds of one repetition.
     pub fn ask(&mut self, request: &str) -> Result<Spent> {
         let [cpu, wall] = self.numbers(request)?;
         Ok(Spent { wall, cpu })

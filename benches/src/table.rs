@@ -28,9 +28,11 @@ pub fn print(header: &[&str], rows: &[Vec<String>]) {
     println!();
 }
 
-/// Seconds as microseconds.
+/// Seconds as microseconds, below ten with one digit more.
 pub fn micros(seconds: f64) -> String {
-    format!("{:.1}", seconds * 1e6)
+    let micros = seconds * 1e6;
+    let digits = if micros < 10.0 { 2 } else { 1 };
+    format!("{micros:.digits$}")
 }
 
 /// A ratio.

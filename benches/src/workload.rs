@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use engine::{Input, Network, Optimizer, OptimizerKind, PlanOptions, Score};
-use ir::{DType, Graph, Op};
+use ir::{DType, Graph, NodeId, Op, Verified};
 use random::Random;
 
 /// Batches of data; the first-level caches do not hold them all.
@@ -13,10 +13,23 @@ pub struct Workload {
     network: Network,
     optimizer: Optimizer,
     rows: usize,
-    floats: Vec<f32>,
-    indices: Vec<i64>,
+    inputs: Vec<Data>,
     labels: Vec<u32>,
+    batches: usize,
     next: usize,
+}
+
+/// One of several batches.
+#[derive(Clone, Copy)]
+struct Place {
+    at: usize,
+    batches: usize,
+}
+
+/// All batches of one input.
+enum Data {
+    Floats(Vec<f32>),
+    Indices(Vec<i64>),
 }
 
 /// The graph of a benchmark network.
@@ -24,6 +37,7 @@ pub fn graph(name: &str) -> Result<Graph> {
     let mlp = include_str!("../networks/mlp.mg");
     let mut graph = match name {
         "mlp" => Graph::parse(mlp)?,
+        "bert-tiny" => models::build(name, &classes(2))?,
         "mlp-qat" => with_formats(Graph::parse(mlp)?, &["linear"])?,
         integer if integer.ends_with("-integer") => {
             let float = integer.trim_end_matches("-integer");
@@ -48,16 +62,24 @@ fn on_images(model: &str, side: usize) -> Result<Graph> {
     let channels = models::find(model)?.input_shape[0];
     let info = models::ModelInfo {
         input: Some(vec![channels, side, side]),
-        classes: Some(10),
+        ..classes(10)
     };
     Ok(models::build(model, &info)?)
+}
+
+/// Samples as the model has them by itself, with this many classes.
+fn classes(classes: usize) -> models::ModelInfo {
+    models::ModelInfo {
+        input: None,
+        classes: Some(classes),
+    }
 }
 
 /// `integer(8, 4)` on weight and bias of the named operators, and on the data of all but a batch norm inside the network:
 /// that takes the exact result of the layer before it.
 fn with_formats(mut graph: Graph, ops: &[&str]) -> Result<Graph> {
     let format = format::Format::parse("integer(8, 4)")?;
-    let ids: Vec<ir::NodeId> = graph.iter().map(|(id, _)| id).collect();
+    let ids: Vec<NodeId> = graph.iter().map(|(id, _)| id).collect();
     for id in ids {
         let node = graph.node(id);
         let is_norm = matches!(node.op, Op::BatchNorm1d(_));
@@ -86,13 +108,12 @@ impl Workload {
 
     /// A network in this many rows at a time.
     pub fn of(network: Network, rows: usize) -> Result<Self> {
+        Self::with_batches(network, rows, BATCHES)
+    }
+
+    /// The same with this many batches of data.
+    pub fn with_batches(network: Network, rows: usize, batches: usize) -> Result<Self> {
         let verified = ir::verify(network.graph())?;
-        let input = verified
-            .placeholders()
-            .first()
-            .copied()
-            .context("a network has an input")?;
-        let ty = verified.ty(input.into()).clone();
         let output = verified
             .ty(verified.output_values()[0])
             .shape
@@ -102,14 +123,11 @@ impl Workload {
             *output.last().context("the output has classes")?,
             output[..output.len() - 1].iter().product::<usize>(),
         );
-        let elements: usize = ty
-            .shape
-            .bind(rows * BATCHES)
-            .context("the input has a size")?
-            .iter()
-            .product();
         let random = Random::new(1, "benchmark");
-        let is_index = ty.dtype == DType::I64;
+        let inputs = verified.placeholders().into_iter();
+        let inputs = inputs
+            .map(|input| Data::random(&verified, input, rows * batches, random))
+            .collect::<Result<Vec<_>>>()?;
         Ok(Self {
             optimizer: Optimizer::new(
                 OptimizerKind::Adam { weight_decay: 0.0 },
@@ -118,21 +136,11 @@ impl Workload {
             ),
             network,
             rows,
-            floats: if is_index {
-                Vec::new()
-            } else {
-                (0..elements).map(|k| random.normal(k as u64)).collect()
-            },
-            indices: if is_index {
-                (0..elements)
-                    .map(|k| (random.bits(k as u64) % 64) as i64)
-                    .collect()
-            } else {
-                Vec::new()
-            },
-            labels: (0..labels * BATCHES)
+            inputs,
+            labels: (0..labels * batches)
                 .map(|k| (random.bits(k as u64) % classes as u64) as u32)
                 .collect(),
+            batches,
             next: 0,
         })
     }
@@ -140,36 +148,62 @@ impl Workload {
     /// One step of training on the next batch.
     pub fn train(&mut self) -> Result<Score> {
         let at = self.advance();
-        let input = slice(&self.floats, &self.indices, at);
+        let inputs: Vec<Input> = self.inputs.iter().map(|data| data.batch(at)).collect();
         let labels = part(&self.labels, at);
         Ok(self
             .network
-            .train_step(&[input], labels, self.rows, &mut self.optimizer)?)
+            .train_step(&inputs, labels, self.rows, &mut self.optimizer)?)
     }
 
     /// One forward pass in evaluation mode on the next batch.
     pub fn evaluate(&mut self) -> Result<()> {
         let at = self.advance();
-        let input = slice(&self.floats, &self.indices, at);
-        self.network.run(PlanOptions::eval(self.rows), &[input])?;
+        let inputs: Vec<Input> = self.inputs.iter().map(|data| data.batch(at)).collect();
+        self.network.run(PlanOptions::eval(self.rows), &inputs)?;
         Ok(())
     }
 
-    fn advance(&mut self) -> usize {
-        self.next = (self.next + 1) % BATCHES;
-        self.next
+    /// The place of the next batch and the number of all.
+    fn advance(&mut self) -> Place {
+        self.next = (self.next + 1) % self.batches;
+        Place {
+            at: self.next,
+            batches: self.batches,
+        }
     }
 }
 
-fn slice<'a>(floats: &'a [f32], indices: &'a [i64], at: usize) -> Input<'a> {
-    if floats.is_empty() {
-        Input::I64(part(indices, at))
-    } else {
-        Input::F32(part(floats, at))
+impl Data {
+    /// Words below the size of the table that takes them, a mask that shows everything, or normal floats.
+    fn random(graph: &Verified, input: NodeId, rows: usize, random: Random) -> Result<Self> {
+        let ty = graph.ty(input.into());
+        let shape = ty.shape.bind(rows);
+        let elements = shape.context("the input has a size")?.iter().product();
+        if ty.dtype == DType::I64 {
+            let tables = graph.graph().iter().filter_map(|(_, node)| match &node.op {
+                Op::Embedding(table) if node.inputs[0].node == input => Some(table.num_embeddings),
+                _ => None,
+            });
+            let words = tables.min().context("words have a table")? as u64;
+            let words = (0..elements).map(|k: usize| (random.bits(k as u64) % words) as i64);
+            return Ok(Self::Indices(words.collect()));
+        }
+        if graph.graph().node(input).name == "attention_mask" {
+            return Ok(Self::Floats(vec![1.0; elements]));
+        }
+        let floats = (0..elements).map(|k| random.normal(k as u64));
+        Ok(Self::Floats(floats.collect()))
+    }
+
+    fn batch(&self, at: Place) -> Input<'_> {
+        match self {
+            Self::Floats(all) => Input::F32(part(all, at)),
+            Self::Indices(all) => Input::I64(part(all, at)),
+        }
     }
 }
 
-fn part<T>(all: &[T], at: usize) -> &[T] {
-    let len = all.len() / BATCHES;
+fn part<T>(all: &[T], Place { at, batches }: Place) -> &[T] {
+    let len = all.len() / batches;
     &all[at * len..(at + 1) * len]
 }
