@@ -1,7 +1,7 @@
 //! Pictures in small files of the published layouts, `jsc-openml` in both its forms, and what is said of bad ones.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use data::{DataError, Dataset, OpenOptions, Where, describe, find, open};
+use data::{DataError, Dataset, OpenOptions, Where, describe, find, get, open};
 use interop::npy;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,6 +71,26 @@ fn idx_pictures_are_bytes_over_255() {
     let elsewhere = find("mnist", &options(&root.join("fashion_mnist"))).unwrap();
     let is_ours = |path: &PathBuf| path.starts_with(&root);
     assert!(!matches!(elsewhere, Where::Found(paths) if paths.iter().any(is_ours)));
+}
+
+#[test]
+fn files_that_are_there_are_given_without_fetching() {
+    let root = root("there");
+    put_clothes(&root);
+    let files = get("fashion_mnist", &options(&root)).unwrap();
+    assert_eq!(files.len(), 4);
+    assert!(
+        files
+            .iter()
+            .all(|path| path.starts_with(&root) && path.is_file())
+    );
+    put(&root, "jets.csv", b"a,class\n1,q\n");
+    let table = root.join("jets.csv");
+    let name = format!("{}:class", table.display());
+    assert_eq!(get(&name, &options(&root)).unwrap(), [table.clone()]);
+    fs::remove_file(&table).unwrap();
+    let error = get(&name, &options(&root)).unwrap_err();
+    assert!(matches!(error, DataError::Io { path, .. } if path == table));
 }
 
 #[test]
