@@ -21,13 +21,6 @@ versions! {
         }
     }
 
-    /// `y[i] = f(y[i])`.
-    pub fn map_inplace(y: &mut [f32], f: impl Fn(f32) -> f32 + Copy) {
-        for y in y {
-            *y = f(*y);
-        }
-    }
-
     /// `y[i] = f(a[i], b[i])`.
     pub fn zip(a: &[f32], b: &[f32], y: &mut [f32], f: impl Fn(f32, f32) -> f32 + Copy) {
         debug_assert!(a.len() == y.len() && b.len() == y.len(), "zip: lengths differ");
@@ -199,9 +192,8 @@ mod tests {
                 scale(&mut y, 3.0);
                 check("add_assign, scale", &y, &|i| (a[i] + b[i]) * 3.0);
                 y.copy_from_slice(&b);
-                map_inplace(&mut y, |x| x * x);
-                zip_inplace(&a, &mut y, |a, y| a - y);
-                check("map_inplace, zip_inplace", &y, &|i| a[i] - b[i] * b[i]);
+                zip_inplace(&a, &mut y, |a, y| a - y * y);
+                check("zip_inplace", &y, &|i| a[i] - b[i] * b[i]);
             }
         });
     }

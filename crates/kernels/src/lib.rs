@@ -37,6 +37,7 @@
 
 pub mod attention;
 pub mod batch_norm;
+pub mod bounds;
 pub mod coded;
 pub mod conv;
 pub mod double;

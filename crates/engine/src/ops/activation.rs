@@ -8,7 +8,8 @@
 )]
 
 use crate::step::{Memory, Step, Wires};
-use kernels::elementwise::{map, map_inplace, zip, zip_inplace};
+use kernels::bounds::relu_backward;
+use kernels::elementwise::{map, zip};
 use kernels::math;
 use std::f32::consts::FRAC_1_SQRT_2;
 
@@ -66,34 +67,10 @@ fn step(condition: bool) -> f32 {
     if condition { 1.0 } else { 0.0 }
 }
 
-/// Relu in place: what fused steps end with.
-pub(crate) fn relu_in_place(y: &mut [f32]) {
-    map_inplace(
-        y,
-        #[inline(always)]
-        |x| Relu.value(x),
-    );
-}
-
-/// Bounds in place: what fused steps end with where a relu is cut off.
-pub(crate) fn clamp_in_place(y: &mut [f32], low: f32, high: f32) {
-    let clamp = Clamp { low, high };
-    map_inplace(
-        y,
-        #[inline(always)]
-        move |x| clamp.value(x),
-    );
-}
-
 /// The gradient before the relu at the end of a step, in place.
 pub(crate) fn mask_by_relu(wires: &Wires, memory: &mut Memory) {
     let [y, dy] = memory.split([wires.y(), wires.dy()]);
-    zip_inplace(
-        y,
-        dy,
-        #[inline(always)]
-        |y, dy| if y > 0.0 { dy } else { 0.0 },
-    );
+    relu_backward(y, dy);
 }
 
 /// `max(x, 0)`; NaN stays NaN.

@@ -1,6 +1,6 @@
 //! Fully connected layer: one matrix product forward, two backward; rounds its input as it loads it.
 
-use super::activation::{mask_by_relu, relu_in_place};
+use super::activation::mask_by_relu;
 use super::batch_norm::NormCoefficients;
 use super::coded::Coded;
 use super::param::{FoldedWeight, pass_gradient};
@@ -8,6 +8,7 @@ use super::{Lowered, Site};
 use crate::rounding::{DataRounding, Rounding};
 use crate::state::State;
 use crate::step::{GradSlot, Memory, Step, Wires};
+use kernels::bounds;
 use kernels::gemm::{Init, gemm};
 use std::ops::Range;
 
@@ -232,7 +233,7 @@ impl Step for Linear {
             let y = &mut y[first * n..(first + rows) * n];
             gemm(rows, k, n, x, k, 1, weight, n, y, n, init);
             if self.relu {
-                relu_in_place(y);
+                bounds::clamp(y, 0.0, f32::INFINITY);
             }
         });
     }

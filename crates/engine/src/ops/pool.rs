@@ -1,10 +1,11 @@
 //! Pools over one or two axes; one axis is a picture of height one.
 
 use super::Site;
-use super::activation::{clamp_in_place, mask_by_relu};
+use super::activation::mask_by_relu;
 use crate::order::Order;
 use crate::step::{Memory, Step, Wires};
 use ir::ops::Window;
+use kernels::bounds;
 use kernels::pool::{self as kernel, AdaptiveShape, PoolShape};
 
 /// The reduction of a window.
@@ -82,7 +83,7 @@ impl Step for WindowPool {
             }
         }
         if self.relu {
-            clamp_in_place(y, 0.0, f32::INFINITY);
+            bounds::clamp(y, 0.0, f32::INFINITY);
         }
     }
 

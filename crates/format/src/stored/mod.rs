@@ -16,6 +16,7 @@ use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{ArrayFormat, Element, NumberFormat, Point, check_lengths};
 use crate::round::{Columns, RoundingRule};
+use crate::sweep::mask;
 use layout::{Layout, Run, Runs};
 
 /// The word that stands for the values of a stored field.
@@ -349,9 +350,7 @@ impl<F: Storable> ArrayFormat for Stored<F> {
                 Run::Each(first) => places.mask_row(first, x, grad),
                 Run::Same(place) => {
                     let [lo, hi] = [places.pass[0][place], places.pass[1][place]];
-                    for (grad, &x) in grad.iter_mut().zip(x) {
-                        *grad = if x < lo || x > hi { 0.0 } else { *grad };
-                    }
+                    mask(x, grad, lo, hi);
                 }
             }
         }

@@ -3,7 +3,7 @@
 pub(crate) mod integer;
 mod kernel;
 
-use super::activation::{clamp_in_place, mask_by_relu};
+use super::activation::mask_by_relu;
 use super::batch_norm::NormCoefficients;
 use super::coded::Coded;
 use super::linear::prepare_bias;
@@ -14,6 +14,7 @@ use crate::rounding::Rounding;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
 use kernel::{Freedom, Kernel, WeightParts};
+use kernels::bounds;
 use kernels::conv::ConvShape;
 use std::ops::Range;
 
@@ -202,7 +203,7 @@ impl Step for Conv {
         let [x, y, scratch] = memory.split([wires.x(0), wires.y(), wires.scratch.clone()]);
         let clamp = self.relu.then_some((0.0, self.ceiling));
         if let Some((low, high)) = self.kernel.forward(x, weight, bias, clamp, y, scratch) {
-            clamp_in_place(y, low, high);
+            bounds::clamp(y, low, high);
         }
     }
 
