@@ -6,7 +6,10 @@ mod rows;
 use ir::ops::activation::Relu;
 use ir::ops::linear::Linear;
 use ir::ops::placeholder::{Output, Placeholder};
-use ir::{DType, Dim, Graph, Node, NodeId, RULES, Shape, Tensor, Value, verify};
+use ir::{
+    DType, Dim, Graph, Node, NodeId, Operator as _, RULES, RowCoupling, Shape, Tensor, Value,
+    verify,
+};
 use rows::push_rows;
 
 fn linear_graph() -> Graph {
@@ -173,4 +176,45 @@ fn a_symbol_is_an_identifier() {
 #[test]
 fn an_empty_graph_breaks_two_rules() {
     assert_eq!(broken(&Graph::new("empty")).0, ["placeholder", "output"]);
+}
+
+/// A graph from text whose second node is `y`.
+fn parsed(statements: &str) -> Graph {
+    let text = format!("graph \"g\" {{ x: f32[N, 3, 4] = placeholder\n {statements}\n return y }}");
+    Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+#[test]
+fn a_mean_couples_rows_only_when_it_is_taken_over_them() {
+    let coupling = |dim: &str| {
+        let graph = parsed(&format!("y = mean(x) {{ dim = {dim} }}"));
+        let verified = verify(&graph).unwrap_or_else(|error| panic!("{error}"));
+        let y = graph.find("y").unwrap_or_else(|| panic!("no y"));
+        graph.node(y).op.row_coupling(&verified.input_types(y))
+    };
+    assert_eq!(coupling("[1]"), RowCoupling::Independent);
+    assert_eq!(coupling("[1, 2]"), RowCoupling::Independent);
+    assert_eq!(coupling("[0]"), RowCoupling::Coupled);
+    assert_eq!(coupling("[0, 2]"), RowCoupling::Coupled);
+}
+
+#[test]
+fn an_adapter_is_a_linear_layer_of_its_name() {
+    let is_adapter = |statement: &str| {
+        let graph = parsed(&format!("{statement}\n y = relu(x)"));
+        graph.nodes()[1].is_adapter()
+    };
+    let linear = |name: &str| format!("{name} = linear(x) {{ in_features = 4, out_features = 2 }}");
+    assert!(is_adapter(&linear("fc_lora_a")));
+    assert!(is_adapter(&linear("fc_lora_b")));
+    assert!(!is_adapter(&linear("fc")));
+    assert!(!is_adapter("fc_lora_a = relu(x)"));
+}
+
+#[test]
+fn a_wrong_node_with_a_long_body_is_one_error() {
+    let text = "graph \"g\" {\n x: f32[N, 4] = placeholder\n y = linaer(x) {\n  in_features = 4,\n  out_features = 2,\n  bias = true\n }\n return y\n}";
+    let errors = Graph::parse(text).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(errors.matches("unknown op").count(), 1, "{errors}");
+    assert!(!errors.contains("in_features"), "{errors}");
 }

@@ -89,3 +89,34 @@ fn rows_of_a_batch_share_their_values() {
         "{words}"
     );
 }
+
+#[test]
+fn arrays_are_listed_by_their_dotted_names() {
+    let graph = Graph::parse(
+        "graph \"g\" { x: f32[N, 2] = placeholder
+         l = linear(x) { target = \"block.0\", in_features = 2, out_features = 2, weight: affine(8, stored, axis = 0) }
+         return l }",
+    );
+    let mut graph = graph.unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(graph.stored_fields(), []);
+    assert_eq!(
+        graph.missing_stored_field().as_deref(),
+        Some("block.0.weight_scale")
+    );
+    let id = graph.find("l").unwrap();
+    let format = graph.node(id).formats["weight"].clone();
+    let array = StoredArray {
+        shape: vec![2],
+        values: vec![0.5, 0.25],
+    };
+    let format = format.with_stored("scale", array).unwrap();
+    graph
+        .node_mut(id)
+        .formats
+        .insert("weight".to_owned(), format);
+    let fields = graph.stored_fields();
+    assert_eq!(fields.len(), 1);
+    assert_eq!(fields[0].0, "block.0.weight_scale");
+    assert_eq!(fields[0].1.values(), [0.5, 0.25]);
+    assert_eq!(graph.missing_stored_field(), None);
+}

@@ -210,6 +210,7 @@ impl ScheduleBuilder<'_> {
             outputs: shapes.to_vec(),
             mode: self.options.mode,
             may_use_bytes: self.options.may_use_bytes(),
+            may_fuse: self.options.fuse,
             fusion: &self.fusions[id.index()],
             order: self.orders[id.index()],
             has_gradients: self.options.gradients.any(),

@@ -74,6 +74,8 @@ pub(crate) struct Site<'a> {
     pub mode: Mode,
     /// True when a step may compute in bytes what it could compute in floats: in evaluation, without gradients.
     pub may_use_bytes: bool,
+    /// Steps may differ from the operators as they are written, in the order of sums.
+    pub may_fuse: bool,
     pub fusion: &'a Fusion,
     /// The order of axes of the data inputs and results.
     pub order: Order,

@@ -70,6 +70,15 @@ fn check(s: &ConvShape) {
                     &what("filtered y"),
                 );
             }
+            if let Some(adjoint) = conv.adjoint() {
+                let mut scratch = vec![f32::NAN; adjoint.scratch_len()];
+                let mut packed = vec![f32::NAN; adjoint.packed_len()];
+                adjoint.pack_flipped(&w, &mut packed);
+                let mut got = vec![9.0; x.len()];
+                adjoint.forward(&dy, &packed, None, None, &mut got, &mut scratch);
+                let error = 3.0 * error(adjoint_depth);
+                assert_close(&got, &dx, error, &what("filtered dx"));
+            }
         }
         let mut scratch = vec![f32::NAN; conv.backward_scratch_len()];
         let mut packed = vec![f32::NAN; conv.packed_adjoint_len()];

@@ -3,7 +3,7 @@
 //! result is rounded differently from the sum in order, and is exact for no operands.
 
 use super::NhwcConv;
-use super::pack::Packing;
+use super::pack::{Packing, WIDE};
 use super::product::{self, product};
 use super::taps::Taps;
 use crate::conv::ConvShape;
@@ -68,18 +68,51 @@ impl WinogradConv {
         PRODUCTS * self.tiles * (s.in_channels + s.out_channels) + s.in_channels
     }
 
+    /// The convolution of the output's gradient that gives the input's, with weights as [`WinogradConv::pack_flipped`] packs
+    /// them.
+    pub fn adjoint(&self) -> Option<Self> {
+        let s = &self.shape;
+        Self::new(ConvShape {
+            in_channels: s.out_channels,
+            out_channels: s.in_channels,
+            input: s.output(),
+            padding: s.padding.map(|padding| 2 - padding),
+            ..*s
+        })
+    }
+
     /// Transforms and packs weights `[out, in, 3, 3]`.
     pub fn pack(&self, weights: &[f32], packed: &mut [f32]) {
-        let (inputs, part) = (self.shape.in_channels, self.packing.len());
-        packed.fill(0.0);
+        let inputs = self.shape.in_channels;
+        self.pack_windows(packed, |output, input, element| {
+            weights[(output * inputs + input) * 9 + element]
+        });
+    }
+
+    /// Transforms and packs the weights `[in, out, 3, 3]` of the convolution that this is the adjoint of.
+    pub fn pack_flipped(&self, weights: &[f32], packed: &mut [f32]) {
+        let outputs = self.shape.out_channels;
+        self.pack_windows(packed, |output, input, element| {
+            weights[(input * outputs + output) * 9 + 8 - element]
+        });
+    }
+
+    /// Transforms and packs windows, those of a block of outputs side by side.
+    #[inline(always)]
+    fn pack_windows(&self, packed: &mut [f32], weight: impl Fn(usize, usize, usize) -> f32) {
+        let part = self.packing.len();
         for block in self.packing.blocks() {
-            for output in 0..block.len {
-                for input in 0..inputs {
-                    let at = ((block.first + output) * inputs + input) * 9;
-                    let place = block.start + input * block.width + output;
-                    for (k, value) in transformed(&weights[at..at + 9]).into_iter().enumerate() {
-                        packed[k * part + place] = value;
+            for input in 0..self.shape.in_channels {
+                let mut windows = [[0.0; WIDE]; 9];
+                for output in 0..block.len {
+                    for (element, window) in windows.iter_mut().enumerate() {
+                        window[output] = weight(block.first + output, input, element);
                     }
+                }
+                let place = block.start + input * block.width;
+                for (k, values) in transformed(&windows).iter().enumerate() {
+                    packed[k * part + place..][..block.width]
+                        .copy_from_slice(&values[..block.width]);
                 }
             }
         }
@@ -211,23 +244,31 @@ impl WinogradConv {
     }
 }
 
-/// `G·g·Gᵀ` of a window.
-fn transformed(g: &[f32]) -> [f32; PRODUCTS] {
-    let along = |a: f32, b: f32, c: f32| {
-        let (sum, half) = (a + c, 0.5 * b);
-        [a, 0.5 * sum + half, 0.5 * sum - half, c]
-    };
-    let mut columns = [[0.0; 3]; 4];
+/// `G·g·Gᵀ` of windows side by side.
+fn transformed(g: &[[f32; WIDE]; 9]) -> [[f32; WIDE]; PRODUCTS] {
+    let mut columns = [[[0.0; WIDE]; 3]; 4];
     for x in 0..3 {
-        for (row, value) in columns.iter_mut().zip(along(g[x], g[3 + x], g[6 + x])) {
+        let rows = stretched([&g[x], &g[3 + x], &g[6 + x]]);
+        for (row, value) in columns.iter_mut().zip(rows) {
             row[x] = value;
         }
     }
-    let mut places = [0.0; PRODUCTS];
-    for (places, [a, b, c]) in places.chunks_exact_mut(4).zip(columns) {
-        places.copy_from_slice(&along(a, b, c));
+    let mut places = [[0.0; WIDE]; PRODUCTS];
+    for (places, [a, b, c]) in places.chunks_exact_mut(4).zip(&columns) {
+        places.copy_from_slice(&stretched([a, b, c]));
     }
     places
+}
+
+/// `G` along one axis.
+fn stretched([a, b, c]: [&[f32; WIDE]; 3]) -> [[f32; WIDE]; 4] {
+    let mut out = [*a, [0.0; WIDE], [0.0; WIDE], *c];
+    for at in 0..WIDE {
+        let (sum, half) = (a[at] + c[at], 0.5 * b[at]);
+        out[1][at] = 0.5 * sum + half;
+        out[2][at] = 0.5 * sum - half;
+    }
+    out
 }
 
 /// The results of a tile and the outputs they make.

@@ -4,7 +4,7 @@ use crate::order::Order;
 use kernels::conv::{ConvShape, conv_backward_data, conv_backward_weight, conv_forward};
 use kernels::nhwc::{NhwcConv, WinogradConv};
 
-const NO_GRADIENTS: &str = "minimal filtering is chosen only in plans without gradients";
+const NO_GRADIENTS: &str = "the kernel was made for a plan without gradients";
 
 /// Output positions of a plane below which padding, which a direct sum skips, is most of a tile.
 const WINOGRAD_PLANE: usize = 16;
@@ -27,10 +27,17 @@ pub(super) enum Kernel {
         /// Weights are packed for gradients too.
         has_gradients: bool,
     },
-    /// Pixels in evaluation without gradients, where the order of sums is free.
+    /// Pixels, where the order of sums is free.
     Winograd {
         conv: Box<WinogradConv>,
+        gradients: Option<WinogradGradients>,
     },
+}
+
+/// The gradients of a convolution by minimal filtering: that of the data by filtering too, that of the weights by the direct sum.
+pub(super) struct WinogradGradients {
+    data: Box<WinogradConv>,
+    weights: Box<NhwcConv>,
 }
 
 /// The freedom a plan leaves to a convolution.
@@ -54,9 +61,19 @@ impl Kernel {
         let pixels = freedom.order == Order::Pixels;
         let filtered = pixels && freedom.any_rounding && favors_winograd(&shape);
         if let Some(conv) = WinogradConv::new(shape).filter(|_| filtered) {
-            return Self::Winograd {
-                conv: Box::new(conv),
+            let gradients = || {
+                Some(WinogradGradients {
+                    data: Box::new(conv.adjoint()?),
+                    weights: Box::new(NhwcConv::new(shape)?),
+                })
             };
+            let gradients = freedom.has_gradients.then(gradients).flatten();
+            if gradients.is_some() || !freedom.has_gradients {
+                return Self::Winograd {
+                    conv: Box::new(conv),
+                    gradients,
+                };
+            }
         }
         match NhwcConv::new(shape) {
             Some(conv) if pixels => Self::Pixels {
@@ -76,7 +93,10 @@ impl Kernel {
                 has_gradients: false,
             } => conv.packed_len(),
             Self::Pixels { conv, .. } => conv.packed_len() + conv.packed_adjoint_len(),
-            Self::Winograd { conv } => conv.packed_len(),
+            Self::Winograd { conv, gradients } => {
+                let adjoint = gradients.as_ref().map_or(0, |g| g.data.packed_len());
+                conv.packed_len() + adjoint
+            }
         }
     }
 
@@ -93,7 +113,13 @@ impl Kernel {
                     conv.pack_adjoint(weights, adjoint);
                 }
             }
-            Self::Winograd { conv } => conv.pack(weights, packed),
+            Self::Winograd { conv, gradients } => {
+                let (forward, adjoint) = packed.split_at_mut(conv.packed_len());
+                conv.pack(weights, forward);
+                if let Some(gradients) = gradients {
+                    gradients.data.pack_flipped(weights, adjoint);
+                }
+            }
         }
     }
 
@@ -108,7 +134,13 @@ impl Kernel {
                 let backward = conv.backward_scratch_len();
                 backward.max(conv.forward_scratch_len())
             }
-            Self::Winograd { conv } => conv.scratch_len(),
+            Self::Winograd { conv, gradients } => {
+                let backward = gradients.as_ref().map_or(0, |gradients| {
+                    let weights = gradients.weights.backward_scratch_len();
+                    weights.max(gradients.data.scratch_len())
+                });
+                backward.max(conv.scratch_len())
+            }
         }
     }
 
@@ -131,8 +163,9 @@ impl Kernel {
                 conv.forward(x, weight.packed, bias, clamp, y, scratch);
                 None
             }
-            Self::Winograd { conv } => {
-                conv.forward(x, weight.packed, bias, clamp, y, scratch);
+            Self::Winograd { conv, .. } => {
+                let packed = &weight.packed[..conv.packed_len()];
+                conv.forward(x, packed, bias, clamp, y, scratch);
                 None
             }
         }
@@ -151,7 +184,11 @@ impl Kernel {
                 let (_, adjoint) = weight.packed.split_at(conv.packed_len());
                 conv.backward_data(dy, adjoint, dx, scratch);
             }
-            Self::Winograd { .. } => unreachable!("{NO_GRADIENTS}"),
+            Self::Winograd { conv, gradients } => {
+                let (_, adjoint) = weight.packed.split_at(conv.packed_len());
+                let gradients = gradients.as_ref().expect(NO_GRADIENTS);
+                gradients.data.forward(dy, adjoint, None, None, dx, scratch);
+            }
         }
     }
 
@@ -166,7 +203,10 @@ impl Kernel {
         match self {
             Self::Planes { shape } => conv_backward_weight(shape, x, dy, dw, db, scratch),
             Self::Pixels { conv, .. } => conv.backward_weight(x, dy, dw, db, scratch),
-            Self::Winograd { .. } => unreachable!("{NO_GRADIENTS}"),
+            Self::Winograd { gradients, .. } => {
+                let gradients = gradients.as_ref().expect(NO_GRADIENTS);
+                gradients.weights.backward_weight(x, dy, dw, db, scratch);
+            }
         }
     }
 }
@@ -193,15 +233,15 @@ mod tests {
         ("LeNet-5 first",           [1, 6, 1],       [28, 5, 1],  ["planes", "planes"],   [24.8, 2.4, 0.0]),
         ("LeNet-5 second",          [6, 16, 1],      [14, 5, 1],  ["planes", "planes"],   [23.3, 21.5, 0.0]),
         ("ResNet-18 stem",          [3, 64, 1],      [224, 7, 2], ["pixels", "pixels"],   [17.9, 30.7, 0.0]),
-        ("ResNet-18 56×56",         [64, 64, 1],     [56, 3, 1],  ["pixels", "winograd"], [37.7, 42.5, 62.1]),
-        ("ResNet-18 28×28",         [128, 128, 1],   [28, 3, 1],  ["pixels", "winograd"], [37.5, 42.9, 72.4]),
-        ("ResNet-18 14×14",         [256, 256, 1],   [14, 3, 1],  ["pixels", "winograd"], [34.3, 43.5, 74.3]),
-        ("ResNet-18 7×7",           [512, 512, 1],   [7, 3, 1],   ["pixels", "winograd"], [26.9, 46.0, 55.7]),
-        ("ResNet-18 4×4",           [128, 128, 1],   [4, 3, 1],   ["pixels", "winograd"], [14.8, 56.3, 77.8]),
+        ("ResNet-18 56×56",         [64, 64, 1],     [56, 3, 1],  ["winograd", "winograd"], [37.7, 42.5, 62.1]),
+        ("ResNet-18 28×28",         [128, 128, 1],   [28, 3, 1],  ["winograd", "winograd"], [37.5, 42.9, 72.4]),
+        ("ResNet-18 14×14",         [256, 256, 1],   [14, 3, 1],  ["winograd", "winograd"], [34.3, 43.5, 74.3]),
+        ("ResNet-18 7×7",           [512, 512, 1],   [7, 3, 1],   ["winograd", "winograd"], [26.9, 46.0, 55.7]),
+        ("ResNet-18 4×4",           [128, 128, 1],   [4, 3, 1],   ["winograd", "winograd"], [14.8, 56.3, 77.8]),
         ("ResNet-18 2×2",           [256, 256, 1],   [2, 3, 1],   ["pixels", "pixels"],   [5.8, 81.7, 77.3]),
         ("ResNet-18 1×1",           [512, 512, 1],   [1, 3, 1],   ["pixels", "pixels"],   [1.5, 341.9, 11.6]),
         ("ResNet-18 down",          [64, 128, 1],    [8, 3, 2],   ["pixels", "pixels"],   [22.8, 47.3, 0.0]),
-        ("VGG-7 32×32",             [128, 128, 1],   [32, 3, 1],  ["pixels", "winograd"], [36.8, 42.4, 62.4]),
+        ("VGG-7 32×32",             [128, 128, 1],   [32, 3, 1],  ["winograd", "winograd"], [36.8, 42.4, 62.4]),
         ("MobileNetV2 depthwise",   [144, 144, 144], [56, 3, 1],  ["pixels", "pixels"],   [8.1, 15.0, 0.0]),
         ("MobileNetV2 down",        [96, 96, 96],    [112, 3, 2], ["pixels", "pixels"],   [1.0, 9.1, 0.0]),
         ("groups of several",       [64, 64, 4],     [14, 3, 1],  ["planes", "planes"],   [30.0, 0.0, 0.0]),
@@ -232,7 +272,7 @@ mod tests {
                 let freedom = Freedom {
                     order,
                     has_gradients,
-                    any_rounding: !has_gradients,
+                    any_rounding: true,
                 };
                 match Kernel::new(shape, freedom) {
                     Kernel::Planes { .. } => "planes",

@@ -97,7 +97,7 @@ impl Conv {
         let freedom = Freedom {
             order: site.order,
             has_gradients: site.has_gradients,
-            any_rounding: site.may_use_bytes && site.node.formats.is_empty(),
+            any_rounding: site.may_fuse && site.node.formats.is_empty(),
         };
         Self {
             weight_shape: [&channels, kernel].concat(),
