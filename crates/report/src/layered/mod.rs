@@ -27,6 +27,7 @@ mod order;
 mod partners;
 mod proper;
 mod route;
+mod sift;
 mod tighten;
 
 pub use route::path;

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// A network with the crossings that its drawing may have.
-const NETWORKS: &[(&str, Option<usize>)] = &[
-    ("resnet18", Some(0)),
-    ("convnext_tiny", Some(0)),
-    ("vit_b_16", Some(0)),
-    ("ppocr_det", Some(7)),
-    ("stack1000", Some(30)),
-    ("stack5000", None),
+const NETWORKS: &[(&str, usize)] = &[
+    ("resnet18", 0),
+    ("convnext_tiny", 0),
+    ("vit_b_16", 0),
+    ("ppocr_det", 0),
+    ("stack1000", 0),
+    ("stack5000", 0),
 ];
 
 /// The folder of the graphs, beside the workspace or above it.
@@ -59,7 +59,7 @@ fn networks_have_few_crossings_and_straight_chains() {
             drawing.width,
         );
         assert_eq!(n_straight, n_chains, "{name}");
-        assert!(max_crossings.is_none_or(|max| n_crossings <= max), "{name}");
+        assert!(n_crossings <= max_crossings, "{name}");
         assert_eq!(overlaps(&drawing, &sizes), [], "{name}");
     }
 }
