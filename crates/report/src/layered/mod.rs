@@ -8,7 +8,7 @@
 //! 6. `route`: vertical positions, and the lines of the edges.
 //!
 //! Parts that no edge joins are drawn one by one and put side by side by `components`. Every step is deterministic: a drawing
-//! is a function of the graph, the sizes and the spacing.
+//! is a function of the graph, the sizes and the spacing. `Groups` makes a large graph smaller before it is drawn.
 //!
 //! ```
 //! use report::layered::{Spacing, draw, path};
@@ -22,6 +22,7 @@ mod adjacency;
 mod components;
 mod coordinates;
 mod crossings;
+mod groups;
 mod layers;
 mod order;
 mod partners;
@@ -30,6 +31,7 @@ mod route;
 mod sift;
 mod tighten;
 
+pub use groups::{Group, Groups, Member, Reduced};
 pub use route::path;
 
 use coordinates::Extent;
