@@ -101,8 +101,7 @@ impl Run {
         Blocks { root, next }
     }
 
-    /// The positions of the nodes when every block lies as far to the left as it can, and then as near to the blocks at its
-    /// right as it can.
+    /// The positions of the nodes when every block lies as far to the left as it can.
     fn compact(&self, blocks: &Blocks, extents: &[Extent]) -> Vec<f64> {
         let n_nodes = blocks.root.len();
         let mut right = vec![None; n_nodes];
@@ -127,14 +126,6 @@ impl Run {
                 if n_waiting[behind] == 0 {
                     sequence.push(behind);
                 }
-            }
-        }
-        for &root in sequence.iter().rev() {
-            let room = blocks.pairs(root, &right).map(|(node, other)| {
-                centres[blocks.root[other]] - distance(extents[node], extents[other])
-            });
-            if let Some(x) = room.min_by(f64::total_cmp) {
-                centres[root] = centres[root].max(x);
             }
         }
         (0..n_nodes)

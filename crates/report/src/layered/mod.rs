@@ -94,7 +94,8 @@ impl fmt::Display for Cycle {
 
 impl std::error::Error for Cycle {}
 
-/// Draws a graph of nodes with the given widths and heights, and of edges from sources to targets.
+/// Draws a graph of nodes with the given widths and heights, which are finite and not negative, and of edges from sources to
+/// targets.
 ///
 /// # Panics
 /// Where an edge names a node that is not there.

@@ -89,5 +89,5 @@ fn room(
 fn nearest_median(ends: &mut [f64], x: f64) -> f64 {
     ends.sort_by(f64::total_cmp);
     let (left, right) = (ends[(ends.len() - 1) / 2], ends[ends.len() / 2]);
-    x.clamp(left, right)
+    x.max(left).min(right)
 }
