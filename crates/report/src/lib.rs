@@ -1,5 +1,5 @@
-//! Results for people and other programs: tables as text, CSV, Markdown and JSON, charts as SVG, traces
-//! for the viewers of Chrome's format.
+//! Results for people and other programs: tables as text, CSV, Markdown and JSON, charts as SVG, drawings
+//! of graphs in layers, traces for the viewers of Chrome's format.
 //!
 //! ```
 //! let mut table = report::Table::new(&["Node name", "FLOPs"]);
@@ -12,6 +12,7 @@
 mod chart;
 mod column;
 mod escape;
+pub mod layered;
 mod layout;
 mod table;
 mod trace;
