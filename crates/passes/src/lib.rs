@@ -27,6 +27,7 @@ pub mod analysis;
 pub mod compare;
 pub mod cost;
 pub mod interface;
+pub mod page;
 pub mod segments;
 pub mod statistics;
 pub mod transform;

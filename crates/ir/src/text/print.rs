@@ -1,6 +1,6 @@
 //! From a graph to its text form.
 
-use crate::{Dim, Graph, Node, Op, Value};
+use crate::{Dim, Graph, Node, NodeId, Op, Value};
 use serde_json::Value as Json;
 use std::fmt;
 
@@ -14,6 +14,13 @@ impl fmt::Display for Graph {
             f.write_str(&statement(self, node))?;
         }
         writeln!(f, "}}")
+    }
+}
+
+impl Graph {
+    /// The statement of a node in the text form, without the indent of its first line.
+    pub fn statement(&self, id: NodeId) -> String {
+        statement(self, self.node(id)).trim().to_owned()
     }
 }
 

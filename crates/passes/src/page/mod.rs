@@ -1,0 +1,334 @@
+//! The data of the page that shows a network: its graph and costs, where its numbers lie in their formats, and what has
+//! changed against another network. `docs/report-json.md` describes what comes out.
+
+mod drawing;
+mod matching;
+mod nodes;
+mod numbers;
+mod ports;
+mod union;
+
+use crate::PassError;
+use crate::compare::Compare;
+use crate::observe::observe;
+use data::Split;
+use drawing::{Drawings, Lines, drawings};
+use engine::Port;
+use ir::{Graph, NodeId, Op, Verified, verify};
+use nodes::Cost;
+use numbers::{count, number};
+use serde_json::{Map, Value as Json, json};
+use union::{Shown, earlier_places, edges, inputs};
+
+/// A total of the summary: its name, its measure, and its explanation.
+type Measure = (&'static str, fn(&Cost) -> u128, &'static str);
+
+/// The version of the data.
+pub const VERSION: u32 = 1;
+
+/// What to show.
+pub struct Page<'a> {
+    /// What was run.
+    pub title: &'a str,
+    /// The network, and what to call it.
+    pub network: (&'a str, &'a Graph),
+    /// The network that it is compared with.
+    pub against: Option<(&'a str, &'a Graph)>,
+    /// Rows to run on; without them only parameters are looked at.
+    pub rows: Option<&'a Split>,
+    /// The labels of the rows are those of classes.
+    pub is_labelled: bool,
+    /// Lines of the summary before those that are counted: name, value, explanation.
+    pub facts: Vec<(String, Json, String)>,
+    /// Explanations of words.
+    pub terms: Map<String, Json>,
+    /// The chapter on training.
+    pub training: Option<Json>,
+    /// The chapter on a search.
+    pub search: Option<Json>,
+    /// Threads that may be used.
+    pub threads: usize,
+}
+
+impl Page<'_> {
+    /// The data of the page.
+    pub fn data(&self) -> Result<Json, PassError> {
+        let verified = verify(self.network.1)?;
+        let other = self.against.map(|(_, graph)| verify(graph)).transpose()?;
+        let graph = self.graph(&verified, other.as_ref())?;
+        let (mut ports, seen) = ports::profiles(&verified, self.rows, self.threads)?;
+        if let Some(other) = &other {
+            let (before, _) = ports::profiles(other, self.rows, self.threads)?;
+            add_earlier_profiles(&mut ports, &before, &verified, other);
+        }
+        let mut facts = self.facts(&verified, other.as_ref())?;
+        if seen > 0 {
+            facts.push(json!({
+                "name": "rows", "before": null, "after": seen, "about": "rows that the profiles are of",
+            }));
+        }
+        Ok(json!({
+            "version": VERSION,
+            "title": self.title,
+            "program": concat!("mase ", env!("CARGO_PKG_VERSION")),
+            "facts": facts,
+            "sentences": sentences(&graph),
+            "terms": self.terms,
+            "graph": graph,
+            "ports": ports,
+            "training": self.training,
+            "search": self.search,
+        }))
+    }
+
+    fn graph(&self, verified: &Verified, other: Option<&Verified>) -> Result<Json, PassError> {
+        let graph = verified.graph();
+        let pairs = match other {
+            Some(other) => matching::matched(other.graph(), graph),
+            None => vec![None; graph.nodes().len()],
+        };
+        let errors = self.errors()?;
+        let mut shown: Vec<Shown> = graph.iter().map(|(id, _)| Shown::Kept(id)).collect();
+        let mut nodes = Vec::new();
+        for (id, node) in graph.iter() {
+            let mut entry = nodes::entry(verified, id, Cost::of(verified, id));
+            if let (Some(other), Some(before)) = (other, pairs[id.index()]) {
+                let pair = [other.graph().node(before), node];
+                nodes::mark_changes(&mut entry, pair, Cost::of(other, before));
+                let name = &pair[0].name;
+                if let Some(error) = errors.iter().find(|error| error["node"] == name.as_str()) {
+                    nodes::mark_error(&mut entry, error);
+                }
+            } else if other.is_some() {
+                entry.insert("state".to_owned(), json!("added"));
+            }
+            entry.insert("inputs".to_owned(), json!(inputs(graph, id)));
+            nodes.push(entry);
+        }
+        if let Some(other) = other {
+            let removed = other.graph().iter().map(|(id, _)| id);
+            let removed: Vec<NodeId> = removed.filter(|id| !pairs.contains(&Some(*id))).collect();
+            for &id in &removed {
+                let mut entry = nodes::entry(other, id, Cost::of(other, id));
+                entry.insert("state".to_owned(), json!("removed"));
+                nodes.push(entry);
+            }
+            shown.extend(removed.into_iter().map(Shown::Removed));
+            let places = earlier_places(&shown, &pairs, other.graph());
+            for (at, entry) in nodes.iter_mut().enumerate() {
+                if let Shown::Removed(id) = shown[at] {
+                    let inputs = inputs(other.graph(), id);
+                    let inputs: Vec<usize> = inputs.iter().filter_map(|&at| places[at]).collect();
+                    entry.insert("inputs".to_owned(), json!(inputs));
+                }
+            }
+        }
+        let edges = edges(&shown, &pairs, verified, other);
+        let Drawings {
+            groups,
+            group_of,
+            views,
+            limited,
+        } = draw(&nodes, &edges);
+        for (entry, group) in nodes.iter_mut().zip(group_of) {
+            entry.insert("group".to_owned(), json!(group));
+        }
+        Ok(json!({
+            "name": graph.name,
+            "is_diff": other.is_some(),
+            "limited": limited,
+            "groups": groups,
+            "nodes": nodes,
+            "views": views,
+        }))
+    }
+
+    /// The errors of the results of nodes that both networks have, as `ch compare` measures them.
+    fn errors(&self) -> Result<Vec<Json>, PassError> {
+        let (Some(against), Some(rows)) = (self.against, self.rows) else {
+            return Ok(Vec::new());
+        };
+        let compare = Compare {
+            a: against,
+            b: self.network,
+            rows,
+            threads: self.threads,
+        };
+        let report = compare.report()?;
+        let errors = report.facts.get("node_errors");
+        Ok(errors.and_then(Json::as_array).cloned().unwrap_or_default())
+    }
+
+    fn facts(&self, verified: &Verified, other: Option<&Verified>) -> Result<Vec<Json>, PassError> {
+        let line = |name: &str, before: Json, after: Json, about: &str| json!({ "name": name, "before": before, "after": after, "about": about });
+        let given = self.facts.iter();
+        let mut facts: Vec<Json> = given
+            .map(|(name, value, about)| line(name, Json::Null, value.clone(), about))
+            .collect();
+        if let Some(after) = self.accuracy(self.network.1)? {
+            let before = self
+                .against
+                .map(|(_, graph)| self.accuracy(graph))
+                .transpose()?;
+            let before = before.flatten().map_or(Json::Null, number);
+            let about = "share of the rows whose largest output is that of their class";
+            facts.push(line("accuracy", before, number(after), about));
+        }
+        let total = |verified: &Verified| {
+            let mut total = Cost::default();
+            for (id, _) in verified.graph().iter() {
+                total.counted += Cost::of(verified, id).counted;
+            }
+            total
+        };
+        let (after, before) = (total(verified), other.map(total));
+        let measures: [Measure; 4] = [
+            (
+                "parameters",
+                |c| c.counted.parameters.into(),
+                "trained numbers",
+            ),
+            (
+                "bytes",
+                Cost::bytes,
+                "bytes of all parameters and buffers in their formats",
+            ),
+            (
+                "MACs",
+                |c| c.counted.macs.into(),
+                "multiply-accumulates of one row",
+            ),
+            (
+                "BitOPs",
+                |c| c.counted.bit_ops,
+                "operations times bits, of one row",
+            ),
+        ];
+        for (name, measure, about) in measures {
+            let before = before
+                .as_ref()
+                .map_or(Json::Null, |cost| count(measure(cost)));
+            facts.push(line(name, before, count(measure(&after)), about));
+        }
+        Ok(facts)
+    }
+
+    /// The share of rows that a network classifies right.
+    fn accuracy(&self, graph: &Graph) -> Result<Option<f64>, PassError> {
+        let Some(rows) = self.rows.filter(|_| self.is_labelled) else {
+            return Ok(None);
+        };
+        let output = graph
+            .iter()
+            .find(|(_, node)| matches!(node.op, Op::Output(_)));
+        let Some((node, _)) = output else {
+            return Ok(None);
+        };
+        let port = Port {
+            node,
+            port: "data_in_0".to_owned(),
+        };
+        let mut outputs = Vec::new();
+        observe(graph, &[port], rows, self.threads, |_, _, values| {
+            outputs.extend_from_slice(values);
+        })?;
+        let labels = rows.labels();
+        let width = outputs.len() / labels.len().max(1);
+        if width == 0 || outputs.len() != width * labels.len() {
+            return Ok(None);
+        }
+        let is_right = |(row, label): &(&[f32], &u32)| {
+            let largest = row
+                .iter()
+                .enumerate()
+                .max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
+            largest.is_some_and(|(at, _)| at == **label as usize)
+        };
+        let right = outputs
+            .chunks(width)
+            .zip(labels.iter())
+            .filter(is_right)
+            .count();
+        Ok(Some(right as f64 / labels.len().max(1) as f64))
+    }
+}
+
+fn draw(nodes: &[Map<String, Json>], edges: &[(usize, usize)]) -> Drawings {
+    let text = |entry: &Map<String, Json>, key: &str| {
+        let text = entry.get(key).and_then(Json::as_str);
+        text.unwrap_or_default().to_owned()
+    };
+    let dotted = |entry: &Map<String, Json>| match text(entry, "target") {
+        target if target.is_empty() => text(entry, "name"),
+        target => target,
+    };
+    let names: Vec<String> = nodes.iter().map(dotted).collect();
+    let lines = |entry: &Map<String, Json>| {
+        let about = format!("{} · {}", text(entry, "op"), text(entry, "shape"));
+        Lines(vec![text(entry, "name"), about])
+    };
+    let texts: Vec<Lines> = nodes.iter().map(lines).collect();
+    drawings(&names, &texts, edges)
+}
+
+/// Writes into profiles what the same port was rounded to before.
+fn add_earlier_profiles(
+    ports: &mut [Json],
+    before: &[Json],
+    verified: &Verified,
+    other: &Verified,
+) {
+    let pairs = matching::matched(other.graph(), verified.graph());
+    for profile in ports {
+        let node = profile["node"].as_u64().unwrap_or(0) as usize;
+        let Some(earlier) = pairs.get(node).copied().flatten() else {
+            continue;
+        };
+        let same = before.iter().find(|known| {
+            known["node"] == json!(earlier.index()) && known["port"] == profile["port"]
+        });
+        if let Some(same) = same {
+            let keys = ["format", "range", "step", "saturated", "zeroed"];
+            let kept = keys.map(|key| (key.to_owned(), same[key].clone()));
+            profile["before"] = Json::Object(kept.into_iter().collect());
+        }
+    }
+}
+
+/// Up to three sentences on what has changed most.
+fn sentences(graph: &Json) -> Vec<String> {
+    if graph["is_diff"] != json!(true) {
+        return Vec::new();
+    }
+    let nodes: Vec<&Json> = graph["nodes"].as_array().into_iter().flatten().collect();
+    let in_state = |state: &str| nodes.iter().filter(|node| node["state"] == state).count();
+    let [changed, added, removed] = ["changed", "added", "removed"].map(in_state);
+    let mut sentences = vec![format!(
+        "{changed} of {} nodes changed, {added} were added and {removed} removed.",
+        nodes.len()
+    )];
+    let loud = nodes
+        .iter()
+        .filter_map(|node| Some((node["sqnr"].as_f64()?, node)));
+    if let Some((sqnr, node)) = loud.min_by(|a, b| a.0.total_cmp(&b.0)) {
+        let name = node["name"].as_str().unwrap_or_default();
+        sentences.push(format!(
+            "The result of {name} differs most: {sqnr} dB of signal over noise."
+        ));
+    }
+    let saved = nodes.iter().filter_map(|node| {
+        let (before, after) = (node["before"]["bitops"].as_f64()?, node["bitops"].as_f64()?);
+        (before > after).then_some((before - after, before, after, node))
+    });
+    if let Some((_, before, after, node)) = saved.max_by(|a, b| a.0.total_cmp(&b.0)) {
+        let name = node["name"].as_str().unwrap_or_default();
+        let share = 100.0 * (before - after) / before;
+        sentences.push(format!(
+            "Most bit operations are saved in {name}: {share:.0} % of its own."
+        ));
+    }
+    sentences
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! Numbers as the page has them: four digits, and words for what is no number.
+
+use serde_json::{Value as Json, json};
+
+/// A number with four digits.
+pub(super) fn number(value: f64) -> Json {
+    if value.is_nan() {
+        return json!("nan");
+    }
+    if value.is_infinite() {
+        return json!(if value > 0.0 { "inf" } else { "-inf" });
+    }
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    if rounded.fract() == 0.0 && rounded.abs() < 1e15 {
+        json!(rounded as i64)
+    } else {
+        json!(rounded)
+    }
+}
+
+/// The same of a number that may be missing.
+pub(super) fn optional(value: Option<f64>) -> Json {
+    value.map_or(Json::Null, number)
+}
+
+/// A count beyond what a browser counts exactly is a rounded number.
+pub(super) fn count(value: u128) -> Json {
+    u64::try_from(value)
+        .ok()
+        .filter(|&value| value < 1 << 53)
+        .map_or_else(|| number(value as f64), |value| json!(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        assert_eq!(number(0.123_456), json!(0.1235));
+        assert_eq!(number(-123_456.0), json!(-123_500));
+        assert_eq!(number(2.0), json!(2));
+        assert_eq!(number(f64::NAN), json!("nan"));
+        assert_eq!(number(f64::NEG_INFINITY), json!("-inf"));
+        assert_eq!(count(1 << 40), json!(1_u64 << 40));
+        assert_eq!(count(u128::MAX), json!(3.403e38));
+    }
+}
