@@ -13,6 +13,7 @@ mod chart;
 mod column;
 mod escape;
 mod layout;
+pub mod page;
 mod table;
 mod trace;
 
