@@ -71,7 +71,7 @@ function hover(event) {
   const value = painted.metric ? `\n${painted.by} ${valueText(painted.values[box])}` : "";
   showTip([cut(name, 400), about, ...marks].join("\n") + value, event.clientX, event.clientY);
 }
-const valueText = value => (isNaN(value) ? "not known" : painted.metric.isShare ? percent(value) : `${isFinite(value) ? shown(value) : value}${painted.metric.unit ?? ""}`);
+const valueText = value => (isNaN(value) ? "not known" : painted.metric.isShare ? percent(value) : `${isFinite(value) ? short(value) : value}${painted.metric.unit ?? ""}`);
 
 // Pointers that are down: one drags, two pinch.
 const down = new Map();
@@ -141,7 +141,7 @@ function drawMap({ left, top, right, bottom }) {
   const [wide, tall] = [max(width * scale, 24), max(height * scale, 24)];
   if (mapDrawing?.of !== painted) {
     [map.width, map.height] = [wide * ratio, tall * ratio];
-    Object.assign(map.style, { width: `${wide}px`, height: `${tall}px` });
+    map.style.cssText = `width:${wide}px;height:${tall}px`;
     mapDrawing = { of: painted, sheet: html("canvas", { width: map.width, height: map.height }) };
     const sheet = mapDrawing.sheet.getContext("2d");
     sheet.scale(ratio * scale, ratio * scale);

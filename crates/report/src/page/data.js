@@ -110,16 +110,17 @@ function svgText(svg) {
   });
   const { width, height } = svg.viewBox.baseVal;
   filled(copy, { xmlns: "http://www.w3.org/2000/svg", width, height }, []);
-  copy.prepend(drawn("rect", { width: "100%", height: "100%", fill: color("ground") }));
+  copy.prepend(drawn("rect", { width: "100%", height: "100%", fill: colors(["ground"]).ground }));
   return new XMLSerializer().serializeToString(copy);
 }
 const saveSvg = (name, svg) => save(`${name}.svg`, "image/svg+xml", svgText(svg ?? graphSvg()));
 const tenths = value => value.toFixed(1);
 
-// A colour of the looks, as it is in the present theme.
-const color = name => {
-  tip.style.borderTopColor = `var(--${name})`;
-  const found = getComputedStyle(tip).borderTopColor;
-  tip.style.borderTopColor = "";
-  return found;
-};
+// Colours of the looks by their names, as they are in the present theme.
+function colors(names) {
+  const probe = html("div", {}, ...names.map(name => html("i", { style: `color:var(--${name})` })));
+  document.body.append(probe);
+  const found = names.map((name, k) => [name, getComputedStyle(probe.children[k]).color]);
+  probe.remove();
+  return Object.fromEntries(found);
+}

@@ -168,7 +168,7 @@ fn badges(node: &Json) -> String {
     }
     let named = found
         .iter()
-        .map(|(port, format)| format!("{port} {format}"));
+        .map(|(port, format)| format!("{} {format}", port.replace("data_in_", "in ")));
     named.collect::<Vec<_>>().join(" · ")
 }
 

@@ -25,7 +25,7 @@ function prepared(raw) {
     raw, count, refs: Int32Array.from(raw.boxes, box => box[0]),
     left: column(box => box[1] - box[3] / 2), top: column(box => box[2] - box[4] / 2),
     wide: column(box => box[3]), tall: column(box => box[4]),
-    edges: raw.edges.map(edgeOf), inputs: Array.from({ length: count }, () => []), outputs: Array.from({ length: count }, () => []),
+    edges: raw.edges.map(edgeOf), inputs: raw.boxes.map(() => []), outputs: raw.boxes.map(() => []),
   };
   for (const edge of made.edges) {
     made.inputs[edge.to]?.push(edge);
@@ -42,10 +42,8 @@ function prepared(raw) {
   return made;
 }
 
-function edgeOf([from, to, ...points]) {
-  const [xs, ys] = [0, 1].map(odd => points.filter((_, k) => k % 2 === odd));
-  return { from, to, points, left: min(...xs), right: max(...xs), top: min(...ys), bottom: max(...ys) };
-}
+// Edges lead down, so that their ends say how far they reach.
+const edgeOf = ([from, to, ...points]) => ({ from, to, points, top: points[1], bottom: points.at(-1) });
 
 // Smooth vertical lines through the points of an edge, into a path or what has the methods of one.
 function trace(path, { points }, isStraight) {
@@ -87,7 +85,7 @@ const outlines = { same: [null, 1, []], changed: ["front", 2, []], added: ["adde
 
 // Looks up the colours of the theme, and gives every box of the view its own.
 function recolor() {
-  palette = Object.fromEntries([...kinds, "ground", "ink", "faint", "edge", "front", "failed", "added", "removed"].map(name => [name, color(name)]));
+  palette = colors([...kinds, "ground", "ink", "faint", "edge", "front", "failed", "added", "removed"]);
   const by = ui.color.value;
   painted = { by, boxes: [], metric: metrics[by] };
   if (!view) return;
@@ -118,9 +116,9 @@ function valuesOf(name, { join, isLog }) {
     const inside = members(reference).map(known).filter(value => !isNaN(value));
     return inside.length ? join(inside) : NaN;
   });
-  const finite = values.filter(isFinite);
+  const finite = values.filter(value => isFinite(value) && (!isLog || value > 0));
   const [low, high] = [min(...finite), max(...finite)];
-  const scaled = value => (isLog ? log10(1 + max(value, 0)) : value);
+  const scaled = value => (isLog ? log10(max(value, low)) : value);
   const between = value => (scaled(value) - scaled(low)) / (scaled(high) - scaled(low) || 1);
   return { values, low, high, shares: values.map(value => (isNaN(value) ? NaN : value === Infinity ? 1 : between(value))) };
 }
@@ -190,13 +188,15 @@ function draw() {
   drawMap(window);
 }
 
-const isHit = reference => (reference < 0 ? members(reference).some(isHit) : hits.has(reference));
-const isOff = box => (hits ? !isHit(view.refs[box]) : !!lit && !lit.has(box));
+const isAmong = (set, reference) => (reference < 0 ? members(reference).some(node => set.has(node)) : set.has(reference));
+const isOff = box => (hits ? !isAmong(hits, view.refs[box]) : !!lit && !lit.has(box));
 const isLit = edge => lit.get(edge.from) * lit.get(edge.to) >= 0;
 
 // Edges in the window, a few hundred in a path: one path of all is slow, and so is a path for each.
-function drawEdges({ left, top, right, bottom }) {
-  const seen = view.edges.filter(edge => edge.bottom > top && edge.top < bottom && edge.right > left && edge.left < right);
+function drawEdges({ top, bottom }) {
+  // An edge of less than two pixels is hidden between its boxes.
+  const tiny = 2 / camera.zoom;
+  const seen = view.edges.filter(edge => edge.bottom > top && edge.top < bottom && edge.bottom - edge.top > tiny);
   const isStraight = camera.zoom < 0.3;
   const stroke = (edges, style, wide) => {
     pen.strokeStyle = style;
@@ -216,7 +216,7 @@ function drawEdges({ left, top, right, bottom }) {
   pen.globalAlpha = lit || hits ? 0.45 : 1;
   stroke(seen, palette.edge, wide);
   pen.globalAlpha = 1;
-  if (lit) stroke(seen.filter(isLit), palette.front, 1.5 * wide);
+  if (lit) stroke(seen.filter(isLit), palette.product, 1.5 * wide);
 }
 function arrowHead(path, { points }) {
   const [x, y] = points.slice(-2);
@@ -230,10 +230,15 @@ function drawBoxes({ left, top, right, bottom }) {
   for (let box = 0; box < view.count; box++) {
     const [x, y, wide, tall] = [view.left[box], view.top[box], view.wide[box], view.tall[box]];
     if (y > bottom || y + tall < top || x > right || x + wide < left) continue;
-    pen.globalAlpha = isOff(box) ? 0.28 : 1;
+    pen.globalAlpha = 1;
+    if (isOff(box)) {
+      pen.fillStyle = palette.ground;
+      pen.fillRect(x, y, wide, tall);
+      pen.globalAlpha = 0.28;
+    }
     if (isSmall) drawSmall(box, x, y, wide, tall);
     else drawBox(box, x, y, wide, tall);
-    if (box === chosen || under.size && under.has(view.refs[box])) drawRing(box, x, y, wide, tall);
+    if (box === chosen || under.size && isAmong(under, view.refs[box])) drawRing(box, x, y, wide, tall);
   }
   pen.globalAlpha = 1;
 }
@@ -253,21 +258,22 @@ function drawBox(box, x, y, wide, tall) {
   const looks = painted.boxes[box];
   const reference = view.refs[box];
   const [line, thick, dashes] = outlines[view.states[box]] ?? outlines.same;
-  pen.beginPath();
-  if (reference < 0) pen.roundRect(x + 3, y + 3, wide, tall, 5);
-  pen.roundRect(x, y, wide, tall, 5);
   pen.fillStyle = looks.fill;
-  pen.fill();
+  pen.strokeStyle = palette[line] ?? looks.strong;
+  pen.lineWidth = thick;
+  pen.setLineDash(dashes);
+  // A closed group looks like a pile of boxes.
+  for (const shift of reference < 0 ? [3.5, 0] : [0]) {
+    outline(x + shift, y + shift, wide, tall);
+    pen.fill();
+    pen.stroke();
+  }
+  pen.setLineDash([]);
   if (reference >= 0 && kindOf(reference) === "opaque") hatch(x, y, wide, tall, looks.strong);
   if (!painted.metric) {
     pen.fillStyle = looks.strong;
     pen.fillRect(x + 1, y + 4, 3.5, tall - 8);
   }
-  pen.strokeStyle = palette[line] ?? looks.strong;
-  pen.lineWidth = thick;
-  pen.setLineDash(dashes);
-  pen.stroke();
-  pen.setLineDash([]);
   pen.textBaseline = "middle";
   for (const { text, y: down, size, weight, ink, isMark } of textsOf(box)) {
     if (size * camera.zoom < 5.5) continue;
@@ -297,7 +303,6 @@ function hatch(x, y, wide, tall, style) {
   pen.lineWidth = 1;
   pen.stroke();
   pen.restore();
-  outline(x, y, wide, tall);
 }
 
 function drawRing(box, x, y, wide, tall) {

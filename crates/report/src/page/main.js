@@ -20,7 +20,6 @@ function showSummary() {
     const { page, trials, best } = data.search;
     ui.sentences.append(html("p", {}, html("a", { href: String(page).replace(/^[^/]*:/, "") }, "Search"), `: ${plural(trials, "trial")}${best ? `, best ${best}` : ""}.`));
   }
-  ui.facts.parentElement.hidden = !ui.facts.firstChild && !ui.sentences.firstChild;
   ui.program.textContent = data.program ?? "";
 }
 

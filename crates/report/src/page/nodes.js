@@ -8,7 +8,9 @@ const savedBy = ({ before, bitops, state }) =>
 const savedAll = sum(nodes.map(savedBy).filter(isFinite));
 
 const word = (name, value, about) => ({ name, value: row => value(nodes[row]) ?? "", isWord: true, about });
-const count = (name, about, value = node => node[name]) => ({ name, about, value: row => value(nodes[row]) });
+// Large counts are written short; the panel has all digits.
+const short = value => (num(value) >= 1e6 ? value.toLocaleString("en-US", { notation: "compact", maximumSignificantDigits: 4 }) : shown(value));
+const count = (name, about, value = node => node[name]) => ({ name, about, value: row => value(nodes[row]), text: row => short(value(nodes[row])) });
 const formatsOf = (node, pick) => [...new Set((node.formats ?? []).map(pick))].join(", ");
 const shareColumn = (name, about, value) => ({ ...count(name, about, value), text: row => percent(value(nodes[row]) ?? null) });
 
@@ -22,8 +24,8 @@ function nodeColumns() {
   }
   const share = node => (savedAll > 0 && isFinite(savedBy(node)) ? savedBy(node) / savedAll : null);
   return [...first, word("state", node => node.state),
-    word("formats before", node => (node.state === "added" ? "" : formatsOf(node, one => one.before ?? one.format))),
-    word("formats after", node => (node.state === "removed" ? "" : formatsOf(node, one => one.format))), ...last,
+    word("before", node => (node.state === "added" ? "" : formatsOf(node, one => one.before ?? one.format))),
+    word("after", node => (node.state === "removed" ? "" : formatsOf(node, one => one.format))), ...last,
     count("bits before", "mean bits of its ports before", node => (node.before ? node.before.bits : node.state === "added" ? null : node.bits)),
     count("bits after", "mean bits of its ports after", node => (node.state === "removed" ? null : node.bits)),
     count("BitOPs before", undefined, node => (node.before ? node.before.bitops : node.state === "added" ? null : node.bitops)),

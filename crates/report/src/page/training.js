@@ -24,7 +24,7 @@ function smoothed(values, weight) {
 }
 
 function drawPane(pane) {
-  const weight = +ui.smooth.value;
+  const weight = pane.columns.train ? +ui.smooth.value : 0;
   const isLog = pane.canLog && ui.decades.checked;
   const isDrawn = value => isFinite(value) && (!isLog || value > 0);
   const all = runs.flatMap(run => Object.values(pane.columns).flatMap(name => columnOf(run, name))).filter(isDrawn);
@@ -55,7 +55,7 @@ function drawPane(pane) {
       if (side === "val" && isDrawn(values[at])) chart.add("circle", { cx: chart.px(best), cy: chart.py(smoothed(values, weight)[at]), r: 4, fill: hueOf(k), "data-tip": `best epoch of ${run.name}: ${best}` });
     }
   });
-  pane.cursor = chart.add("line", { class: "cursor", y1: chart.top, y2: chart.bottom, x1: -9, x2: -9 });
+  pane.cursor = chart.add("line", { class: "cursor", y1: chart.top, y2: chart.bottom, x1: -9e3, x2: -9e3 });
   pane.chart = { ...chart, epochs: [...new Set(epochs)].sort((a, b) => a - b) };
 }
 
@@ -80,7 +80,7 @@ function listenToPane(pane) {
   };
   svg.onpointerleave = svg.onblur = () => {
     showTip(null);
-    for (const { cursor } of panes) if (cursor) filled(cursor, { x1: -9, x2: -9 }, []);
+    for (const { cursor } of panes) if (cursor) filled(cursor, { x1: -9e3, x2: -9e3 }, []);
   };
   svg.onkeydown = event => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
