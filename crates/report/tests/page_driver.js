@@ -24,6 +24,34 @@
   key(document.body, "/");
   if (document.activeElement !== ui.find) found.errors.push("/ does not focus the search");
 
+  // moving
+  const moved = (name, act) => {
+    fit();
+    place(camera.x, camera.y, 1);
+    const before = { ...camera };
+    act();
+    if (["x", "y", "zoom"].every(part => camera[part] === before[part])) found.errors.push(`${name} does not move`);
+  };
+  for (const name of ["+", "-", "0"]) moved(name, () => key(document.body, name));
+  for (const name of ["ArrowDown", "ArrowUp"]) moved(name, () => key(canvas, name));
+  moved("wheel", () => canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: 40, cancelable: true })));
+  moved("ctrl+wheel", () => canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: 40, ctrlKey: true, cancelable: true })));
+  canvas.setPointerCapture = null;
+  const pointer = (kind, pointerId, clientX, clientY) => canvas.dispatchEvent(new PointerEvent(kind, { pointerId, clientX, clientY, bubbles: true }));
+  moved("drag", () => {
+    pointer("pointerdown", 1, 300, 300);
+    pointer("pointermove", 1, 300, 260);
+    pointer("pointerup", 1, 300, 260);
+  });
+  moved("pinch", () => {
+    pointer("pointerdown", 1, 300, 300);
+    pointer("pointerdown", 2, 400, 300);
+    pointer("pointermove", 2, 450, 300);
+    pointer("pointerup", 1, 300, 300);
+    pointer("pointerup", 2, 450, 300);
+  });
+  moved("map", () => ui.map.dispatchEvent(new PointerEvent("pointerdown", { buttons: 1, clientX: ui.map.getBoundingClientRect().left + 5, clientY: ui.map.getBoundingClientRect().bottom - 5 })));
+
   // walking
   canvas.focus();
   key(canvas, "Escape");
@@ -69,14 +97,19 @@
   found.closed_boxes = view.count;
   const box = Array.from(view.refs).findIndex(reference => reference < 0);
   fit();
-  const place = canvas.getBoundingClientRect();
-  const at = {
-    pointerId: 1, bubbles: true, clientX: place.left + camera.x + (view.left[box] + 9) * camera.zoom,
-    clientY: place.top + camera.y + (view.top[box] + 9) * camera.zoom,
-  };
-  canvas.setPointerCapture = null;
-  for (const kind of ["pointermove", "pointerdown", "pointerup"]) canvas.dispatchEvent(new PointerEvent(kind, at));
+  const stage = canvas.getBoundingClientRect();
+  const [x, y] = [stage.left + camera.x + (view.left[box] + 9) * camera.zoom, stage.top + camera.y + (view.top[box] + 9) * camera.zoom];
+  for (const kind of ["pointermove", "pointerdown", "pointerup"]) pointer(kind, 1, x, y);
   found.opened = nameOf();
+
+  // names that are not unique
+  const twin = nodes.length - 1;
+  const old = nodes[twin].name;
+  nodes[twin].name = nodes[0].name;
+  chooseNode(twin);
+  followAddress();
+  if (chosenNode() !== twin) found.errors.push("the address leaves a chosen node for its namesake");
+  nodes[twin].name = old;
 
   // numbers
   chooseNode(nodes.findIndex(node => node.name === "fc/b"));

@@ -91,8 +91,7 @@ function pointerMove(event) {
   zoomBy(apart([a, b]) / apart(before), (a.clientX + b.clientX) / 2 - box.left, (a.clientY + b.clientY) / 2 - box.top);
 }
 function pointerUp(event) {
-  down.delete(event.pointerId);
-  if (travelled > 4 || down.size) return;
+  if (!down.delete(event.pointerId) || travelled > 4 || down.size) return;
   const box = boxAt(event);
   if (box !== null && view.refs[box] < 0) return openGroup(box);
   choose(box, false);

@@ -82,6 +82,7 @@ function tipOf(event) {
   const element = event.target.closest?.("[data-tip]");
   if (!element) return event.target === canvas || showTip(null);
   const box = element.getBoundingClientRect();
+  element.setAttribute("aria-describedby", "tip");
   showTip(element.dataset.tip, event.clientX ?? box.left, event.clientY ?? box.bottom);
 }
 

@@ -77,9 +77,10 @@ function pathsOf(box) {
   return found.set(box, 0);
 }
 
+// Names need not be unique: what is chosen stays if the address means it too.
 function followAddress() {
-  const node = nodes.findIndex((_, node) => address(node) === location.hash);
-  if (node >= 0 && node !== chosenNode()) chooseNode(node);
+  const meant = [...nodes.keys()].filter(node => address(node) === location.hash);
+  if (meant.length && !meant.includes(chosenNode())) chooseNode(meant[0]);
 }
 
 // ---- views

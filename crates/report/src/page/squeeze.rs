@@ -1,7 +1,7 @@
 //! Programs and looks without what only readers of the sources need: comments, indentation, spaces around signs.
 //!
-//! Names stay names, so that a browser's tools can still show the page's program. Regular expressions in it must hold
-//! neither quotes nor spaces, and comments must have lines of their own.
+//! Names stay names, so that a browser's tools can still show the page's program. In the sources every statement ends with
+//! a semicolon, comments have lines of their own, and regular expressions hold neither quotes nor spaces.
 
 /// A style sheet on fewer bytes.
 pub(super) fn style(text: &str) -> String {
@@ -23,14 +23,14 @@ pub(super) fn style(text: &str) -> String {
         .collect()
 }
 
-/// A program on fewer bytes.
+/// A program on fewer bytes. That a name is not assigned to again is of use to its writers only: `const` is written `let`.
 pub(super) fn program(text: &str) -> String {
     let is_kept = |line: &&str| !line.is_empty() && !line.starts_with("//");
     let lines = text.lines().map(str::trim).filter(is_kept);
     let lines: Vec<String> = lines.map(|line| line.replace("const ", "let ")).collect();
     let mut out = String::with_capacity(text.len());
     let mut scanner = Scanner::default();
-    for c in (lines.join("\n") + "\n").chars() {
+    for c in lines.join("\n").chars() {
         scanner.push(c, &mut out);
     }
     out
@@ -51,15 +51,12 @@ impl Scanner {
             self.push_text(c, quote, out);
             return;
         }
-        if c == ' ' {
+        if c == ' ' || c == '\n' {
             self.is_space_due = true;
             return;
         }
         let last = out.chars().next_back().unwrap_or('\n');
-        if c == '\n' && matches!(last, '{' | '(' | '[' | ',' | ';' | '\n') {
-            return;
-        }
-        if c == '}' && matches!(last, '\n' | ';' | ',') {
+        if c == '}' && matches!(last, ';' | ',') {
             out.pop();
         }
         if std::mem::take(&mut self.is_space_due) && must_part(last, c) {
