@@ -128,94 +128,77 @@ fn a_browser_shows_the_network() {
     };
     let data = sample();
     let found = driven(&browser, &data, DRIVER, "#node=fc%2Fb");
-    let nodes = data["graph"]["nodes"].as_array().unwrap();
-    let names = |of: &dyn Fn(&Json) -> bool| -> Vec<&str> {
-        let meant = nodes.iter().filter(|node| of(node));
-        meant.map(|node| node["name"].as_str().unwrap()).collect()
+    assert_eq!(found["errors"], json!([]));
+    assert_eq!(found["at_start"], "fc/b", "the address names a node");
+    check_nodes(&found, data["graph"]["nodes"].as_array().unwrap());
+    check_views(&found, &data);
+    check_numbers(&found, &data);
+    let files = [
+        "graph.svg",
+        "graph.csv",
+        "changes.csv",
+        "profiles.svg",
+        "loss.svg",
+        "loss.csv",
+    ];
+    assert_eq!(found["files"], json!(files));
+    assert_eq!(found["csv_quotes"], true);
+}
+
+/// Finding, walking and sorting reach the nodes that the data says.
+fn check_nodes(found: &Json, nodes: &[Json]) {
+    let names = |is_meant: &dyn Fn(&Json) -> bool| -> Vec<&Json> {
+        let meant = nodes.iter().filter(|node| is_meant(node));
+        meant.map(|node| &node["name"]).collect()
     };
     let sqnr = |node: &Json| node["sqnr"].as_f64();
-    let changes = names(&|node| node["state"] != "same");
-    let by_sqnr = {
-        let mut all: Vec<&Json> = nodes.iter().filter(|node| sqnr(node).is_some()).collect();
-        all.sort_by(|a, b| sqnr(b).partial_cmp(&sqnr(a)).unwrap());
-        let names = all.iter().map(|node| node["name"].clone());
-        names.collect::<Vec<_>>()
-    };
-    assert_eq!(found["at_start"], "fc/b", "the address names a node");
-    assert_eq!(
-        found["by_sqnr"],
-        json!(names(
-            &|node| sqnr(node) < Some(20.0) && sqnr(node).is_some()
-        ))
-    );
-    assert_eq!(
-        found["by_format"],
-        json!(names(&|node| node["formats"]
-            .to_string()
-            .contains("integer(8, 4)")))
-    );
+    let under = |limit: f64| names(&|node| sqnr(node).is_some_and(|own| own < limit));
+    assert_eq!(found["by_sqnr"], json!(under(20.0)));
+    let has_format = |node: &Json| node["formats"].to_string().contains("integer(8, 4)");
+    assert_eq!(found["by_format"], json!(names(&has_format)));
     assert_eq!(found["by_op"], json!(names(&|node| node["op"] == "linear")));
-    assert_eq!(
-        found["tabbed"],
-        json!([nodes[0]["name"], nodes[1]["name"], nodes[0]["name"]])
-    );
+    let name = |k: usize| &nodes[k]["name"];
+    assert_eq!(found["tabbed"], json!([name(0), name(1), name(0)]));
+    let changes = names(&|node| node["state"] != "same");
     assert_eq!(found["next_changes"], json!(changes));
+    let mut known: Vec<&Json> = nodes.iter().filter(|node| sqnr(node).is_some()).collect();
+    known.sort_by(|a, b| sqnr(b).partial_cmp(&sqnr(a)).unwrap());
+    let known: Vec<&Json> = known.iter().map(|node| &node["name"]).collect();
+    let sorted: Vec<&Json> = found["sorted"].as_array().unwrap().iter().collect();
+    assert_eq!(sorted.len(), nodes.len());
+    assert_eq!(sorted[0], "x", "infinite is the largest");
+    assert_eq!(sorted[1..=known.len()], known);
+    assert_eq!(found["under"], under(15.0).len());
+}
+
+/// Names are texts, themes differ, and a closed group opens.
+fn check_views(found: &Json, data: &Json) {
     assert_eq!(found["address_of_hostile"], "<img src=x onerror=alert(1)>");
     assert_eq!(found["hostile_elements"], 0);
-    let sorted = found["sorted"].as_array().unwrap();
-    assert_eq!(
-        sorted[1..=by_sqnr.len()],
-        by_sqnr[..],
-        "infinite first, then the largest"
-    );
-    assert_eq!(
-        found["under"],
-        names(&|node| sqnr(node).is_some_and(|own| own < 15.0)).len()
-    );
     assert_ne!(found["light"], found["dark"]);
-    assert_eq!(
-        found["closed_boxes"],
-        data["graph"]["views"][1]["boxes"].as_array().unwrap().len()
-    );
-    assert_eq!(
-        found["opened"], "block_fc",
-        "a closed group opens at its first node"
-    );
-    assert_eq!(
-        found["panel"],
-        json!(["1,280", "20,480 → 5,120", "12.5 dB", "0.25"])
-    );
+    let closed = data["graph"]["views"][1]["boxes"].as_array().unwrap();
+    assert_eq!(found["closed_boxes"], closed.len());
+    assert_eq!(found["opened"], "block_fc", "the first node of the group");
+    let sections = ["graph", "nodes", "profiles", "training"];
+    assert_eq!(found["sections"], json!(sections));
+}
+
+/// Numbers are shown as the data has them.
+fn check_numbers(found: &Json, data: &Json) {
+    let panel = ["1,280", "20,480 → 5,120", "12.5 dB", "0.25"];
+    assert_eq!(found["panel"], json!(panel));
     assert_eq!(
         found["facts"],
         json!(["accuracy", "0.75", "0.74", "−1.3 %"])
     );
     assert_eq!(found["rows_of_epochs"], 6);
-    assert_eq!(
-        found["curves"], 10,
-        "two runs: loss and accuracy twice each, learning rate once"
-    );
+    // Of both runs: loss and accuracy of training and validation, and the learning rate.
+    assert_eq!(found["curves"], 10);
     assert_eq!(found["ports"], data["ports"].as_array().unwrap().len());
     assert_eq!(
         found["port_facts"],
         json!(["float32", "integer(8, 4)", "0.5 %"])
     );
-    assert_eq!(
-        found["sections"],
-        json!(["graph", "nodes", "profiles", "training"])
-    );
-    assert_eq!(
-        found["files"],
-        json!([
-            "graph.svg",
-            "graph.csv",
-            "changes.csv",
-            "profiles.svg",
-            "loss.svg",
-            "loss.csv"
-        ])
-    );
-    assert_eq!(found["csv_quotes"], true);
-    assert_eq!(found["errors"], json!([]));
 }
 
 #[test]

@@ -27,8 +27,10 @@ const fit = () => place(0, 0, wholeZoom());
 
 // The whole graph where it can be read; else its beginning.
 function begin() {
-  place(0, 0, max(wholeZoom(), min(1, (camera.width - 40) / view.raw.width), 0.45));
-  if (view.count && wholeZoom() < 0.45) center(0, 45 - camera.height / 2);
+  const whole = wholeZoom();
+  if (whole >= 0.45) return fit();
+  place(0, 0, max(0.45, min(1, (camera.width - 40) / view.raw.width)));
+  if (view.count) center(0, 45 - camera.height / 2);
 }
 
 // Puts a box into the middle, or lower.

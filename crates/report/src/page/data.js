@@ -27,6 +27,9 @@ const percent = share => (typeof share === "number" ? `${+(100 * share).toPrecis
 const plural = (count, word) => `${shown(count)} ${word}${count === 1 ? "" : "s"}`;
 const cut = (text, max = 48) => (text.length > max ? `${text.slice(0, max - 1)}…` : text);
 
+// The smallest and the largest of values, however many there are.
+const extent = values => values.reduce(([a, b], value) => [min(a, value), max(b, value)], [Infinity, -Infinity]);
+
 // Orders values of a column: numbers by size, texts by letters, what is no number last.
 const compared = (a, b) => (a < b ? -1 : a > b ? 1 : 0) || (a !== a) - (b !== b);
 

@@ -19,6 +19,8 @@ const PROGRAM: &str = concat!(
     include_str!("data.js"),
     include_str!("table.js"),
     include_str!("chart.js"),
+    include_str!("view.js"),
+    include_str!("colors.js"),
     include_str!("graph.js"),
     include_str!("camera.js"),
     include_str!("find.js"),

@@ -4,8 +4,11 @@ const portName = ({ node, port }) => `${nodes[node]?.name ?? node} ${port}`;
 let chosenPort = 0;
 let maxPorts = 80;
 
-// Smallest, 1 %, quartiles, 99 % and largest size of the values.
-const sizes = ({ quantiles = [] }) => quantiles.map(value => abs(num(value))).sort(compared);
+// Smallest, 1 %, quartiles, 99 % and largest size of the values; quantiles with signs are put in order without them.
+function sizes({ quantiles = [] }) {
+  const values = quantiles.map(num);
+  return values.some(value => value < 0) ? values.map(abs).sort(compared) : values;
+}
 const limitOf = range => (range ? max(...range.map(num).map(abs)) : NaN);
 
 // Exponents that the drawing spans: of the values, and of the formats as far as they are near them.

@@ -43,6 +43,8 @@ struct Scanner {
     open: Vec<char>,
     is_escaped: bool,
     is_space_due: bool,
+    /// For every open brace, and outside of all: the last statement and the present one are declarations by `let`.
+    lets: Vec<[bool; 2]>,
 }
 
 impl Scanner {
@@ -59,15 +61,45 @@ impl Scanner {
         if c == '}' && matches!(last, ';' | ',') {
             out.pop();
         }
-        if std::mem::take(&mut self.is_space_due) && must_part(last, c) {
+        let is_parted = std::mem::take(&mut self.is_space_due) && must_part(last, c);
+        if (is_parted || matches!(c, '[' | '{')) && out.ends_with("let") {
+            self.declare(out);
+        }
+        if is_parted && !out.ends_with(',') {
             out.push(' ');
         }
         match c {
             '"' | '\'' | '`' | '{' => self.open.push(c),
             '}' => _ = self.open.pop(),
+            ';' => {
+                let [_, present] = *self.level();
+                *self.level() = [present, false];
+            }
             _ => {}
         }
+        if c == '{' {
+            *self.level() = [false; 2];
+        }
         out.push(c);
+    }
+
+    fn level(&mut self) -> &mut [bool; 2] {
+        self.lets.resize(self.open.len() + 1, [false; 2]);
+        &mut self.lets[self.open.len()]
+    }
+
+    /// Joins a declaration that begins with what was just written, `let`, to the one before it. A loop's is none.
+    fn declare(&mut self, out: &mut String) {
+        let before = out[..out.len() - "let".len()].chars().next_back();
+        if !matches!(before, None | Some(';' | '{' | '}')) {
+            return;
+        }
+        let [last, _] = *self.level();
+        if last && out.ends_with(";let") {
+            out.truncate(out.len() - ";let".len());
+            out.push(',');
+        }
+        *self.level() = [last, true];
     }
 
     fn push_text(&mut self, c: char, quote: char, out: &mut String) {
@@ -99,6 +131,15 @@ mod tests {
         let expected = "let a=`x ${b?`, c ${d} `:\"e  f\"} g`;return a- -b;";
         assert_eq!(program(text), expected);
         assert_eq!(program("a = 'it\\'s  b' + c;"), "a='it\\'s  b'+c;");
+    }
+
+    #[test]
+    fn declarations_are_joined_where_they_follow_each_other() {
+        let text = "const a = 1;\nlet [b] = [2];\nif (a) {\n  const c = 3;\n  b++;\n  let d;\n}\nconst { e } = f;\n\
+            const g = () => { const h = 1; return h; };\nconst i = 2;\nfor (const j of i) j();\nconst outlet = 4;\nk = outlet in l;\n";
+        let expected = "let a=1,[b]=[2];if(a){let c=3;b++;let d}let{e}=f,g=()=>{let h=1;return h},i=2;\
+            for(let j of i)j();let outlet=4;k=outlet in l;";
+        assert_eq!(program(text), expected);
     }
 
     #[test]

@@ -29,9 +29,9 @@ function drawPane(pane) {
   const isDrawn = value => isFinite(value) && (!isLog || value > 0);
   const all = runs.flatMap(run => Object.values(pane.columns).flatMap(name => columnOf(run, name))).filter(isDrawn);
   const epochs = runs.flatMap(epochsOf).filter(isFinite);
-  const [low, high] = all.length ? [min(...all), max(...all)] : [0, 1];
+  const [low, high] = all.length ? extent(all) : [0, 1];
   const room = high > low ? (high - low) * 0.05 : abs(high) * 0.1 || 1;
-  const [first, last] = [min(...epochs), max(...epochs)];
+  const [first, last] = extent(epochs);
   const x = axis([first, max(last, first + 1)], false, "epoch");
   x.ticks = wanted => ticks(first, last, max(1, min(wanted, last - first)));
   const y = axis(isLog ? [low / 1.1, high * 1.1] : [low - room, high + room], isLog, pane.name);
