@@ -133,6 +133,11 @@ fn a_browser_shows_the_network() {
     check_nodes(&found, data["graph"]["nodes"].as_array().unwrap());
     check_views(&found, &data);
     check_numbers(&found, &data);
+    let picture = &found["picture"];
+    let nodes = data["graph"]["nodes"].as_array().unwrap();
+    let names: Vec<&Json> = nodes.iter().map(|node| &node["name"]).collect();
+    assert_eq!(picture["names"], json!(names));
+    assert_eq!([&picture["dashed"], &picture["without_color"]], [1, 0]);
     let files = [
         "graph.svg",
         "graph.csv",

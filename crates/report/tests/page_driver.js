@@ -131,6 +131,12 @@
   found.sections = [...document.querySelectorAll("section")].filter(one => !one.hidden).map(one => one.id);
 
   // files
+  const picture = new DOMParser().parseFromString(svgText(graphSvg()), "image/svg+xml");
+  found.picture = {
+    names: [...picture.querySelectorAll("g > title")].map(one => one.textContent),
+    dashed: picture.querySelectorAll("rect[stroke-dasharray]").length,
+    without_color: [...picture.querySelectorAll("rect, text")].filter(one => !/^rgb/.test(one.getAttribute("fill"))).length,
+  };
   found.files = [];
   HTMLAnchorElement.prototype.click = function () { found.files.push(this.download); };
   const press = selector => document.querySelectorAll(selector).forEach(one => one.click());

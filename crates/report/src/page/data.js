@@ -102,19 +102,19 @@ const csv = rows => rows.map(row => row.map(csvCell).join(",") + "\n").join("");
 const saveCsv = (name, columns, rows) =>
   save(`${name}.csv`, "text/csv", csv([columns.map(one => one.name), ...[...rows].map(row => columns.map(one => one.value(row)))]));
 
-// A drawing of the page as a file of its own: what the looks of the page say is written into it.
+// A drawing as a file of its own: what the looks of the page say of it is written into it.
 const looks = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "font-size", "font-family"];
 function svgText(svg) {
   const copy = svg.cloneNode(true);
   const [from, to] = [svg, copy].map(one => [...one.querySelectorAll("*")]);
   from.forEach((element, k) => {
     const style = getComputedStyle(element);
-    for (const name of looks) to[k].setAttribute(name, style.getPropertyValue(name));
+    for (const name of looks) filled(to[k], { [name]: style.getPropertyValue(name) || null }, []);
     to[k].removeAttribute("class");
   });
-  const { width, height } = svg.viewBox.baseVal;
+  const { x, y, width, height } = svg.viewBox.baseVal;
   filled(copy, { xmlns: "http://www.w3.org/2000/svg", width, height }, []);
-  copy.prepend(drawn("rect", { width: "100%", height: "100%", fill: colors(["ground"]).ground }));
+  copy.prepend(drawn("rect", { x, y, width, height, fill: colors(["ground"]).ground }));
   return new XMLSerializer().serializeToString(copy);
 }
 const saveSvg = (name, svg) => save(`${name}.svg`, "image/svg+xml", svgText(svg ?? graphSvg()));

@@ -104,7 +104,12 @@ function drawBox(box, x, y, wide, tall) {
     pen.stroke();
   }
   pen.setLineDash([]);
-  if (reference >= 0 && kindOf(reference) === "opaque") hatch(x, y, wide, tall, looks.strong);
+  if (kindOf(reference) === "opaque") {
+    pen.lineWidth = 0.4;
+    pen.beginPath();
+    hatch(pen, x, y, wide, tall);
+    pen.stroke();
+  }
   if (!painted.metric) {
     pen.fillStyle = looks.strong;
     pen.fillRect(x + 1, y + 4, 3.5, tall - 8);
@@ -128,16 +133,14 @@ function outline(x, y, wide, tall) {
   pen.roundRect(x, y, wide, tall, 5);
 }
 
-function hatch(x, y, wide, tall, style) {
-  pen.save();
-  pen.clip();
-  pen.beginPath();
-  for (let at = -tall; at < wide; at += 7) pen.moveTo(x + at, y + tall), pen.lineTo(x + at + tall, y);
-  pen.strokeStyle = style;
-  pen.globalAlpha *= 0.35;
-  pen.lineWidth = 1;
-  pen.stroke();
-  pen.restore();
+// Strokes across a box, cut at its edges.
+function hatch(path, x, y, wide, tall) {
+  for (let at = 7 - tall; at < wide; at += 7) {
+    const [left, low] = [max(at, 0), min(tall, tall + at)];
+    const reach = min(low, wide - left);
+    path.moveTo(x + left, y + low);
+    path.lineTo(x + left + reach, y + low - reach);
+  }
 }
 
 function drawRing(box, x, y, wide, tall) {

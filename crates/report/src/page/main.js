@@ -63,8 +63,13 @@ function graphSvg() {
     const { fill, strong } = looks;
     const [line, thick, dashes] = outlines[view.states[box]] ?? outlines.same;
     const [x, y, wide, tall] = [view.left[box], view.top[box], view.wide[box], view.tall[box]];
-    const made = drawn("g", { transform: `translate(${tenths(x)} ${tenths(y)})` }, drawn("title", {}, wordsOf(view.refs[box]).name),
-      drawn("rect", { width: wide, height: tall, rx: 5, fill, stroke: palette[line] ?? strong, "stroke-width": thick, "stroke-dasharray": dashes.length ? dashes.join(" ") : null }));
+    const rect = shift => drawn("rect", { x: shift, y: shift, width: wide, height: tall, rx: 5, fill, stroke: palette[line] ?? strong, "stroke-width": thick, "stroke-dasharray": dashes.length ? dashes.join(" ") : null });
+    const made = drawn("g", { transform: `translate(${tenths(x)} ${tenths(y)})` }, drawn("title", {}, wordsOf(view.refs[box]).name), ...(view.refs[box] < 0 ? [rect(3.5)] : []), rect(0));
+    if (kindOf(view.refs[box]) === "opaque") {
+      const strokes = writtenPath();
+      hatch(strokes, 0, 0, wide, tall);
+      made.append(drawn("path", { d: strokes.d, stroke: strong, "stroke-width": 0.4 }));
+    }
     if (!painted.metric) made.append(drawn("rect", { x: 1, y: 4, width: 3.5, height: max(0, tall - 8), fill: strong }));
     for (const { text, y, size, weight, ink } of textsOf(box)) {
       made.append(drawn("text", { x: 11, y: y + size * 0.35, "font-size": size, "font-weight": weight, fill: looks[ink] }, text));
