@@ -14,6 +14,7 @@ mod column;
 mod escape;
 pub mod layered;
 mod layout;
+pub mod page;
 mod table;
 mod trace;
 

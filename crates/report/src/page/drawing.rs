@@ -1,0 +1,325 @@
+//! The graph of a report as an SVG file of its own: boxes in the colours of their kinds, smooth lines between them.
+
+use super::{cut, escaped, list, text};
+use serde_json::Value as Json;
+use std::fmt::Write;
+
+/// Width of a character at a size of one, about: the font of the reader is not known.
+const CHARACTER: f64 = 0.56;
+const NAME_SIZE: f64 = 12.0;
+const ABOUT_SIZE: f64 = 10.5;
+const BADGE_SIZE: f64 = 9.5;
+/// Free room left and right of the texts of a box.
+const PADDING: f64 = 20.0;
+const MAX_WIDTH: f64 = 260.0;
+/// Free room around the drawing.
+const MARGIN: f64 = 10.0;
+
+/// Colours of a theme.
+struct Theme {
+    ground: &'static str,
+    ink: &'static str,
+    faint: &'static str,
+    edge: &'static str,
+    changed: &'static str,
+    added: &'static str,
+    removed: &'static str,
+    /// The colour of each kind, as in the page.
+    kinds: [(&'static str, &'static str); 9],
+}
+
+const LIGHT: Theme = Theme {
+    ground: "#ffffff",
+    ink: "#1c1e21",
+    faint: "#626a73",
+    edge: "#a9b0b8",
+    changed: "#c94f00",
+    added: "#00786a",
+    removed: "#8a929b",
+    kinds: [
+        ("input", "#3d444c"),
+        ("output", "#3d444c"),
+        ("product", "#2477b3"),
+        ("norm", "#3a9cb0"),
+        ("activation", "#d98200"),
+        ("arithmetic", "#b0357f"),
+        ("pool", "#6b5bb0"),
+        ("shape", "#8a929b"),
+        ("opaque", "#a1643a"),
+    ],
+};
+
+const DARK: Theme = Theme {
+    ground: "#15181c",
+    ink: "#e4e7ea",
+    faint: "#98a2ad",
+    edge: "#59626d",
+    changed: "#ff9a4d",
+    added: "#35c2ae",
+    removed: "#8a929b",
+    kinds: [
+        ("input", "#c3cad2"),
+        ("output", "#c3cad2"),
+        ("product", "#4a9bd6"),
+        ("norm", "#59bccf"),
+        ("activation", "#f0a83a"),
+        ("arithmetic", "#e07fb8"),
+        ("pool", "#9a8ce0"),
+        ("shape", "#7c858f"),
+        ("opaque", "#cf9468"),
+    ],
+};
+
+/// The first view of a report's graph as a standalone SVG, in light or dark colours.
+pub fn svg(graph: &Json, dark: bool) -> String {
+    let theme = if dark { &DARK } else { &LIGHT };
+    let view = &graph["views"][0];
+    let (width, height) = (number(&view["width"]), number(&view["height"]));
+    let [full_width, full_height] = [width, height].map(|size| size + 2.0 * MARGIN);
+    let low = -MARGIN;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{low} {low} {full_width:.1} {full_height:.1}\" \
+         width=\"{full_width:.1}\" height=\"{full_height:.1}\" font-family=\"sans-serif\" role=\"img\">\n\
+         <title>{}</title>\n\
+         <rect x=\"{low}\" y=\"{low}\" width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
+        escaped(text(graph, "name")),
+        theme.ground,
+    );
+    draw_edges(&mut out, view, theme);
+    for place in list(view, "boxes") {
+        draw_box(&mut out, graph, place, theme);
+    }
+    out + "</svg>\n"
+}
+
+/// Width and height in which the texts of a node have room.
+pub fn box_size(node: &Json) -> (f64, f64) {
+    let Words {
+        name,
+        about,
+        badges,
+    } = Words::of_node(node);
+    let wide = |text: &str, size: f64| text.chars().count() as f64 * size * CHARACTER;
+    let sizes = [
+        (&name, NAME_SIZE),
+        (&about, ABOUT_SIZE),
+        (&badges, BADGE_SIZE),
+    ];
+    let widths = sizes.map(|(text, size)| wide(text, size));
+    let width = widths.into_iter().fold(60.0, f64::max) + PADDING;
+    (
+        width.min(MAX_WIDTH).ceil(),
+        if badges.is_empty() { 38.0 } else { 54.0 },
+    )
+}
+
+/// The lines of a box.
+struct Words {
+    name: String,
+    about: String,
+    badges: String,
+}
+
+impl Words {
+    fn of_node(node: &Json) -> Self {
+        let about = format!("{}  {}", text(node, "op"), text(node, "shape"));
+        Self {
+            name: text(node, "name").to_owned(),
+            about: about.trim_end().to_owned(),
+            badges: badges(node),
+        }
+    }
+
+    fn of_group(graph: &Json, group: usize) -> Self {
+        let groups = list(graph, "groups");
+        let is_inside = |node: &&Json| {
+            let mut at = node["group"].as_u64();
+            let mut hops = 0..=groups.len();
+            while let (Some(own), Some(_)) = (at, hops.next()) {
+                if own == group as u64 {
+                    return true;
+                }
+                at = groups
+                    .get(own as usize)
+                    .and_then(|own| own["parent"].as_u64());
+            }
+            false
+        };
+        let count = list(graph, "nodes").iter().filter(is_inside).count();
+        Self {
+            name: text(&graph["groups"][group], "name").to_owned(),
+            about: format!("{count} nodes, closed"),
+            badges: String::new(),
+        }
+    }
+}
+
+/// The distinct formats of a node, with the first port of each where they differ.
+fn badges(node: &Json) -> String {
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for format in list(node, "formats") {
+        let (port, format) = (text(format, "port"), text(format, "format"));
+        if found.iter().all(|&(_, known)| known != format) {
+            found.push((port, format));
+        }
+    }
+    if let [(_, format)] = found[..] {
+        return format.to_owned();
+    }
+    let named = found
+        .iter()
+        .map(|(port, format)| format!("{} {format}", port.replace("data_in_", "in ")));
+    named.collect::<Vec<_>>().join(" · ")
+}
+
+fn draw_edges(out: &mut String, view: &Json, theme: &Theme) {
+    let edge = theme.edge;
+    let _ = writeln!(
+        out,
+        "<g fill=\"none\" stroke=\"{edge}\" stroke-width=\"1.3\">"
+    );
+    let mut heads = String::new();
+    for edge in list(view, "edges").iter().filter_map(Json::as_array) {
+        let numbers: Vec<f64> = edge.iter().skip(2).map(number).collect();
+        let points: Vec<[f64; 2]> = numbers.chunks_exact(2).map(|p| [p[0], p[1]]).collect();
+        let Some([x, y]) = points.last() else {
+            continue;
+        };
+        let _ = writeln!(out, "<path d=\"{}\"/>", smooth(&points));
+        let _ = write!(heads, "M{x:.1} {y:.1}l-3.5 -6h7z");
+    }
+    let _ = writeln!(out, "</g>\n<path d=\"{heads}\" fill=\"{edge}\"/>");
+}
+
+/// Vertical cubics through points.
+fn smooth(points: &[[f64; 2]]) -> String {
+    let mut path = String::new();
+    if let Some([x, y]) = points.first() {
+        let _ = write!(path, "M{x:.1} {y:.1}");
+    }
+    for pair in points.windows(2) {
+        let [[x, y], [u, v]] = [pair[0], pair[1]];
+        let middle = f64::midpoint(y, v);
+        let _ = write!(path, "C{x:.1} {middle:.1} {u:.1} {middle:.1} {u:.1} {v:.1}");
+    }
+    path
+}
+
+/// A box at its place `[reference, x, y, width, height]`.
+fn draw_box(out: &mut String, graph: &Json, place: &Json, theme: &Theme) {
+    let at = |k: usize| number(&place[k]);
+    let [width, height] = [at(3), at(4)];
+    let [left, top] = [at(1) - width / 2.0, at(2) - height / 2.0];
+    let reference = place[0].as_i64().unwrap_or_default();
+    let node = usize::try_from(reference)
+        .map(|node| &graph["nodes"][node])
+        .ok();
+    let words = match node {
+        Some(node) => Words::of_node(node),
+        None => Words::of_group(graph, (-reference - 1) as usize),
+    };
+    let kind = node.map_or("", |node| text(node, "kind"));
+    let color = theme.kinds.iter().find(|(name, _)| *name == kind);
+    let color = color.map_or(theme.faint, |(_, color)| *color);
+    let outline = outline(node.map_or("", |node| text(node, "state")), color, theme);
+    let fill = blend(color, theme.ground, 0.86);
+    let _ = writeln!(
+        out,
+        "<g transform=\"translate({left:.1} {top:.1})\"><title>{}</title>\
+         <rect width=\"{width:.1}\" height=\"{height:.1}\" rx=\"5\" fill=\"{fill}\" {outline}/>",
+        escaped(&words.name)
+    );
+    if kind == "opaque" {
+        hatch(out, width, height, color);
+    }
+    let bar = (height - 8.0).max(0.0);
+    let _ = writeln!(
+        out,
+        "<rect x=\"1\" y=\"4\" width=\"3.5\" height=\"{bar:.1}\" fill=\"{color}\"/>"
+    );
+    draw_words(out, &words, [width, height], theme);
+    out.push_str("</g>\n");
+}
+
+/// The attributes of the outline of a box by its state in a diff.
+fn outline(state: &str, own: &str, theme: &Theme) -> String {
+    let (color, width, more) = match state {
+        "changed" => (theme.changed, 2.0, ""),
+        "added" => (theme.added, 2.4, ""),
+        "removed" => (theme.removed, 1.4, " stroke-dasharray=\"5 3\""),
+        _ => (own, 1.0, ""),
+    };
+    format!("stroke=\"{color}\" stroke-width=\"{width}\"{more}")
+}
+
+/// Strokes over an opaque operator, cut at its edges.
+fn hatch(out: &mut String, width: f64, height: f64, color: &str) {
+    let mut path = String::new();
+    let mut at = 7.0 - height;
+    while at < width {
+        let [x, y] = [at.max(0.0), height.min(height + at)];
+        let reach = y.min(width - x);
+        let _ = write!(path, "M{x:.1} {y:.1}l{reach:.1} {:.1}", -reach);
+        at += 7.0;
+    }
+    let _ = writeln!(
+        out,
+        "<path d=\"{path}\" stroke=\"{color}\" stroke-opacity=\"0.35\"/>"
+    );
+}
+
+/// The texts of a box, as many as have room: name, operator and shape, formats.
+fn draw_words(out: &mut String, words: &Words, [width, height]: [f64; 2], theme: &Theme) {
+    let rows = match height {
+        46.0.. if !words.badges.is_empty() => 3,
+        30.0.. => 2,
+        _ => 1,
+    };
+    let pitch = f64::min(15.0, (height - 6.0) / f64::from(rows));
+    let mut y = (height - pitch * f64::from(rows - 1)) / 2.0;
+    let lines = [
+        (&words.name, NAME_SIZE, theme.ink, " font-weight=\"600\""),
+        (&words.about, ABOUT_SIZE, theme.faint, ""),
+        (&words.badges, BADGE_SIZE, theme.faint, ""),
+    ];
+    for (words, size, color, more) in lines.into_iter().take(rows as usize) {
+        let room = ((width - PADDING + 4.0) / (size * CHARACTER)).max(1.0);
+        let words = escaped(&cut(words, room as usize));
+        let base = y + size * 0.35;
+        let _ = writeln!(
+            out,
+            "<text x=\"11\" y=\"{base:.1}\" font-size=\"{size}\" fill=\"{color}\"{more} xml:space=\"preserve\">{words}</text>"
+        );
+        y += pitch;
+    }
+}
+
+/// A colour between two, as `#rrggbb`.
+fn blend(a: &str, b: &str, share: f64) -> String {
+    let part = |color: &str, k: usize| {
+        let digits = color.get(2 * k + 1..2 * k + 3).unwrap_or("0");
+        f64::from(u8::from_str_radix(digits, 16).unwrap_or(0))
+    };
+    let mixed = |k| (part(a, k) + (part(b, k) - part(a, k)) * share).round() as u8;
+    format!("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2))
+}
+
+/// A number of the data; zero where there is none.
+fn number(value: &Json) -> f64 {
+    value.as_f64().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_leave_and_arrive_upright() {
+        let path = smooth(&[[0.0, 0.0], [10.0, 20.0], [10.0, 40.0]]);
+        assert_eq!(
+            path,
+            "M0.0 0.0C0.0 10.0 10.0 10.0 10.0 20.0C10.0 30.0 10.0 30.0 10.0 40.0"
+        );
+        assert_eq!(blend("#000000", "#ffffff", 0.5), "#808080");
+    }
+}

@@ -1,0 +1,169 @@
+// The summary, the legend, saving the graph, the theme, and the start.
+
+// ---- summary
+
+// How much a number grew or fell, as a share.
+function change(before, after) {
+  const [a, b] = [num(before), num(after)];
+  const by = (100 * (b - a)) / abs(a);
+  return isFinite(by) && by ? `${by < 0 ? "−" : "+"}${+abs(by).toPrecision(2)} %` : "";
+}
+
+function showSummary() {
+  const facts = data.facts ?? [];
+  const isPair = facts.some(({ before }) => isKnown(before));
+  const row = ({ name, before, after, about }) =>
+    [term(name, name, about), ...(isPair ? [isKnown(before) ? shown(before) : "", shown(after), change(before, after)] : [shown(after)])];
+  if (facts.length) ui.facts.append(pairTable(facts.map(row), isPair && ["", "before", "after", "change"], ""));
+  ui.sentences.append(...(data.sentences ?? []).map(text => html("p", {}, text)));
+  if (data.search) {
+    const { page, trials, best } = data.search;
+    ui.sentences.append(html("p", {}, html("a", { href: String(page).replace(/^[^/]*:/, "") }, "Search"), `: ${plural(trials, "trial")}${best ? `, best ${best}` : ""}.`));
+  }
+  ui.program.textContent = data.program ?? "";
+}
+
+// ---- legend
+
+function showLegend() {
+  const swatch = (style, text) => html("span", {}, html("i", { style }), text);
+  const entries = [];
+  if (painted.metric) {
+    const bar = html("i", { class: "ramp", style: `background:linear-gradient(90deg,${viridis.map(rgb)})` });
+    entries.push(html("span", {}, term(painted.by), ` ${valueText(painted.low)}`, bar, valueText(painted.high)), swatch(`border-color:${palette.edge}`, "not known"));
+  } else {
+    const used = new Set(Array.from(view.refs, kindOf));
+    entries.push(...kinds.filter(kind => used.has(kind)).map(kind => swatch(`background:${palette[kind]};border-color:${palette[kind]}`, term(kind, kind === "group" ? "closed group" : kind))));
+  }
+  const states = new Set(view.states);
+  for (const [state, [name, , dashes]] of Object.entries(outlines)) {
+    if (state !== "same" && states.has(state)) entries.push(swatch(`border-color:${palette[name]};border-width:2px;border-style:${dashes.length ? "dashed" : "solid"}`, state));
+  }
+  ui.legend.replaceChildren(...entries);
+}
+
+// ---- the graph as a file
+
+// A path that is written down instead of drawn.
+const writtenPath = () => ({
+  d: "",
+  moveTo(...to) { this.d += `M${to.map(tenths)}`; },
+  lineTo(...to) { this.d += `L${to.map(tenths)}`; },
+  bezierCurveTo(...to) { this.d += `C${to.map(tenths)}`; },
+});
+
+function graphSvg() {
+  const [lines, heads] = [writtenPath(), writtenPath()];
+  for (const edge of view.edges) trace(lines, edge), arrowHead(heads, edge);
+  const { width, height } = view.raw;
+  const svg = drawn("svg", { viewBox: `-10 -10 ${width + 20} ${height + 20}`, "font-family": "system-ui, sans-serif" },
+    drawn("path", { d: lines.d, fill: "none", stroke: palette.edge, "stroke-width": 1.3 }), drawn("path", { d: heads.d, fill: palette.edge }));
+  for (let box = 0; box < view.count; box++) {
+    const looks = painted.boxes[box];
+    const { fill, strong } = looks;
+    const [line, thick, dashes] = outlines[view.states[box]] ?? outlines.same;
+    const [x, y, wide, tall] = [view.left[box], view.top[box], view.wide[box], view.tall[box]];
+    const rect = shift => drawn("rect", { x: shift, y: shift, width: wide, height: tall, rx: 5, fill, stroke: palette[line] ?? strong, "stroke-width": thick, "stroke-dasharray": dashes.length ? dashes.join(" ") : null });
+    const made = drawn("g", { transform: `translate(${tenths(x)} ${tenths(y)})` }, drawn("title", {}, wordsOf(view.refs[box]).name), ...(view.refs[box] < 0 ? [rect(3.5)] : []), rect(0));
+    if (kindOf(view.refs[box]) === "opaque") {
+      const strokes = writtenPath();
+      hatch(strokes, 0, 0, wide, tall);
+      made.append(drawn("path", { d: strokes.d, stroke: strong, "stroke-width": 0.4 }));
+    }
+    if (!painted.metric) made.append(drawn("rect", { x: 1, y: 4, width: 3.5, height: max(0, tall - 8), fill: strong }));
+    for (const { text, y, size, weight, ink } of textsOf(box)) {
+      made.append(drawn("text", { x: 11, y: y + size * 0.35, "font-size": size, "font-weight": weight, fill: looks[ink] }, text));
+    }
+    svg.append(made);
+  }
+  return svg;
+}
+// ---- start
+
+function repaint() {
+  if (view) {
+    recolor();
+    showLegend();
+    draw();
+  }
+}
+
+// The system's theme until the button chooses the other one.
+function startTheme() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const root = document.documentElement;
+  ui.theme.onclick = () => {
+    const isDark = root.style.colorScheme ? root.style.colorScheme === "dark" : dark.matches;
+    root.style.colorScheme = isDark ? "light" : "dark";
+    repaint();
+  };
+  dark.onchange = repaint;
+  // Paper is light.
+  let kept = "light";
+  for (const moment of ["beforeprint", "afterprint"]) {
+    addEventListener(moment, () => {
+      [kept, root.style.colorScheme] = [root.style.colorScheme, kept];
+      resize();
+      repaint();
+    });
+  }
+}
+
+function pageKey(event) {
+  if (event.key === "Escape") showTip(null);
+  if (event.target.matches?.("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey || !view) return;
+  const act = {
+    "/": () => ui.find.focus(), "+": () => zoomBy(1.25), "-": () => zoomBy(0.8), 0: fit,
+    n: () => chooseNext(changes, 1), p: () => chooseNext(changes, -1),
+  }[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+function startGraph() {
+  ui.graph.hidden = false;
+  ui.limited.append(graph.limited ?? "");
+  const offered = Object.keys(metrics).filter(name => nodes.some(node => num(node[name]) > 0 || num(node[name]) < 0));
+  ui.color.append(...["kind", ...offered].map(name => html("option", { value: name }, name)));
+  ui.color.onchange = repaint;
+  ui.view.append(...graph.views.map(({ closed }, k) => html("option", { value: k }, closed?.length ? `${closed.length} closed` : "open")));
+  ui.viewLabel.hidden = graph.views.length < 2;
+  ui.view.onchange = () => switchView(+ui.view.value);
+  ui.graph.querySelector("h2").append(savers("graph", null, nodeColumns(), [...nodes.keys()]));
+  canvas.setAttribute("aria-label", `graph ${graph.name ?? ""} of ${plural(nodes.length, "node")}; the table below has the same`);
+  ui.find.oninput = () => find(ui.find.value);
+  ui.find.onkeydown = event => {
+    if (event.key === "Enter" && hits) chooseNext([...hits], event.shiftKey ? -1 : 1);
+    if (event.key === "Escape") canvas.focus();
+  };
+  resize();
+  showPanel(null);
+  switchView(0);
+  draw();
+  performance.mark("picture");
+  listenToCanvas();
+}
+
+function start() {
+  startTheme();
+  showSummary();
+  if (graph?.views?.length) startGraph();
+  startNodes();
+  startProfiles();
+  startTraining();
+  if (view) followAddress();
+  addEventListener("keydown", pageKey);
+  addEventListener("hashchange", () => view && followAddress());
+  for (const kind of ["pointerover", "focusin"]) addEventListener(kind, tipOf);
+  for (const kind of ["focusout", "scroll"]) addEventListener(kind, () => showTip(null));
+  addEventListener("resize", () => {
+    if (view) {
+      resize();
+      place(camera.x, camera.y);
+    }
+    if (ports.length) drawSpans(), drawHistogram();
+    drawTraining();
+  });
+}
+start();

@@ -1,0 +1,108 @@
+//! One HTML file that shows a network without a network connection: its graph, what changed, its numbers, its training.
+//!
+//! [`page`] puts the file together from the markup, the looks and the programs beside this one, and the data of a report
+//! (`report.json`). A content policy in the markup forbids the browser to load anything else. Without JavaScript the file
+//! shows a drawing, the summary and a table of the nodes. [`svg`] is that drawing, which papers can use too.
+
+mod drawing;
+mod plain;
+mod squeeze;
+
+use serde_json::Value as Json;
+
+pub use drawing::{box_size, svg};
+
+const MARKUP: &str = include_str!("page.html");
+const LOOKS: &str = include_str!("page.css");
+/// The programs, each after what it uses.
+const PROGRAM: &str = concat!(
+    include_str!("data.js"),
+    include_str!("table.js"),
+    include_str!("chart.js"),
+    include_str!("view.js"),
+    include_str!("colors.js"),
+    include_str!("graph.js"),
+    include_str!("camera.js"),
+    include_str!("find.js"),
+    include_str!("profiles.js"),
+    include_str!("panel.js"),
+    include_str!("nodes.js"),
+    include_str!("training.js"),
+    include_str!("main.js"),
+);
+
+/// The page of a report. The drawing stands in for the graph where JavaScript is off; it may be empty.
+pub fn page(data: &Json, title: &str, svg: &str) -> String {
+    // In JSON a `<` stands only in texts, where it may be written as a number; so no text can end the script element.
+    let json = data.to_string().replace('<', "\\u003c");
+    fill(
+        MARKUP,
+        &[
+            ("{title}", &escaped(title)),
+            ("{looks}", &squeeze::style(LOOKS)),
+            ("{plain}", &plain::plain(data, svg)),
+            ("{data}", &json),
+            ("{program}", &squeeze::program(PROGRAM)),
+        ],
+    )
+}
+
+/// Puts texts at their places in a markup; what a text holds is never taken for a place.
+pub fn fill(markup: &str, texts: &[(&str, &str)]) -> String {
+    let mut page = String::with_capacity(texts.iter().fold(markup.len(), |n, t| n + t.1.len()));
+    let mut rest = markup;
+    while let Some((at, place, text)) = next_place(rest, texts) {
+        page.push_str(&rest[..at]);
+        page.push_str(text);
+        rest = &rest[at + place.len()..];
+    }
+    page + rest
+}
+
+/// The first place in the markup, and what belongs there.
+fn next_place<'a>(markup: &str, texts: &[(&'a str, &'a str)]) -> Option<(usize, &'a str, &'a str)> {
+    let found = |&(place, text): &(&'a str, &'a str)| Some((markup.find(place)?, place, text));
+    texts.iter().filter_map(found).min_by_key(|found| found.0)
+}
+
+/// A text as HTML and SVG show it, with its control characters made visible.
+pub fn escaped(text: &str) -> String {
+    crate::escape(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+/// The entries of a list; none where there is no list.
+fn list<'a>(value: &'a Json, key: &str) -> &'a [Json] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// A text of the data; empty where there is none.
+fn text<'a>(value: &'a Json, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+/// A text of at most so many characters.
+fn cut(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
+        return text.to_owned();
+    }
+    let kept = max.saturating_sub(1);
+    text.chars().take(kept).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_stay_what_they_are() {
+        let texts = [("{title}", "{data}"), ("{data}", "{title}")];
+        let page = fill("<h1>{title}</h1>{data}<b>{title}</b>", &texts);
+        assert_eq!(page, "<h1>{data}</h1>{title}<b>{data}</b>");
+        assert_eq!(escaped("</script>\"&"), "&lt;/script&gt;&quot;&amp;");
+        assert_eq!(cut("größer", 4), "grö…");
+    }
+}

@@ -1,0 +1,78 @@
+//! The part of the page for browsers without JavaScript: the summary, the drawing, the nodes as a table.
+
+use super::{cut, escaped, list, text};
+use serde_json::Value as Json;
+use std::fmt::Write;
+
+/// Characters of a name that the table shows.
+const MAX_NAME: usize = 80;
+
+pub(super) fn plain(data: &Json, svg: &str) -> String {
+    let mut out = String::new();
+    for sentence in list(data, "sentences").iter().filter_map(Json::as_str) {
+        let _ = writeln!(out, "<p>{}</p>", escaped(sentence));
+    }
+    let facts = list(data, "facts");
+    if !facts.is_empty() {
+        let rows = facts.iter().map(|fact| {
+            let value = |key: &str| number(&fact[key]);
+            vec![
+                text(fact, "name").to_owned(),
+                value("before"),
+                value("after"),
+            ]
+        });
+        out += &table(&["", "before", "after"], rows);
+    }
+    out += svg;
+    let nodes = list(&data["graph"], "nodes");
+    if !nodes.is_empty() {
+        out += &table(
+            &["node", "op", "shape", "formats", "bits", "SQNR"],
+            nodes.iter().map(node_row),
+        );
+    }
+    out
+}
+
+fn node_row(node: &Json) -> Vec<String> {
+    vec![
+        cut(text(node, "name"), MAX_NAME),
+        text(node, "op").to_owned(),
+        text(node, "shape").to_owned(),
+        formats(node),
+        number(&node["bits"]),
+        number(&node["sqnr"]),
+    ]
+}
+
+/// The ports of a node with their formats, and those before where they differ.
+fn formats(node: &Json) -> String {
+    let one = |format: &Json| {
+        let before = format["before"].as_str();
+        let was = before.map(|before| format!("{before} → "));
+        let was = was.unwrap_or_default();
+        format!("{} {was}{}", text(format, "port"), text(format, "format"))
+    };
+    let all: Vec<String> = list(node, "formats").iter().map(one).collect();
+    all.join(", ")
+}
+
+fn number(value: &Json) -> String {
+    match value {
+        Json::Null => String::new(),
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Rows of texts as a table.
+fn table(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let line = |cells: Vec<String>, tag: &str| -> String {
+        let cell = |text: &String| format!("<{tag} class=\"word\">{}</{tag}>", escaped(text));
+        format!("<tr>{}</tr>\n", cells.iter().map(cell).collect::<String>())
+    };
+    let head = line(heads.iter().map(ToString::to_string).collect(), "th");
+    let body: String = rows.map(|row| line(row, "td")).collect();
+    format!("<table><thead>{head}</thead><tbody>\n{body}</tbody></table>\n")
+}
