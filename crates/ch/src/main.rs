@@ -14,6 +14,7 @@ mod command_line;
 mod commands;
 mod interrupt;
 mod missing;
+mod network;
 mod output;
 mod pipeline;
 mod rows;

@@ -4,8 +4,8 @@
 //! tables, a line in [`COLUMNS`].
 
 use crate::output::Output;
+use ::report::Column;
 use clap::Subcommand;
-use report::Column;
 
 mod compare;
 mod completions;
@@ -16,6 +16,7 @@ mod help;
 mod list;
 mod man;
 mod predict;
+mod report;
 mod run;
 mod search;
 mod show;
@@ -78,6 +79,14 @@ pub enum Command {
   ch compare mase_output/demo mase_output/demo-ptq jsc-sim
   ch compare jsc-tiny jsc-tiny --num-samples 64")]
     Compare(compare::Args),
+    /// Show a network on one offline page: graph, formats, errors, training
+    #[command(
+        override_usage = "ch report RUN|MODEL|FILE [DATASET] [OPTIONS]",
+        after_help = "Examples:
+  ch report mase_output/demo jsc-sim --out demo.html
+  ch report mase_output/demo-ptq jsc-sim --against mase_output/demo --out change.html"
+    )]
+    Report(report::Args),
     /// Find, fetch and describe datasets
     #[command(after_help = "Examples:
   ch data list
@@ -139,6 +148,7 @@ impl Command {
             Self::Search(args) => search::run(args),
             Self::Run(args) => run::run(args),
             Self::Compare(args) => compare::run(args),
+            Self::Report(args) => report::run(args),
             Self::Data(args) => data::run(args),
             Self::Show(args) => show::run(args),
             Self::List(args) => list::run(args),

@@ -6,14 +6,10 @@ use std::collections::BTreeSet;
 
 /// Boxes above this are drawn closed only.
 const MAX_BOXES: usize = 8_000;
-/// Height of a box, and pixels of a letter.
+/// Height of the box of a closed group, its widths, and the width of a letter.
 const HEIGHT: f32 = 46.0;
-const LETTER: f32 = 6.7;
-/// Widths of a box.
 const WIDTHS: (f32, f32) = (84.0, 260.0);
-
-/// A box to draw: the lines of its text that decide its width.
-pub(super) struct Lines(pub Vec<String>);
+const LETTER: f32 = 7.0;
 
 /// The groups, the drawings, and a sentence when not everything is drawn.
 pub(super) struct Drawings {
@@ -23,14 +19,14 @@ pub(super) struct Drawings {
     pub limited: Option<String>,
 }
 
-/// Draws nodes with these dotted names, texts and edges.
-pub(super) fn drawings(names: &[String], texts: &[Lines], edges: &[(usize, usize)]) -> Drawings {
+/// Draws nodes with these dotted names, sizes and edges.
+pub(super) fn drawings(names: &[String], sizes: &[[f32; 2]], edges: &[(usize, usize)]) -> Drawings {
     let groups = Groups::new(names);
     let all: BTreeSet<usize> = (0..groups.groups.len()).collect();
     let is_large = names.len() > MAX_BOXES;
     let mut views = Vec::new();
     if !is_large {
-        views.push(view(&groups, texts, edges, &BTreeSet::new()));
+        views.push(view(&groups, sizes, edges, &BTreeSet::new()));
     }
     if !all.is_empty() || is_large {
         // The outermost groups alone: inner ones are inside them.
@@ -38,7 +34,7 @@ pub(super) fn drawings(names: &[String], texts: &[Lines], edges: &[(usize, usize
             .into_iter()
             .filter(|&group| groups.groups[group].parent.is_none())
             .collect();
-        views.push(view(&groups, texts, edges, &outer));
+        views.push(view(&groups, sizes, edges, &outer));
     }
     let limited = is_large.then(|| {
         let nodes = names.len();
@@ -58,17 +54,18 @@ pub(super) fn drawings(names: &[String], texts: &[Lines], edges: &[(usize, usize
 
 fn view(
     groups: &Groups,
-    texts: &[Lines],
+    sizes: &[[f32; 2]],
     edges: &[(usize, usize)],
     closed: &BTreeSet<usize>,
 ) -> Option<Json> {
     let reduced = groups.reduce(edges, closed);
     let size = |member: &Member| match member {
-        Member::Node(node) => [width(&texts[*node].0), HEIGHT],
-        Member::Group(group) => [
-            width(std::slice::from_ref(&groups.groups[*group].name)),
-            HEIGHT,
-        ],
+        Member::Node(node) => sizes[*node],
+        Member::Group(group) => {
+            let letters = groups.groups[*group].name.chars().count();
+            let width = letters as f32 * LETTER + 30.0;
+            [width.clamp(WIDTHS.0, WIDTHS.1), HEIGHT]
+        }
     };
     let sizes: Vec<[f32; 2]> = reduced.nodes.iter().map(size).collect();
     let drawing = layered::draw(&sizes, &reduced.edges, Spacing::default()).ok()?;
@@ -97,11 +94,6 @@ fn view(
         "boxes": boxes,
         "edges": lines,
     }))
-}
-
-fn width(lines: &[String]) -> f32 {
-    let longest = lines.iter().map(|line| line.chars().count()).max();
-    (longest.unwrap_or(0) as f32 * LETTER + 22.0).clamp(WIDTHS.0, WIDTHS.1)
 }
 
 /// A place, to a tenth of a pixel.

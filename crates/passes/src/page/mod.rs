@@ -12,12 +12,13 @@ use crate::PassError;
 use crate::compare::Compare;
 use crate::observe::observe;
 use data::Split;
-use drawing::{Drawings, Lines, drawings};
+use drawing::{Drawings, drawings};
 use engine::Port;
 use ir::{Graph, NodeId, Op, Verified, verify};
 use nodes::Cost;
 use numbers::{count, number};
 use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeSet;
 use union::{Shown, earlier_places, edges, inputs};
 
 /// A total of the summary: its name, its measure, and its explanation.
@@ -232,7 +233,7 @@ impl Page<'_> {
         observe(graph, &[port], rows, self.threads, |_, _, values| {
             outputs.extend_from_slice(values);
         })?;
-        let labels = rows.labels();
+        let labels = rows.labels_of(rows.indices());
         let width = outputs.len() / labels.len().max(1);
         if width == 0 || outputs.len() != width * labels.len() {
             return Ok(None);
@@ -253,22 +254,45 @@ impl Page<'_> {
     }
 }
 
+/// Inputs and results belong to no module.
+fn is_edge(entry: &Map<String, Json>) -> bool {
+    let kind = entry.get("kind").and_then(Json::as_str);
+    matches!(kind, Some("input" | "output"))
+}
+
+/// The module of a dotted name.
+fn module(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(module, _)| module)
+}
+
 fn draw(nodes: &[Map<String, Json>], edges: &[(usize, usize)]) -> Drawings {
     let text = |entry: &Map<String, Json>, key: &str| {
         let text = entry.get(key).and_then(Json::as_str);
         text.unwrap_or_default().to_owned()
     };
-    let dotted = |entry: &Map<String, Json>| match text(entry, "target") {
-        target if target.is_empty() => text(entry, "name"),
-        target => target,
+    let mut names: Vec<String> = nodes.iter().map(|entry| text(entry, "target")).collect();
+    // An operator without a module belongs to that of the operators that read it.
+    let mut users = vec![Vec::new(); nodes.len()];
+    for &(from, to) in edges {
+        users[from].push(to);
+    }
+    for at in (0..nodes.len()).rev().filter(|&at| !is_edge(&nodes[at])) {
+        if names[at].is_empty() {
+            let modules: BTreeSet<&str> = users[at].iter().map(|&to| module(&names[to])).collect();
+            let shared = modules.first().filter(|_| modules.len() == 1);
+            let name = text(&nodes[at], "name");
+            names[at] = match shared {
+                Some(module) if !module.is_empty() => format!("{module}.{name}"),
+                _ => name,
+            };
+        }
+    }
+    let size = |entry: &Map<String, Json>| {
+        let (width, height) = report::page::box_size(&Json::Object(entry.clone()));
+        [width as f32, height as f32]
     };
-    let names: Vec<String> = nodes.iter().map(dotted).collect();
-    let lines = |entry: &Map<String, Json>| {
-        let about = format!("{} · {}", text(entry, "op"), text(entry, "shape"));
-        Lines(vec![text(entry, "name"), about])
-    };
-    let texts: Vec<Lines> = nodes.iter().map(lines).collect();
-    drawings(&names, &texts, edges)
+    let sizes: Vec<[f32; 2]> = nodes.iter().map(size).collect();
+    drawings(&names, &sizes, edges)
 }
 
 /// Writes into profiles what the same port was rounded to before.

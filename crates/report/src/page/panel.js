@@ -8,7 +8,7 @@ ports.forEach((port, k) => portsOf[port.node]?.push(k));
 // A table of rows whose first cell is their name; of texts, or of numbers.
 function pairTable(rows, head, side = "word") {
   const row = ([name, ...cells]) => html("tr", {}, html("th", { class: "word", scope: "row" }, name), ...cells.map(cell => html("td", { class: side }, ...[cell].flat())));
-  const heads = html("tr", {}, ...(head ?? []).map(text => html("th", { class: side, scope: "col" }, text)));
+  const heads = html("tr", {}, ...(head || []).map(text => html("th", { class: side, scope: "col" }, text)));
   return html("table", {}, html("thead", {}, heads), html("tbody", {}, ...rows.map(row)));
 }
 const links = list => list.flatMap((node, k) => [k ? ", " : "", html("a", { href: address(node), "data-tip": nodes[node].op }, cut(nodes[node].name, 32))]);

@@ -1,0 +1,108 @@
+//! The chapters that come from the files of a run: its training and its search.
+
+use anyhow::Result;
+use serde_json::{Value as Json, json};
+use std::path::{Path, PathBuf};
+
+/// Words of the page that no table has.
+pub const WORDS: &[(&str, &str)] = &[
+    (
+        "sqnr",
+        "signal-to-quantisation-noise ratio of a node's result against the other network, in decibels: 10·log10(Σa²/Σ(a−b)²)",
+    ),
+    (
+        "error",
+        "the largest difference of a node's result from the other network's",
+    ),
+    (
+        "bits",
+        "mean bits of the values that a node reads and makes",
+    ),
+    ("macs", "multiply-accumulates of one row"),
+    ("bitops", "operations times bits, of one row"),
+    (
+        "saturated",
+        "share of the values that lie beyond the range of their format",
+    ),
+    (
+        "zeroed",
+        "share of the values other than zero that their format rounds to zero",
+    ),
+    ("sparsity", "share of the weights that are zero"),
+];
+
+/// Folders below the one named that are looked into.
+const DEPTH: usize = 3;
+
+/// The first of some files in a folder or below it, in the order of names.
+pub fn find(folder: &Path, names: &[&str]) -> Option<PathBuf> {
+    find_within(folder, names, DEPTH)
+}
+
+fn find_within(folder: &Path, names: &[&str], depth: usize) -> Option<PathBuf> {
+    let here = names.iter().map(|name| folder.join(name));
+    if let Some(found) = here.into_iter().find(|path| path.is_file()) {
+        return Some(found);
+    }
+    let mut below: Vec<PathBuf> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.is_dir())
+        .collect();
+    below.sort();
+    let deeper = depth.checked_sub(1)?;
+    below
+        .iter()
+        .find_map(|folder| find_within(folder, names, deeper))
+}
+
+/// The epochs of a run; nothing without a log of metrics.
+pub fn training(folder: &Path) -> Result<Option<Json>> {
+    let Some(path) = find(folder, &["metrics.csv"]) else {
+        return Ok(None);
+    };
+    let epochs = train::epoch_scores(&path)?;
+    if epochs.is_empty() {
+        return Ok(None);
+    }
+    let best = epochs.iter().min_by(|a, b| a.val.0.total_cmp(&b.val.0));
+    let column = |value: fn(&train::EpochScores) -> f64| -> Vec<Json> {
+        epochs.iter().map(|epoch| number(value(epoch))).collect()
+    };
+    let name = folder
+        .file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    Ok(Some(json!({ "runs": [{
+        "name": name,
+        "best_epoch": best.map(|epoch| epoch.epoch),
+        "columns": {
+            "epoch": epochs.iter().map(|epoch| epoch.epoch).collect::<Vec<u64>>(),
+            "train_loss": column(|epoch| epoch.train.0),
+            "train_accuracy": column(|epoch| epoch.train.1),
+            "val_loss": column(|epoch| epoch.val.0),
+            "val_accuracy": column(|epoch| epoch.val.1),
+        },
+    }] })))
+}
+
+/// A number as it stands in the log; a word where it is none.
+fn number(value: f64) -> Json {
+    if value.is_finite() {
+        json!(value)
+    } else {
+        json!(value.to_string().to_lowercase())
+    }
+}
+
+/// A line on the search of a run; nothing without one.
+pub fn search(folder: &Path) -> Option<Json> {
+    let trials = find(folder, &["trials.csv"])?;
+    let count = std::fs::read_to_string(&trials)
+        .ok()?
+        .lines()
+        .count()
+        .saturating_sub(1);
+    let page = trials.with_file_name("report.html");
+    let shown = page.strip_prefix(folder).unwrap_or(&page);
+    Some(json!({ "page": shown.to_string_lossy(), "trials": count, "best": "" }))
+}
