@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use std::fmt::Write;
 
 /// Width of a character at a size of one, about: the font of the reader is not known.
-const CHARACTER: f64 = 0.56;
+const CHARACTER: f64 = 0.64;
 const NAME_SIZE: f64 = 12.0;
 const ABOUT_SIZE: f64 = 10.5;
 const BADGE_SIZE: f64 = 9.5;
