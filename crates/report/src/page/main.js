@@ -156,7 +156,9 @@ function start() {
   addEventListener("keydown", pageKey);
   addEventListener("hashchange", () => view && followAddress());
   for (const kind of ["pointerover", "focusin"]) addEventListener(kind, tipOf);
-  for (const kind of ["focusout", "scroll"]) addEventListener(kind, () => showTip(null));
+  addEventListener("focusout", () => showTip(null));
+  // Keys may scroll to what they focus, whose tip stays.
+  addEventListener("scroll", () => tipOf({ target: document.activeElement }));
   addEventListener("resize", () => {
     if (view) {
       resize();
