@@ -84,7 +84,7 @@ function drawHistogram() {
   ui.octaves.disabled = !port.logarithmic;
   const shape = isLog ? port.logarithmic : port.histogram ?? { low: 0, high: 1, counts: [] };
   const low = num(shape.low) || 0;
-  const top = max(num(shape.high) || 0, low + 1e-9);
+  const top = isLog ? low + shape.counts.length : max(num(shape.high) || 0, low + 1e-9);
   const x = axis([low, top], false, isLog ? "power of two of the size" : "value");
   const rounded = isLog ? null : port.rounded;
   const chart = framed(ui.histogram, x, axis([0, bars(shape.counts, rounded, Number, 0, 0).high], false, "values"), 250, { top: 32 });
@@ -120,7 +120,7 @@ function showPortFacts(port, isCut) {
     { name: "count", value: k => counts[k] }, { name: "rounded", value: k => port.rounded?.[k] }];
   ui.portFacts.replaceChildren(
     html("p", { class: "about" },
-      port.rounded ? `Blue: the values; orange: rounded to the format${isCut ? ", tall bars cut" : ""}. ` : "",
+      port.rounded && !ui.octaves.checked ? `Blue: the values; orange: rounded to the format${isCut ? ", tall bars cut" : ""}. ` : "",
       savers("histogram", ui.histogram, columns, [...counts.keys()])),
     pairTable(rows, was && ["", "before", "after"]), pairTable(numbers.map(([name, text]) => [term(name), text])));
 }
