@@ -99,7 +99,9 @@
   fit();
   const stage = canvas.getBoundingClientRect();
   const [x, y] = [stage.left + camera.x + (view.left[box] + 9) * camera.zoom, stage.top + camera.y + (view.top[box] + 9) * camera.zoom];
-  for (const kind of ["pointermove", "pointerdown", "pointerup"]) pointer(kind, 1, x, y);
+  for (const kind of ["pointerover", "pointermove"]) pointer(kind, 1, x, y);
+  if (tip.hidden || tip.textContent !== "block\n2 nodes, closed") found.errors.push(`the tip of a group is ${tip.textContent}`);
+  for (const kind of ["pointerdown", "pointerup"]) pointer(kind, 1, x, y);
   found.opened = nameOf();
 
   // names that are not unique
@@ -121,7 +123,11 @@
   ui.smooth.value = 0.5;
   drawTraining();
   found.curves = document.querySelectorAll("#curves .curve:not(.raw)").length;
-  document.querySelector("#curves svg").dispatchEvent(new PointerEvent("pointermove", { clientX: 300, clientY: 10 }));
+  document.querySelector("#curves svg").dispatchEvent(new PointerEvent("pointermove", { clientX: 0, clientY: 10 }));
+  if (tip.textContent.split("\n")[1] !== "first training 2") found.errors.push(`the tip of the first epoch is ${tip.textContent}`);
+  const word = document.querySelector("#facts .term");
+  word.focus();
+  if (tip.textContent !== "the network" || word.getAttribute("aria-describedby") !== "tip") found.errors.push("a term does not explain itself");
   found.ports = document.querySelectorAll("#spans .row").length;
   document.querySelectorAll("#spans .row")[1].dispatchEvent(new MouseEvent("click"));
   ui.octaves.click();

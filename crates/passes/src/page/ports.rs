@@ -204,13 +204,16 @@ impl Spread {
         let mean = sorted.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
         let squares = sorted.iter().map(|&x| (f64::from(x) - mean).powi(2));
         let deviation = (squares.sum::<f64>() / n).sqrt();
+        let mut sizes: Vec<f32> = sorted.iter().map(|value| value.abs()).collect();
+        sizes.sort_unstable_by(f32::total_cmp);
         let quantile = |share: f64| {
-            let at = (share * (sorted.len().max(1) - 1) as f64).round() as usize;
-            sorted.get(at).map_or(0.0, |&value| f64::from(value))
+            let at = (share * (sizes.len().max(1) - 1) as f64).round() as usize;
+            sizes.get(at).map_or(0.0, |&value| f64::from(value))
         };
         let shares = [0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0];
         let quantiles: Vec<Json> = shares.map(|share| number(quantile(share))).into();
-        let (low, high) = (quantile(0.0), quantile(1.0));
+        let end = |value: Option<&f32>| value.map_or(0.0, |&value| f64::from(value));
+        let (low, high) = (end(sorted.first()), end(sorted.last()));
         let zeros = sorted.iter().filter(|&&value| value == 0.0).count();
         let is_rounded = self.format.is_some();
         let all = self.values.len().max(1) as f64;

@@ -73,7 +73,11 @@ function hover(event) {
   const value = painted.metric ? `\n${painted.by} ${valueText(painted.values[box])}` : "";
   showTip([cut(name, 400), about, ...marks].join("\n") + value, event.clientX, event.clientY);
 }
-const valueText = value => (isNaN(value) ? "not known" : painted.metric.isShare ? percent(value) : `${isFinite(value) ? short(value) : value}${painted.metric.unit ?? ""}`);
+function valueText(value) {
+  if (isNaN(value)) return "not known";
+  const { isShare, unit } = painted.metric;
+  return isShare ? percent(value) : `${isFinite(value) ? short(value) : value}${unit ?? ""}`;
+}
 
 // Pointers that are down: one drags, two pinch.
 const down = new Map();

@@ -1,4 +1,4 @@
-// The summary, the legend, saving the graph, the theme, and the start.
+// The summary, the legend, the theme, and the start.
 
 // ---- summary
 
@@ -18,7 +18,9 @@ function showSummary() {
   ui.sentences.append(...(data.sentences ?? []).map(text => html("p", {}, text)));
   if (data.search) {
     const { page, trials, best } = data.search;
-    ui.sentences.append(html("p", {}, html("a", { href: String(page).replace(/^[^/]*:/, "") }, "Search"), `: ${plural(trials, "trial")}${best ? `, best ${best}` : ""}.`));
+    ui.sentences.append(html("p", {},
+      html("a", { href: String(page).replace(/^[^/]*:/, "") }, "Search"),
+      `: ${plural(trials, "trial")}${best ? `, best ${best}` : ""}.`));
   }
   ui.program.textContent = data.program ?? "";
 }
@@ -30,54 +32,21 @@ function showLegend() {
   const entries = [];
   if (painted.metric) {
     const bar = html("i", { class: "ramp", style: `background:linear-gradient(90deg,${viridis.map(rgb)})` });
-    entries.push(html("span", {}, term(painted.by), ` ${valueText(painted.low)}`, bar, valueText(painted.high)), swatch(`border-color:${palette.edge}`, "not known"));
+    entries.push(html("span", {}, term(painted.by), ` ${valueText(painted.low)}`, bar, valueText(painted.high)),
+      swatch(`border-color:${palette.edge}`, "not known"));
   } else {
     const used = new Set(Array.from(view.refs, kindOf));
-    entries.push(...kinds.filter(kind => used.has(kind)).map(kind => swatch(`background:${palette[kind]};border-color:${palette[kind]}`, term(kind, kind === "group" ? "closed group" : kind))));
+    const style = kind => `background:${palette[kind]};border-color:${palette[kind]}`;
+    entries.push(...kinds.filter(kind => used.has(kind)).map(kind => swatch(style(kind), term(kind, kind === "group" ? "closed group" : kind))));
   }
   const states = new Set(view.states);
   for (const [state, [name, , dashes]] of Object.entries(outlines)) {
-    if (state !== "same" && states.has(state)) entries.push(swatch(`border-color:${palette[name]};border-width:2px;border-style:${dashes.length ? "dashed" : "solid"}`, state));
+    if (state === "same" || !states.has(state)) continue;
+    entries.push(swatch(`border:2px ${dashes.length ? "dashed" : "solid"} ${palette[name]}`, state));
   }
   ui.legend.replaceChildren(...entries);
 }
 
-// ---- the graph as a file
-
-// A path that is written down instead of drawn.
-const writtenPath = () => ({
-  d: "",
-  moveTo(...to) { this.d += `M${to.map(tenths)}`; },
-  lineTo(...to) { this.d += `L${to.map(tenths)}`; },
-  bezierCurveTo(...to) { this.d += `C${to.map(tenths)}`; },
-});
-
-function graphSvg() {
-  const [lines, heads] = [writtenPath(), writtenPath()];
-  for (const edge of view.edges) trace(lines, edge), arrowHead(heads, edge);
-  const { width, height } = view.raw;
-  const svg = drawn("svg", { viewBox: `-10 -10 ${width + 20} ${height + 20}`, "font-family": "system-ui, sans-serif" },
-    drawn("path", { d: lines.d, fill: "none", stroke: palette.edge, "stroke-width": 1.3 }), drawn("path", { d: heads.d, fill: palette.edge }));
-  for (let box = 0; box < view.count; box++) {
-    const looks = painted.boxes[box];
-    const { fill, strong } = looks;
-    const [line, thick, dashes] = outlines[view.states[box]] ?? outlines.same;
-    const [x, y, wide, tall] = [view.left[box], view.top[box], view.wide[box], view.tall[box]];
-    const rect = shift => drawn("rect", { x: shift, y: shift, width: wide, height: tall, rx: 5, fill, stroke: palette[line] ?? strong, "stroke-width": thick, "stroke-dasharray": dashes.length ? dashes.join(" ") : null });
-    const made = drawn("g", { transform: `translate(${tenths(x)} ${tenths(y)})` }, drawn("title", {}, wordsOf(view.refs[box]).name), ...(view.refs[box] < 0 ? [rect(3.5)] : []), rect(0));
-    if (kindOf(view.refs[box]) === "opaque") {
-      const strokes = writtenPath();
-      hatch(strokes, 0, 0, wide, tall);
-      made.append(drawn("path", { d: strokes.d, stroke: strong, "stroke-width": 0.4 }));
-    }
-    if (!painted.metric) made.append(drawn("rect", { x: 1, y: 4, width: 3.5, height: max(0, tall - 8), fill: strong }));
-    for (const { text, y, size, weight, ink } of textsOf(box)) {
-      made.append(drawn("text", { x: 11, y: y + size * 0.35, "font-size": size, "font-weight": weight, fill: looks[ink] }, text));
-    }
-    svg.append(made);
-  }
-  return svg;
-}
 // ---- start
 
 function repaint() {
@@ -156,7 +125,9 @@ function start() {
   addEventListener("keydown", pageKey);
   addEventListener("hashchange", () => view && followAddress());
   for (const kind of ["pointerover", "focusin"]) addEventListener(kind, tipOf);
-  for (const kind of ["focusout", "scroll"]) addEventListener(kind, () => showTip(null));
+  addEventListener("focusout", () => showTip(null));
+  // Keys may scroll to what they focus, whose tip stays.
+  addEventListener("scroll", () => tipOf({ target: document.activeElement }));
   addEventListener("resize", () => {
     if (view) {
       resize();

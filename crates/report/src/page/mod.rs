@@ -28,6 +28,7 @@ const PROGRAM: &str = concat!(
     include_str!("panel.js"),
     include_str!("nodes.js"),
     include_str!("training.js"),
+    include_str!("picture.js"),
     include_str!("main.js"),
 );
 

@@ -43,7 +43,9 @@ function startNodes() {
   // Columns in which no node has a value are left out.
   const columns = nodeColumns().filter(({ value }) => nodes.some((_, node) => isKnown(value(node)) && value(node) !== ""));
   const looks = node => [under.has(node) && "under", node === (view && chosenNode()) && "chosen"].filter(Boolean).join(" ");
-  nodeTable = sortedTable(ui.nodeTable, { file: isDiff ? "changes" : "nodes", columns, rows: [...changes, ...[...nodes.keys()].filter(node => !isChange(node))], address, pick: node => view && chooseNode(node), looks });
+  const rows = [...changes, ...[...nodes.keys()].filter(node => !isChange(node))];
+  const pick = node => view && chooseNode(node);
+  nodeTable = sortedTable(ui.nodeTable, { file: isDiff ? "changes" : "nodes", columns, rows, address, pick, looks });
   ui.diffControls.hidden = ui.changeKeys.hidden = !isDiff;
   startThreshold();
 }

@@ -7,7 +7,8 @@ ports.forEach((port, k) => portsOf[port.node]?.push(k));
 
 // A table of rows whose first cell is their name; of texts, or of numbers.
 function pairTable(rows, head, side = "word") {
-  const row = ([name, ...cells]) => html("tr", {}, html("th", { class: "word", scope: "row" }, name), ...cells.map(cell => html("td", { class: side }, ...[cell].flat())));
+  const row = ([name, ...cells]) => html("tr", {}, html("th", { class: "word", scope: "row" }, name),
+    ...cells.map(cell => html("td", { class: side }, ...[cell].flat())));
   const heads = html("tr", {}, ...(head || []).map(text => html("th", { class: side, scope: "col" }, text)));
   return html("table", {}, html("thead", {}, heads), html("tbody", {}, ...rows.map(row)));
 }
@@ -17,7 +18,8 @@ const changed = (before, after) => [html("span", { class: "was" }, isKnown(befor
 function factsOf(node) {
   const one = nodes[node];
   const counts = ["bits", "parameters", "bytes", "macs", "bitops"].map(name => [name, changed(one.before?.[name], one[name]), one[name] ?? one.before?.[name]]);
-  const more = [["cost", one.cost], ["sparsity", percent(one.sparsity), one.sparsity], ["sqnr", `${shown(one.sqnr)} dB`, one.sqnr], ["error", shown(one.error), one.error], ["time", percent(one.time), one.time]];
+  const more = [["cost", one.cost], ["sparsity", percent(one.sparsity), one.sparsity],
+    ["sqnr", `${shown(one.sqnr)} dB`, one.sqnr], ["error", shown(one.error), one.error], ["time", percent(one.time), one.time]];
   const around = [...groupsAround(node)].reverse().map(group => groups[group].name);
   const rows = [["shape", one.shape], ["target", one.target], ["group", around.at(-1)], ...counts, ...more].filter(row => isKnown(row.at(-1)) && row.at(-1) !== "");
   const ends = [["inputs", links(one.inputs ?? [])], ["outputs", links(outputs[node])]].filter(([, list]) => list.length);
@@ -60,7 +62,8 @@ function groupPanel(box) {
 }
 
 function showPanel(box) {
-  const parts = box === null ? [html("p", { class: "about" }, "Choose a node to see what is known of it.")] : chosenNode() === null ? groupPanel(box) : nodePanel(chosenNode());
+  const parts = box === null ? [html("p", { class: "about" }, "Choose a node to see what is known of it.")]
+    : chosenNode() === null ? groupPanel(box) : nodePanel(chosenNode());
   ui.panel.replaceChildren(...parts);
   ui.panel.scrollTop = 0;
 }

@@ -49,7 +49,8 @@ function drawSpans() {
   list.forEach((port, k) => {
     const y = chart.top + k * pitch;
     const room = floor((chart.left - 8) / 6.6);
-    chart.add("text", { x: chart.left - 8, y: y + 13.5, "text-anchor": "end", class: "label" }, cut(`${cut(nodes[port.node]?.name ?? "", room - port.port.length - 1)} ${port.port}`, room));
+    const name = cut(nodes[port.node]?.name ?? "", max(4, room - port.port.length - 1));
+    chart.add("text", { x: chart.left - 8, y: y + 13.5, "text-anchor": "end", class: "label" }, cut(`${name} ${port.port}`, room));
     const row = chart.add("rect", { class: k === chosenPort ? "row on" : "row", x: 0, y, width: chart.width, height: pitch, "data-tip": portWords(port) });
     row.onclick = () => choosePort(k);
   });
@@ -83,7 +84,7 @@ function drawHistogram() {
   ui.octaves.disabled = !port.logarithmic;
   const shape = isLog ? port.logarithmic : port.histogram ?? { low: 0, high: 1, counts: [] };
   const low = num(shape.low) || 0;
-  const top = max(num(shape.high) || 0, low + 1e-9);
+  const top = isLog ? low + shape.counts.length : max(num(shape.high) || 0, low + 1e-9);
   const x = axis([low, top], false, isLog ? "power of two of the size" : "value");
   const rounded = isLog ? null : port.rounded;
   const chart = framed(ui.histogram, x, axis([0, bars(shape.counts, rounded, Number, 0, 0).high], false, "values"), 250, { top: 32 });
@@ -96,7 +97,8 @@ function drawHistogram() {
   for (const [one, looks] of [[port.before, "was-limit"], [port, "limit"]]) {
     for (const [name, value] of edges(one).filter(([, value]) => value >= low && value <= top)) {
       chart.add("line", { class: looks, x1: chart.px(value), x2: chart.px(value), y1: chart.top - 4, y2: chart.bottom });
-      if (one === port) chart.add("text", { x: chart.px(value), y: chart.top - (name === "step" ? 20 : 8), "text-anchor": x.at(value) > 0.9 ? "end" : x.at(value) < 0.1 ? "start" : "middle" }, name);
+      const side = x.at(value) > 0.9 ? "end" : x.at(value) < 0.1 ? "start" : "middle";
+      if (one === port) chart.add("text", { x: chart.px(value), y: chart.top - (name === "step" ? 20 : 8), "text-anchor": side }, name);
     }
   }
   ui.portName.textContent = cut(portName(port), 60);
@@ -110,12 +112,16 @@ function showPortFacts(port, isCut) {
   const was = port.before;
   const rows = Object.keys(said).filter(name => isKnown(port[name])).map(name =>
     [term(name), ...(was ? [isKnown(was[name]) ? said[name](was[name]) : ""] : []), said[name](port[name])]);
-  const numbers = [...["count", "mean", "deviation", "nans"].map(name => [name, shown(port[name])]), ["values", ends([port.min, port.max])], ["zeros", percent(port.zeros)]];
+  const numbers = [...["count", "mean", "deviation", "nans"].map(name => [name, shown(port[name])]),
+    ["values", ends([port.min, port.max])], ["zeros", percent(port.zeros)]];
   const { low, high, counts } = port.histogram ?? { counts: [] };
   const edge = k => num(low) + (k / counts.length) * (num(high) - num(low));
-  const columns = [{ name: "low", value: edge }, { name: "high", value: k => edge(k + 1) }, { name: "count", value: k => counts[k] }, { name: "rounded", value: k => port.rounded?.[k] }];
+  const columns = [{ name: "low", value: edge }, { name: "high", value: k => edge(k + 1) },
+    { name: "count", value: k => counts[k] }, { name: "rounded", value: k => port.rounded?.[k] }];
   ui.portFacts.replaceChildren(
-    html("p", { class: "about" }, port.rounded ? `Blue: the values; orange: rounded to the format${isCut ? ", tall bars cut" : ""}. ` : "", savers("histogram", ui.histogram, columns, [...counts.keys()])),
+    html("p", { class: "about" },
+      port.rounded && !ui.octaves.checked ? `Blue: the values; orange: rounded to the format${isCut ? ", tall bars cut" : ""}. ` : "",
+      savers("histogram", ui.histogram, columns, [...counts.keys()])),
     pairTable(rows, was && ["", "before", "after"]), pairTable(numbers.map(([name, text]) => [term(name), text])));
 }
 
@@ -135,11 +141,14 @@ function startProfiles() {
   ui.profiles.hidden = !ports.length;
   if (!ports.length) return;
   const text = (name, value) => ({ name, value, isWord: true });
+  const number = (name, words = shown) => ({ name, value: row => ports[row][name], text: row => words(ports[row][name]) });
   const columns = [text("port", row => portName(ports[row])), text("format", row => ports[row].format ?? ""),
-    ...["count", "min", "max", "mean", "deviation", "zeros", "nans", "step", "saturated", "zeroed"].map(name => ({ name, value: row => ports[row][name], text: row => (["zeros", "saturated", "zeroed"].includes(name) ? percent : shown)(ports[row][name]) })),
+    ...["count", "min", "max", "mean", "deviation", "nans", "step"].map(name => number(name)),
+    ...["zeros", "saturated", "zeroed"].map(name => number(name, percent)),
     ...["min |x|", "1 %", "25 %", "50 %", "75 %", "99 %", "max |x|"].map((name, k) => ({ name, value: row => sizes(ports[row])[k] }))];
   const details = ui.portTable.parentElement;
-  details.ontoggle = () => details.open && !ui.portTable.firstChild && sortedTable(ui.portTable, { file: "profiles", columns, rows: ports.keys(), pick: choosePort });
+  details.ontoggle = () => details.open && !ui.portTable.firstChild
+    && sortedTable(ui.portTable, { file: "profiles", columns, rows: ports.keys(), pick: choosePort });
   ui.octaves.onchange = drawHistogram;
   ui.spans.onkeydown = event => {
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];

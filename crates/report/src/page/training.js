@@ -52,7 +52,9 @@ function drawPane(pane) {
       if (weight) chart.add("path", { class: `curve raw ${side}`, stroke: hueOf(k), d: path(run, values) });
       chart.add("path", { class: `curve ${side}`, stroke: hueOf(k), d: path(run, smoothed(values, weight)) });
       const at = epochsOf(run).indexOf(best);
-      if (side === "val" && isDrawn(values[at])) chart.add("circle", { cx: chart.px(best), cy: chart.py(smoothed(values, weight)[at]), r: 4, fill: hueOf(k), "data-tip": `best epoch of ${run.name}: ${best}` });
+      if (side !== "val" || !isDrawn(values[at])) continue;
+      const y = chart.py(smoothed(values, weight)[at]);
+      chart.add("circle", { cx: chart.px(best), cy: y, r: 4, fill: hueOf(k), "data-tip": `best epoch of ${run.name}: ${best}` });
     }
   });
   pane.cursor = chart.add("line", { class: "cursor", y1: chart.top, y2: chart.bottom, x1: -9e3, x2: -9e3 });
@@ -99,13 +101,16 @@ function startTraining() {
   ui.training.hidden = !seen.length;
   if (!seen.length) return;
   const rows = runs.flatMap(run => epochsOf(run).map((_, k) => ({ run, k })));
-  const columns = [{ name: "run", isWord: true, value: ({ run }) => run.name }, ...["epoch", "train_loss", "train_accuracy", "val_loss", "val_accuracy", "learning_rate"].map(name => ({ name, value: ({ run, k }) => run.columns[name]?.[k] }))];
+  const columns = [{ name: "run", isWord: true, value: ({ run }) => run.name },
+    ...["epoch", "train_loss", "train_accuracy", "val_loss", "val_accuracy", "learning_rate"]
+      .map(name => ({ name, value: ({ run, k }) => run.columns[name]?.[k] }))];
   for (const pane of seen) {
     pane.svg = drawn("svg", { class: "chart", tabindex: 0, role: "img", "aria-label": `${pane.name} over the epochs; left and right arrow keys read values` });
     ui.curves.append(html("div", {}, pane.svg, savers(pane.name.replace(" ", "_"), pane.svg, columns, rows)));
     listenToPane(pane);
   }
-  const key = (run, k) => html("span", {}, html("i", { class: "line", style: `border-color:${hueOf(k)}` }), cut(run.name), isKnown(run.best_epoch) ? ` (best epoch ${run.best_epoch})` : "");
+  const key = (run, k) => html("span", {},
+    html("i", { class: "line", style: `border-color:${hueOf(k)}` }), cut(run.name), isKnown(run.best_epoch) ? ` (best epoch ${run.best_epoch})` : "");
   ui.runs.append(...runs.map(key), html("span", { class: "was" }, "solid: validation, dashed: training"));
   ui.smooth.oninput = ui.decades.onchange = drawTraining;
   sortedTable(ui.epochTable, { file: "training", columns, rows });
