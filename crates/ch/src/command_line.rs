@@ -26,8 +26,7 @@ Commands:
     disable_help_subcommand = true,
     help_template = SCREEN,
     after_help = "Examples:
-  ch run configs/quickstart.toml
-  ch help train"
+  ch run configs/quickstart.toml"
 )]
 // Of clap's own widths, 0 is no limit.
 #[command(term_width = Stream::Out.width().unwrap_or(0))]

@@ -79,7 +79,7 @@ pub enum Command {
   ch compare mase_output/demo mase_output/demo-ptq jsc-sim
   ch compare jsc-tiny jsc-tiny --num-samples 64")]
     Compare(compare::Args),
-    /// Show a network on one offline page: graph, formats, errors, training
+    /// Show a network on one page: graph, formats, errors, training
     #[command(
         override_usage = "ch report RUN|MODEL|FILE [DATASET] [OPTIONS]",
         after_help = "Examples:
