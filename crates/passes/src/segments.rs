@@ -211,3 +211,23 @@ fn place(
         .entry(value)
         .or_insert_with(|| graph.push(whole.node(value.node).clone()).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_go_together_as_many_as_the_cache_holds() {
+        let rows = |features: usize| {
+            let text = format!(
+                "graph \"g\" {{ x: f32[N, {features}] = placeholder y = relu(x) return y }}"
+            );
+            let graph = ir::Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
+            block_rows(&ir::verify(&graph).unwrap_or_else(|error| panic!("{error}")))
+        };
+        assert_eq!(rows(4), 1024);
+        assert_eq!(rows(512), 256);
+        assert_eq!(rows(500), 256, "whole vectors");
+        assert_eq!(rows(1 << 20), 16);
+    }
+}

@@ -72,4 +72,17 @@ mod tests {
         equal.add(&[0.0, 2.0], &[-0.0, 2.0]);
         assert!(equal.is_zero() && equal.sqnr().is_none());
     }
+
+    #[test]
+    fn the_cosine_is_that_of_the_angle() {
+        let cosine = |a: &[f32], b: &[f32]| {
+            let mut distance = Distance::default();
+            distance.add(a, b);
+            distance.cosine()
+        };
+        assert_eq!(cosine(&[1.0, 2.0], &[2.0, 4.0]), 1.0);
+        assert_eq!(cosine(&[1.0, 0.0], &[0.0, 3.0]), 0.0);
+        assert_eq!(cosine(&[1.0, 0.0], &[-2.0, 0.0]), -1.0);
+        assert_eq!(cosine(&[0.0], &[0.0]), 1.0);
+    }
 }

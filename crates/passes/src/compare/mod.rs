@@ -213,3 +213,28 @@ fn weights(a: &Node, b: &Node) -> String {
         None => format!("differ by up to {largest:.6}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_differ_by_the_largest_difference() {
+        let text = "graph \"g\" { x: f32[N, 2] = placeholder
+             l = linear(x) { target = \"l\", in_features = 2, out_features = 2 } return l }";
+        let mut graph = Graph::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+        graph.initialize(1);
+        let before = graph.nodes()[1].clone();
+        let mut after = before.clone();
+        assert_eq!(weights(&before, &after), "equal");
+        if let Some(weight) = after.params.get_mut("weight") {
+            weight.values_mut()[1] += 0.25;
+            weight.values_mut()[3] -= 0.5;
+        }
+        assert_eq!(weights(&before, &after), "differ by up to 0.500000");
+        assert_eq!(weights(&graph.nodes()[0], &graph.nodes()[0]), "");
+        after.params.remove("bias");
+        assert_eq!(weights(&before, &after), "bias differs in shape");
+        assert_eq!(weights(&after, &before), "bias is new");
+    }
+}
