@@ -222,7 +222,7 @@ mod tests {
             let text = format!(
                 "graph \"g\" {{ x: f32[N, {features}] = placeholder y = relu(x) return y }}"
             );
-            let graph = ir::Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
+            let graph = Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
             block_rows(&ir::verify(&graph).unwrap_or_else(|error| panic!("{error}")))
         };
         assert_eq!(rows(4), 1024);

@@ -51,6 +51,23 @@ pub struct Page<'a> {
     pub threads: usize,
 }
 
+/// The graph of the page of a network, for a drawing alone.
+pub fn drawing_of(name: &str, graph: &Graph) -> Result<Json, PassError> {
+    let page = Page {
+        title: name,
+        network: (name, graph),
+        against: None,
+        rows: None,
+        is_labelled: false,
+        facts: Vec::new(),
+        terms: Map::new(),
+        training: None,
+        search: None,
+        threads: 1,
+    };
+    page.graph(&verify(graph)?, None)
+}
+
 impl Page<'_> {
     /// The data of the page.
     pub fn data(&self) -> Result<Json, PassError> {

@@ -32,6 +32,7 @@ fn node(verified: &Verified, batch: usize, row: &Row) -> Json {
     json!({
         "name": node.name,
         "target": node.target,
+        "inputs": node.inputs.iter().map(|value| &verified.graph().node(value.node).name).collect::<Vec<_>>(),
         "fx_op": node.fx_op().name(),
         "shapes": row.shapes,
         "cost": cost_json(&row.cost),

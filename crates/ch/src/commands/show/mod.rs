@@ -2,14 +2,15 @@
 
 use crate::checkpoints;
 use crate::command_line::whole;
-use crate::output::{Output, json_text};
+use crate::output::folder::write_file;
+use crate::output::{Console, Level, Output, OutputArgs, json_text};
 use crate::source::{load, verify};
 use anyhow::bail;
 use ir::{Graph, NodeId, Verified};
 use models::ModelInfo;
 use passes::cost::{self, NodeCost};
 use report::Column;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 mod belonging;
 mod json;
@@ -29,6 +30,9 @@ pub struct Args {
     /// Also list the starting values of all parameters for this seed
     #[arg(long)]
     seed: Option<u64>,
+    /// Write a drawing of the graph
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -77,6 +81,9 @@ pub fn run(args: &Args) -> anyhow::Result<Output> {
     }
     let verified = verify(&args.model, &graph)?;
     let batch = args.batch_size as usize;
+    if let Some(path) = &args.svg {
+        return draw(&args.model, &graph, path);
+    }
     let Some(rows) = rows(&verified, batch) else {
         bail!(
             "{}: a batch of {batch} is larger than memory could hold",
@@ -94,6 +101,15 @@ pub fn run(args: &Args) -> anyhow::Result<Output> {
         head + &text::print(&verified, &rows)
     };
     Ok(text.into())
+}
+
+/// Writes a drawing of the graph and says so.
+fn draw(name: &str, graph: &Graph, path: &Path) -> anyhow::Result<Output> {
+    let drawn = passes::page::drawing_of(name, graph)?;
+    let svg = report::page::svg(&drawn, false);
+    let mut console = Console::new(OutputArgs::default(), Level::Info);
+    write_file(path, svg.as_bytes(), &mut console)?;
+    Ok(format!("{}, {} kB\n", path.display(), svg.len().div_ceil(1000)).into())
 }
 
 /// Parameters are made only when the graph is sound and they fit into memory with certainty.
