@@ -27,6 +27,19 @@ type Measure = (&'static str, fn(&Cost) -> u128, &'static str);
 /// The version of the data.
 pub const VERSION: u32 = 1;
 
+/// A line of the summary.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// What it is.
+    pub name: String,
+    /// What it was in the other network; null where that means nothing.
+    pub before: Json,
+    /// What it is in the network.
+    pub after: Json,
+    /// A sentence that explains it.
+    pub about: String,
+}
+
 /// What to show.
 pub struct Page<'a> {
     /// What was run.
@@ -39,8 +52,8 @@ pub struct Page<'a> {
     pub rows: Option<&'a Split>,
     /// The labels of the rows are those of classes.
     pub is_labelled: bool,
-    /// Lines of the summary before those that are counted: name, value, explanation.
-    pub facts: Vec<(String, Json, String)>,
+    /// Lines of the summary before those that are counted.
+    pub facts: Vec<Fact>,
     /// Explanations of words.
     pub terms: Map<String, Json>,
     /// The chapter on training.
@@ -181,7 +194,14 @@ impl Page<'_> {
         let line = |name: &str, before: Json, after: Json, about: &str| json!({ "name": name, "before": before, "after": after, "about": about });
         let given = self.facts.iter();
         let mut facts: Vec<Json> = given
-            .map(|(name, value, about)| line(name, Json::Null, value.clone(), about))
+            .map(|fact| {
+                line(
+                    &fact.name,
+                    fact.before.clone(),
+                    fact.after.clone(),
+                    &fact.about,
+                )
+            })
             .collect();
         if let Some(after) = self.accuracy(self.network.1)? {
             let before = self

@@ -1,6 +1,6 @@
 //! The data of the page: what it says of a network, and of two.
 
-use super::Page;
+use super::{Fact, Page};
 use crate::compare::Compare;
 use data::{Rows, Split};
 use format::Format;
@@ -50,7 +50,12 @@ fn page<'a>(graph: &'a Graph, against: Option<&'a Graph>, rows: Option<&'a Split
         against: against.map(|graph| ("before", graph)),
         rows,
         is_labelled: true,
-        facts: vec![("model".to_owned(), json!("g"), "the network".to_owned())],
+        facts: vec![Fact {
+            name: "model".to_owned(),
+            before: Json::Null,
+            after: json!("g"),
+            about: "the network".to_owned(),
+        }],
         terms: Map::new(),
         training: None,
         search: None,
@@ -89,6 +94,7 @@ fn a_network_is_drawn_counted_and_profiled() {
         .unwrap_or_default();
     let boxes = |view: &Json| view["boxes"].as_array().map_or(0, Vec::len);
     assert_eq!(views.iter().map(boxes).collect::<Vec<_>>(), [5, 3]);
+    assert_eq!(fact(&data, "model")["after"], "g");
     assert_eq!(fact(&data, "MACs")["after"], 32 + 24);
     assert_eq!(fact(&data, "rows")["after"], 100);
     assert!(fact(&data, "accuracy")["after"].is_number());

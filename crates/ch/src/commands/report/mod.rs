@@ -11,7 +11,7 @@ use crate::vocabulary::Kind;
 use anyhow::{Result, bail};
 use ir::Graph;
 use models::ModelInfo;
-use passes::page::Page;
+use passes::page::{Fact, Page};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -169,23 +169,28 @@ fn check_run(name: &str) -> Result<()> {
 }
 
 /// The lines of the summary that the command line decides.
-fn facts(args: &Args) -> Vec<(String, Json, String)> {
-    let line =
-        |name: &str, value: &str, about: &str| (name.to_owned(), json!(value), about.to_owned());
-    let mut facts = vec![line("network", &args.network, "the network of the page")];
+fn facts(args: &Args) -> Vec<Fact> {
+    let line = |name: &str, before: Option<&String>, after: &str, about: &str| Fact {
+        name: name.to_owned(),
+        before: json!(before),
+        after: json!(after),
+        about: about.to_owned(),
+    };
+    let other = args.against.as_ref();
+    let about = "the network of the page, and the one that it is compared with";
+    let mut facts = vec![line("network", other, &args.network, about)];
     if let Some(load) = &args.load {
-        facts.push(line("weights", load, "the file that its weights come from"));
-    }
-    if let Some(other) = &args.against {
-        facts.push(line(
-            "against",
-            other,
-            "the network that it is compared with",
-        ));
+        let about = "the file that the weights come from";
+        facts.push(line("weights", args.load_other.as_ref(), load, about));
     }
     let random = format!("random numbers, seed {}", args.seed);
     let rows = args.dataset.as_deref().unwrap_or(&random);
-    facts.push(line("data", rows, "the rows that the network was run on"));
+    facts.push(line(
+        "data",
+        None,
+        rows,
+        "the rows that the network was run on",
+    ));
     facts
 }
 
