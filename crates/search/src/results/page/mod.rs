@@ -6,6 +6,7 @@
 mod data;
 
 use super::Report;
+use report::page::{escaped, fill};
 
 const MARKUP: &str = include_str!("page.html");
 const LOOKS: &str = include_str!("page.css");
@@ -30,44 +31,4 @@ pub fn page(report: &Report, title: &str) -> String {
             ("{program}", PROGRAM),
         ],
     )
-}
-
-/// Puts texts at their places; what a text holds is never taken for a place.
-fn fill(markup: &str, texts: &[(&str, &str)]) -> String {
-    let mut page =
-        String::with_capacity(markup.len() + texts.iter().map(|t| t.1.len()).sum::<usize>());
-    let mut rest = markup;
-    while let Some((at, place, text)) = next_place(rest, texts) {
-        page.push_str(&rest[..at]);
-        page.push_str(text);
-        rest = &rest[at + place.len()..];
-    }
-    page + rest
-}
-
-/// The first place in the markup, and what belongs there.
-fn next_place<'a>(markup: &str, texts: &[(&'a str, &'a str)]) -> Option<(usize, &'a str, &'a str)> {
-    let found = |&(place, text): &(&'a str, &'a str)| Some((markup.find(place)?, place, text));
-    texts.iter().filter_map(found).min_by_key(|found| found.0)
-}
-
-fn escaped(text: &str) -> String {
-    report::escape(text)
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_stay_what_they_are() {
-        let texts = [("{title}", "{data}"), ("{data}", "{title}")];
-        let page = fill("<h1>{title}</h1>{data}<b>{title}</b>", &texts);
-        assert_eq!(page, "<h1>{data}</h1>{title}<b>{data}</b>");
-        assert_eq!(escaped("</script>\"&"), "&lt;/script&gt;&quot;&amp;");
-    }
 }
