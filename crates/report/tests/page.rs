@@ -216,6 +216,9 @@ fn sections_without_data_are_not_shown() {
     assert_eq!(driven(&browser, &json!({}), driver, ""), json!([]));
     let training = json!({ "training": sample()["training"] });
     assert_eq!(driven(&browser, &training, driver, ""), json!(["training"]));
+    let facts =
+        json!({ "facts": [{ "name": "rows", "before": null, "after": 5, "about": "rows" }] });
+    assert_eq!(driven(&browser, &facts, driver, ""), json!([]));
     let graph = json!({ "graph": grid(4)["graph"] });
     assert_eq!(
         driven(&browser, &graph, driver, ""),
@@ -268,7 +271,7 @@ fn shown(browser: &Path, page: &str, address: &str) -> String {
     std::fs::write(&file, page).unwrap();
     let flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-sync --disable-quic \
         --disable-background-networking --disable-component-update --window-size=1280,900 \
-        --enable-logging=stderr --dump-dom";
+        --enable-logging=stderr --timeout=60000 --dump-dom";
     let output = Command::new(browser)
         .args(flags.split_whitespace())
         .arg(format!(
