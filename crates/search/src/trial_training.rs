@@ -194,6 +194,20 @@ mod tests {
     }
 
     #[test]
+    fn rows_other_than_those_to_train_on_are_noted() {
+        let notes = |text: &str| {
+            let table = Table::parse(text).unwrap();
+            let mut reader = Reader::new(&table, 0..0);
+            TrialTraining::read(&mut reader);
+            reader.take_notes()
+        };
+        assert_eq!(notes("data_loader = \"train\""), Vec::<String>::new());
+        let noted = notes("data_loader = \"val\"");
+        assert_eq!(noted.len(), 1, "{noted:?}");
+        assert!(noted[0].contains("data_loader"), "{noted:?}");
+    }
+
+    #[test]
     fn the_first_limit_ends_the_training() {
         // 1000 rows in batches of 64 are 16 batches.
         for (limits, steps, total, order) in [
