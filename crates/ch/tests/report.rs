@@ -179,6 +179,20 @@ fn what_cannot_be_shown_is_one_sentence() {
 }
 
 #[test]
+fn passes_leave_a_page_of_what_they_changed() {
+    let folder = Folder::new("report_passes");
+    trained(&folder);
+    let page = folder.join("mase_output/rounded/software/transform/report.html");
+    let html = std::fs::read_to_string(page).unwrap();
+    let (_, rest) = html.split_once("id=\"data\">").unwrap();
+    let data: Json = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+    let nodes = data["graph"]["nodes"].as_array().unwrap();
+    let changed = nodes.iter().filter(|node| node["state"] == "changed");
+    assert_eq!(changed.count(), 4);
+    assert!(nodes.iter().any(|node| node["sqnr"].is_number()));
+}
+
+#[test]
 fn a_drawing_alone_is_made_by_show() {
     let folder = Folder::new("report_show");
     let said = printed("show jsc-tiny --svg g.svg", &folder);

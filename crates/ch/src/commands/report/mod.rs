@@ -9,6 +9,7 @@ use crate::output::{Console, Level, Output, OutputArgs, json_text};
 use crate::rows::DataArgs;
 use crate::vocabulary::Kind;
 use anyhow::{Result, bail};
+use data::Dataset;
 use ir::Graph;
 use models::ModelInfo;
 use passes::page::{Fact, Page};
@@ -54,6 +55,51 @@ pub struct Args {
     /// Draw it on a dark ground
     #[arg(long, requires = "svg")]
     dark: bool,
+}
+
+/// Multiply-accumulates that the page of a command that does other work may take.
+const MAX_MACS: u64 = 2_000_000_000;
+
+/// The page of what a command did to a network; rows are left out where running them would take long.
+pub fn of_change(
+    name: &str,
+    [before, after]: [&Graph; 2],
+    data: Option<&Dataset>,
+) -> Result<String> {
+    let verified = ir::verify(after)?;
+    let macs = verified.graph().iter().map(|(id, _)| {
+        let cost = passes::cost::node_cost(&verified, id, 1);
+        cost.map_or(0, |cost| cost.macs)
+    });
+    let count = (MAX_MACS / macs.sum::<u64>().max(1)).min(512) as usize;
+    let rows = data.map(|data| data.test.head(count));
+    let rows = rows.filter(|rows| !rows.indices().is_empty());
+    let line = |name: &str, after: &str, about: &str| Fact {
+        name: name.to_owned(),
+        before: Json::Null,
+        after: json!(after),
+        about: about.to_owned(),
+    };
+    let mut facts = vec![line("network", name, "the network of the page")];
+    if let Some(data) = data {
+        let about = "the rows that the network was run on";
+        facts.push(line("data", data.info.name.as_ref(), about));
+    }
+    let page = Page {
+        title: name,
+        network: ("after", after),
+        against: Some(("before", before)),
+        rows: rows.as_ref(),
+        is_labelled: true,
+        facts,
+        terms: terms(after),
+        training: None,
+        search: None,
+        threads: 1,
+    };
+    let data = page.data()?;
+    let drawing = report::page::svg(&data["graph"], false);
+    Ok(report::page::page(&data, name, &drawing))
 }
 
 /// A network of the page: what to call it, and the file or model that it comes from.

@@ -1,5 +1,6 @@
 //! Passes over one network with their files: reports as text, Markdown, CSV and JSON, and the graph that came out.
 
+use crate::commands::report;
 use crate::commands::test::test_command;
 use crate::output::folder::{self, write_file};
 use crate::output::{Console, Folder, Role, Stream, calendar, fit};
@@ -69,6 +70,8 @@ pub struct TransformRun<'a> {
 
 /// The result of the passes.
 pub struct Outcome {
+    /// The graph before the first pass.
+    before: Graph,
     /// The graph after the last pass that was done.
     pub graph: Graph,
     /// The report of every pass.
@@ -86,6 +89,7 @@ impl TransformRun<'_> {
     /// Runs the passes; nothing is written yet.
     pub fn apply(&self, program: &Program, graph: Graph, console: &mut Console) -> Outcome {
         let started = calendar::now();
+        let before = graph.clone();
         let mut graph = graph;
         let mut context = Context::new(&graph, self.data);
         context.preparation = self.preparation.clone();
@@ -99,6 +103,7 @@ impl TransformRun<'_> {
             steps.push(step.clone());
         });
         Outcome {
+            before,
             graph,
             steps,
             failure: ended.err().map(|error| describe(self.source, error)),
@@ -159,6 +164,11 @@ impl TransformRun<'_> {
         }
         let graph = passes::interface::graph_file(&outcome.graph, &outcome.preparation)?;
         write_file(&graph_path(software), &graph, console)?;
+        let networks = [&outcome.before, &outcome.graph];
+        match report::of_change(&outcome.graph.name, networks, self.data) {
+            Ok(page) => write_file(&transform.join("report.html"), page.as_bytes(), console)?,
+            Err(error) => console.note(&format!("no report.html: {error}")),
+        }
         let facts = json!({
             "config": self.settings.effective(),
             "version": env!("CARGO_PKG_VERSION"),
