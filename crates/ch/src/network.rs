@@ -1,5 +1,6 @@
 //! A network as commands name it: a model, a graph, a checkpoint or the folder of a run; and rows to run it on.
 
+use crate::command_line::whole;
 use crate::output::{Console, Level, OutputArgs};
 use crate::rows::{self, DataArgs};
 use crate::{checkpoints, missing, pipeline, source};
@@ -13,6 +14,19 @@ use models::ModelInfo;
 use random::Random;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The options of a command that runs networks on some rows.
+#[derive(clap::Args)]
+pub struct SampleArgs {
+    /// Number of rows
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = whole::<u32>(1, Some(1_000_000)))]
+    pub num_samples: u32,
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Seed of starting weights and random rows
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
 
 /// The options by which networks are opened.
 #[derive(Clone, Copy)]

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use support::{ch, words};
 
-/// What a command prints; it must end with 0.
+/// The output of a command, which must end with 0.
 fn printed(command: &str, folder: &Path) -> String {
     let output = ch(&words(command), folder);
     assert_eq!(output.code, Some(0), "{command}: {}", output.stderr);

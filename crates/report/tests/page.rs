@@ -108,7 +108,7 @@ fn a_box_has_room_for_its_texts() {
 /// Uses the page as a reader would and writes what it shows into the document.
 const DRIVER: &str = include_str!("page_driver.js");
 
-/// What a browser found in a page, by the name of the check.
+/// The findings of a browser in a page, by the name of the check.
 fn driven(browser: &Path, data: &Json, driver: &str, address: &str) -> Json {
     let page = format!("{}<script>{driver}</script>", whole(data));
     let dom = shown(browser, &page, address);

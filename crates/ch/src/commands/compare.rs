@@ -1,9 +1,7 @@
 //! `ch compare A B [DATASET]`: two networks side by side.
 
-use crate::command_line::whole;
-use crate::network::{self, Opener};
+use crate::network::{self, Opener, SampleArgs};
 use crate::output::{Output, OutputArgs, Stream, fit, json_text};
-use crate::rows::DataArgs;
 use anyhow::Result;
 use passes::compare::Compare;
 
@@ -22,14 +20,8 @@ pub struct Args {
     /// The model of a checkpoint that holds weights alone
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// Number of rows
-    #[arg(long, value_name = "N", default_value_t = 512, value_parser = whole::<u32>(1, Some(1_000_000)))]
-    num_samples: u32,
     #[command(flatten)]
-    data: DataArgs,
-    /// Seed of starting weights and random rows
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    sample: SampleArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -38,16 +30,16 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Output> {
     let opener = Opener {
         model: args.model.as_deref(),
-        seed: args.seed,
+        seed: args.sample.seed,
         output: args.output,
     };
     let dataset = args.dataset.as_deref();
-    let data = dataset.map(|name| opener.dataset(&args.a, name, &args.data));
+    let data = dataset.map(|name| opener.dataset(&args.a, name, &args.sample.data));
     let data = data.transpose()?;
     let info = network::sizes(data.as_ref());
     let (a, b) = (opener.open(&args.a, &info)?, opener.open(&args.b, &info)?);
     network::check_same_inputs((&args.a, &a), (&args.b, &b))?;
-    let rows = opener.rows(&a, data.as_ref(), args.num_samples as usize)?;
+    let rows = opener.rows(&a, data.as_ref(), args.sample.num_samples as usize)?;
     network::check_width((&args.a, &a), &rows)?;
     let compare = Compare {
         a: (&args.a, &a),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 /// The batch that costs are counted for.
 pub(super) const BATCH: usize = 1;
 
-/// What a node costs.
+/// The cost of a node.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Cost {
     pub counted: NodeCost,

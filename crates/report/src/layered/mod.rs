@@ -98,7 +98,7 @@ impl std::error::Error for Cycle {}
 /// targets.
 ///
 /// # Panics
-/// Where an edge names a node that is not there.
+/// If an edge names a node that is not there.
 pub fn draw(
     sizes: &[[f32; 2]],
     edges: &[(usize, usize)],

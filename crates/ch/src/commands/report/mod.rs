@@ -2,11 +2,9 @@
 
 mod chapters;
 
-use crate::command_line::whole;
-use crate::network::{self, Opener};
+use crate::network::{self, Opener, SampleArgs};
 use crate::output::folder::write_file;
 use crate::output::{Console, Level, Output, OutputArgs, json_text};
-use crate::rows::DataArgs;
 use crate::vocabulary::Kind;
 use anyhow::{Result, bail};
 use data::Dataset;
@@ -35,14 +33,8 @@ pub struct Args {
     /// Weights of the other network
     #[arg(long, value_name = "FILE", requires = "against")]
     load_other: Option<String>,
-    /// Number of rows
-    #[arg(long, value_name = "N", default_value_t = 512, value_parser = whole::<u32>(1, Some(1_000_000)))]
-    num_samples: u32,
     #[command(flatten)]
-    data: DataArgs,
-    /// Seed of starting weights and random rows
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    sample: SampleArgs,
     /// The page
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
@@ -128,7 +120,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let output = OutputArgs::default();
     let opener = Opener {
         model: None,
-        seed: args.seed,
+        seed: args.sample.seed,
         output,
     };
     let own = Side {
@@ -141,7 +133,7 @@ pub fn run(args: &Args) -> Result<Output> {
     });
     check_run(&args.network)?;
     let dataset = args.dataset.as_deref();
-    let data = dataset.map(|name| opener.dataset(own.source(), name, &args.data));
+    let data = dataset.map(|name| opener.dataset(own.source(), name, &args.sample.data));
     let data = data.transpose()?;
     let info = network::sizes(data.as_ref());
     let graph = own.open(opener, &info)?;
@@ -150,7 +142,7 @@ pub fn run(args: &Args) -> Result<Output> {
     if let (Some(side), Some(before)) = (&other, &before) {
         network::check_same_inputs((own.name, &graph), (side.name, before))?;
     }
-    let rows = opener.rows(&graph, data.as_ref(), args.num_samples as usize)?;
+    let rows = opener.rows(&graph, data.as_ref(), args.sample.num_samples as usize)?;
     network::check_width((own.name, &graph), &rows)?;
     let title = match &other {
         Some(side) => format!("{} against {}", own.name, side.name),
@@ -229,7 +221,7 @@ fn facts(args: &Args) -> Vec<Fact> {
         let about = "the file that the weights come from";
         facts.push(line("weights", args.load_other.as_ref(), load, about));
     }
-    let random = format!("random numbers, seed {}", args.seed);
+    let random = format!("random numbers, seed {}", args.sample.seed);
     let rows = args.dataset.as_deref().unwrap_or(&random);
     facts.push(line(
         "data",
