@@ -211,11 +211,10 @@ impl AffineGrid {
         let half = code + 0.5;
         let is_even = (code as u32).is_multiple_of(2);
         let last = if is_even { half } else { half.next_down() };
-        // Quotients up to the middle between this float and the next become it; at the middle, if its mantissa is even.
-        // 25 bits by 24 bits: exact.
+        // Quotients up to the middle between this float and the next become it. 25 bits by 24 bits: exact, and no float, for
+        // the last of the 25 is set.
         let middle = 0.5 * (f64::from(last) + f64::from(last.next_up()));
-        let included = last.to_bits().is_multiple_of(2);
-        float_below(middle * f64::from(self.scale), included)
+        float_below(middle * f64::from(self.scale), true)
     }
 
     fn search_pass(&self) -> (f32, f32) {
