@@ -1,0 +1,9 @@
+//! Quantised networks as hardware, with open tools only.
+//!
+//! A network whose every operand is fixed point becomes a netlist of additions of shifted values ([`net`]), which is printed as
+//! SystemVerilog, simulated, proved for every input, synthesised and packed for a board. What a folder of emitted hardware
+//! looks like from outside is [`ports`].
+#![forbid(unsafe_code)]
+
+pub mod ports;
+pub mod width;
