@@ -5,5 +5,9 @@
 //! looks like from outside is [`ports`].
 #![forbid(unsafe_code)]
 
+pub mod net;
 pub mod ports;
+pub mod print;
+pub mod schedule;
+pub mod solve;
 pub mod width;

@@ -1,0 +1,99 @@
+//! Registers: a netlist cut into stages of a pipeline that takes a row every cycle.
+//!
+//! A cell's stage follows from the levels of adders before it. A value that a later stage reads goes through a register for every
+//! stage between, and results through one at the end.
+
+use crate::net::{Cell, CellId, Net, Operation, Term};
+
+/// The default levels of adders between registers.
+pub const DEFAULT_LEVELS: f32 = 2.2;
+
+impl Net {
+    /// The netlist with registers, cut evenly into as few stages of at most `levels` levels as there are.
+    #[must_use]
+    pub fn pipelined(&self, levels: f32) -> Self {
+        let depths = self.depths();
+        let total = self
+            .outputs
+            .iter()
+            .map(|output| depths[output.cell.index()]);
+        let total = total.fold(0.0, f32::max);
+        let stages = (total / levels).ceil().max(1.0);
+        let per_stage = total / stages + 1e-4;
+        let stage = |at: usize| {
+            let stage = ((depths[at] - 1e-4).max(0.0) / per_stage).floor();
+            stage.min(stages - 1.0) as usize
+        };
+        let mut pipeline = Pipeline {
+            source: self,
+            cells: Vec::new(),
+            places: Vec::new(),
+        };
+        for (id, cell) in self.iter() {
+            pipeline.push(id, cell, stage(id.index()));
+        }
+        // Results leave through a last register.
+        let outputs = self.outputs.iter();
+        let outputs: Vec<Term> = outputs
+            .map(|output| Term {
+                cell: pipeline.at(output.cell, stages as usize),
+                ..*output
+            })
+            .collect();
+        Self {
+            nodes: self.nodes.clone(),
+            cells: pipeline.cells,
+            outputs,
+            latency: stages as u32,
+        }
+    }
+}
+
+/// A pipeline that grows.
+struct Pipeline<'a> {
+    source: &'a Net,
+    cells: Vec<Cell>,
+    /// Per cell of the source, its stage and its places from that stage on.
+    places: Vec<(usize, Vec<CellId>)>,
+}
+
+impl Pipeline<'_> {
+    fn push(&mut self, id: CellId, cell: &Cell, stage: usize) {
+        debug_assert_eq!(self.places.len(), id.index());
+        let operation = cell.operation.clone();
+        let operation = operation.with_operands(|a| self.at(a, stage));
+        let place = self.append(Cell {
+            operation,
+            ..cell.clone()
+        });
+        self.places.push((stage, vec![place]));
+    }
+
+    /// The cell that holds a value in a stage. Constants need no registers.
+    fn at(&mut self, id: CellId, stage: usize) -> CellId {
+        let is_constant = self.source.constant(id).is_some();
+        let (first, last) = (
+            self.places[id.index()].0,
+            self.places[id.index()].1.len() - 1,
+        );
+        if is_constant {
+            return self.places[id.index()].1[0];
+        }
+        for _ in first + last..stage {
+            let a = self.places[id.index()].1.last().copied().unwrap_or(id);
+            let cell = Cell {
+                operation: Operation::Delay { a },
+                ..self.source.cell(id).clone()
+            };
+            let register = self.append(cell);
+            self.places[id.index()].1.push(register);
+        }
+        let (first, places) = &self.places[id.index()];
+        places[stage - first]
+    }
+
+    fn append(&mut self, cell: Cell) -> CellId {
+        self.cells.push(cell);
+        CellId(self.cells.len() as u32 - 1)
+    }
+}
