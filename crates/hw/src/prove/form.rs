@@ -1,0 +1,361 @@
+//! Exact linear forms over atoms, with dyadic coefficients.
+//!
+//! An atom is a value that is not linear in others: an input, a remainder modulo a power of two, a requantised value, a maximum, a
+//! table. Equal atoms are one, so that two words that compute the same function by the same nonlinear steps have the same form,
+//! however their sums are arranged.
+
+use super::ProveError;
+use crate::net::Interval;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The number of an atom.
+pub type AtomId = u32;
+/// The number of a form that an atom is a function of.
+pub type FormId = u32;
+
+/// `(offset + Σ factor·atom) / 2^exponent`, an integer whatever the atoms are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Form {
+    /// The constant part.
+    pub offset: i128,
+    /// Factors of atoms, in the order of their numbers, none 0.
+    pub terms: Vec<(AtomId, i128)>,
+    /// The power of two that all is divided by; 0 when an odd number is among them.
+    pub exponent: u32,
+}
+
+/// A value that is not linear in others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Atom {
+    /// An element of the input.
+    Input(u32),
+    /// `form mod 2^bits`.
+    Remainder {
+        /// The form, its factors reduced.
+        form: FormId,
+        /// Bits that are kept.
+        bits: u32,
+    },
+    /// `clamp(⌊form·2^-shift⌋, lo, hi)`.
+    Requant {
+        /// The operand.
+        form: FormId,
+        /// Bits to the right.
+        shift: u32,
+        /// Clears the lowest bit where the dropped bits are 0.
+        tie_to_even: bool,
+        /// The smallest result.
+        lo: i64,
+        /// The largest result.
+        hi: i64,
+    },
+    /// 1 where `⌊form·2^-shift⌋` is odd and the dropped bits are not all 0.
+    TieBit {
+        /// The operand.
+        form: FormId,
+        /// Bits to the right.
+        shift: u32,
+    },
+    /// The largest of several, in the order of their numbers.
+    Max(Vec<FormId>),
+    /// The lowest index of the largest of several, in the order of their indices.
+    Argmax(Vec<(i64, FormId)>),
+    /// 1 where the first is less than the second.
+    Less(FormId, FormId),
+    /// The product of two, in the order of their numbers.
+    Product(FormId, FormId),
+    /// `values[form - lo]`.
+    Table {
+        /// The operand.
+        form: FormId,
+        /// The index of the first value.
+        lo: i64,
+        /// The results.
+        values: Arc<[i64]>,
+    },
+}
+
+/// All atoms and the forms that they are functions of.
+#[derive(Clone, Debug, Default)]
+pub struct Forms {
+    atoms: Vec<(Atom, Interval)>,
+    atom_ids: HashMap<Atom, AtomId>,
+    forms: Vec<Form>,
+    form_ids: HashMap<Form, FormId>,
+}
+
+impl Form {
+    /// A constant.
+    pub fn constant(value: i128) -> Self {
+        Self { offset: value, ..Self::default() }
+    }
+
+    /// The value, if it is constant.
+    pub fn as_constant(&self) -> Option<i128> {
+        (self.terms.is_empty() && self.exponent == 0).then_some(self.offset)
+    }
+
+    /// `self·factor·2^left`.
+    pub fn scaled(&self, factor: i128, left: u32) -> Result<Self, ProveError> {
+        combined(&[(self, factor, left)], 0)
+    }
+
+    /// `self + other·factor·2^left`.
+    pub fn plus(&self, other: &Self, factor: i128, left: u32) -> Result<Self, ProveError> {
+        combined(&[(self, 1, 0), (other, factor, left)], 0)
+    }
+
+    /// `self / 2^bits`, which must be an integer.
+    fn divided(mut self, bits: u32) -> Self {
+        self.exponent += bits;
+        self.reduced()
+    }
+
+    fn reduced(mut self) -> Self {
+        self.terms.retain(|term| term.1 != 0);
+        let zeros = self.terms.iter().map(|term| term.1.trailing_zeros());
+        let zeros = zeros.fold(self.offset.trailing_zeros(), u32::min).min(self.exponent);
+        if zeros > 0 {
+            self.offset >>= zeros;
+            self.terms.iter_mut().for_each(|term| term.1 >>= zeros);
+            self.exponent -= zeros;
+        }
+        self
+    }
+}
+
+/// `Σ form·factor·2^left + offset`.
+pub fn combined(parts: &[(&Form, i128, u32)], offset: i128) -> Result<Form, ProveError> {
+    let exponent = parts.iter().map(|(form, _, left)| form.exponent.saturating_sub(*left)).max().unwrap_or(0);
+    let scale = |value: i128, factor: i128, form: &Form, left: u32| {
+        let shift = exponent + left - form.exponent;
+        let product = value.checked_mul(factor).filter(|_| shift < 127);
+        product.and_then(|product| product.checked_mul(1 << shift.min(126))).ok_or(ProveError::TooWide)
+    };
+    let one = Form::constant(1);
+    let mut offset = scale(offset, 1, &one, 0)?;
+    let mut terms: Vec<(AtomId, i128)> = Vec::with_capacity(parts.iter().map(|part| part.0.terms.len()).sum());
+    for &(form, factor, left) in parts {
+        let own = scale(form.offset, factor, form, left)?;
+        offset = offset.checked_add(own).ok_or(ProveError::TooWide)?;
+        for &(atom, value) in &form.terms {
+            terms.push((atom, scale(value, factor, form, left)?));
+        }
+    }
+    terms.sort_unstable_by_key(|term| term.0);
+    let mut sums: Vec<(AtomId, i128)> = Vec::with_capacity(terms.len());
+    for (atom, value) in terms {
+        match sums.last_mut() {
+            Some(last) if last.0 == atom => last.1 = last.1.checked_add(value).ok_or(ProveError::TooWide)?,
+            _ => sums.push((atom, value)),
+        }
+    }
+    Ok(Form { offset, terms: sums, exponent }.reduced())
+}
+
+impl Forms {
+    /// The atoms in the order of their numbers, with their intervals.
+    pub fn atoms(&self) -> &[(Atom, Interval)] {
+        &self.atoms
+    }
+
+    /// A form that an atom is a function of.
+    pub fn form(&self, id: FormId) -> &Form {
+        &self.forms[id as usize]
+    }
+
+    /// An element of the input.
+    pub fn input(&mut self, element: u32, interval: Interval) -> Form {
+        self.atom(Atom::Input(element), interval)
+    }
+
+    /// The form that is an atom alone.
+    pub fn atom(&mut self, atom: Atom, interval: Interval) -> Form {
+        if let Some(value) = interval.single() {
+            return Form::constant(value.into());
+        }
+        let next = self.atoms.len() as AtomId;
+        let id = *self.atom_ids.entry(atom.clone()).or_insert(next);
+        if id == next {
+            self.atoms.push((atom, interval));
+        }
+        Form { terms: vec![(id, 1)], ..Form::default() }
+    }
+
+    /// The number of a form.
+    pub fn intern(&mut self, form: &Form) -> FormId {
+        if let Some(&id) = self.form_ids.get(form) {
+            return id;
+        }
+        let id = self.forms.len() as FormId;
+        self.forms.push(form.clone());
+        self.form_ids.insert(form.clone(), id);
+        id
+    }
+
+    /// The ends of what a form can be, its atoms taken as independent.
+    pub fn range(&self, form: &Form) -> Result<Interval, ProveError> {
+        let mut ends = [form.offset; 2];
+        for &(atom, factor) in &form.terms {
+            let Interval { lo, hi } = self.atoms[atom as usize].1;
+            let own = [lo, hi].map(|end| factor.checked_mul(end.into()));
+            let [Some(x), Some(y)] = own else {
+                return Err(ProveError::TooWide);
+            };
+            let sums = [ends[0].checked_add(x.min(y)), ends[1].checked_add(x.max(y))];
+            let [Some(lo), Some(hi)] = sums else {
+                return Err(ProveError::TooWide);
+            };
+            ends = [lo, hi];
+        }
+        // An integer lies between: the lower end is rounded up.
+        let (lo, hi) = (-((-ends[0]) >> form.exponent), ends[1] >> form.exponent);
+        match (i64::try_from(lo), i64::try_from(hi)) {
+            (Ok(lo), Ok(hi)) => Ok(Interval { lo, hi }),
+            _ => Err(ProveError::TooWide),
+        }
+    }
+
+    /// `form mod 2^bits`, where the form's value is known to lie in an interval.
+    pub fn remainder(&mut self, form: &Form, interval: Interval, bits: u32) -> Result<Form, ProveError> {
+        if bits == 0 {
+            return Ok(Form::default());
+        }
+        let modulus = 1_i128 << bits.min(100);
+        let all = |interval: Interval| interval.lo >= 0 && i128::from(interval.hi) < modulus;
+        if all(interval) {
+            return Ok(form.clone());
+        }
+        let whole = modulus.checked_mul(1 << form.exponent.min(20)).ok_or(ProveError::TooWide)?;
+        let reduced = Form {
+            offset: form.offset.rem_euclid(whole),
+            terms: form.terms.iter().map(|term| (term.0, term.1.rem_euclid(whole))).collect(),
+            exponent: form.exponent,
+        };
+        let reduced = reduced.reduced();
+        if let Some(value) = reduced.as_constant() {
+            return Ok(Form::constant(value.rem_euclid(modulus)));
+        }
+        if self.range(&reduced).is_ok_and(all) {
+            return Ok(reduced);
+        }
+        let form = self.intern(&reduced);
+        let hi = (modulus - 1).min(i64::MAX.into()) as i64;
+        Ok(self.atom(Atom::Remainder { form, bits }, Interval { lo: 0, hi }))
+    }
+
+    /// `⌊form·2^-bits⌋`.
+    pub fn floor(&mut self, form: &Form, interval: Interval, bits: u32) -> Result<Form, ProveError> {
+        if bits == 0 {
+            return Ok(form.clone());
+        }
+        let rest = self.remainder(form, interval, bits)?;
+        Ok(form.plus(&rest, -1, 0)?.divided(bits))
+    }
+
+    /// `clamp(⌊form·2^-shift⌋, lo, hi)`. A clamp before it is taken into it, and what cannot saturate is linear.
+    pub fn requant(&mut self, form: &Form, shift: i32, tie_to_even: bool, lo: i64, hi: i64) -> Result<Form, ProveError> {
+        if shift < 0 {
+            let shifted = form.scaled(1, shift.unsigned_abs())?;
+            return self.requant(&shifted, 0, false, lo, hi);
+        }
+        let tie_to_even = tie_to_even && shift > 0;
+        if let Some((inner, from, ties, bounds)) = self.inner_requant(form, shift)? {
+            let bounds = if from == 0 { bounds.requantized(shift, tie_to_even) } else { bounds };
+            let bounds = bounds.map(|x| x.clamp(lo, hi));
+            return self.requant(&inner, shift + from, tie_to_even || ties, bounds.lo, bounds.hi);
+        }
+        let range = self.range(form)?;
+        let free = range.requantized(shift, tie_to_even);
+        let bounds = free.map(|x| x.clamp(lo, hi));
+        if let Some(value) = bounds.single() {
+            return Ok(Form::constant(value.into()));
+        }
+        let shift = shift.unsigned_abs();
+        if bounds == free {
+            if !tie_to_even {
+                return self.floor(form, range, shift);
+            }
+            let high = self.floor(form, range, shift + 1)?;
+            let low = self.tie_bit(form, shift);
+            return low.plus(&high, 2, 0);
+        }
+        let form = self.intern(form);
+        let Interval { lo, hi } = bounds;
+        Ok(self.atom(Atom::Requant { form, shift, tie_to_even, lo, hi }, bounds))
+    }
+
+    /// The operand, shift, ties and bounds of a requantised value that can be taken into another rounding: a clamp, with a
+    /// constant added to it, before any; any before a clamp.
+    fn inner_requant(&self, form: &Form, shift: i32) -> Result<Option<(Form, i32, bool, Interval)>, ProveError> {
+        let [(id, 1)] = form.terms[..] else {
+            return Ok(None);
+        };
+        let Atom::Requant { form: inner, shift: from, tie_to_even, lo, hi } = self.atoms[id as usize].0 else {
+            return Ok(None);
+        };
+        let offset = match i64::try_from(form.offset) {
+            Ok(offset) if form.exponent == 0 && (from == 0 || (shift == 0 && offset == 0)) => offset,
+            _ => return Ok(None),
+        };
+        let inner = self.form(inner).plus(&Form::constant(offset.into()), 1, 0)?;
+        let bounds = Interval { lo, hi }.plus(Interval::point(offset));
+        Ok(Some((inner, from as i32, tie_to_even, bounds)))
+    }
+
+    /// 1 where `⌊form·2^-shift⌋` is odd and the dropped bits are not all 0.
+    pub fn tie_bit(&mut self, form: &Form, shift: u32) -> Form {
+        let form = self.intern(form);
+        self.atom(Atom::TieBit { form, shift }, Interval { lo: 0, hi: 1 })
+    }
+
+    /// The low `bits` bits of a form, as a signed or unsigned word.
+    pub fn wrapped(&mut self, form: &Form, interval: Interval, bits: u32, signed: bool) -> Result<Form, ProveError> {
+        if !signed {
+            return self.remainder(form, interval, bits);
+        }
+        if bits == 0 {
+            return Ok(Form::default());
+        }
+        let half = Form::constant(1 << (bits - 1).min(100));
+        let lifted = form.plus(&half, 1, 0)?;
+        let above = interval.plus(Interval::point(1_i64.checked_shl(bits - 1).ok_or(ProveError::TooWide)?));
+        self.remainder(&lifted, above, bits)?.plus(&half, -1, 0)
+    }
+
+    /// The largest of several.
+    pub fn max(&mut self, all: &[Form]) -> Result<Form, ProveError> {
+        let mut ids: Vec<FormId> = Vec::new();
+        for form in all {
+            match form.terms[..] {
+                [(id, 1)] if form.offset == 0 && form.exponent == 0 => match &self.atoms[id as usize].0 {
+                    Atom::Max(own) => ids.extend(own.clone()),
+                    _ => ids.push(self.intern(form)),
+                },
+                _ => ids.push(self.intern(form)),
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        let ranges = ids.iter().map(|&id| self.range(&self.forms[id as usize]));
+        let ranges: Vec<Interval> = ranges.collect::<Result<_, _>>()?;
+        // Those that lie below another's lowest value never count.
+        let floor = ranges.iter().map(|range| range.lo).max().unwrap_or(0);
+        let mut pairs: Vec<(FormId, Interval)> = ids.into_iter().zip(ranges).collect();
+        let is_top = |range: &Interval| range.hi > floor;
+        if pairs.iter().any(|pair| is_top(&pair.1)) {
+            pairs.retain(|pair| is_top(&pair.1) || pair.1 == Interval::point(floor));
+        } else {
+            pairs.truncate(1);
+        }
+        match pairs[..] {
+            [(id, _)] => Ok(self.form(id).clone()),
+            _ => {
+                let hi = pairs.iter().map(|pair| pair.1.hi).max().unwrap_or(floor);
+                let ids = pairs.into_iter().map(|pair| pair.0).collect();
+                Ok(self.atom(Atom::Max(ids), Interval { lo: floor, hi }))
+            }
+        }
+    }
+}
