@@ -16,7 +16,7 @@ mod arena;
 mod error;
 mod fuse;
 mod input;
-mod integer;
+pub mod integer;
 mod learning;
 mod lower;
 mod memory;

@@ -5,6 +5,7 @@ mod integer_oracle;
 #[path = "integer_oracle/random.rs"]
 mod random;
 
+use engine::integer::Program;
 use engine::{Input, IntegerError, IntegerPlan, PlanOptions, Pool, State, compile};
 use format::Integer;
 use integer_oracle::{Exact, interpret, show};
@@ -19,6 +20,7 @@ use std::sync::Mutex;
 fn compare(graph: &Graph, rows: usize, choices: &mut Choices) -> Result<(), IntegerError> {
     let verified = verify(graph).unwrap();
     let state = State::new(&verified).unwrap();
+    let program = Program::of(&verified, &state, rows)?;
     let mut plan = IntegerPlan::compile(&verified, &state, rows)?;
     check_formats(&plan, &verified);
     for isa in [Isa::Portable, Isa::Avx2, Isa::Avx512] {
@@ -31,9 +33,29 @@ fn compare(graph: &Graph, rows: usize, choices: &mut Choices) -> Result<(), Inte
         for (k, expected) in expected.iter().enumerate() {
             check(&plan, k, expected, graph);
         }
+        compare_with_program(&plan, &program, &floats);
         compare_with_floats(&plan, &verified, rows, &feed);
     }
     Ok(())
+}
+
+/// The program, interpreted element by element, gives the codes of the plan, and no value leaves its range.
+fn compare_with_program(plan: &IntegerPlan, program: &Program, floats: &[Vec<f32>]) {
+    for (k, codes) in program.interpret(floats).into_iter().enumerate() {
+        let (expected, format) = plan.output_codes(k);
+        assert_eq!(codes, expected, "result {k} of {program:?}");
+        let output = &program.outputs[k];
+        assert_eq!(output.range.format(), format);
+        assert_eq!(output.range, program.steps[output.step].range());
+        assert_eq!(output.shape.iter().product::<usize>(), codes.len());
+    }
+    for (step, codes) in program.steps.iter().zip(program.values(floats)) {
+        let range = step.range();
+        let is_held = |code: &i64| (range.min..=range.max).contains(&i128::from(*code));
+        assert!(codes.iter().all(is_held), "{}: {range:?}", step.node);
+        assert_eq!(step.ranges.len(), step.stages.len() + 1);
+        assert_eq!(codes.len(), step.len());
+    }
 }
 
 fn check(plan: &IntegerPlan, k: usize, expected: &Exact, graph: &Graph) {

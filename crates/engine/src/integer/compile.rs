@@ -1,26 +1,19 @@
-//! From a verified graph to steps: formats are carried from node to node, widths are proven, and maps of single elements
-//! join the kernel whose result nobody else reads.
+//! From a program to steps that run: orders of axes are chosen, and stages join the kernel where codes become narrow.
 //!
-//! Convolutions compute on pixels of channels. Their results stay so until an operator needs planes.
+//! Convolutions compute on pixels of channels. Their results stay so until a step needs planes.
 
 use super::buffer::{Buffer, Storage};
-use super::error::{IntegerError, Refusal};
-use super::grid::Grids;
-use super::lowering::{IntegerForm, Kernel, Lowered, Operand, Site};
+use super::layer::Layer;
+use super::program::{Program, ProgramStep, Rows, Source};
 use super::range::CodeRange;
 use super::reorder::{Reorder, channels_and_plane};
 use super::report::NodeReport;
 use super::stage::Stage;
-use super::step::{Source, Step, UnplacedStep};
+use super::step::{Kernel, Step, UnplacedStep};
+use crate::ops::pool::integer::Pool;
+use crate::order::Order;
 
-use crate::EngineError;
-use crate::ops::{integer_form, order_stance};
-use crate::order::{Order, Stance};
-use crate::state::State;
-use ir::{Node, NodeId, Op, Value, Verified};
-use std::collections::HashMap;
-
-/// Steps in order, the value that each makes, and what the graph returns.
+/// Steps in order, the value that each makes, and what the program returns.
 pub(crate) struct Compiled {
     pub steps: Vec<Step>,
     pub buffers: Vec<Buffer>,
@@ -28,369 +21,189 @@ pub(crate) struct Compiled {
     pub reports: Vec<NodeReport>,
 }
 
-/// Compiles the graph for a batch of `rows` rows.
-pub(crate) fn compile(
-    verified: &Verified,
-    state: &State,
-    rows: usize,
-) -> Result<Compiled, IntegerError> {
-    let mut compiler = Compiler {
-        verified,
-        state,
-        rows,
-        reads: count_reads(verified),
-        unplaced: Vec::new(),
-        values: HashMap::new(),
-        n_inputs: 0,
-        made: Vec::new(),
-        outputs: Vec::new(),
-    };
-    for (id, node) in verified.graph().iter() {
-        compiler.node(id, node)?;
+/// Compiles a program.
+pub(crate) fn compile(program: Program) -> Compiled {
+    let mut compiler = Compiler::new(&program);
+    for step in program.steps {
+        compiler.step(step);
     }
-    Ok(compiler.finish())
-}
-
-/// The number of inputs that read each value.
-fn count_reads(verified: &Verified) -> HashMap<Value, usize> {
-    let mut reads = HashMap::new();
-    for value in verified
-        .graph()
-        .nodes()
+    let outputs = program.outputs.iter();
+    let outputs = outputs.map(|output| {
+        let value = compiler.read(output.step, Order::Planes);
+        (value.step, output.range)
+    });
+    let outputs = outputs.collect();
+    let places: Vec<Made> = program
+        .results
         .iter()
-        .flat_map(|node| &node.inputs)
-    {
-        *reads.entry(*value).or_insert(0) += 1;
+        .map(|result| compiler.made[result.step][result.stages])
+        .collect();
+    let (steps, buffers, results) = compiler.finish();
+    let reports = program.results.iter().zip(places).map(|(result, made)| {
+        let is_stored = results[made.step] == (made.stages, result.range);
+        NodeReport {
+            node: result.node.clone(),
+            op: result.op,
+            format: result.range.format(),
+            storage: is_stored.then(|| Storage::of(result.range)),
+            kernel: steps[made.step].kernel(),
+        }
+    });
+    let reports = reports.collect();
+    Compiled {
+        steps,
+        buffers,
+        outputs,
+        reports,
     }
-    reads
 }
 
-/// A value as far as it is known.
+/// The value of a step of the program.
 #[derive(Clone)]
-struct Known {
+struct Value {
+    step: usize,
     /// As the graph has it, whatever the order in memory.
     shape: Vec<usize>,
     order: Order,
-    place: Place,
-    /// True when it is read once, so that its reader may extend the step that makes it.
+    range: CodeRange,
+    /// True when it is read once, so that its reader may change the step that makes it.
     is_sole: bool,
 }
 
-#[derive(Clone)]
-enum Place {
-    /// Floats that no format has rounded yet.
-    Floats(Floats),
-    /// The codes that a step makes.
-    Codes { step: usize, range: CodeRange },
-}
-
-#[derive(Clone)]
-enum Floats {
-    /// A placeholder, by its number.
-    Input(usize),
-    /// A stored tensor.
-    Constant(Vec<f32>),
-}
-
-/// A result of a node: the step that makes it, and the number of stages after which it is made.
+/// The step that makes an inner value of a step of the program, and the number of its stages then.
+#[derive(Clone, Copy)]
 struct Made {
-    node: NodeId,
     step: usize,
     stages: usize,
-    range: CodeRange,
 }
 
-struct Compiler<'a> {
-    verified: &'a Verified<'a>,
-    state: &'a State,
-    rows: usize,
-    reads: HashMap<Value, usize>,
+struct Compiler {
+    /// Per step of the program, the number of its readers.
+    reads: Vec<usize>,
     unplaced: Vec<UnplacedStep>,
-    values: HashMap<Value, Known>,
-    n_inputs: usize,
-    made: Vec<Made>,
-    outputs: Vec<(usize, CodeRange)>,
+    /// Per step of the program, its value.
+    values: Vec<Value>,
+    /// The same after its source and after every stage.
+    made: Vec<Vec<Made>>,
 }
 
-impl Compiler<'_> {
-    fn node(&mut self, id: NodeId, node: &Node) -> Result<(), IntegerError> {
-        let results = match &node.op {
-            Op::Output(_) => {
-                return self.outputs(node).map_err(|refusal| refusal.at(node));
-            }
-            Op::Placeholder(_) => {
-                self.n_inputs += 1;
-                vec![self.floats(id, node, Floats::Input(self.n_inputs - 1))?]
-            }
-            Op::Constant(_) => {
-                let values = self.state.trained[self.state.range(id, "value")].to_vec();
-                let known = self.floats(id, node, Floats::Constant(values))?;
-                let rounded = self.at_port(node, "value", known);
-                vec![rounded.map_err(|refusal| refusal.at(node))?]
-            }
-            _ => self.operator(id, node)?,
+impl Compiler {
+    fn new(program: &Program) -> Self {
+        let mut reads = vec![0; program.steps.len()];
+        let read = program.steps.iter().flat_map(|step| &step.inputs);
+        let returned = program.outputs.iter().map(|output| &output.step);
+        read.chain(returned).for_each(|&step| reads[step] += 1);
+        Self {
+            reads,
+            unplaced: Vec::new(),
+            values: Vec::with_capacity(program.steps.len()),
+            made: Vec::with_capacity(program.steps.len()),
+        }
+    }
+
+    fn step(&mut self, step: ProgramStep) {
+        let order = self.order(&step);
+        let owns_operand = step.inputs.first().is_some_and(|&k| self.reads[k] == 1);
+        let operands: Vec<Value> = step.inputs.iter().map(|&k| self.read(k, order)).collect();
+        let shape = match (&step.source, operands.first()) {
+            // Stages see the channels that the order has.
+            (Source::Copy, Some(operand)) => operand.shape.clone(),
+            _ => step.shape,
         };
-        for (output, known) in results.into_iter().enumerate() {
-            self.define(id, node, output, known)
-                .map_err(|refusal| refusal.at(node))?;
+        let kernel = kernel(step.source, &shape, order, owns_operand);
+        let inputs = operands.iter().map(|value| value.step).collect();
+        let mut value = self.push_step(kernel, inputs, step.ranges[0], shape, order);
+        let mut made = vec![self.made(&value)];
+        for (stage, &range) in step.stages.into_iter().zip(&step.ranges[1..]) {
+            value = self.extend(value, stage, range);
+            made.push(self.made(&value));
         }
-        Ok(())
+        self.values.push(value);
+        self.made.push(made);
     }
 
-    fn outputs(&mut self, node: &Node) -> Result<(), Refusal> {
-        for (value, port) in node.inputs.iter().zip(node.data_ports()) {
-            let known = self.masked(node, &port, self.values[value].clone())?;
-            let known = self.in_order(known, Order::Planes);
-            self.outputs.push(codes(&known, &port)?);
+    fn made(&self, value: &Value) -> Made {
+        Made {
+            step: value.step,
+            stages: self.unplaced[value.step].stages.len(),
         }
-        Ok(())
     }
 
-    fn floats(&self, id: NodeId, node: &Node, floats: Floats) -> Result<Known, IntegerError> {
-        let shape = self.shapes(id, node)?.remove(0);
-        Ok(Known {
-            shape,
-            order: Order::Planes,
-            place: Place::Floats(floats),
-            is_sole: true,
-        })
-    }
-
-    fn operator(&mut self, id: NodeId, node: &Node) -> Result<Vec<Known>, IntegerError> {
-        let outputs = self.shapes(id, node)?;
-        let operands = self.operands(node).map_err(|refusal| refusal.at(node))?;
-        let (operands, order) = self.ordered(node, operands);
-        let form = integer_form(&node.op);
-        if let IntegerForm::SameElements = form {
-            let shape = outputs.into_iter().next().unwrap_or_default();
-            return Ok(operands
-                .into_iter()
-                .take(1)
-                .map(|known| Known {
-                    shape: shape.clone(),
-                    ..known
-                })
-                .collect());
-        }
-        let lower = || {
-            let ports = node.data_ports().into_iter().zip(&operands);
-            let parts = ports.map(|(port, known)| {
-                codes(known, &port).map(|(step, range)| {
-                    (
-                        step,
-                        Operand {
-                            shape: known.shape.clone(),
-                            range,
-                        },
-                    )
-                })
-            });
-            let (steps, operands): (Vec<usize>, Vec<Operand>) =
-                parts.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-            let graph = self.verified.graph();
-            let site = Site {
-                id,
-                node,
-                graph,
-                state: self.state,
-                operands,
-                outputs: outputs.clone(),
-                order,
-            };
-            let lowered = match &form {
-                IntegerForm::Exact(lower) => lower(&site)?,
-                IntegerForm::SameElements | IntegerForm::Missing => {
-                    return Err(Refusal::NoForm("has no exact integer form".to_owned()));
-                }
-            };
-            Ok((steps, lowered))
-        };
-        let (steps, lowered) = lower().map_err(|refusal| refusal.at(node))?;
-        self.place(&operands, steps, lowered, &outputs, order)
-            .map_err(|refusal| refusal.at(node))
-    }
-
-    /// Turns what a node was lowered to into steps.
-    fn place(
-        &mut self,
-        operands: &[Known],
-        steps: Vec<usize>,
-        lowered: Lowered,
-        outputs: &[Vec<usize>],
-        order: Order,
-    ) -> Result<Vec<Known>, Refusal> {
-        let shape = outputs[0].clone();
-        match lowered {
-            Lowered::Stages(stages) => {
-                let known = self.extend_all(operands[0].clone(), stages)?;
-                Ok(vec![Known { shape, ..known }])
+    /// The order that a step computes in, which is that of its operands and its result.
+    fn order(&self, step: &ProgramStep) -> Order {
+        let operands = || step.inputs.iter().map(|&k| &self.values[k]);
+        let mut pixels = operands().filter(|value| value.order == Order::Pixels);
+        let has_pixels = match &step.source {
+            Source::Layer { rows, .. } => matches!(rows, Rows::Windows(_)),
+            Source::Copy => pixels.any(|value| {
+                let channels = channels_and_plane(&value.shape);
+                let first = step.stages.first();
+                first.is_none_or(|stage| stage.in_pixels(channels).is_some())
+            }),
+            Source::Pool { plane, .. } => pixels.any(|value| {
+                let (channels, elements) = channels_and_plane(&value.shape);
+                elements == plane[0] * plane[1] && channels == channels_and_plane(&step.shape).0
+            }),
+            Source::Sum { .. } | Source::Product { .. } => {
+                pixels.filter(|value| value.shape == step.shape).count() == step.inputs.len()
             }
-            Lowered::Kernel(kernel, range, stages) => {
-                let source = match kernel {
-                    Kernel::MaxPool(pool) => Source::MaxPool {
-                        pool,
-                        owns_operand: operands[0].is_sole,
-                    },
-                    other => other.into(),
-                };
-                let known = self.push_step(source, steps, range, shape, order);
-                Ok(vec![self.extend_all(known, stages)?])
-            }
-            Lowered::Several(kernels) => {
-                let Place::Codes { range, .. } = operands[0].place else {
-                    return Ok(Vec::new());
-                };
-                let pieces = kernels.into_iter().zip(outputs);
-                Ok(pieces
-                    .map(|(kernel, shape)| {
-                        let steps = steps.clone();
-                        self.push_step(kernel.into(), steps, range, shape.clone(), order)
-                    })
-                    .collect())
-            }
-        }
-    }
-
-    /// The node's data inputs, each rounded to the format of its port and masked.
-    fn operands(&mut self, node: &Node) -> Result<Vec<Known>, Refusal> {
-        let ports = node.data_ports();
-        let pairs = node.inputs.iter().zip(ports);
-        pairs
-            .map(|(value, port)| {
-                let rounded = self.at_port(node, &port, self.values[value].clone())?;
-                self.masked(node, &port, rounded)
-            })
-            .collect()
-    }
-
-    /// The operands in the order that the node computes in, which is that of its result.
-    fn ordered(&mut self, node: &Node, operands: Vec<Known>) -> (Vec<Known>, Order) {
-        let all_pixels = operands
-            .iter()
-            .all(|known| known.order == Order::Pixels && known.shape == operands[0].shape);
-        let order = match order_stance(&node.op) {
-            Stance::Convolution => Order::Pixels,
-            Stance::Sum | Stance::Follower if all_pixels => Order::Pixels,
-            Stance::Sum | Stance::Follower | Stance::Planes => Order::Planes,
+            Source::Encode { .. }
+            | Source::Constant(_)
+            | Source::Gather(_)
+            | Source::Total { .. }
+            | Source::Cat { .. }
+            | Source::MatMul(_) => false,
         };
-        let operands = operands.into_iter();
-        (
-            operands.map(|known| self.in_order(known, order)).collect(),
-            order,
-        )
-    }
-
-    /// The value with its axes in an order.
-    fn in_order(&mut self, known: Known, order: Order) -> Known {
-        let Place::Codes { step, range } = known.place else {
-            return known;
-        };
-        if known.order == order {
-            return known;
-        }
-        match Reorder::new(&known.shape, order) {
-            None => Known { order, ..known },
-            Some(reorder) => {
-                let source = Source::Reorder {
-                    reorder,
-                    owns_operand: known.is_sole,
-                };
-                self.push_step(source, vec![step], range, known.shape, order)
-            }
-        }
-    }
-
-    /// The value as the port sees it.
-    fn at_port(&mut self, node: &Node, port: &str, known: Known) -> Result<Known, Refusal> {
-        match Grids::of(node, port, &known.shape)? {
-            Some(grids) => self.round(known, &grids),
-            None => Ok(known),
-        }
-    }
-
-    /// The codes, zero where the mask of a data input is. Rounding before it gives the same as rounding after it: zero is
-    /// a code of every fixed-point format.
-    fn masked(&mut self, node: &Node, port: &str, known: Known) -> Result<Known, Refusal> {
-        let Some(mask) = node.masks.get(port) else {
-            return Ok(known);
-        };
-        let (_, range) = codes(&known, port)?;
-        let keep: Vec<i64> = mask.values().iter().map(|&keep| keep as i64).collect();
-        let stage = Stage::Affine {
-            offset: vec![0; keep.len()],
-            scale: keep,
-            inner: 1,
-            frac: range.frac,
-        };
-        self.extend(known, stage)
-    }
-
-    fn round(&mut self, known: Known, grids: &Grids) -> Result<Known, Refusal> {
-        let range = grids.range()?;
-        match &known.place {
-            Place::Floats(floats) => {
-                let source = match floats {
-                    Floats::Input(input) => Source::Encode {
-                        input: *input,
-                        grids: grids.clone(),
-                    },
-                    Floats::Constant(values) => {
-                        Source::Constant(grids.encode(values, range).collect())
-                    }
-                };
-                Ok(self.push_step(source, Vec::new(), range, known.shape, Order::Planes))
-            }
-            Place::Codes { range: from, .. } => {
-                let on_grid = grids.single().is_some()
-                    && from.frac == range.frac
-                    && from.min >= range.min
-                    && from.max <= range.max;
-                if on_grid {
-                    Ok(known)
-                } else {
-                    let stage = grids.round(from.frac, range);
-                    self.extend(known, stage)
-                }
-            }
-        }
-    }
-
-    fn extend_all(&mut self, known: Known, stages: Vec<Stage>) -> Result<Known, Refusal> {
-        stages
-            .into_iter()
-            .try_fold(known, |known, stage| self.extend(known, stage))
-    }
-
-    /// Maps the elements of a value: in the step that makes it when nobody else reads it, in a new one otherwise.
-    fn extend(&mut self, known: Known, stage: Stage) -> Result<Known, Refusal> {
-        let (known, stage) = self.fitting(known, stage);
-        let Place::Codes { step, range } = known.place else {
-            return Ok(known);
-        };
-        let host = known.is_sole.then(|| self.host(step, &stage)).flatten();
-        let (known, host) = if let Some(host) = host {
-            (known, host)
+        if has_pixels {
+            Order::Pixels
         } else {
-            let host = self.unplaced.len();
-            let Known { shape, order, .. } = known;
-            let copy = self.push_step(Source::Copy, vec![step], range, shape, order);
+            Order::Planes
+        }
+    }
+
+    /// The value of a step of the program, with its axes in an order.
+    fn read(&mut self, step: usize, order: Order) -> Value {
+        let is_sole = self.reads[step] == 1;
+        let value = self.values[step].clone();
+        self.in_order(Value { is_sole, ..value }, order)
+    }
+
+    fn in_order(&mut self, value: Value, order: Order) -> Value {
+        if value.order == order {
+            return value;
+        }
+        match Reorder::new(&value.shape, order) {
+            None => Value { order, ..value },
+            Some(reorder) => {
+                let kernel = Kernel::Reorder {
+                    reorder,
+                    owns_operand: value.is_sole,
+                };
+                self.push_step(kernel, vec![value.step], value.range, value.shape, order)
+            }
+        }
+    }
+
+    /// Maps the elements of a value to a range: in a step that makes it, or in a new one.
+    fn extend(&mut self, value: Value, stage: Stage, range: CodeRange) -> Value {
+        let (value, stage) = self.fitting(value, stage);
+        let (value, host) = if let Some(host) = self.host(value.step, &stage) {
+            (value, host)
+        } else {
+            let Value { shape, order, .. } = value;
+            let inputs = vec![value.step];
+            let copy = self.push_step(Kernel::Copy, inputs, value.range, shape, order);
+            let host = copy.step;
             (copy, host)
         };
-        let range = stage.range(range)?;
-        let Place::Codes { step, .. } = known.place else {
-            return Ok(known);
-        };
-        let mut at = step;
+        let mut at = value.step;
         while at != host {
             self.unplaced[at].ranges = vec![range];
             at = self.unplaced[at].inputs[0];
         }
         self.unplaced[host].stages.push(stage);
         self.unplaced[host].ranges.push(range);
-        Ok(Known {
-            place: Place::Codes { step, range },
-            ..known
-        })
+        Value { range, ..value }
     }
 
     /// The step that can map a value that a step makes: that step, or one before it. The largest of rounded codes is the
@@ -398,15 +211,15 @@ impl Compiler<'_> {
     fn host(&self, step: usize, stage: &Stage) -> Option<usize> {
         let unplaced = &self.unplaced[step];
         let before = || self.host(unplaced.inputs[0], stage);
-        match &unplaced.source {
-            Source::Layer(layer) => layer.accepts(stage).then_some(step),
-            Source::MaxPool { pool, owns_operand } => {
+        match &unplaced.kernel {
+            Kernel::Layer(layer) => layer.accepts(stage).then_some(step),
+            Kernel::MaxPool { pool, owns_operand } => {
                 let is_alike = stage.channels().0 == 1 || pool.has_pixels();
                 let is_early = unplaced.stages.is_empty() && stage.is_monotone();
                 let passes = *owns_operand && is_alike && is_early;
                 passes.then(before).flatten().or(Some(step))
             }
-            Source::Reorder { owns_operand, .. } => {
+            Kernel::Reorder { owns_operand, .. } => {
                 let passes = *owns_operand && stage.channels().0 == 1;
                 passes.then(before).flatten()
             }
@@ -415,140 +228,84 @@ impl Compiler<'_> {
     }
 
     /// The value, and the stage for the order that it lies in.
-    fn fitting(&mut self, known: Known, stage: Stage) -> (Known, Stage) {
-        if known.order == Order::Planes {
-            return (known, stage);
+    fn fitting(&mut self, value: Value, stage: Stage) -> (Value, Stage) {
+        if value.order == Order::Planes {
+            return (value, stage);
         }
-        match stage.in_pixels(channels_and_plane(&known.shape)) {
-            Some(stage) => (known, stage),
-            None => (self.in_order(known, Order::Planes), stage),
+        match stage.in_pixels(channels_and_plane(&value.shape)) {
+            Some(stage) => (value, stage),
+            None => (self.in_order(value, Order::Planes), stage),
         }
     }
 
     fn push_step(
         &mut self,
-        source: Source,
+        kernel: Kernel,
         inputs: Vec<usize>,
         range: CodeRange,
         shape: Vec<usize>,
         order: Order,
-    ) -> Known {
+    ) -> Value {
         let step = self.unplaced.len();
-        let len = shape.iter().product();
         self.unplaced.push(UnplacedStep {
-            source,
+            kernel,
             inputs,
             ranges: vec![range],
             stages: Vec::new(),
-            len,
+            len: shape.iter().product(),
         });
-        Known {
+        Value {
+            step,
             shape,
             order,
-            place: Place::Codes { step, range },
+            range,
             is_sole: true,
         }
     }
 
-    /// Makes a value the result of a node, rounded where the result has a format.
-    fn define(
-        &mut self,
-        id: NodeId,
-        node: &Node,
-        output: usize,
-        known: Known,
-    ) -> Result<(), Refusal> {
-        let mut known = self.at_port(node, &format!("data_out_{output}"), known)?;
-        let value = Value {
-            node: id,
-            output: output as u16,
-        };
-        known.is_sole &= self.reads.get(&value).is_none_or(|&reads| reads == 1);
-        if let Place::Codes { step, range } = known.place {
-            self.made.push(Made {
-                node: id,
-                step,
-                stages: self.unplaced[step].stages.len(),
-                range,
-            });
-        }
-        self.values.insert(value, known);
-        Ok(())
+    /// The steps, the buffers of their values, and per step the number of its stages and the range of its value.
+    fn finish(self) -> (Vec<Step>, Vec<Buffer>, Vec<(usize, CodeRange)>) {
+        let unplaced = self.unplaced;
+        let result = |step: &UnplacedStep| (step.stages.len(), step.result());
+        let results: Vec<(usize, CodeRange)> = unplaced.iter().map(result).collect();
+        let buffer = |step: &UnplacedStep| Buffer::zeros(Storage::of(step.result()), step.len);
+        let buffers = unplaced.iter().map(buffer).collect();
+        let steps = unplaced.into_iter().map(|step| {
+            let operand = step.inputs.first().map(|&input| results[input].1);
+            Step::new(step, operand)
+        });
+        (steps.collect(), buffers, results)
     }
+}
 
-    fn shapes(&self, id: NodeId, node: &Node) -> Result<Vec<Vec<usize>>, IntegerError> {
-        let too_large = || EngineError::TooLarge {
-            node: node.name.clone(),
-            rows: self.rows,
-        };
-        let bound = self
-            .verified
-            .outputs(id)
-            .iter()
-            .map(|ty| ty.shape.bind(self.rows));
-        Ok(bound.collect::<Option<_>>().ok_or_else(too_large)?)
-    }
-
-    fn finish(self) -> Compiled {
-        let graph = self.verified.graph();
-        let results: Vec<CodeRange> = self.unplaced.iter().map(UnplacedStep::result).collect();
-        let counts: Vec<usize> = self
-            .unplaced
-            .iter()
-            .map(|unplaced| unplaced.stages.len())
-            .collect();
-        let buffers = self
-            .unplaced
-            .iter()
-            .zip(&results)
-            .map(|(unplaced, &range)| Buffer::zeros(Storage::of(range), unplaced.len));
-        let buffers = buffers.collect();
-        let steps: Vec<Step> = self
-            .unplaced
-            .into_iter()
-            .map(|unplaced| {
-                let operand = unplaced.inputs.first().map(|&input| results[input]);
-                Step::new(unplaced, operand)
-            })
-            .collect();
-        let report = |made: &Made| {
-            let node = graph.node(made.node);
-            let is_stored = made.stages == counts[made.step] && made.range == results[made.step];
-            NodeReport {
-                node: node.name.clone(),
-                op: node.op.name(),
-                format: made.range.format(),
-                storage: is_stored.then(|| Storage::of(made.range)),
-                kernel: steps[made.step].kernel(),
+/// The kernel of a source whose result has this shape.
+fn kernel(source: Source, shape: &[usize], order: Order, owns_operand: bool) -> Kernel {
+    match source {
+        Source::Encode { input, grids } => Kernel::Encode { input, grids },
+        Source::Constant(codes) => Kernel::Constant(codes),
+        Source::Copy => Kernel::Copy,
+        Source::Layer { rows, weights } => Kernel::Layer(Box::new(Layer::new(&rows, weights))),
+        Source::Pool {
+            windows,
+            plane,
+            is_max,
+        } => {
+            let inner = match order {
+                Order::Planes => 1,
+                Order::Pixels => channels_and_plane(shape).0,
+            };
+            let pool = Box::new(Pool::new(windows, plane, inner));
+            if is_max {
+                Kernel::MaxPool { pool, owns_operand }
+            } else {
+                Kernel::SumPool(pool)
             }
-        };
-        let reports = self.made.iter().map(report).collect();
-        Compiled {
-            steps,
-            buffers,
-            outputs: self.outputs,
-            reports,
         }
-    }
-}
-
-/// The step and range of a value that is fixed point.
-fn codes(known: &Known, port: &str) -> Result<(usize, CodeRange), Refusal> {
-    match &known.place {
-        Place::Codes { step, range } => Ok((*step, *range)),
-        Place::Floats(_) => Err(Refusal::NoFormat(port.to_owned())),
-    }
-}
-
-impl From<Kernel> for Source {
-    fn from(kernel: Kernel) -> Self {
-        match kernel {
-            Kernel::Layer(layer) => Self::Layer(layer),
-            Kernel::MaxPool(pool) => Self::MaxPool {
-                pool,
-                owns_operand: false,
-            },
-            Kernel::Wide(kernel) => Self::Wide(kernel),
-        }
+        wide @ (Source::Gather(_)
+        | Source::Sum { .. }
+        | Source::Product { .. }
+        | Source::Total { .. }
+        | Source::Cat { .. }
+        | Source::MatMul(_)) => Kernel::Wide(wide),
     }
 }

@@ -6,19 +6,19 @@ use super::error::Refusal;
 use super::lowering::Param;
 use super::range::{CodeRange, Fit, refined};
 use super::stage::{RoundMap, Stage};
-use format::{FixedPoint, Rounding};
+use format::FixedPoint;
 use ir::Node;
 
 /// The fixed point of every channel, where element `i` has the channel `c = ⌊i/inner⌋ mod channels`.
-#[derive(Clone, Debug)]
-pub(crate) struct Grids {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grids {
     channels: Vec<FixedPoint>,
     inner: usize,
 }
 
 impl Grids {
     /// Those of a port, if it has a format, for a value of this shape.
-    pub fn of(node: &Node, port: &str, shape: &[usize]) -> Result<Option<Self>, Refusal> {
+    pub(crate) fn of(node: &Node, port: &str, shape: &[usize]) -> Result<Option<Self>, Refusal> {
         let Some(format) = node.formats.get(port) else {
             return Ok(None);
         };
@@ -56,8 +56,24 @@ impl Grids {
         }
     }
 
+    /// The fixed point of every channel, and the elements of a channel that follow each other.
+    pub fn channels(&self) -> (&[FixedPoint], usize) {
+        (&self.channels, self.inner)
+    }
+
+    /// The fixed point of element `i`.
+    pub fn point(&self, i: usize) -> FixedPoint {
+        self.channels[i / self.inner % self.channels.len()]
+    }
+
+    /// The code of a float at element `i`, with `frac` bits behind the point: at least those that the element's own has.
+    pub fn code(&self, i: usize, value: f32, frac: i32) -> i64 {
+        let point = self.point(i);
+        encode(value, point) << Self::lift(point, frac)
+    }
+
     /// The one fixed point of all elements.
-    pub fn single(&self) -> Option<FixedPoint> {
+    pub(crate) fn single(&self) -> Option<FixedPoint> {
         match self.channels.as_slice() {
             [one] => Some(*one),
             _ => None,
@@ -65,31 +81,31 @@ impl Grids {
     }
 
     /// The range of all codes.
-    pub fn range(&self) -> Result<CodeRange, Refusal> {
+    pub(crate) fn range(&self) -> Result<CodeRange, Refusal> {
         let why = || "the steps of its places lie too far apart; store fractions that are closer";
         CodeRange::of_places(&self.channels)
             .ok_or_else(|| Refusal::NoForm(why().to_owned()))?
             .fit()
     }
 
-    /// Bits by which the codes of a channel move to the left, to bits behind the point.
-    fn lift(point: FixedPoint, frac: i32) -> u32 {
+    /// Bits by which the codes of a fixed point move to the left, to `frac` bits behind the point.
+    pub fn lift(point: FixedPoint, frac: i32) -> u32 {
         // Only zeros have a finer step than the finest.
         frac.saturating_sub(point.frac_width).clamp(0, 63) as u32
     }
 
     /// The codes of floats, with the step of the range.
-    pub fn encode<'a>(
+    pub(crate) fn encode<'a>(
         &'a self,
         values: &'a [f32],
         range: CodeRange,
     ) -> impl Iterator<Item = i64> + 'a {
-        let codes = self.own_codes(values);
-        codes.map(move |(code, point)| code << Self::lift(point, range.frac))
+        let values = values.iter().enumerate();
+        values.map(move |(i, &value)| self.code(i, value, range.frac))
     }
 
     /// The codes of a parameter, with the finest step that any of them but 0 needs.
-    pub fn param(&self, values: &[f32]) -> Result<Param, Refusal> {
+    pub(crate) fn param(&self, values: &[f32]) -> Result<Param, Refusal> {
         let codes = || self.own_codes(values);
         let steps = codes().filter(|(code, _)| *code != 0);
         let finest = steps.map(|(_, point)| point.frac_width).max();
@@ -106,19 +122,18 @@ impl Grids {
 
     /// Every float's code with the step of its channel.
     fn own_codes<'a>(&'a self, values: &'a [f32]) -> impl Iterator<Item = (i64, FixedPoint)> + 'a {
-        let channel = |i: usize| self.channels[i / self.inner % self.channels.len()];
-        let points = (0..values.len()).map(channel);
+        let points = (0..values.len()).map(|i| self.point(i));
         let codes = values.iter().zip(points);
         codes.map(|(&value, point)| (encode(value, point), point))
     }
 
     /// Rounding from codes with `from` bits behind the point to codes of the range.
-    pub fn round(&self, from: i32, range: CodeRange) -> Stage {
+    pub(crate) fn round(&self, from: i32, range: CodeRange) -> Stage {
         let map = |point: &FixedPoint| RoundMap {
             shift: from.saturating_sub(point.frac_width).clamp(-127, 127),
             lo: point.min as i64,
             hi: point.max as i64,
-            floor: point.rounding == Rounding::Floor,
+            rounding: point.rounding,
             lift: Self::lift(*point, range.frac),
         };
         Stage::Round {

@@ -5,9 +5,10 @@
 
 use super::buffer::{Buffer, Code, with_buffer};
 use super::product::{Block, Copies, Kind, Left, Product, Sums, small};
+use super::program::Rows;
 use super::range::CodeRange;
 use super::rescale::Rescaling;
-use super::rows::Rows;
+use super::rows::RowSource;
 use super::stage::Stage;
 use super::weights::Weights;
 use kernels::int_conv::Windows;
@@ -18,7 +19,7 @@ const BLOCK: usize = 4096;
 
 /// A product with weights.
 pub(crate) struct Layer {
-    rows: Rows,
+    rows: RowSource,
     weights: Weights,
     /// The narrowest integers that suffice.
     kind: Kind,
@@ -48,9 +49,9 @@ pub(crate) struct Scratch {
 
 impl Layer {
     /// A layer that [`Layer::prepare`] makes ready.
-    pub fn new(rows: Rows, weights: Weights) -> Self {
+    pub fn new(rows: &Rows, weights: Weights) -> Self {
         Self {
-            rows,
+            rows: rows.into(),
             weights,
             kind: Kind::I64,
             groups: Vec::new(),
@@ -60,8 +61,8 @@ impl Layer {
     /// True when the layer can apply a stage to its sums: one with channels must have the layer's own.
     pub fn accepts(&self, stage: &Stage) -> bool {
         match (&self.rows, stage.channels()) {
-            (Rows::Dense { .. }, _) | (_, (1, _)) => true,
-            (Rows::Windows(_), own) => own == (self.weights.start.len(), 1),
+            (RowSource::Dense { .. }, _) | (_, (1, _)) => true,
+            (RowSource::Windows(_), own) => own == (self.weights.start.len(), 1),
         }
     }
 
@@ -108,8 +109,8 @@ impl Layer {
     /// A stage on the sums of a group, which are laid out `[row][column]`.
     fn stage_of(&self, stage: &Stage, group: usize) -> Stage {
         match (&self.rows, stage.channels()) {
-            (Rows::Dense { .. }, _) | (_, (1, _)) => stage.clone(),
-            (Rows::Windows(_), _) => {
+            (RowSource::Dense { .. }, _) | (_, (1, _)) => stage.clone(),
+            (RowSource::Windows(_), _) => {
                 stage.columns(group * self.weights.n..(group + 1) * self.weights.n)
             }
         }
@@ -130,8 +131,8 @@ impl Layer {
     fn run_as<T: Left>(&self, x: &Buffer, y: &mut Buffer, scratch: &mut Scratch) {
         let mut copy = std::mem::take(T::memory(&mut scratch.copies));
         match &self.rows {
-            Rows::Dense { count } => self.run_dense::<T>(*count, x, y, &mut copy, scratch),
-            Rows::Windows(windows) => self.run_windows::<T>(windows, x, y, &mut copy, scratch),
+            RowSource::Dense { count } => self.run_dense::<T>(*count, x, y, &mut copy, scratch),
+            RowSource::Windows(windows) => self.run_windows::<T>(windows, x, y, &mut copy, scratch),
         }
         *T::memory(&mut scratch.copies) = copy;
     }

@@ -4,11 +4,9 @@
 
 use super::error::Refusal;
 use super::grid::Grids;
-use super::layer::Layer;
+use super::program::Source;
 use super::range::CodeRange;
 use super::stage::Stage;
-use crate::ops::pool::integer::Pool;
-use crate::order::Order;
 use crate::state::State;
 use ir::{Graph, Node, NodeId};
 
@@ -25,34 +23,20 @@ pub(crate) enum IntegerForm<'a> {
     Missing,
 }
 
-/// The kernels and stages of a node.
+/// The steps and stages of a node.
 pub(crate) enum Lowered {
     /// Maps of each element of the operand.
     Stages(Vec<Stage>),
-    /// A kernel, what its results range over, and maps of them.
-    Kernel(Kernel, CodeRange, Vec<Stage>),
-    /// One kernel for each of several results, which range over what the operand does.
-    Several(Vec<Kernel>),
+    /// A step, what the codes of its source range over, and maps of them.
+    Step(Box<Source>, CodeRange, Vec<Stage>),
+    /// One step for each of several results, which range over what the operand does.
+    Several(Vec<Source>),
 }
 
-/// The computation of a value from other values.
-pub(crate) enum Kernel {
-    /// A product with weights.
-    Layer(Box<Layer>),
-    /// The largest codes of windows, whatever their width.
-    MaxPool(Box<Pool>),
-    /// Anything else, in 64 bits.
-    Wide(Box<dyn WideKernel>),
-}
-
-/// A kernel on 64-bit codes. The range of its results was proven when it was made.
-pub(crate) trait WideKernel: Send + Sync {
-    fn run(&self, operands: &[Vec<i64>], y: &mut [i64]);
-}
-
-impl<K: WideKernel + 'static> From<K> for Kernel {
-    fn from(kernel: K) -> Self {
-        Self::Wide(Box::new(kernel))
+impl Lowered {
+    /// A step without maps.
+    pub fn step(source: Source, range: CodeRange) -> Self {
+        Self::Step(Box::new(source), range, Vec::new())
     }
 }
 
@@ -72,8 +56,6 @@ pub(crate) struct Site<'a> {
     pub operands: Vec<Operand>,
     /// Concrete shapes of the results.
     pub outputs: Vec<Vec<usize>>,
-    /// The order of operands and results with channels and space.
-    pub order: Order,
 }
 
 /// A parameter in the codes of its port's format, all with one step.

@@ -6,31 +6,45 @@
 //! compiled, from formats, fan-in and the weights' own codes. It chooses the width of every buffer and sum, so that no sum
 //! overflows and nothing but a format ever rounds.
 //!
-//! `compile.rs` walks the graph, `grid.rs` knows the codes of a port, `crate::ops` lowers each operator, `stage.rs` maps its
-//! results in the same pass, `layer.rs` computes products with weights in 8, 16 or 64 bits, `reorder.rs` changes the order of axes, `rescale.rs` turns stages into
-//! exact float maps.
+//! [`Program`] is the graph as steps on codes, in the graph's own order of elements, for whoever wants to execute or lower it.
+//! `program/build.rs` walks the graph, `grid.rs` knows the codes of a port, `crate::ops` lowers each operator.
+//!
+//! [`IntegerPlan`] executes it. `compile.rs` chooses orders and kernels, `stage.rs` maps results in the same pass, `layer.rs`
+//! computes products with weights in 8, 16 or 64 bits, `wide.rs` everything else, `reorder.rs` changes the order of axes,
+//! `rescale.rs` turns stages into exact float maps.
 
 pub(crate) mod buffer;
 mod codes;
 mod compile;
 pub(crate) mod error;
 mod grid;
-pub(crate) mod layer;
+mod layer;
 mod lowering;
 mod plan;
 mod product;
+mod program;
 pub(crate) mod range;
 mod reorder;
 mod report;
 mod rescale;
-pub(crate) mod rows;
-pub(crate) mod stage;
+mod rows;
+mod stage;
 mod step;
 pub(crate) mod walk;
-pub(crate) mod weights;
+mod weights;
+mod wide;
 
 pub use buffer::Storage;
 pub use error::IntegerError;
-pub(crate) use lowering::{IntegerForm, Kernel, Lowered, Param, Site, WideKernel};
+pub use format::{FixedPoint, Rounding};
+pub use grid::Grids;
+pub use ir::CodeRange;
+pub use kernels::conv::ConvShape;
+pub(crate) use lowering::{IntegerForm, Lowered, Param, Site};
 pub use plan::IntegerPlan;
+pub use program::{
+    CatPart, MatMul, NodeResult, Program, ProgramInput, ProgramOutput, ProgramStep, Rows, Source,
+};
 pub use report::NodeReport;
+pub use stage::{RoundMap, Stage};
+pub use weights::Weights;

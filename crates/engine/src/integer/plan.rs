@@ -5,6 +5,7 @@ use super::buffer::{Buffer, with_buffer};
 use super::codes::decode;
 use super::compile::compile;
 use super::error::IntegerError;
+use super::program::Program;
 use super::range::CodeRange;
 use super::report::NodeReport;
 use super::step::{Memory, Step};
@@ -31,10 +32,7 @@ pub struct IntegerPlan {
 impl IntegerPlan {
     /// Compiles a verified graph for a batch of `rows` rows. Every width is proven here: running never overflows.
     pub fn compile(verified: &Verified, state: &State, rows: usize) -> Result<Self, IntegerError> {
-        if rows == 0 {
-            return Err(EngineError::EmptyBatch.into());
-        }
-        let compiled = compile(verified, state, rows)?;
+        let compiled = compile(Program::of(verified, state, rows)?);
         Ok(Self {
             rows,
             inputs: input_infos(verified, &PlanOptions::eval(rows))?,

@@ -5,7 +5,7 @@ use super::range::CodeRange;
 use super::rescale::Rescaling;
 use super::rows::{Matrix, spell_out};
 use super::weights::Weights;
-use crate::ops::matmul::integer::accumulate;
+use super::wide::accumulate;
 use kernels::int_gemm::{
     LeftOperand, LeftRows, gemm_rows, gemm_rows_narrow, has_byte_products, narrow_chunk, pack_b,
 };

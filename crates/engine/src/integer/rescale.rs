@@ -81,7 +81,10 @@ impl Rescaling {
                         range.min.max(round.lo.into()),
                         range.max.min(round.hi.into()),
                     );
-                    if round.floor || round.shift.abs() > 60 || before.magnitude() >= EXACT {
+                    if round.rounding == Rounding::Floor
+                        || round.shift.abs() > 60
+                        || before.magnitude() >= EXACT
+                    {
                         return None;
                     }
                     maps.push(partial.map(round.shift, lo, hi));

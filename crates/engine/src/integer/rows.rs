@@ -1,12 +1,13 @@
-//! The rows of a product's left operand: those of a value, or the windows of a convolution.
+//! The rows of a product's left operand as kernels read them.
 
 use super::buffer::Code;
+use super::program::Rows;
 use super::weights::Weights;
 use kernels::int_conv::Windows;
 use kernels::int_gemm::{LeftRows, Starts};
 
-/// The source of the rows of the left operand.
-pub(crate) enum Rows {
+/// The rows of the left operand in memory.
+pub(crate) enum RowSource {
     /// The operand's own rows.
     Dense { count: usize },
     /// The windows of a convolution over pixels of channels; so is the result.
@@ -23,7 +24,16 @@ pub(crate) struct Matrix {
     pub start: Vec<i64>,
 }
 
-impl Rows {
+impl From<&Rows> for RowSource {
+    fn from(rows: &Rows) -> Self {
+        match rows {
+            Rows::Dense { count } => Self::Dense { count: *count },
+            Rows::Windows(shape) => Self::Windows(Box::new(Windows::new(*shape))),
+        }
+    }
+}
+
+impl RowSource {
     /// True when zeros stand where the operand has no element.
     pub fn has_padding(&self) -> bool {
         match self {

@@ -4,37 +4,53 @@
 
 use super::error::Refusal;
 use super::range::{CodeRange, Fit};
+use format::Rounding;
 use std::ops::Range;
 
 /// One map of codes to codes.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Stage {
+pub enum Stage {
     /// The rounding `maps[c]`, where element `i` has the channel `c = ⌊i/inner⌋ mod channels`.
     Round {
+        /// The map of every channel.
         maps: Vec<RoundMap>,
+        /// Elements of a channel that follow each other.
         inner: usize,
         /// Bits behind the point of the result.
         frac: i32,
     },
     /// `x·scale[c] + offset[c]` with such channels.
     Affine {
+        /// The factor of every channel.
         scale: Vec<i64>,
+        /// The number added to the product.
         offset: Vec<i64>,
+        /// Elements of a channel that follow each other.
         inner: usize,
         /// Bits behind the point of the result.
         frac: i32,
     },
     /// `min(max(x, lo), hi)`.
-    Clamp { lo: i64, hi: i64 },
+    Clamp {
+        /// The smallest result.
+        lo: i64,
+        /// The largest result.
+        hi: i64,
+    },
 }
 
 /// `clamp(round(x·2^-shift), lo, hi)·2^lift`; a negative shift multiplies. The results fit `i64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RoundMap {
+pub struct RoundMap {
+    /// Bits behind the point that are dropped; added where negative.
     pub shift: i32,
+    /// The smallest code of the format.
     pub lo: i64,
+    /// The largest code of the format.
     pub hi: i64,
-    pub floor: bool,
+    /// The rounding of codes between two of the format.
+    pub rounding: Rounding,
+    /// Bits by which the format's codes move to the left, to the step of the result.
     pub lift: u32,
 }
 
@@ -49,7 +65,7 @@ impl Stage {
     }
 
     /// The stage of some of its channels, for elements that have them one by one.
-    pub fn columns(&self, own: Range<usize>) -> Self {
+    pub(crate) fn columns(&self, own: Range<usize>) -> Self {
         match self {
             Self::Round { maps, frac, .. } => Self::Round {
                 maps: maps[own].to_vec(),
@@ -72,7 +88,7 @@ impl Stage {
     }
 
     /// The stage for pixels of channels of a value whose planes it was made for, if it has one map for each channel or for all.
-    pub fn in_pixels(&self, (channels, plane): (usize, usize)) -> Option<Self> {
+    pub(crate) fn in_pixels(&self, (channels, plane): (usize, usize)) -> Option<Self> {
         match self.channels() {
             (1, _) => Some(self.clone()),
             own if own == (channels, plane) => Some(self.columns(0..channels)),
@@ -81,12 +97,12 @@ impl Stage {
     }
 
     /// True when a larger code never becomes a smaller one of the same channel.
-    pub fn is_monotone(&self) -> bool {
+    pub(crate) fn is_monotone(&self) -> bool {
         !matches!(self, Self::Affine { .. })
     }
 
     /// The range of the stage's results for operands in a range.
-    pub fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
+    pub(crate) fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
         match self {
             // Monotone: the ends stay the ends.
             Self::Round { maps, frac, .. } => {
@@ -113,7 +129,7 @@ impl Stage {
     }
 
     /// Applies the stage to elements `start..` of a value.
-    pub fn apply(&self, start: usize, x: &mut [i64]) {
+    pub(crate) fn apply(&self, start: usize, x: &mut [i64]) {
         match self {
             Self::Round { maps, inner, .. } => match maps.as_slice() {
                 [map] => map.apply(x),
@@ -191,7 +207,8 @@ impl RoundMap {
     }
 
     fn apply(&self, x: &mut [i64]) {
-        round_all(x, self.shift, self.lo, self.hi, self.floor);
+        let is_floor = self.rounding == Rounding::Floor;
+        round_all(x, self.shift, self.lo, self.hi, is_floor);
         if self.lift > 0 {
             for x in x {
                 *x <<= self.lift;
@@ -246,7 +263,11 @@ mod tests {
             shift,
             lo: i64::MIN,
             hi: i64::MAX,
-            floor,
+            rounding: if floor {
+                Rounding::Floor
+            } else {
+                Rounding::NearestEven
+            },
             lift: 0,
         };
         map.one(x.into()) as i64
@@ -286,7 +307,7 @@ mod tests {
             shift,
             lo: -hi - 1,
             hi,
-            floor: false,
+            rounding: Rounding::NearestEven,
             lift,
         };
         let stage = Stage::Round {

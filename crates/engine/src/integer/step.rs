@@ -1,17 +1,18 @@
-//! One pass over memory: a source of codes, the stages that follow it, and the narrow store.
+//! One pass over memory: a kernel, the stages that follow it, and the narrow store.
 
 use super::buffer::Buffer;
 use super::grid::Grids;
 use super::layer::{Layer, Scratch};
-use super::lowering::WideKernel;
+use super::program::Source;
 use super::range::CodeRange;
 use super::reorder::Reorder;
 use super::rescale::Rescaling;
 use super::stage::Stage;
+use super::wide;
 use crate::ops::pool::integer::Pool;
 
-/// The source of the codes of a step.
-pub(crate) enum Source {
+/// The kernel that computes the codes of a step.
+pub(crate) enum Kernel {
     /// A placeholder's floats, rounded.
     Encode { input: usize, grids: Grids },
     /// A stored tensor, rounded.
@@ -27,16 +28,18 @@ pub(crate) enum Source {
         reorder: Reorder,
         owns_operand: bool,
     },
-    /// Anything else.
-    Wide(Box<dyn WideKernel>),
+    /// The sums of windows.
+    SumPool(Box<Pool>),
+    /// Anything else, in 64 bits.
+    Wide(Source),
 }
 
 /// A step whose integers are not chosen yet.
 pub(crate) struct UnplacedStep {
-    pub source: Source,
+    pub kernel: Kernel,
     /// The steps whose values it reads.
     pub inputs: Vec<usize>,
-    /// The range of the source's results, and those of the results of every stage.
+    /// The range of the kernel's results, and those of the results of every stage.
     pub ranges: Vec<CodeRange>,
     pub stages: Vec<Stage>,
     /// Elements of the result.
@@ -56,11 +59,11 @@ impl UnplacedStep {
         }
         let columns = self.stages.iter().map(|stage| stage.channels().0);
         let columns = columns.max().unwrap_or(1);
-        match &self.source {
-            Source::Encode { grids, .. } => {
+        match &self.kernel {
+            Kernel::Encode { grids, .. } => {
                 Rescaling::of_floats(grids.single()?, &self.stages, columns)
             }
-            Source::Copy => Rescaling::of(self.ranges[0], &self.stages, columns),
+            Kernel::Copy => Rescaling::of(self.ranges[0], &self.stages, columns),
             _ => None,
         }
     }
@@ -68,11 +71,11 @@ impl UnplacedStep {
 
 /// A step, which makes the value of its own number.
 pub(crate) struct Step {
-    source: Source,
+    kernel: Kernel,
     inputs: Vec<usize>,
     stages: Vec<Stage>,
     rescaling: Option<Rescaling>,
-    /// The range of the source's results.
+    /// The range of the kernel's results.
     made: CodeRange,
 }
 
@@ -89,16 +92,16 @@ impl Step {
     pub fn new(step: UnplacedStep, operand: Option<CodeRange>) -> Self {
         let (sums, result, rescaling) = (step.ranges[0], step.result(), step.rescaling());
         let UnplacedStep {
-            mut source,
+            mut kernel,
             inputs,
             stages,
             ..
         } = step;
-        if let (Source::Layer(layer), Some(x)) = (&mut source, operand) {
+        if let (Kernel::Layer(layer), Some(x)) = (&mut kernel, operand) {
             layer.prepare([x, sums, result], &stages);
         }
         Self {
-            source,
+            kernel,
             inputs,
             stages,
             rescaling,
@@ -108,14 +111,14 @@ impl Step {
 
     /// The name of the kernel in reports.
     pub fn kernel(&self) -> String {
-        let name = match &self.source {
-            Source::Layer(layer) => return layer.kernel(),
-            Source::Encode { .. } => "encode",
-            Source::Constant(_) => "constant",
-            Source::Copy => "elementwise",
-            Source::MaxPool { .. } if self.stages.is_empty() => "maximum",
-            Source::Reorder { .. } => "reorder",
-            Source::MaxPool { .. } | Source::Wide(_) => "i64",
+        let name = match &self.kernel {
+            Kernel::Layer(layer) => return layer.kernel(),
+            Kernel::Encode { .. } => "encode",
+            Kernel::Constant(_) => "constant",
+            Kernel::Copy => "elementwise",
+            Kernel::MaxPool { .. } if self.stages.is_empty() => "maximum",
+            Kernel::Reorder { .. } => "reorder",
+            Kernel::MaxPool { .. } | Kernel::SumPool(_) | Kernel::Wide(_) => "i64",
         };
         let after = match &self.rescaling {
             Some(_) => ", rescaled in f32",
@@ -128,16 +131,16 @@ impl Step {
     /// Computes the step's value, `y`, from earlier ones.
     pub fn run(&self, inputs: &[&[f32]], earlier: &[Buffer], y: &mut Buffer, memory: &mut Memory) {
         let operand = |k: usize| &earlier[self.inputs[k]];
-        match (&self.source, &self.rescaling) {
-            (Source::Layer(layer), _) => layer.run(operand(0), y, &mut memory.layer),
-            (Source::MaxPool { pool, .. }, _) if self.stages.is_empty() => {
+        match (&self.kernel, &self.rescaling) {
+            (Kernel::Layer(layer), _) => layer.run(operand(0), y, &mut memory.layer),
+            (Kernel::MaxPool { pool, .. }, _) if self.stages.is_empty() => {
                 pool.largest(operand(0), y);
             }
-            (Source::Reorder { reorder, .. }, _) => reorder.run(operand(0), y),
-            (Source::Encode { input, .. }, Some(rescaling)) => {
+            (Kernel::Reorder { reorder, .. }, _) => reorder.run(operand(0), y),
+            (Kernel::Encode { input, .. }, Some(rescaling)) => {
                 rescaling.run(inputs[*input], 0, y);
             }
-            (Source::Copy, Some(rescaling)) => match operand(0) {
+            (Kernel::Copy, Some(rescaling)) => match operand(0) {
                 Buffer::U8(codes) => rescaling.run(codes, 0, y),
                 Buffer::I8(codes) => rescaling.run(codes, 0, y),
                 Buffer::I16(codes) => rescaling.run(codes, 0, y),
@@ -153,30 +156,31 @@ impl Step {
         let Memory {
             operands, result, ..
         } = memory;
-        let operand = |k: usize| &earlier[self.inputs[k]];
+        let n = self.inputs.len();
+        operands.resize(operands.len().max(n), Vec::new());
+        let loaded = operands.iter_mut().zip(&self.inputs);
         result.clear();
-        match &self.source {
-            Source::Encode { input, grids } => {
+        match &self.kernel {
+            Kernel::Encode { input, grids } => {
                 result.extend(grids.encode(inputs[*input], self.made));
             }
-            Source::Constant(codes) => result.extend(codes),
-            Source::Copy => operand(0).load(result),
-            Source::Layer(_) | Source::Reorder { .. } => {}
-            Source::MaxPool { pool, .. } => {
-                operands.resize(operands.len().max(1), Vec::new());
-                operand(0).load(&mut operands[0]);
+            Kernel::Constant(codes) => result.extend(codes),
+            Kernel::Copy => earlier[self.inputs[0]].load(result),
+            Kernel::Layer(_) | Kernel::Reorder { .. } => {}
+            Kernel::MaxPool { pool, .. } => {
+                loaded.for_each(|(wide, &input)| earlier[input].load(wide));
                 result.resize(y.len(), 0);
-                pool.run(&operands[..1], result);
+                pool.join(&operands[0], result, i64::max);
             }
-            Source::Wide(kernel) => {
-                let n = self.inputs.len();
-                operands.resize(operands.len().max(n), Vec::new());
-                operands
-                    .iter_mut()
-                    .zip(0..n)
-                    .for_each(|(wide, k)| operand(k).load(wide));
+            Kernel::SumPool(pool) => {
+                loaded.for_each(|(wide, &input)| earlier[input].load(wide));
                 result.resize(y.len(), 0);
-                kernel.run(&operands[..n], result);
+                pool.join(&operands[0], result, |a, b| a + b);
+            }
+            Kernel::Wide(source) => {
+                loaded.for_each(|(wide, &input)| earlier[input].load(wide));
+                result.resize(y.len(), 0);
+                wide::run(source, &operands[..n], result);
             }
         }
         for stage in &self.stages {

@@ -3,18 +3,24 @@
 use super::error::Refusal;
 use super::range::{CodeRange, Fit};
 
-/// The codes of weights, `[groups][n][k]`, and what every sum starts from, `[groups][n]`.
-pub(crate) struct Weights {
+/// The codes of weights and the initial values of sums.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weights {
+    /// Groups of sums that share no operands.
     pub groups: usize,
+    /// Terms of a sum.
     pub k: usize,
+    /// Sums of a group.
     pub n: usize,
+    /// Factors, `[groups][n][k]`.
     pub codes: Vec<i64>,
+    /// The initial value of every sum, `[groups][n]`.
     pub start: Vec<i64>,
 }
 
 impl Weights {
     /// The range of the sums for operands in `x`; refused when a partial sum, in whatever order, might not fit.
-    pub fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
+    pub(crate) fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
         let mut all: Option<CodeRange> = None;
         for (weights, &start) in self.columns().zip(&self.start) {
             let mut sum = CodeRange::code(start.into(), x.frac);
@@ -38,7 +44,7 @@ impl Weights {
     }
 
     /// The largest magnitude of any partial sum.
-    pub fn worst_sum(&self, x: CodeRange) -> i128 {
+    pub(crate) fn worst_sum(&self, x: CodeRange) -> i128 {
         let column = |(weights, start): (&[i64], &i64)| {
             let weights: i128 = weights.iter().map(|&w| i128::from(w).abs()).sum();
             weights * x.magnitude() + i128::from(*start).abs()
@@ -55,12 +61,12 @@ impl Weights {
     }
 
     /// True when all fit a type.
-    pub fn fit<T: TryFrom<i64>>(&self) -> bool {
+    pub(crate) fn fit<T: TryFrom<i64>>(&self) -> bool {
         self.codes.iter().all(|&code| T::try_from(code).is_ok())
     }
 
     /// The initial values of the sums of a group.
-    pub fn group_start(&self, group: usize) -> Vec<i64> {
+    pub(crate) fn group_start(&self, group: usize) -> Vec<i64> {
         self.start[group * self.n..(group + 1) * self.n].to_vec()
     }
 }

@@ -345,8 +345,7 @@ impl Function for Softsign {
 pub(crate) mod integer {
     use crate::integer::error::Refusal;
     use crate::integer::range::{CodeRange, refined};
-    use crate::integer::stage::Stage;
-    use crate::integer::{Lowered, Site};
+    use crate::integer::{Lowered, Site, Stage};
 
     /// Clamps to bounds that must be codes of the operand.
     pub(crate) fn clamp(lo: Option<f64>, hi: Option<f64>, site: &Site) -> Result<Lowered, Refusal> {

@@ -138,7 +138,7 @@ pub(crate) mod integer {
     use crate::integer::error::Refusal;
     use crate::integer::range::{CodeRange, Fit, refined};
     use crate::integer::walk::broadcast_indices;
-    use crate::integer::{Lowered, Param, Site, WideKernel};
+    use crate::integer::{Lowered, Param, Site, Source};
     use crate::ops::batch_norm::integer::affine;
 
     /// `a + b`, or `a − b`.
@@ -166,15 +166,12 @@ pub(crate) mod integer {
         let ((a, a_bits), (b, b_bits)) = (refined(a, frac)?, refined(b, frac)?);
         let b = if subtract { b.negated().fit()? } else { b };
         let range = a.plus(b).fit()?;
-        let kind = Kind::Sum {
+        let source = Source::Sum {
+            indices: indices(site),
             bits: [a_bits, b_bits],
             subtract,
         };
-        Ok(Lowered::Kernel(
-            Binary::new(kind, site).into(),
-            range,
-            Vec::new(),
-        ))
+        Ok(Lowered::step(source, range))
     }
 
     /// `a·b`.
@@ -184,11 +181,8 @@ pub(crate) mod integer {
             return times(a, exact(scalar)?);
         }
         let range = a.times(site.operands[1].range).fit()?;
-        Ok(Lowered::Kernel(
-            Binary::new(Kind::Product, site).into(),
-            range,
-            Vec::new(),
-        ))
+        let indices = indices(site);
+        Ok(Lowered::step(Source::Product { indices }, range))
     }
 
     /// `a/b` for a number b that is a power of two.
@@ -234,49 +228,8 @@ pub(crate) mod integer {
         CodeRange::number(scalar).ok_or_else(why)
     }
 
-    enum Kind {
-        /// Each operand moved left by its bits, then added, or the second subtracted.
-        Sum {
-            bits: [u32; 2],
-            subtract: bool,
-        },
-        Product,
-    }
-
-    /// Two operands, broadcast to the shape of the result.
-    struct Binary {
-        kind: Kind,
-        /// For each element of the result the element of each operand.
-        indices: [Vec<usize>; 2],
-    }
-
-    impl Binary {
-        fn new(kind: Kind, site: &Site) -> Self {
-            let index = |k: usize| broadcast_indices(&site.operands[k].shape, &site.outputs[0]);
-            Self {
-                kind,
-                indices: [index(0), index(1)],
-            }
-        }
-    }
-
-    impl WideKernel for Binary {
-        fn run(&self, operands: &[Vec<i64>], y: &mut [i64]) {
-            let pairs = self.indices[0].iter().zip(&self.indices[1]);
-            let pairs = pairs.map(|(&a, &b)| (operands[0][a], operands[1][b]));
-            match &self.kind {
-                Kind::Sum { bits, subtract } => {
-                    for (y, (a, b)) in y.iter_mut().zip(pairs) {
-                        let (a, b) = (a << bits[0], b << bits[1]);
-                        *y = if *subtract { a - b } else { a + b };
-                    }
-                }
-                Kind::Product => {
-                    for (y, (a, b)) in y.iter_mut().zip(pairs) {
-                        *y = a * b;
-                    }
-                }
-            }
-        }
+    /// For each element of the result the element of each operand.
+    fn indices(site: &Site) -> [Vec<usize>; 2] {
+        [0, 1].map(|k| broadcast_indices(&site.operands[k].shape, &site.outputs[0]))
     }
 }

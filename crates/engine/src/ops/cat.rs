@@ -124,9 +124,8 @@ pub(crate) mod integer {
     use crate::integer::error::Refusal;
     use crate::integer::range::{CodeRange, Fit, refined};
     use crate::integer::walk::{box_indices, strides};
-    use crate::integer::{Kernel, Lowered, Site, WideKernel};
+    use crate::integer::{CatPart, Lowered, Site, Source};
     use crate::ops::permute::axis;
-    use crate::ops::permute::integer::Gather;
 
     pub(crate) fn cat(op: &ir::ops::cat::Cat, site: &Site) -> Result<Lowered, Refusal> {
         let axis = axis(op.dim, site.outputs[0].len());
@@ -141,10 +140,11 @@ pub(crate) mod integer {
         for operand in &site.operands {
             let (range, bits) = refined(operand.range, frac)?;
             all = Some(all.map_or(Ok(range), |all| all.joined(range).fit())?);
-            parts.push((operand.shape[axis..].iter().product(), bits));
+            let run = operand.shape[axis..].iter().product();
+            parts.push(CatPart { run, bits });
         }
         let range = all.unwrap_or(site.operands[0].range);
-        Ok(Lowered::Kernel(Cat { parts }.into(), range, Vec::new()))
+        Ok(Lowered::step(Source::Cat { parts }, range))
     }
 
     pub(crate) fn chunk(op: &ir::ops::cat::Chunk, site: &Site) -> Lowered {
@@ -154,29 +154,8 @@ pub(crate) mod integer {
         let pieces = site.outputs.iter().map(|piece| {
             let start = first * strides[axis];
             first += piece[axis];
-            Kernel::from(Gather(box_indices(start, piece, &strides)))
+            Source::Gather(box_indices(start, piece, &strides))
         });
         Lowered::Several(pieces.collect())
-    }
-
-    /// Per operand, the elements it gives to each piece of the result, and the bits by which they move to the left.
-    struct Cat {
-        parts: Vec<(usize, u32)>,
-    }
-
-    impl WideKernel for Cat {
-        fn run(&self, operands: &[Vec<i64>], y: &mut [i64]) {
-            let total: usize = self.parts.iter().map(|(run, _)| run).sum();
-            for (piece, y) in y.chunks_mut(total.max(1)).enumerate() {
-                let mut rest = y;
-                for (operand, &(run, bits)) in operands.iter().zip(&self.parts) {
-                    let (own, later) = rest.split_at_mut(run);
-                    for (y, x) in own.iter_mut().zip(&operand[piece * run..]) {
-                        *y = x << bits;
-                    }
-                    rest = later;
-                }
-            }
-        }
     }
 }

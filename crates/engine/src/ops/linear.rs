@@ -289,12 +289,8 @@ impl Step for Linear {
 /// The layer in exact integers.
 pub(crate) mod integer {
     use crate::integer::error::Refusal;
-    use crate::integer::layer::Layer;
     use crate::integer::range::{CodeRange, product_frac};
-    use crate::integer::rows::Rows;
-    use crate::integer::stage::Stage;
-    use crate::integer::weights::Weights;
-    use crate::integer::{Kernel, Lowered, Param, Site};
+    use crate::integer::{Lowered, Param, Rows, Site, Source, Stage, Weights};
     use crate::ops::batch_norm::integer::{affine, moved};
 
     pub(crate) fn lower(op: &ir::ops::linear::Linear, site: &Site) -> Result<Lowered, Refusal> {
@@ -333,12 +329,9 @@ pub(crate) mod integer {
             start,
         };
         let range = weights.range(x)?;
-        let layer = Layer::new(rows, weights);
-        Ok(Lowered::Kernel(
-            Kernel::Layer(Box::new(layer)),
-            CodeRange { frac, ..range },
-            stages,
-        ))
+        let source = Source::Layer { rows, weights };
+        let range = CodeRange { frac, ..range };
+        Ok(Lowered::Step(Box::new(source), range, stages))
     }
 
     fn finer_bias(frac: i32, bias: &Param, inner: usize) -> Result<Stage, Refusal> {

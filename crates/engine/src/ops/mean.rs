@@ -59,7 +59,7 @@ pub(crate) mod integer {
     use crate::integer::error::Refusal;
     use crate::integer::range::{CodeRange, product_frac, summed};
     use crate::integer::walk::broadcast_indices;
-    use crate::integer::{Lowered, Site, WideKernel};
+    use crate::integer::{Lowered, Site, Source};
     use ir::Shape;
 
     pub(crate) fn lower(op: &ir::ops::mean::Mean, site: &Site) -> Result<Lowered, Refusal> {
@@ -75,10 +75,8 @@ pub(crate) mod integer {
             .zip(&kept)
             .map(|(&n, &k)| if n == k { 1 } else { n });
         let range = mean_range(site.operands[0].range, counts.product())?;
-        let kernel = Sum {
-            targets: broadcast_indices(&kept, shape),
-        };
-        Ok(Lowered::Kernel(kernel.into(), range, Vec::new()))
+        let targets = broadcast_indices(&kept, shape);
+        Ok(Lowered::step(Source::Total { targets }, range))
     }
 
     /// The range of means of `count` elements.
@@ -92,19 +90,5 @@ pub(crate) mod integer {
             frac: product_frac(sum.frac, count.ilog2() as i32)?,
             ..sum
         })
-    }
-
-    /// Adds every element to the element of the result that it belongs to.
-    struct Sum {
-        targets: Vec<usize>,
-    }
-
-    impl WideKernel for Sum {
-        fn run(&self, operands: &[Vec<i64>], y: &mut [i64]) {
-            y.fill(0);
-            for (&x, &target) in operands[0].iter().zip(&self.targets) {
-                y[target] += x;
-            }
-        }
     }
 }

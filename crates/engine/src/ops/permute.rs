@@ -78,7 +78,7 @@ impl Step for Copy {
 /// Elements moved about in exact integers.
 pub(crate) mod integer {
     use crate::integer::walk::{box_indices, strides};
-    use crate::integer::{Lowered, Site, WideKernel};
+    use crate::integer::{Lowered, Site, Source};
     use crate::ops::permute::axis;
 
     pub(crate) fn transpose(op: &ir::ops::permute::Transpose, site: &Site) -> Lowered {
@@ -103,17 +103,6 @@ pub(crate) mod integer {
 
     /// Elements of the operand by index.
     pub(crate) fn gather(indices: Vec<usize>, site: &Site) -> Lowered {
-        Lowered::Kernel(Gather(indices).into(), site.operands[0].range, Vec::new())
-    }
-
-    /// For every element of the result the element of the operand it is.
-    pub(crate) struct Gather(pub Vec<usize>);
-
-    impl WideKernel for Gather {
-        fn run(&self, operands: &[Vec<i64>], y: &mut [i64]) {
-            for (y, &index) in y.iter_mut().zip(&self.0) {
-                *y = operands[0][index];
-            }
-        }
+        Lowered::step(Source::Gather(indices), site.operands[0].range)
     }
 }

@@ -153,9 +153,8 @@ impl Step for AdaptivePool {
 pub(crate) mod integer {
     use crate::integer::buffer::{Buffer, Code, with_buffer};
     use crate::integer::error::Refusal;
-    use crate::integer::{Kernel, Lowered, Site, WideKernel};
+    use crate::integer::{Lowered, Site, Source};
     use crate::ops::mean::integer::mean_range;
-    use crate::order::Order;
     use ir::ops::Window;
 
     pub(crate) fn max<const K: usize>(window: &Window<K>, site: &Site) -> Result<Lowered, Refusal> {
@@ -165,11 +164,11 @@ pub(crate) mod integer {
             let why = "a window lies wholly in the padding, and the largest of no elements is not a number";
             return Err(Refusal::NoForm(why.to_owned()));
         }
-        Ok(pool(windows, true, site))
+        Ok(largest(windows, site))
     }
 
     pub(crate) fn adaptive_max(spatial: usize, site: &Site) -> Lowered {
-        pool(adaptive_windows(spatial, site), true, site)
+        largest(adaptive_windows(spatial, site), site)
     }
 
     pub(crate) fn average<const K: usize>(
@@ -202,34 +201,26 @@ pub(crate) mod integer {
 
     fn mean(windows: [Positions; 2], count: usize, site: &Site) -> Result<Lowered, Refusal> {
         let range = mean_range(site.operands[0].range, count)?;
-        match pool(windows, false, site) {
-            Lowered::Kernel(kernel, _, stages) => Ok(Lowered::Kernel(kernel, range, stages)),
-            other => Ok(other),
-        }
+        let source = pool(windows, false, site);
+        Ok(Lowered::step(source, range))
     }
 
-    fn pool(windows: [Positions; 2], is_max: bool, site: &Site) -> Lowered {
+    fn largest(windows: [Positions; 2], site: &Site) -> Lowered {
+        let source = pool(windows, true, site);
+        Lowered::step(source, site.operands[0].range)
+    }
+
+    fn pool(windows: [Positions; 2], is_max: bool, site: &Site) -> Source {
         let shape = &site.operands[0].shape;
-        let (images, channels) = (shape[0], shape[1]);
-        let elements: usize = shape.iter().product();
-        let (block, inner) = match site.order {
-            Order::Planes => (elements / (images * channels).max(1), 1),
-            Order::Pixels => (elements / images.max(1), channels),
+        let plane = match shape[2..] {
+            [height, width] => [height, width],
+            _ => [1, shape[2..].iter().product()],
         };
-        let kernel = Pool {
-            offsets: common_offsets(&windows[1]),
+        Source::Pool {
             windows,
-            line: shape[shape.len() - 1] * inner,
-            block,
-            inner,
+            plane,
             is_max,
-        };
-        let kernel = if is_max {
-            Kernel::MaxPool(Box::new(kernel))
-        } else {
-            kernel.into()
-        };
-        Lowered::Kernel(kernel, site.operands[0].range, Vec::new())
+        }
     }
 
     /// Per window of an axis, the positions of its elements; padding is left out.
@@ -297,10 +288,24 @@ pub(crate) mod integer {
         block: usize,
         /// Elements of a position: the channels of a pixel.
         inner: usize,
-        is_max: bool,
     }
 
     impl Pool {
+        /// Windows over planes of this size whose positions have `inner` elements.
+        pub(crate) fn new(
+            windows: [Positions; 2],
+            [height, width]: [usize; 2],
+            inner: usize,
+        ) -> Self {
+            Self {
+                offsets: common_offsets(&windows[1]),
+                windows,
+                line: width * inner,
+                block: height * width * inner,
+                inner,
+            }
+        }
+
         /// True when the elements of a position are its channels: a map by place is then one by channel.
         pub(crate) fn has_pixels(&self) -> bool {
             self.inner > 1
@@ -314,7 +319,7 @@ pub(crate) mod integer {
         }
 
         /// Joins the elements of every window: its rows first, over all columns at once, then the columns.
-        fn join<T: Code>(&self, x: &[T], y: &mut [T], pair: impl Fn(T, T) -> T + Copy) {
+        pub(crate) fn join<T: Code>(&self, x: &[T], y: &mut [T], pair: impl Fn(T, T) -> T + Copy) {
             let [rows, columns] = &self.windows;
             let [mut joined, mut all] = [(); 2].map(|()| vec![T::default(); self.line]);
             let per_row = columns.len() * self.inner;
@@ -410,16 +415,6 @@ pub(crate) mod integer {
             y.iter_mut()
                 .zip(run(place))
                 .for_each(|(y, &x)| *y = pair(*y, x));
-        }
-    }
-
-    impl WideKernel for Pool {
-        fn run(&self, operands: &[Vec<i64>], y: &mut [i64]) {
-            if self.is_max {
-                self.join(&operands[0], y, i64::max);
-            } else {
-                self.join(&operands[0], y, |a, b| a + b);
-            }
         }
     }
 }

@@ -3,8 +3,7 @@
 use super::NormCoefficients;
 use crate::integer::error::Refusal;
 use crate::integer::range::{CodeRange, product_frac, refined};
-use crate::integer::stage::Stage;
-use crate::integer::{Lowered, Param, Site};
+use crate::integer::{Lowered, Param, Site, Stage};
 
 pub(crate) fn lower(site: &Site) -> Result<Lowered, Refusal> {
     let shape = &site.operands[0].shape;

@@ -2,12 +2,10 @@
 
 use super::{shape1d, shape2d};
 use crate::integer::error::Refusal;
-use crate::integer::rows::Rows;
-use crate::integer::{Lowered, Site};
+use crate::integer::{Lowered, Rows, Site};
 use crate::ops::linear::integer::product;
 use ir::ops::conv::{Conv1d, Conv2d};
 use kernels::conv::ConvShape;
-use kernels::int_conv::Windows;
 
 pub(crate) fn lower1d(op: &Conv1d, site: &Site) -> Result<Lowered, Refusal> {
     lower(shape1d(op, &site.operands[0].shape), op.bias, site)
@@ -21,7 +19,7 @@ fn lower(shape: ConvShape, has_bias: bool, site: &Site) -> Result<Lowered, Refus
     let taps = shape.in_channels / shape.groups * shape.kernel[0] * shape.kernel[1];
     let [height, width] = shape.output();
     product(
-        Rows::Windows(Box::new(Windows::new(shape))),
+        Rows::Windows(shape),
         shape.groups,
         [taps, shape.out_channels / shape.groups],
         has_bias,
