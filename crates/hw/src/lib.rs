@@ -5,9 +5,12 @@
 //! looks like from outside is [`ports`].
 #![forbid(unsafe_code)]
 
+pub mod elements;
+pub mod lower;
 pub mod net;
 pub mod ports;
 pub mod print;
+pub mod prove;
 pub mod schedule;
 pub mod solve;
 pub mod width;

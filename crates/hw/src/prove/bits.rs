@@ -37,7 +37,11 @@ impl Function {
         Self::joined(parts, true, Self::Or)
     }
 
-    fn joined(parts: impl IntoIterator<Item = Self>, decisive: bool, join: fn(Vec<Self>) -> Self) -> Self {
+    fn joined(
+        parts: impl IntoIterator<Item = Self>,
+        decisive: bool,
+        join: fn(Vec<Self>) -> Self,
+    ) -> Self {
         let mut own = Vec::new();
         for part in parts {
             match part {
@@ -83,7 +87,12 @@ pub struct Assumed<'a, 'c> {
 impl<'a, 'c> Assumed<'a, 'c> {
     /// The cone under an assumption.
     pub fn new(cone: &'c Cone<'a>, value: i64, known_from: u32) -> Self {
-        Self { cone, value, known_from, memo: HashMap::new() }
+        Self {
+            cone,
+            value,
+            known_from,
+            memo: HashMap::new(),
+        }
     }
 
     /// A bit of the word itself.
@@ -119,7 +128,11 @@ impl<'a, 'c> Assumed<'a, 'c> {
     fn cell(&mut self, cell: &'a RtlCell, at: usize) -> Option<Function> {
         match cell.kind {
             Kind::Mux => {
-                let chosen = if self.bit(cell.s[0])?.value()? { &cell.b } else { &cell.a };
+                let chosen = if self.bit(cell.s[0])?.value()? {
+                    &cell.b
+                } else {
+                    &cell.a
+                };
                 self.bit(chosen[at])
             }
             Kind::Pmux => {
@@ -133,8 +146,14 @@ impl<'a, 'c> Assumed<'a, 'c> {
                     (Some(_), Some(_)) => None,
                 }
             }
-            Kind::And => Some(Function::all([self.bit(cell.a[at])?, self.bit(cell.b[at])?])),
-            Kind::Or => Some(Function::any([self.bit(cell.a[at])?, self.bit(cell.b[at])?])),
+            Kind::And => Some(Function::all([
+                self.bit(cell.a[at])?,
+                self.bit(cell.b[at])?,
+            ])),
+            Kind::Or => Some(Function::any([
+                self.bit(cell.a[at])?,
+                self.bit(cell.b[at])?,
+            ])),
             Kind::Not => Some(self.bit(cell.a[at])?.not()),
             Kind::ReduceOr => Some(Function::any(self.bits(&cell.a)?)),
             Kind::ReduceAnd => Some(Function::all(self.bits(&cell.a)?)),
@@ -170,7 +189,10 @@ impl<'a, 'c> Assumed<'a, 'c> {
         let decided = match cell.kind {
             Kind::Lt => (a[1] < b[0], a[0] >= b[1]),
             Kind::Gt => (a[0] > b[1], a[1] <= b[0]),
-            _ => (a[0] == a[1] && a == b, a[1] < b[0] || b[1] < a[0] || (a[0] == a[1] && b[0] == b[1] && a != b)),
+            _ => (
+                a[0] == a[1] && a == b,
+                a[1] < b[0] || b[1] < a[0] || (a[0] == a[1] && b[0] == b[1] && a != b),
+            ),
         };
         match decided {
             (true, _) => Some(Function::Const(true)),

@@ -81,14 +81,17 @@ pub enum Atom {
 pub struct Forms {
     atoms: Vec<(Atom, Interval)>,
     atom_ids: HashMap<Atom, AtomId>,
-    forms: Vec<Form>,
+    bodies: Vec<Form>,
     form_ids: HashMap<Form, FormId>,
 }
 
 impl Form {
     /// A constant.
     pub fn constant(value: i128) -> Self {
-        Self { offset: value, ..Self::default() }
+        Self {
+            offset: value,
+            ..Self::default()
+        }
     }
 
     /// The value, if it is constant.
@@ -115,7 +118,9 @@ impl Form {
     fn reduced(mut self) -> Self {
         self.terms.retain(|term| term.1 != 0);
         let zeros = self.terms.iter().map(|term| term.1.trailing_zeros());
-        let zeros = zeros.fold(self.offset.trailing_zeros(), u32::min).min(self.exponent);
+        let zeros = zeros
+            .fold(self.offset.trailing_zeros(), u32::min)
+            .min(self.exponent);
         if zeros > 0 {
             self.offset >>= zeros;
             self.terms.iter_mut().for_each(|term| term.1 >>= zeros);
@@ -127,15 +132,22 @@ impl Form {
 
 /// `Σ form·factor·2^left + offset`.
 pub fn combined(parts: &[(&Form, i128, u32)], offset: i128) -> Result<Form, ProveError> {
-    let exponent = parts.iter().map(|(form, _, left)| form.exponent.saturating_sub(*left)).max().unwrap_or(0);
+    let exponent = parts
+        .iter()
+        .map(|(form, _, left)| form.exponent.saturating_sub(*left))
+        .max()
+        .unwrap_or(0);
     let scale = |value: i128, factor: i128, form: &Form, left: u32| {
         let shift = exponent + left - form.exponent;
         let product = value.checked_mul(factor).filter(|_| shift < 127);
-        product.and_then(|product| product.checked_mul(1 << shift.min(126))).ok_or(ProveError::TooWide)
+        product
+            .and_then(|product| product.checked_mul(1 << shift.min(126)))
+            .ok_or(ProveError::TooWide)
     };
     let one = Form::constant(1);
     let mut offset = scale(offset, 1, &one, 0)?;
-    let mut terms: Vec<(AtomId, i128)> = Vec::with_capacity(parts.iter().map(|part| part.0.terms.len()).sum());
+    let mut terms: Vec<(AtomId, i128)> =
+        Vec::with_capacity(parts.iter().map(|part| part.0.terms.len()).sum());
     for &(form, factor, left) in parts {
         let own = scale(form.offset, factor, form, left)?;
         offset = offset.checked_add(own).ok_or(ProveError::TooWide)?;
@@ -147,11 +159,18 @@ pub fn combined(parts: &[(&Form, i128, u32)], offset: i128) -> Result<Form, Prov
     let mut sums: Vec<(AtomId, i128)> = Vec::with_capacity(terms.len());
     for (atom, value) in terms {
         match sums.last_mut() {
-            Some(last) if last.0 == atom => last.1 = last.1.checked_add(value).ok_or(ProveError::TooWide)?,
+            Some(last) if last.0 == atom => {
+                last.1 = last.1.checked_add(value).ok_or(ProveError::TooWide)?;
+            }
             _ => sums.push((atom, value)),
         }
     }
-    Ok(Form { offset, terms: sums, exponent }.reduced())
+    Ok(Form {
+        offset,
+        terms: sums,
+        exponent,
+    }
+    .reduced())
 }
 
 impl Forms {
@@ -162,7 +181,7 @@ impl Forms {
 
     /// A form that an atom is a function of.
     pub fn form(&self, id: FormId) -> &Form {
-        &self.forms[id as usize]
+        &self.bodies[id as usize]
     }
 
     /// An element of the input.
@@ -180,7 +199,10 @@ impl Forms {
         if id == next {
             self.atoms.push((atom, interval));
         }
-        Form { terms: vec![(id, 1)], ..Form::default() }
+        Form {
+            terms: vec![(id, 1)],
+            ..Form::default()
+        }
     }
 
     /// The number of a form.
@@ -188,8 +210,8 @@ impl Forms {
         if let Some(&id) = self.form_ids.get(form) {
             return id;
         }
-        let id = self.forms.len() as FormId;
-        self.forms.push(form.clone());
+        let id = self.bodies.len() as FormId;
+        self.bodies.push(form.clone());
         self.form_ids.insert(form.clone(), id);
         id
     }
@@ -218,7 +240,12 @@ impl Forms {
     }
 
     /// `form mod 2^bits`, where the form's value is known to lie in an interval.
-    pub fn remainder(&mut self, form: &Form, interval: Interval, bits: u32) -> Result<Form, ProveError> {
+    pub fn remainder(
+        &mut self,
+        form: &Form,
+        interval: Interval,
+        bits: u32,
+    ) -> Result<Form, ProveError> {
         if bits == 0 {
             return Ok(Form::default());
         }
@@ -227,10 +254,16 @@ impl Forms {
         if all(interval) {
             return Ok(form.clone());
         }
-        let whole = modulus.checked_mul(1 << form.exponent.min(20)).ok_or(ProveError::TooWide)?;
+        let whole = modulus
+            .checked_mul(1 << form.exponent.min(20))
+            .ok_or(ProveError::TooWide)?;
         let reduced = Form {
             offset: form.offset.rem_euclid(whole),
-            terms: form.terms.iter().map(|term| (term.0, term.1.rem_euclid(whole))).collect(),
+            terms: form
+                .terms
+                .iter()
+                .map(|term| (term.0, term.1.rem_euclid(whole)))
+                .collect(),
             exponent: form.exponent,
         };
         let reduced = reduced.reduced();
@@ -246,7 +279,12 @@ impl Forms {
     }
 
     /// `⌊form·2^-bits⌋`.
-    pub fn floor(&mut self, form: &Form, interval: Interval, bits: u32) -> Result<Form, ProveError> {
+    pub fn floor(
+        &mut self,
+        form: &Form,
+        interval: Interval,
+        bits: u32,
+    ) -> Result<Form, ProveError> {
         if bits == 0 {
             return Ok(form.clone());
         }
@@ -255,16 +293,33 @@ impl Forms {
     }
 
     /// `clamp(⌊form·2^-shift⌋, lo, hi)`. A clamp before it is taken into it, and what cannot saturate is linear.
-    pub fn requant(&mut self, form: &Form, shift: i32, tie_to_even: bool, lo: i64, hi: i64) -> Result<Form, ProveError> {
+    pub fn requant(
+        &mut self,
+        form: &Form,
+        shift: i32,
+        tie_to_even: bool,
+        lo: i64,
+        hi: i64,
+    ) -> Result<Form, ProveError> {
         if shift < 0 {
             let shifted = form.scaled(1, shift.unsigned_abs())?;
             return self.requant(&shifted, 0, false, lo, hi);
         }
         let tie_to_even = tie_to_even && shift > 0;
         if let Some((inner, from, ties, bounds)) = self.inner_requant(form, shift)? {
-            let bounds = if from == 0 { bounds.requantized(shift, tie_to_even) } else { bounds };
+            let bounds = if from == 0 {
+                bounds.requantized(shift, tie_to_even)
+            } else {
+                bounds
+            };
             let bounds = bounds.map(|x| x.clamp(lo, hi));
-            return self.requant(&inner, shift + from, tie_to_even || ties, bounds.lo, bounds.hi);
+            return self.requant(
+                &inner,
+                shift + from,
+                tie_to_even || ties,
+                bounds.lo,
+                bounds.hi,
+            );
         }
         let range = self.range(form)?;
         let free = range.requantized(shift, tie_to_even);
@@ -283,23 +338,47 @@ impl Forms {
         }
         let form = self.intern(form);
         let Interval { lo, hi } = bounds;
-        Ok(self.atom(Atom::Requant { form, shift, tie_to_even, lo, hi }, bounds))
+        Ok(self.atom(
+            Atom::Requant {
+                form,
+                shift,
+                tie_to_even,
+                lo,
+                hi,
+            },
+            bounds,
+        ))
     }
 
     /// The operand, shift, ties and bounds of a requantised value that can be taken into another rounding: a clamp, with a
     /// constant added to it, before any; any before a clamp.
-    fn inner_requant(&self, form: &Form, shift: i32) -> Result<Option<(Form, i32, bool, Interval)>, ProveError> {
+    fn inner_requant(
+        &self,
+        form: &Form,
+        shift: i32,
+    ) -> Result<Option<(Form, i32, bool, Interval)>, ProveError> {
         let [(id, 1)] = form.terms[..] else {
             return Ok(None);
         };
-        let Atom::Requant { form: inner, shift: from, tie_to_even, lo, hi } = self.atoms[id as usize].0 else {
+        let Atom::Requant {
+            form: inner,
+            shift: from,
+            tie_to_even,
+            lo,
+            hi,
+        } = self.atoms[id as usize].0
+        else {
             return Ok(None);
         };
         let offset = match i64::try_from(form.offset) {
-            Ok(offset) if form.exponent == 0 && (from == 0 || (shift == 0 && offset == 0)) => offset,
+            Ok(offset) if form.exponent == 0 && (from == 0 || (shift == 0 && offset == 0)) => {
+                offset
+            }
             _ => return Ok(None),
         };
-        let inner = self.form(inner).plus(&Form::constant(offset.into()), 1, 0)?;
+        let inner = self
+            .form(inner)
+            .plus(&Form::constant(offset.into()), 1, 0)?;
         let bounds = Interval { lo, hi }.plus(Interval::point(offset));
         Ok(Some((inner, from as i32, tie_to_even, bounds)))
     }
@@ -311,7 +390,13 @@ impl Forms {
     }
 
     /// The low `bits` bits of a form, as a signed or unsigned word.
-    pub fn wrapped(&mut self, form: &Form, interval: Interval, bits: u32, signed: bool) -> Result<Form, ProveError> {
+    pub fn wrapped(
+        &mut self,
+        form: &Form,
+        interval: Interval,
+        bits: u32,
+        signed: bool,
+    ) -> Result<Form, ProveError> {
         if !signed {
             return self.remainder(form, interval, bits);
         }
@@ -320,7 +405,9 @@ impl Forms {
         }
         let half = Form::constant(1 << (bits - 1).min(100));
         let lifted = form.plus(&half, 1, 0)?;
-        let above = interval.plus(Interval::point(1_i64.checked_shl(bits - 1).ok_or(ProveError::TooWide)?));
+        let above = interval.plus(Interval::point(
+            1_i64.checked_shl(bits - 1).ok_or(ProveError::TooWide)?,
+        ));
         self.remainder(&lifted, above, bits)?.plus(&half, -1, 0)
     }
 
@@ -329,16 +416,18 @@ impl Forms {
         let mut ids: Vec<FormId> = Vec::new();
         for form in all {
             match form.terms[..] {
-                [(id, 1)] if form.offset == 0 && form.exponent == 0 => match &self.atoms[id as usize].0 {
-                    Atom::Max(own) => ids.extend(own.clone()),
-                    _ => ids.push(self.intern(form)),
-                },
+                [(id, 1)] if form.offset == 0 && form.exponent == 0 => {
+                    match &self.atoms[id as usize].0 {
+                        Atom::Max(own) => ids.extend(own.clone()),
+                        _ => ids.push(self.intern(form)),
+                    }
+                }
                 _ => ids.push(self.intern(form)),
             }
         }
         ids.sort_unstable();
         ids.dedup();
-        let ranges = ids.iter().map(|&id| self.range(&self.forms[id as usize]));
+        let ranges = ids.iter().map(|&id| self.range(&self.bodies[id as usize]));
         let ranges: Vec<Interval> = ranges.collect::<Result<_, _>>()?;
         // Those that lie below another's lowest value never count.
         let floor = ranges.iter().map(|range| range.lo).max().unwrap_or(0);
@@ -349,13 +438,131 @@ impl Forms {
         } else {
             pairs.truncate(1);
         }
-        match pairs[..] {
-            [(id, _)] => Ok(self.form(id).clone()),
-            _ => {
-                let hi = pairs.iter().map(|pair| pair.1.hi).max().unwrap_or(floor);
-                let ids = pairs.into_iter().map(|pair| pair.0).collect();
-                Ok(self.atom(Atom::Max(ids), Interval { lo: floor, hi }))
-            }
+        if let [(id, _)] = pairs[..] {
+            return Ok(self.form(id).clone());
         }
+        let hi = pairs.iter().map(|pair| pair.1.hi).max().unwrap_or(floor);
+        let ids = pairs.into_iter().map(|pair| pair.0).collect();
+        Ok(self.atom(Atom::Max(ids), Interval { lo: floor, hi }))
+    }
+}
+
+impl Forms {
+    /// The product of two, neither of which is constant.
+    pub fn product(&mut self, a: &Form, b: &Form) -> Result<Form, ProveError> {
+        match (a.as_constant(), b.as_constant()) {
+            (Some(factor), _) => return b.scaled(factor, 0),
+            (None, Some(factor)) => return a.scaled(factor, 0),
+            (None, None) => {}
+        }
+        let interval = self.range(a)?.times(self.range(b)?);
+        let (a, b) = (self.intern(a), self.intern(b));
+        Ok(self.atom(Atom::Product(a.min(b), a.max(b)), interval))
+    }
+
+    /// `(all - low)·2^-bits`, an integer.
+    pub fn divided(&self, all: &Form, low: &Form, bits: u32) -> Result<Form, ProveError> {
+        Ok(all.plus(low, -1, 0)?.divided(bits))
+    }
+
+    /// `values[form - lo]`; a rounding where it is one.
+    pub fn table(&mut self, form: &Form, lo: i64, values: Vec<i64>) -> Result<Form, ProveError> {
+        let (Some(&first), Some(&last)) = (values.first(), values.last()) else {
+            return Ok(Form::default());
+        };
+        let entries = || (lo..).zip(&values);
+        let is_rounding = |shift: i32| {
+            let rounded = |x: i64| (x >> shift).clamp(first, last);
+            first <= last && entries().all(|(x, &y)| rounded(x) == y)
+        };
+        if let Some(shift) = (0..16).find(|&shift| is_rounding(shift)) {
+            return self.requant(form, shift, false, first, last);
+        }
+        let interval = values.iter().fold(Interval::point(first), |all, &y| {
+            all.hull(Interval::point(y))
+        });
+        let form = self.intern(form);
+        Ok(self.atom(
+            Atom::Table {
+                form,
+                lo,
+                values: values.into(),
+            },
+            interval,
+        ))
+    }
+
+    /// The lowest index of the largest of several, given with their indices. Those that cannot win are left out.
+    pub fn argmax(&mut self, entries: &[(i64, Form)]) -> Result<Form, ProveError> {
+        let mut ranged = Vec::with_capacity(entries.len());
+        for (index, form) in entries {
+            ranged.push((*index, self.intern(form), self.range(form)?));
+        }
+        ranged.sort_unstable_by_key(|entry| entry.0);
+        let all = ranged.clone();
+        let loses = |entry: &(i64, FormId, Interval)| {
+            let wins = |other: &(i64, FormId, Interval)| {
+                other.2.lo > entry.2.hi || (other.2.lo == entry.2.hi && other.0 < entry.0)
+            };
+            all.iter().any(wins)
+        };
+        ranged.retain(|entry| !loses(entry));
+        let (Some(first), Some(last)) = (ranged.first(), ranged.last()) else {
+            return Ok(Form::default());
+        };
+        let interval = Interval {
+            lo: first.0,
+            hi: last.0,
+        };
+        let entries = ranged
+            .into_iter()
+            .map(|(index, form, _)| (index, form))
+            .collect();
+        Ok(self.atom(Atom::Argmax(entries), interval))
+    }
+
+    /// The index of the largest of two groups, each given by the index of its largest and that largest: the first where it is
+    /// not less. None if they are no such groups, or an index of the second comes before one of the first.
+    pub fn joined_argmax(
+        &mut self,
+        groups: [(&Form, &Form); 2],
+    ) -> Result<Option<Form>, ProveError> {
+        let mut all: Vec<(i64, Form)> = Vec::new();
+        for (index, largest) in groups {
+            let Some(own) = self.argmax_entries(index, largest)? else {
+                return Ok(None);
+            };
+            let is_behind = |entry: &(i64, Form)| all.iter().all(|before| before.0 < entry.0);
+            if !own.iter().all(is_behind) {
+                return Ok(None);
+            }
+            all.extend(own);
+        }
+        self.argmax(&all).map(Some)
+    }
+
+    fn argmax_entries(
+        &mut self,
+        index: &Form,
+        largest: &Form,
+    ) -> Result<Option<Vec<(i64, Form)>>, ProveError> {
+        if let Some(index) = index.as_constant() {
+            return Ok(i64::try_from(index)
+                .ok()
+                .map(|index| vec![(index, largest.clone())]));
+        }
+        let [(id, 1)] = index.terms[..] else {
+            return Ok(None);
+        };
+        let Atom::Argmax(entries) = self.atoms[id as usize].0.clone() else {
+            return Ok(None);
+        };
+        let entries: Vec<(i64, Form)> = entries
+            .into_iter()
+            .map(|(index, form)| (index, self.form(form).clone()))
+            .collect();
+        let forms: Vec<Form> = entries.iter().map(|entry| entry.1.clone()).collect();
+        let is_theirs = index.offset == 0 && self.max(&forms)? == *largest;
+        Ok(is_theirs.then_some(entries))
     }
 }

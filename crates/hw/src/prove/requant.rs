@@ -46,10 +46,18 @@ pub fn recognize(cone: &Cone, word: Interval, result: &[Bit]) -> Option<Recogniz
             let (Some(lo), Some(hi)) = (lo, hi) else {
                 return None;
             };
-            let candidate = Candidate { shift, tie_to_even, bounds: Interval { lo, hi } };
+            let candidate = Candidate {
+                shift,
+                tie_to_even,
+                bounds: Interval { lo, hi },
+            };
             let mut pieces = MAX_PIECES;
             if lo <= hi && candidate.holds(cone, word, result, &mut pieces) {
-                return Some(Recognized::Requant { shift, tie_to_even, bounds: candidate.bounds });
+                return Some(Recognized::Requant {
+                    shift,
+                    tie_to_even,
+                    bounds: candidate.bounds,
+                });
             }
         }
     }
@@ -62,11 +70,16 @@ fn tie_bit(cone: &Cone, bit: Bit) -> Option<u32> {
     let Function::And(parts) = &function else {
         return None;
     };
-    let shift = parts.iter().find_map(|part| match part {
+    let shift = highest_bit(parts)?;
+    (function == tie(shift, Function::Bit)).then_some(shift)
+}
+
+fn highest_bit(parts: &[Function]) -> Option<u32> {
+    let bits = parts.iter().filter_map(|part| match part {
         Function::Bit(place) => Some(*place),
         _ => None,
-    })?;
-    (function == tie(shift, |place| Function::Bit(place))).then_some(shift)
+    });
+    bits.max()
 }
 
 fn tie(shift: u32, bit: impl Fn(u32) -> Function) -> Function {
@@ -86,7 +99,7 @@ fn candidates(cone: &Cone, word: Interval, result: &[Bit]) -> Vec<(i32, bool)> {
         let mut assumed = assume(cone, piece);
         let bits: Option<Vec<Function>> = result.iter().map(|&bit| assumed.bit(bit)).collect();
         let Some(bits) = bits else {
-            open.extend(halves(piece));
+            open.extend(halves(piece).into_iter().flatten());
             continue;
         };
         let shift = (0_i32..).zip(&bits).find_map(|(place, bit)| match bit {
@@ -95,10 +108,7 @@ fn candidates(cone: &Cone, word: Interval, result: &[Bit]) -> Vec<(i32, bool)> {
         });
         let is_tie = matches!(bits.first(), Some(Function::And(_)));
         let tie_shift = match bits.first() {
-            Some(Function::And(parts)) => parts.iter().find_map(|part| match part {
-                Function::Bit(source) => Some(*source as i32),
-                _ => None,
-            }),
+            Some(Function::And(parts)) => highest_bit(parts).map(|place| place as i32),
             _ => None,
         };
         let shift = tie_shift.or(shift);
@@ -132,10 +142,16 @@ impl Candidate {
         let clamped = free.map(|x| x.clamp(self.bounds.lo, self.bounds.hi));
         let is_decided = clamped == free || clamped.single().is_some();
         let mut assumed = assume(cone, piece);
-        let bits: Option<Vec<Function>> = if is_decided { result.iter().map(|&bit| assumed.bit(bit)).collect() } else { None };
+        let bits: Option<Vec<Function>> = if is_decided {
+            result.iter().map(|&bit| assumed.bit(bit)).collect()
+        } else {
+            None
+        };
         let Some(bits) = bits else {
             return match halves(piece) {
-                Some(parts) => parts.into_iter().all(|part| self.holds(cone, part, result, pieces)),
+                Some(parts) => parts
+                    .into_iter()
+                    .all(|part| self.holds(cone, part, result, pieces)),
                 None => false,
             };
         };
@@ -146,7 +162,11 @@ impl Candidate {
         let is_equal = (0..).zip(&bits).all(|(place, bit)| *bit == expected(place));
         // A piece whose bits are not all the word's may still be right on each half.
         is_equal
-            || halves(piece).is_some_and(|parts| parts.into_iter().all(|part| self.holds(cone, part, result, pieces)))
+            || halves(piece).is_some_and(|parts| {
+                parts
+                    .into_iter()
+                    .all(|part| self.holds(cone, part, result, pieces))
+            })
     }
 
     fn bit(&self, assumed: &Assumed, place: u32) -> Function {
@@ -172,7 +192,16 @@ fn halves(piece: Interval) -> Option<[Interval; 2]> {
     }
     let top = 63 - (piece.lo ^ piece.hi).leading_zeros();
     let middle = if top == 63 { 0 } else { piece.hi >> top << top };
-    Some([Interval { hi: middle - 1, ..piece }, Interval { lo: middle, ..piece }])
+    Some([
+        Interval {
+            hi: middle - 1,
+            ..piece
+        },
+        Interval {
+            lo: middle,
+            ..piece
+        },
+    ])
 }
 
 /// The result for one value of the word.
@@ -182,7 +211,11 @@ fn value_at(cone: &Cone, value: i64, result: &[Bit], signed: bool) -> Option<i64
     for (place, &bit) in result.iter().enumerate().take(63) {
         if assumed.bit(bit)?.value()? {
             let weight = 1_i64 << place;
-            sum += if signed && place + 1 == result.len() { -weight } else { weight };
+            sum += if signed && place + 1 == result.len() {
+                -weight
+            } else {
+                weight
+            };
         }
     }
     Some(sum)
@@ -192,5 +225,7 @@ fn table(cone: &Cone, word: Interval, result: &[Bit]) -> Option<Vec<i64>> {
     if word.hi.checked_sub(word.lo)? >= MAX_VALUES {
         return None;
     }
-    (word.lo..=word.hi).map(|value| value_at(cone, value, result, false)).collect()
+    (word.lo..=word.hi)
+        .map(|value| value_at(cone, value, result, false))
+        .collect()
 }

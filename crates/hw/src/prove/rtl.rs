@@ -131,22 +131,39 @@ impl Parameter {
 impl Rtl {
     /// Reads the JSON of yosys.
     pub fn read(json: &[u8]) -> Result<Self, ProveError> {
-        let design: Design = serde_json::from_slice(json).map_err(|error| ProveError::Json(error.to_string()))?;
-        let module = design.modules.get("net").ok_or_else(|| ProveError::Json("there is no module 'net'".to_owned()))?;
+        let design: Design =
+            serde_json::from_slice(json).map_err(|error| ProveError::Json(error.to_string()))?;
+        let module = design
+            .modules
+            .get("net")
+            .ok_or_else(|| ProveError::Json("there is no module 'net'".to_owned()))?;
         let port = |name: &str| {
-            let port = module.ports.get(name).ok_or_else(|| ProveError::Json(format!("there is no port '{name}'")))?;
+            let port = module
+                .ports
+                .get(name)
+                .ok_or_else(|| ProveError::Json(format!("there is no port '{name}'")))?;
             bits(&port.bits)
         };
         let (x, y) = (port("x")?, port("y")?);
-        let cells = module.cells.iter().map(|(name, cell)| RtlCell::read(name, cell));
+        let cells = module
+            .cells
+            .iter()
+            .map(|(name, cell)| RtlCell::read(name, cell));
         let cells = cells.collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { cells: ordered(cells, &x)?, x, y })
+        Ok(Self {
+            cells: ordered(cells, &x)?,
+            x,
+            y,
+        })
     }
 }
 
 impl RtlCell {
     fn read(name: &str, cell: &Cell) -> Result<Self, ProveError> {
-        let unknown = || ProveError::UnknownCell { name: name.to_owned(), kind: cell.r#type.clone() };
+        let unknown = || ProveError::UnknownCell {
+            name: name.to_owned(),
+            kind: cell.r#type.clone(),
+        };
         let kind = match cell.r#type.as_str() {
             "$add" => Kind::Add,
             "$sub" => Kind::Sub,
@@ -166,8 +183,16 @@ impl RtlCell {
             "$dff" => Kind::Register,
             _ => return Err(unknown()),
         };
-        let connection = |name: &str| cell.connections.get(name).map_or(Ok(Vec::new()), |own| bits(own));
-        let (a, y) = if kind == Kind::Register { ("D", "Q") } else { ("A", "Y") };
+        let connection = |name: &str| {
+            cell.connections
+                .get(name)
+                .map_or(Ok(Vec::new()), |own| bits(own))
+        };
+        let (a, y) = if kind == Kind::Register {
+            ("D", "Q")
+        } else {
+            ("A", "Y")
+        };
         let is_true = |name: &str| cell.parameters.get(name).is_some_and(Parameter::is_true);
         if kind == Kind::Register && !is_true("CLK_POLARITY") {
             return Err(unknown());
@@ -182,20 +207,37 @@ impl RtlCell {
             a: connection(a)?,
             b: connection("B")?,
             s: connection("S")?,
-            y: connection(y)?.into_iter().map(wire).collect::<Result<_, _>>()?,
+            y: connection(y)?
+                .into_iter()
+                .map(wire)
+                .collect::<Result<_, _>>()?,
             signed: is_true("A_SIGNED") && (is_true("B_SIGNED") || kind == Kind::Neg),
         };
         // Logic of whole words is not printed; of single bits it is bitwise.
         let is_logic = matches!(cell.r#type.as_str(), "$logic_and" | "$logic_or");
         let is_sound = match kind {
-            Kind::Mux => own.a.len() == own.y.len() && own.b.len() == own.y.len() && own.s.len() == 1,
+            Kind::Mux => {
+                own.a.len() == own.y.len() && own.b.len() == own.y.len() && own.s.len() == 1
+            }
             Kind::Pmux => own.a.len() == own.y.len() && own.b.len() == own.y.len() * own.s.len(),
             Kind::Register | Kind::Not => own.a.len() == own.y.len(),
-            Kind::And | Kind::Or => own.a.len() == own.b.len() && own.a.len() == own.y.len() && (!is_logic || own.y.len() == 1),
-            Kind::ReduceOr | Kind::ReduceAnd | Kind::LogicNot | Kind::Eq | Kind::Lt | Kind::Gt => own.y.len() == 1,
-            Kind::Add | Kind::Sub | Kind::Neg | Kind::Mul => own.a.len() <= own.y.len() && own.b.len() <= own.y.len(),
+            Kind::And | Kind::Or => {
+                own.a.len() == own.b.len()
+                    && own.a.len() == own.y.len()
+                    && (!is_logic || own.y.len() == 1)
+            }
+            Kind::ReduceOr | Kind::ReduceAnd | Kind::LogicNot | Kind::Eq | Kind::Lt | Kind::Gt => {
+                own.y.len() == 1
+            }
+            Kind::Add | Kind::Sub | Kind::Neg | Kind::Mul => {
+                own.a.len() <= own.y.len() && own.b.len() <= own.y.len()
+            }
         };
-        if is_sound && !own.y.is_empty() && own.y.len() <= 64 * 64 { Ok(own) } else { Err(unknown()) }
+        if is_sound && !own.y.is_empty() && own.y.len() <= 64 * 64 {
+            Ok(own)
+        } else {
+            Err(unknown())
+        }
     }
 
     /// All bits that it reads.
@@ -251,8 +293,13 @@ fn ordered(cells: Vec<RtlCell>, x: &[Bit]) -> Result<Vec<RtlCell>, ProveError> {
         }
     }
     if order.len() < cells.len() {
-        return Err(ProveError::Json("cells read each other in a circle".to_owned()));
+        return Err(ProveError::Json(
+            "cells read each other in a circle".to_owned(),
+        ));
     }
     let mut cells: Vec<Option<RtlCell>> = cells.into_iter().map(Some).collect();
-    Ok(order.into_iter().filter_map(|at| cells[at].take()).collect())
+    Ok(order
+        .into_iter()
+        .filter_map(|at| cells[at].take())
+        .collect())
 }

@@ -76,19 +76,6 @@ impl<'a> Words<'a> {
         self.drivers.iter().filter(is_word).count() + self.recognized.len()
     }
 
-    /// The forms of cells by name, in order.
-    pub fn named(&self) -> impl Iterator<Item = (&str, &Word)> {
-        let cells = self.rtl.cells.iter().enumerate();
-        cells.filter_map(|(at, cell)| {
-            let at = at + self.first_cell;
-            let word = match &self.drivers[at] {
-                Driver::Word(word) => Some(word),
-                Driver::Function { .. } => self.recognized.get(&at),
-            };
-            word.map(|word| (cell.name.as_str(), word))
-        })
-    }
-
     fn inputs(&mut self, ports: &Ports) -> Result<(), ProveError> {
         for (element, port) in ports.inputs.iter().enumerate() {
             let range = port.offset as usize..(port.offset + port.width) as usize;
@@ -104,11 +91,23 @@ impl<'a> Words<'a> {
             if port.width == 0 {
                 continue;
             }
-            let interval = Interval { lo: port.min, hi: port.max };
+            let interval = Interval {
+                lo: port.min,
+                hi: port.max,
+            };
             let form = self.forms.input(element as u32, interval);
-            self.push(Driver::Word(Word { form, interval, stage: Some(0) }), &wires);
+            self.push(
+                Driver::Word(Word {
+                    form,
+                    interval,
+                    stage: Some(0),
+                }),
+                &wires,
+            );
         }
-        if self.rtl.x.len() as u32 != ports.input_bits().max(1) || self.rtl.y.len() as u32 != ports.output_bits().max(1) {
+        if self.rtl.x.len() as u32 != ports.input_bits().max(1)
+            || self.rtl.y.len() as u32 != ports.output_bits().max(1)
+        {
             return Err(ProveError::Ports("x and y"));
         }
         Ok(())
@@ -126,11 +125,19 @@ impl<'a> Words<'a> {
     fn cell(&mut self, cell: &RtlCell) -> Result<Driver, ProveError> {
         let constant = |bits: &[Bit]| bits.iter().all(|bit| matches!(bit, Bit::Const(_)));
         match cell.kind {
-            Kind::Add | Kind::Sub | Kind::Neg | Kind::Mul => self.arithmetic(cell).map(Driver::Word),
+            Kind::Add | Kind::Sub | Kind::Neg | Kind::Mul => {
+                self.arithmetic(cell).map(Driver::Word)
+            }
             Kind::Register => self.register(cell).map(Driver::Word),
-            Kind::Lt | Kind::Gt if !constant(&cell.a) && !constant(&cell.b) => self.comparison(cell).map(Driver::Word),
-            Kind::Mux if self.comparison_of(cell.s[0]).is_some() => self.choice(cell).map(Driver::Word),
-            _ => Ok(Driver::Function { support: self.support(cell)? }),
+            Kind::Lt | Kind::Gt if !constant(&cell.a) && !constant(&cell.b) => {
+                self.comparison(cell).map(Driver::Word)
+            }
+            Kind::Mux if self.comparison_of(cell.s[0]).is_some() => {
+                self.choice(cell).map(Driver::Word)
+            }
+            _ => Ok(Driver::Function {
+                support: self.support(cell)?,
+            }),
         }
     }
 
@@ -155,7 +162,11 @@ impl<'a> Words<'a> {
         let bits = cell.y.len();
         let a = self.operand(cell, &cell.a, bits)?;
         let b = match cell.kind {
-            Kind::Neg => Reading { form: Form::default(), interval: Some(Interval::point(0)), stage: None },
+            Kind::Neg => Reading {
+                form: Form::default(),
+                interval: Some(Interval::point(0)),
+                stage: None,
+            },
             _ => self.operand(cell, &cell.b, bits)?,
         };
         let stage = aligned(&cell.name, [a.stage, b.stage])?;
@@ -170,7 +181,11 @@ impl<'a> Words<'a> {
         self.fitted(form, interval, bits, stage)
     }
 
-    fn product(&mut self, a: &Reading, b: &Reading) -> Result<(Form, Option<Interval>), ProveError> {
+    fn product(
+        &mut self,
+        a: &Reading,
+        b: &Reading,
+    ) -> Result<(Form, Option<Interval>), ProveError> {
         let (Some(x), Some(y)) = (a.interval, b.interval) else {
             return Err(ProveError::TooWide);
         };
@@ -179,24 +194,46 @@ impl<'a> Words<'a> {
     }
 
     /// The word of `bits` bits that is congruent to a form.
-    fn fitted(&mut self, form: Form, interval: Option<Interval>, bits: usize, stage: Option<u32>) -> Result<Word, ProveError> {
+    fn fitted(
+        &mut self,
+        form: Form,
+        interval: Option<Interval>,
+        bits: usize,
+        stage: Option<u32>,
+    ) -> Result<Word, ProveError> {
         let range = self.forms.range(&form)?;
         let interval = interval.map_or(range, |own| own.intersect(range));
         if fits(interval, bits) {
-            return Ok(Word { form, interval, stage });
+            return Ok(Word {
+                form,
+                interval,
+                stage,
+            });
         }
         // Operands are congruent; another representative may fit.
         let whole = 1_i64.checked_shl(bits as u32).ok_or(ProveError::TooWide)?;
         for steps in [-1_i64, 1] {
             let moved = range.plus(Interval::point(whole.saturating_mul(steps)));
             if fits(moved, bits) {
-                let form = form.plus(&Form::constant(i128::from(whole) * i128::from(steps)), 1, 0)?;
-                return Ok(Word { form, interval: moved, stage });
+                let form =
+                    form.plus(&Form::constant(i128::from(whole) * i128::from(steps)), 1, 0)?;
+                return Ok(Word {
+                    form,
+                    interval: moved,
+                    stage,
+                });
             }
         }
         let form = self.forms.remainder(&form, range, bits as u32)?;
-        let interval = self.forms.range(&form)?.intersect(Interval { lo: 0, hi: whole - 1 });
-        Ok(Word { form, interval, stage })
+        let interval = self.forms.range(&form)?.intersect(Interval {
+            lo: 0,
+            hi: whole - 1,
+        });
+        Ok(Word {
+            form,
+            interval,
+            stage,
+        })
     }
 
     fn register(&mut self, cell: &RtlCell) -> Result<Word, ProveError> {
@@ -207,21 +244,41 @@ impl<'a> Words<'a> {
 
     fn comparison(&mut self, cell: &RtlCell) -> Result<Word, ProveError> {
         let bits = cell.a.len().max(cell.b.len());
-        let [a, b] = [self.operand(cell, &cell.a, bits)?, self.operand(cell, &cell.b, bits)?];
+        let [a, b] = [
+            self.operand(cell, &cell.a, bits)?,
+            self.operand(cell, &cell.b, bits)?,
+        ];
         let stage = aligned(&cell.name, [a.stage, b.stage])?;
         // The comparison is that of the values only if both are what the bits are taken for.
         for reading in [&a, &b] {
-            let is_own = |own: Interval| if cell.signed { fits_signed(own, bits) } else { fits_unsigned(own, bits) };
+            let is_own = |own: Interval| {
+                if cell.signed {
+                    fits_signed(own, bits)
+                } else {
+                    fits_unsigned(own, bits)
+                }
+            };
             if !reading.interval.is_some_and(is_own) {
-                return Err(ProveError::NotUnderstood { cell: cell.name.clone() });
+                return Err(ProveError::NotUnderstood {
+                    cell: cell.name.clone(),
+                });
             }
         }
-        let (less, greater) = if cell.kind == Kind::Lt { (a.form, b.form) } else { (b.form, a.form) };
+        let (less, greater) = if cell.kind == Kind::Lt {
+            (a.form, b.form)
+        } else {
+            (b.form, a.form)
+        };
         let (x, y) = (self.forms.intern(&less), self.forms.intern(&greater));
         let interval = Interval { lo: 0, hi: 1 };
         let form = self.forms.atom(Atom::Less(x, y), interval);
-        self.compared.insert(self.drivers.len(), Compared { less, greater });
-        Ok(Word { form, interval, stage })
+        self.compared
+            .insert(self.drivers.len(), Compared { less, greater });
+        Ok(Word {
+            form,
+            interval,
+            stage,
+        })
     }
 
     fn comparison_of(&self, bit: Bit) -> Option<usize> {
@@ -235,7 +292,9 @@ impl<'a> Words<'a> {
 
     /// A choice by a comparison: a maximum, or the index of one.
     fn choice(&mut self, cell: &RtlCell) -> Result<Word, ProveError> {
-        let unknown = || ProveError::NotUnderstood { cell: cell.name.clone() };
+        let unknown = || ProveError::NotUnderstood {
+            cell: cell.name.clone(),
+        };
         let select = self.comparison_of(cell.s[0]).ok_or_else(unknown)?;
         let compared = self.compared[&select].clone();
         let (zero, one) = (self.read(&cell.a)?, self.read(&cell.b)?);
@@ -243,22 +302,35 @@ impl<'a> Words<'a> {
             Driver::Word(word) => word.stage,
             Driver::Function { .. } => None,
         };
-        let stage = aligned(&cell.name, [aligned(&cell.name, [zero.stage, one.stage])?, selecting])?;
+        let stage = aligned(
+            &cell.name,
+            [aligned(&cell.name, [zero.stage, one.stage])?, selecting],
+        )?;
         let (Some(x), Some(y)) = (zero.interval, one.interval) else {
             return Err(unknown());
         };
         if zero.form == compared.less && one.form == compared.greater {
             let form = self.forms.max(&[zero.form, one.form])?;
-            let interval = Interval { lo: x.lo.max(y.lo), hi: x.hi.max(y.hi) };
+            let interval = Interval {
+                lo: x.lo.max(y.lo),
+                hi: x.hi.max(y.hi),
+            };
             return self.fitted(form, Some(interval), cell.y.len(), stage);
         }
-        let form = self.forms.joined_argmax([(&zero.form, &compared.less), (&one.form, &compared.greater)])?;
+        let form = self
+            .forms
+            .joined_argmax([(&zero.form, &compared.less), (&one.form, &compared.greater)])?;
         let form = form.ok_or_else(unknown)?;
         self.fitted(form, Some(x.hull(y)), cell.y.len(), stage)
     }
 
     /// An operand of a cell, extended to `bits` bits.
-    fn operand(&mut self, cell: &RtlCell, bits: &[Bit], wide: usize) -> Result<Reading, ProveError> {
+    fn operand(
+        &mut self,
+        cell: &RtlCell,
+        bits: &[Bit],
+        wide: usize,
+    ) -> Result<Reading, ProveError> {
         let mut all = bits.to_vec();
         let fill = match bits.last() {
             Some(&sign) if cell.signed => sign,
@@ -279,7 +351,8 @@ impl<'a> Words<'a> {
             let wire = match bits[at] {
                 Bit::Const(value) => {
                     constant += i128::from(value) << at.min(100);
-                    interval = interval.map(|own| own.plus(Interval::point(i64::from(value)).shifted(at as u32)));
+                    interval = interval
+                        .map(|own| own.plus(Interval::point(i64::from(value)).shifted(at as u32)));
                     at += 1;
                     continue;
                 }
@@ -298,13 +371,22 @@ impl<'a> Words<'a> {
             parts.push((form, at as u32));
             at += used;
         }
-        let parts: Vec<(&Form, i128, u32)> = parts.iter().map(|(form, at)| (form, 1, *at)).collect();
+        let parts: Vec<(&Form, i128, u32)> =
+            parts.iter().map(|(form, at)| (form, 1, *at)).collect();
         let form = super::form::combined(&parts, constant)?;
         let interval = match interval {
-            Some(own) => Some(self.forms.range(&form).map_or(own, |range| own.intersect(range))),
+            Some(own) => Some(
+                self.forms
+                    .range(&form)
+                    .map_or(own, |range| own.intersect(range)),
+            ),
             None => None,
         };
-        Ok(Reading { form, interval, stage })
+        Ok(Reading {
+            form,
+            interval,
+            stage,
+        })
     }
 
     /// The number of bits that are neighbours in a word as they are here.
@@ -317,32 +399,64 @@ impl<'a> Words<'a> {
     }
 
     /// The value of bits `first..first + run` of a word at the lower end of a list, its interval, and the bits that were used.
-    fn segment(&mut self, word: &Word, driver: usize, first: usize, run: usize, rest: &[Bit]) -> Result<(Form, Option<Interval>, usize), ProveError> {
+    fn segment(
+        &mut self,
+        word: &Word,
+        driver: usize,
+        first: usize,
+        run: usize,
+        rest: &[Bit],
+    ) -> Result<(Form, Option<Interval>, usize), ProveError> {
         let (width, p) = (self.widths[driver], first as u32);
-        let slice = Interval { lo: word.interval.lo >> p.min(63), hi: word.interval.hi >> p.min(63) };
+        let slice = Interval {
+            lo: word.interval.lo >> p.min(63),
+            hi: word.interval.hi >> p.min(63),
+        };
         let is_top = first + run == width;
         let ends = run == rest.len();
         let copies = self.copies(rest, run, driver, first);
         let is_signed = word.interval.lo < 0;
         if is_top && is_signed && run + copies == rest.len() {
-            return Ok((self.forms.floor(&word.form, word.interval, p)?, Some(slice), rest.len()));
+            return Ok((
+                self.forms.floor(&word.form, word.interval, p)?,
+                Some(slice),
+                rest.len(),
+            ));
         }
         if is_top && !is_signed {
             // The highest bit may be copied only where it is 0.
             let highest = i128::from(word.interval.hi) >> (width - 1);
             let used = if highest == 0 { run + copies } else { run };
-            return Ok((self.forms.floor(&word.form, word.interval, p)?, Some(slice), used));
+            return Ok((
+                self.forms.floor(&word.form, word.interval, p)?,
+                Some(slice),
+                used,
+            ));
         }
         let above = p + run as u32;
-        let inside = Interval { lo: 0, hi: (1_i64 << (above - p).min(62)) - 1 };
+        let inside = Interval {
+            lo: 0,
+            hi: (1_i64 << (above - p).min(62)) - 1,
+        };
         if inside.holds(slice) {
-            return Ok((self.forms.floor(&word.form, word.interval, p)?, Some(slice), run));
+            return Ok((
+                self.forms.floor(&word.form, word.interval, p)?,
+                Some(slice),
+                run,
+            ));
         }
-        let signed = Interval { lo: -(1_i64 << (above - p - 1).min(62)), hi: (1_i64 << (above - p - 1).min(62)) - 1 };
+        let signed = Interval {
+            lo: -(1_i64 << (above - p - 1).min(62)),
+            hi: (1_i64 << (above - p - 1).min(62)) - 1,
+        };
         if run + copies == rest.len() && (copies > 0 || signed.holds(slice)) {
             // Sign bits that a narrower slice keeps, or a word that wraps.
             if signed.holds(slice) {
-                return Ok((self.forms.floor(&word.form, word.interval, p)?, Some(slice), rest.len()));
+                return Ok((
+                    self.forms.floor(&word.form, word.interval, p)?,
+                    Some(slice),
+                    rest.len(),
+                ));
             }
             let low = self.forms.remainder(&word.form, word.interval, p)?;
             let all = self.forms.wrapped(&word.form, word.interval, above, true)?;
@@ -376,7 +490,9 @@ impl<'a> Words<'a> {
             return Ok(word.clone());
         }
         let cell = &self.rtl.cells[driver - self.first_cell];
-        let unknown = || ProveError::NotUnderstood { cell: cell.name.clone() };
+        let unknown = || ProveError::NotUnderstood {
+            cell: cell.name.clone(),
+        };
         let [source] = support[..] else {
             return Err(unknown());
         };
@@ -393,18 +509,29 @@ impl<'a> Words<'a> {
             Some(&(driver, at)) if driver == source => Some(at as u32),
             _ => None,
         };
-        let cone = Cone { cells: &cells, place: &place };
+        let cone = Cone {
+            cells: &cells,
+            place: &place,
+        };
         let result: Vec<Bit> = cell.y.iter().map(|&wire| Bit::Wire(wire)).collect();
         let recognized = recognize(&cone, of.interval, &result).ok_or_else(unknown)?;
         let form = match recognized {
-            Recognized::Requant { shift, tie_to_even, bounds } => {
-                self.forms.requant(&of.form, shift, tie_to_even, bounds.lo, bounds.hi)?
-            }
+            Recognized::Requant {
+                shift,
+                tie_to_even,
+                bounds,
+            } => self
+                .forms
+                .requant(&of.form, shift, tie_to_even, bounds.lo, bounds.hi)?,
             Recognized::TieBit { shift } => self.forms.tie_bit(&of.form, shift),
             Recognized::Table(values) => self.forms.table(&of.form, of.interval.lo, values)?,
         };
         let interval = self.forms.range(&form)?;
-        let word = Word { form, interval, stage: of.stage };
+        let word = Word {
+            form,
+            interval,
+            stage: of.stage,
+        };
         self.recognized.insert(driver, word.clone());
         Ok(word)
     }
@@ -413,7 +540,10 @@ impl<'a> Words<'a> {
 /// The stage of operands that must have the same.
 fn aligned(name: &str, stages: [Option<u32>; 2]) -> Result<Option<u32>, ProveError> {
     match stages {
-        [Some(x), Some(y)] if x != y => Err(ProveError::Stages { cell: name.to_owned(), stages: (x, y) }),
+        [Some(x), Some(y)] if x != y => Err(ProveError::Stages {
+            cell: name.to_owned(),
+            stages: (x, y),
+        }),
         [Some(x), _] => Ok(Some(x)),
         [None, y] => Ok(y),
     }

@@ -1,0 +1,142 @@
+//! Proofs that a module computes its network, for every input.
+//!
+//! yosys reads the printed text, so that the printer is not trusted. Every word of the module gets an exact linear form over the
+//! inputs, remainders, requantised values, maxima and tables ([`form`]); ranges and the alignment of registers are checked on the
+//! way ([`words`]). The results are compared with the forms of the integer program ([`reference`]), not with those of the netlist,
+//! so that the solver is not trusted either.
+
+mod bits;
+pub mod form;
+mod reference;
+mod requant;
+pub mod rtl;
+mod words;
+
+use crate::net::Interval;
+use crate::ports::Ports;
+use engine::integer::Program;
+use form::{Form, Forms};
+use rtl::Rtl;
+use thiserror::Error;
+use words::Words;
+
+/// A proof that could not be made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ProveError {
+    /// The netlist of yosys is not what it should be.
+    #[error("the netlist that yosys wrote cannot be read: {0}")]
+    Json(String),
+    /// A cell that no printed text has.
+    #[error("cell {name} is a {kind}, which is not understood")]
+    UnknownCell {
+        /// Its name.
+        name: String,
+        /// Its type.
+        kind: String,
+    },
+    /// A function that is no rounding, maximum or table.
+    #[error("cell {cell} is no rounding, maximum, index or table of a word")]
+    NotUnderstood {
+        /// Its name.
+        cell: String,
+    },
+    /// A wire that nothing drives.
+    #[error("wire {wire} is not driven")]
+    Undriven {
+        /// The wire.
+        wire: u32,
+    },
+    /// Operands of different clock cycles.
+    #[error("{cell} joins values of cycle {} and cycle {}", stages.0, stages.1)]
+    Stages {
+        /// The cell, or the wire.
+        cell: String,
+        /// Both cycles.
+        stages: (u32, u32),
+    },
+    /// Ports that do not fit the module.
+    #[error("the bits of {0} are not those that ports.json says")]
+    Ports(&'static str),
+    /// A form of more than 128 bits.
+    #[error("a form has more than 128 bits")]
+    TooWide,
+    /// The program has other inputs or results than the ports.
+    #[error("the program has {program} {what} and ports.json {ports}")]
+    Elements {
+        /// Inputs or results.
+        what: &'static str,
+        /// Those of the program.
+        program: usize,
+        /// Those of the ports.
+        ports: usize,
+    },
+    /// A result that is not the program's.
+    #[error("{element} is not what the network computes")]
+    Differs {
+        /// Its name in the ports.
+        element: String,
+    },
+}
+
+/// A word with its form.
+#[derive(Clone, Debug)]
+pub struct Word {
+    /// The value.
+    pub form: Form,
+    /// The interval of the value.
+    pub interval: Interval,
+    /// Registers behind the input; none for constants.
+    pub stage: Option<u32>,
+}
+
+/// A proof for every input.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// Words that have a form.
+    pub words: usize,
+    /// Values that are not linear in others.
+    pub atoms: usize,
+    /// Bits of the input that the result may depend on.
+    pub input_bits: u32,
+    /// Elements of the result.
+    pub outputs: usize,
+    /// Clock cycles from an input to its result.
+    pub latency: u32,
+}
+
+/// Proves that the module that yosys read computes the program for every input.
+pub fn prove(rtl: &Rtl, ports: &Ports, program: &Program) -> Result<Proof, ProveError> {
+    let mut forms = Forms::default();
+    let expected = reference::outputs(program, ports, &mut forms)?;
+    let mut words = Words::of(rtl, ports, &mut forms)?;
+    for (element, expected) in ports.outputs.iter().zip(&expected) {
+        let range = element.offset as usize..(element.offset + element.width) as usize;
+        let bits = rtl.y.get(range).ok_or(ProveError::Ports("y"))?;
+        let value = words.read(bits)?;
+        let differs = || ProveError::Differs {
+            element: element.name.clone(),
+        };
+        let difference = value.form.plus(expected, -1, 0)?;
+        let difference = difference.as_constant().ok_or_else(differs)?;
+        if difference.rem_euclid(1 << element.width.min(100)) != 0 {
+            return Err(differs());
+        }
+        if let Some(stage) = value.stage
+            && stage != ports.latency
+        {
+            let stages = (stage, ports.latency);
+            return Err(ProveError::Stages {
+                cell: element.name.clone(),
+                stages,
+            });
+        }
+    }
+    let count = words.count();
+    Ok(Proof {
+        words: count,
+        atoms: forms.atoms().len(),
+        input_bits: ports.input_bits(),
+        outputs: ports.outputs.len(),
+        latency: ports.latency,
+    })
+}

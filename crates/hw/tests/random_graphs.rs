@@ -1,0 +1,117 @@
+//! Random graphs in fixed point: the netlist, with and without registers, gives the codes of the integer program, and the printed
+//! text is proved to.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "../../engine/tests/integer_oracle/random.rs"]
+#[allow(dead_code, reason = "shared with the tests of the engine")]
+mod random_graph;
+mod yosys;
+
+use engine::State;
+use engine::integer::Program;
+use hw::elements::input_codes;
+use hw::lower::lower;
+use hw::net::Net;
+use hw::print::verilog;
+use hw::prove::prove;
+use ir::{Graph, verify};
+use random_graph::{Choices, inputs, random_graph};
+
+/// Networks with more cells take the tools too long.
+const MAX_CELLS: usize = 3000;
+
+struct Case {
+    graph: Graph,
+    program: Program,
+    rows: Vec<Vec<Vec<f32>>>,
+}
+
+/// The graph of a seed, if integers of 64 bits hold it, with some rows of inputs.
+fn case(seed: u64) -> Option<Case> {
+    let random = ::random::Random::new(seed, "hardware");
+    let bytes: Vec<u8> = (0..400).map(|k| random.bits(k) as u8).collect();
+    let mut choices = Choices::new(&bytes);
+    let graph = random_graph(&mut choices);
+    let verified = verify(&graph).unwrap();
+    let state = State::new(&verified).unwrap();
+    let program = Program::of(&verified, &state, 1).ok()?;
+    let rows = (0..20)
+        .map(|_| inputs(&verified, 1, &mut choices))
+        .collect();
+    drop(verified);
+    Some(Case {
+        graph,
+        program,
+        rows,
+    })
+}
+
+/// The results of a netlist are those of the program.
+fn compare(case: &Case, net: &Net, n_inputs: usize) {
+    for floats in &case.rows {
+        let views: Vec<&[f32]> = floats.iter().map(Vec::as_slice).collect();
+        let expected: Vec<i64> = case.program.interpret(floats).concat();
+        let codes = input_codes(&case.program, &views);
+        assert_eq!(
+            net.evaluate(n_inputs, &codes),
+            expected,
+            "{:?}\n{}",
+            case.program,
+            case.graph
+        );
+    }
+}
+
+#[test]
+fn netlists_give_the_codes_of_the_program() {
+    let mut tried = 0;
+    for seed in 0..600 {
+        let Some(case) = case(seed) else {
+            continue;
+        };
+        let Ok((net, ports)) = lower(&case.program) else {
+            continue;
+        };
+        compare(&case, &net, ports.inputs.len());
+        let pipelined = net.pipelined(2.2);
+        pipelined.verify(ports.inputs.len()).unwrap();
+        compare(&case, &pipelined, ports.inputs.len());
+        tried += 1;
+    }
+    assert!(tried > 300, "{tried} of 600 graphs were tried");
+}
+
+#[test]
+fn printed_text_is_proved() {
+    let Some(yosys) = yosys::found() else {
+        return;
+    };
+    let mut proved = 0;
+    for seed in 0..120 {
+        let Some(case) = case(seed) else {
+            continue;
+        };
+        let Ok((net, mut ports)) = lower(&case.program) else {
+            continue;
+        };
+        if net.cells.len() > MAX_CELLS {
+            continue;
+        }
+        let net = if seed % 3 == 0 {
+            net
+        } else {
+            net.pipelined(2.2)
+        };
+        ports.latency = net.latency;
+        let rtl = yosys.read(&verilog(&net, &ports));
+        if let Err(error) = prove(&rtl, &ports, &case.program) {
+            panic!(
+                "seed {seed}: {error}\n{}\n{}",
+                case.graph,
+                verilog(&net, &ports)
+            );
+        }
+        proved += 1;
+    }
+    assert!(proved > 60, "{proved} graphs were proved");
+}
