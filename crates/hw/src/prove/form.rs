@@ -85,6 +85,26 @@ pub struct Forms {
     form_ids: HashMap<Form, FormId>,
 }
 
+/// Bits of the widest remainder, and of the largest denominator.
+const MAX_BITS: u32 = 61;
+/// Values of a requantised form that are few enough to be sums of steps.
+const FEW: i64 = 3;
+
+/// `first`, and more from every threshold of the base on.
+struct Steps {
+    base: Form,
+    first: i64,
+    /// Thresholds and heights, in order.
+    steps: Vec<(i64, i64)>,
+}
+
+/// `2^bits·form + rest`.
+struct Scaled {
+    bits: u32,
+    form: Form,
+    rest: i128,
+}
+
 impl Form {
     /// A constant.
     pub fn constant(value: i128) -> Self {
@@ -110,9 +130,49 @@ impl Form {
     }
 
     /// `self / 2^bits`, which must be an integer.
-    fn divided(mut self, bits: u32) -> Self {
+    fn divided(mut self, bits: u32) -> Result<Self, ProveError> {
         self.exponent += bits;
-        self.reduced()
+        let reduced = self.reduced();
+        if reduced.exponent > MAX_BITS {
+            Err(ProveError::TooWide)
+        } else {
+            Ok(reduced)
+        }
+    }
+
+    /// The form as `2^bits·inner + rest`, where `0 < bits` and `0 ≤ rest < 2^bits`, if its factors have a power of two in common.
+    fn scaled_parts(&self) -> Option<Scaled> {
+        let bits = self
+            .terms
+            .iter()
+            .map(|term| term.1.trailing_zeros())
+            .min()?;
+        if bits == 0 || self.exponent > 0 {
+            return None;
+        }
+        let rest = self.offset.rem_euclid(1 << bits);
+        let terms = self.terms.iter().map(|term| (term.0, term.1 >> bits));
+        let form = Self {
+            offset: self.offset >> bits,
+            terms: terms.collect(),
+            exponent: 0,
+        };
+        Some(Scaled { bits, form, rest })
+    }
+
+    /// The form with every number mapped.
+    fn mapped(&self, map: impl Fn(i128) -> i128) -> Self {
+        let terms = self
+            .terms
+            .iter()
+            .map(|term| (term.0, map(term.1)))
+            .collect();
+        Self {
+            offset: map(self.offset),
+            terms,
+            exponent: self.exponent,
+        }
+        .reduced()
     }
 
     fn reduced(mut self) -> Self {
@@ -179,6 +239,11 @@ impl Forms {
         &self.atoms
     }
 
+    pub fn dbg(&self) {
+        for (i, f) in self.bodies.iter().enumerate() {
+            eprintln!(" f{i} {:?}", f);
+        }
+    }
     /// A form that an atom is a function of.
     pub fn form(&self, id: FormId) -> &Form {
         &self.bodies[id as usize]
@@ -249,33 +314,55 @@ impl Forms {
         if bits == 0 {
             return Ok(Form::default());
         }
-        let modulus = 1_i128 << bits.min(100);
-        let all = |interval: Interval| interval.lo >= 0 && i128::from(interval.hi) < modulus;
-        if all(interval) {
+        if bits > MAX_BITS {
+            return Err(ProveError::TooWide);
+        }
+        let modulus = 1_i64 << bits;
+        let is_inside = |own: Interval| own.lo >= 0 && own.hi < modulus;
+        if let Some(Scaled {
+            bits: zeros,
+            form: inner,
+            rest,
+        }) = form.scaled_parts()
+            && zeros < bits
+        {
+            let own = |end: i64| ((i128::from(end) - rest) >> zeros) as i64;
+            let high = self.remainder(&inner, interval.map(own), bits - zeros)?;
+            return Form::constant(rest).plus(&high, 1, zeros);
+        }
+        // Congruent forms become equal: factors of one modulus, from zero on or around it.
+        let whole = 1_i128 << (bits + form.exponent);
+        let positive = form.mapped(|value| value.rem_euclid(whole));
+        if let Some(value) = positive.as_constant() {
+            return Ok(Form::constant(value));
+        }
+        let centered = form.mapped(|value| (value + whole / 2).rem_euclid(whole) - whole / 2);
+        for reduced in [&positive, &centered] {
+            if is_inside(self.range(reduced)?) {
+                return Ok(reduced.clone());
+            }
+        }
+        if is_inside(interval) {
             return Ok(form.clone());
         }
-        let whole = modulus
-            .checked_mul(1 << form.exponent.min(20))
-            .ok_or(ProveError::TooWide)?;
-        let reduced = Form {
-            offset: form.offset.rem_euclid(whole),
-            terms: form
-                .terms
-                .iter()
-                .map(|term| (term.0, term.1.rem_euclid(whole)))
-                .collect(),
-            exponent: form.exponent,
-        };
-        let reduced = reduced.reduced();
-        if let Some(value) = reduced.as_constant() {
-            return Ok(Form::constant(value.rem_euclid(modulus)));
+        let range = self.range(&centered)?;
+        for (own, interval) in [(&centered, range), (form, interval)] {
+            let is_near = interval.lo >= -modulus && interval.hi < modulus;
+            if is_near && own.exponent == 0 {
+                // One modulus more where it is negative.
+                let is_positive = self.step(own, 0)?;
+                let lifted = own.plus(&Form::constant(modulus.into()), 1, 0)?;
+                return lifted.plus(&is_positive, -i128::from(modulus), 0);
+            }
         }
-        if self.range(&reduced).is_ok_and(all) {
-            return Ok(reduced);
-        }
-        let form = self.intern(&reduced);
-        let hi = (modulus - 1).min(i64::MAX.into()) as i64;
-        Ok(self.atom(Atom::Remainder { form, bits }, Interval { lo: 0, hi }))
+        let form = self.intern(&centered);
+        Ok(self.atom(
+            Atom::Remainder { form, bits },
+            Interval {
+                lo: 0,
+                hi: modulus - 1,
+            },
+        ))
     }
 
     /// `⌊form·2^-bits⌋`.
@@ -289,7 +376,7 @@ impl Forms {
             return Ok(form.clone());
         }
         let rest = self.remainder(form, interval, bits)?;
-        Ok(form.plus(&rest, -1, 0)?.divided(bits))
+        form.plus(&rest, -1, 0)?.divided(bits)
     }
 
     /// `clamp(⌊form·2^-shift⌋, lo, hi)`. A clamp before it is taken into it, and what cannot saturate is linear.
@@ -306,20 +393,22 @@ impl Forms {
             return self.requant(&shifted, 0, false, lo, hi);
         }
         let tie_to_even = tie_to_even && shift > 0;
-        if let Some((inner, from, ties, bounds)) = self.inner_requant(form, shift)? {
-            let bounds = if from == 0 {
-                bounds.requantized(shift, tie_to_even)
-            } else {
-                bounds
+        if let Some(steps) = self.as_steps(form)? {
+            let rounded = |x: i64| {
+                Interval::point(x)
+                    .requantized(shift, tie_to_even)
+                    .lo
+                    .clamp(lo, hi)
             };
-            let bounds = bounds.map(|x| x.clamp(lo, hi));
-            return self.requant(
-                &inner,
-                shift + from,
-                tie_to_even || ties,
-                bounds.lo,
-                bounds.hi,
-            );
+            return self.from_steps(&steps, rounded);
+        }
+        if let Some(taken) = self.inner_requant(form, shift, tie_to_even, lo, hi)? {
+            return Ok(taken);
+        }
+        if let Some(parts) = form.scaled_parts()
+            && !(tie_to_even && parts.bits >= shift.unsigned_abs())
+        {
+            return self.scaled_requant(&parts, shift, tie_to_even, lo, hi);
         }
         let range = self.range(form)?;
         let free = range.requantized(shift, tie_to_even);
@@ -333,11 +422,25 @@ impl Forms {
                 return self.floor(form, range, shift);
             }
             let high = self.floor(form, range, shift + 1)?;
-            let low = self.tie_bit(form, shift);
+            let low = self.tie_bit(form, shift)?;
             return low.plus(&high, 2, 0);
         }
-        let form = self.intern(form);
         let Interval { lo, hi } = bounds;
+        let is_step = (lo, hi, shift) == (0, 1, 0);
+        if hi - lo <= FEW && !is_step {
+            // So few results may have several shifts; their thresholds are unique.
+            let mut sum = Form::constant(lo.into());
+            for result in lo + 1..=hi {
+                let tie = i64::from(tie_to_even && result % 2 != 0);
+                let threshold = Interval::point(result)
+                    .shifted(shift)
+                    .lo
+                    .saturating_add(tie);
+                sum = sum.plus(&self.step(form, threshold)?, 1, 0)?;
+            }
+            return Ok(sum);
+        }
+        let form = self.intern(form);
         Ok(self.atom(
             Atom::Requant {
                 form,
@@ -350,43 +453,162 @@ impl Forms {
         ))
     }
 
-    /// The operand, shift, ties and bounds of a requantised value that can be taken into another rounding: a clamp, with a
-    /// constant added to it, before any; any before a clamp.
+    /// `clamp(⌊(2^bits·g + rest)·2^-shift⌋, lo, hi)` as a function of `g`.
+    fn scaled_requant(
+        &mut self,
+        parts: &Scaled,
+        shift: i32,
+        tie_to_even: bool,
+        lo: i64,
+        hi: i64,
+    ) -> Result<Form, ProveError> {
+        let Scaled { bits, form, rest } = parts;
+        let Some(left) = bits
+            .checked_sub(shift.unsigned_abs())
+            .filter(|&left| left > 0)
+        else {
+            // The rest is dropped; where it is not 0, nothing is a tie.
+            let shift = shift - *bits as i32;
+            return self.requant(form, shift, tie_to_even && *rest == 0, lo, hi);
+        };
+        // Multiples of 2^left and a constant: within the bounds, and a step to each bound.
+        let rest = i64::try_from(rest >> shift).map_err(|_| ProveError::TooWide)?;
+        let (lo, hi) = (lo.saturating_sub(rest), hi.saturating_sub(rest));
+        let (first, last) = (-((-lo) >> left.min(63)), hi >> left.min(63));
+        let (scale, rest) = (1_i128 << left, i128::from(rest));
+        let (below, above) = (self.step(form, first)?, self.step(form, last + 1)?);
+        let (lo, hi) = (i128::from(lo), i128::from(hi));
+        if first > last {
+            return combined(&[(&below, hi - lo, 0)], lo + rest);
+        }
+        let inside = self.requant(form, 0, false, first, last)?;
+        let (to_first, from_last) = (
+            scale * i128::from(first) - lo,
+            hi - scale * i128::from(last),
+        );
+        let parts = [
+            (&inside, scale, 0),
+            (&below, to_first, 0),
+            (&above, from_last, 0),
+        ];
+        combined(&parts, rest - to_first)
+    }
+
+    /// 1 where the form is at least a threshold, else 0.
+    pub fn step(&mut self, form: &Form, threshold: i64) -> Result<Form, ProveError> {
+        let offset = 1 - i128::from(threshold);
+        let above = form.plus(&Form::constant(offset), 1, 0)?;
+        self.requant(&above, 0, false, 0, 1)
+    }
+
+    /// The rounding of a requantised value that can be taken into it: a clamp, with a constant added to it, before any; any
+    /// before a clamp; a rounding down before another.
     fn inner_requant(
-        &self,
+        &mut self,
         form: &Form,
         shift: i32,
-    ) -> Result<Option<(Form, i32, bool, Interval)>, ProveError> {
+        tie_to_even: bool,
+        lo: i64,
+        hi: i64,
+    ) -> Result<Option<Form>, ProveError> {
         let [(id, 1)] = form.terms[..] else {
             return Ok(None);
         };
         let Atom::Requant {
             form: inner,
             shift: from,
-            tie_to_even,
-            lo,
-            hi,
+            tie_to_even: ties,
+            lo: min,
+            hi: max,
         } = self.atoms[id as usize].0
         else {
             return Ok(None);
         };
-        let offset = match i64::try_from(form.offset) {
-            Ok(offset) if form.exponent == 0 && (from == 0 || (shift == 0 && offset == 0)) => {
-                offset
-            }
-            _ => return Ok(None),
+        let Some(offset) = i64::try_from(form.offset)
+            .ok()
+            .filter(|_| form.exponent == 0)
+        else {
+            return Ok(None);
         };
-        let inner = self
-            .form(inner)
-            .plus(&Form::constant(offset.into()), 1, 0)?;
-        let bounds = Interval { lo, hi }.plus(Interval::point(offset));
-        Ok(Some((inner, from as i32, tie_to_even, bounds)))
+        let inner = self.form(inner).clone();
+        let (own, from) = (Interval { lo: min, hi: max }, from as i32);
+        if shift == 0 {
+            let bounds = own.map(|x| x.clamp(lo.saturating_sub(offset), hi.saturating_sub(offset)));
+            let clamped = self.requant(&inner, from, ties, bounds.lo, bounds.hi)?;
+            return clamped.plus(&Form::constant(offset.into()), 1, 0).map(Some);
+        }
+        if from > 0 && (offset != 0 || ties || tie_to_even) {
+            return Ok(None);
+        }
+        let inner = inner.plus(&Form::constant(offset.into()), 1, 0)?;
+        let bounds = own.plus(Interval::point(offset));
+        let bounds = bounds
+            .requantized(shift, tie_to_even)
+            .map(|x| x.clamp(lo, hi));
+        self.requant(&inner, shift + from, tie_to_even, bounds.lo, bounds.hi)
+            .map(Some)
+    }
+
+    /// The steps of a form that is a sum of steps of one other.
+    fn as_steps(&self, form: &Form) -> Result<Option<Steps>, ProveError> {
+        let mut base: Option<Form> = None;
+        let mut steps = Vec::with_capacity(form.terms.len());
+        for &(id, factor) in &form.terms {
+            let Atom::Requant {
+                form: of,
+                shift: 0,
+                tie_to_even: false,
+                lo: 0,
+                hi: 1,
+            } = self.atoms[id as usize].0
+            else {
+                return Ok(None);
+            };
+            // 1 where the operand is positive: the base from the threshold on.
+            let of = self.form(of);
+            let own = Form {
+                offset: 0,
+                ..of.clone()
+            };
+            if of.exponent > 0 || base.as_ref().is_some_and(|base| *base != own) {
+                return Ok(None);
+            }
+            let (Ok(threshold), Ok(factor)) = (i64::try_from(1 - of.offset), i64::try_from(factor))
+            else {
+                return Err(ProveError::TooWide);
+            };
+            base = Some(own);
+            steps.push((threshold, factor));
+        }
+        steps.sort_unstable();
+        let first = i64::try_from(form.offset).map_err(|_| ProveError::TooWide)?;
+        let is_whole = form.exponent == 0;
+        Ok(base
+            .filter(|_| is_whole)
+            .map(|base| Steps { base, first, steps }))
+    }
+
+    /// A function of a sum of steps.
+    fn from_steps(&mut self, steps: &Steps, of: impl Fn(i64) -> i64) -> Result<Form, ProveError> {
+        let mut value = steps.first;
+        let mut sum = Form::constant(of(value).into());
+        for &(threshold, height) in &steps.steps {
+            let before = of(value);
+            value += height;
+            let step = self.step(&steps.base, threshold)?;
+            sum = sum.plus(&step, (of(value) - before).into(), 0)?;
+        }
+        Ok(sum)
     }
 
     /// 1 where `⌊form·2^-shift⌋` is odd and the dropped bits are not all 0.
-    pub fn tie_bit(&mut self, form: &Form, shift: u32) -> Form {
+    pub fn tie_bit(&mut self, form: &Form, shift: u32) -> Result<Form, ProveError> {
+        if let Some(steps) = self.as_steps(form)? {
+            let is_odd = |x: i64| x >> shift & 1 == 1 && x & ((1 << shift) - 1) != 0;
+            return self.from_steps(&steps, |x| is_odd(x).into());
+        }
         let form = self.intern(form);
-        self.atom(Atom::TieBit { form, shift }, Interval { lo: 0, hi: 1 })
+        Ok(self.atom(Atom::TieBit { form, shift }, Interval { lo: 0, hi: 1 }))
     }
 
     /// The low `bits` bits of a form, as a signed or unsigned word.
@@ -411,39 +633,72 @@ impl Forms {
         self.remainder(&lifted, above, bits)?.plus(&half, -1, 0)
     }
 
-    /// The largest of several.
+    /// The largest of several. Constants and lower bounds become one lower bound of the others' largest.
     pub fn max(&mut self, all: &[Form]) -> Result<Form, ProveError> {
+        let mut floor: Option<i64> = None;
         let mut ids: Vec<FormId> = Vec::new();
-        for form in all {
-            match form.terms[..] {
-                [(id, 1)] if form.offset == 0 && form.exponent == 0 => {
-                    match &self.atoms[id as usize].0 {
-                        Atom::Max(own) => ids.extend(own.clone()),
-                        _ => ids.push(self.intern(form)),
-                    }
-                }
-                _ => ids.push(self.intern(form)),
+        let mut open: Vec<Form> = all.to_vec();
+        while let Some(form) = open.pop() {
+            if let Some(value) = form.as_constant() {
+                let value = i64::try_from(value).map_err(|_| ProveError::TooWide)?;
+                floor = Some(floor.map_or(value, |floor| floor.max(value)));
+                continue;
+            }
+            match (self.lone_atom(&form), self.lower_bound(&form)?) {
+                (Some(Atom::Max(own)), _) => ids.extend(own),
+                (_, Some((inner, bound))) => open.extend([inner, Form::constant(bound.into())]),
+                _ => ids.push(self.intern(&form)),
             }
         }
         ids.sort_unstable();
         ids.dedup();
         let ranges = ids.iter().map(|&id| self.range(&self.bodies[id as usize]));
         let ranges: Vec<Interval> = ranges.collect::<Result<_, _>>()?;
-        // Those that lie below another's lowest value never count.
-        let floor = ranges.iter().map(|range| range.lo).max().unwrap_or(0);
-        let mut pairs: Vec<(FormId, Interval)> = ids.into_iter().zip(ranges).collect();
-        let is_top = |range: &Interval| range.hi > floor;
-        if pairs.iter().any(|pair| is_top(&pair.1)) {
-            pairs.retain(|pair| is_top(&pair.1) || pair.1 == Interval::point(floor));
+        let Some(lowest) = ranges.iter().map(|range| range.lo).max() else {
+            return Ok(Form::constant(floor.unwrap_or(0).into()));
+        };
+        // Those that never exceed another's smallest value do not count.
+        let counts = |range: &Interval| range.hi > lowest || range.lo == lowest;
+        let pairs = ids.into_iter().zip(ranges).filter(|pair| counts(&pair.1));
+        let pairs: Vec<(FormId, Interval)> = pairs.collect();
+        let largest = if let [(id, _)] = pairs[..] {
+            self.form(id).clone()
         } else {
-            pairs.truncate(1);
+            let hi = pairs.iter().map(|pair| pair.1.hi).max().unwrap_or(lowest);
+            let ids = pairs.into_iter().map(|pair| pair.0).collect();
+            self.atom(Atom::Max(ids), Interval { lo: lowest, hi })
+        };
+        match floor {
+            Some(floor) => self.requant(&largest, 0, false, floor, i64::MAX),
+            None => Ok(largest),
         }
-        if let [(id, _)] = pairs[..] {
-            return Ok(self.form(id).clone());
+    }
+
+    /// The atom that a form is.
+    fn lone_atom(&self, form: &Form) -> Option<Atom> {
+        match form.terms[..] {
+            [(id, 1)] if form.offset == 0 && form.exponent == 0 => {
+                Some(self.atoms[id as usize].0.clone())
+            }
+            _ => None,
         }
-        let hi = pairs.iter().map(|pair| pair.1.hi).max().unwrap_or(floor);
-        let ids = pairs.into_iter().map(|pair| pair.0).collect();
-        Ok(self.atom(Atom::Max(ids), Interval { lo: floor, hi }))
+    }
+
+    /// The operand and bound of a value that is only bounded from below.
+    fn lower_bound(&self, form: &Form) -> Result<Option<(Form, i64)>, ProveError> {
+        let Some(Atom::Requant {
+            form: inner,
+            shift: 0,
+            tie_to_even: false,
+            lo,
+            hi,
+        }) = self.lone_atom(form)
+        else {
+            return Ok(None);
+        };
+        let inner = self.form(inner).clone();
+        let is_lower = self.range(&inner)?.hi == hi;
+        Ok(is_lower.then_some((inner, lo)))
     }
 }
 
@@ -462,7 +717,7 @@ impl Forms {
 
     /// `(all - low)·2^-bits`, an integer.
     pub fn divided(&self, all: &Form, low: &Form, bits: u32) -> Result<Form, ProveError> {
-        Ok(all.plus(low, -1, 0)?.divided(bits))
+        all.plus(low, -1, 0)?.divided(bits)
     }
 
     /// `values[form - lo]`; a rounding where it is one.

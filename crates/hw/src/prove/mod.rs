@@ -81,10 +81,12 @@ pub enum ProveError {
 /// A word with its form.
 #[derive(Clone, Debug)]
 pub struct Word {
-    /// The value.
+    /// The value, or what is congruent to it modulo 2^bits.
     pub form: Form,
-    /// The interval of the value.
+    /// The interval of the form.
     pub interval: Interval,
+    /// True when the form is the value.
+    pub is_exact: bool,
     /// Registers behind the input; none for constants.
     pub stage: Option<u32>,
 }
@@ -117,6 +119,14 @@ pub fn prove(rtl: &Rtl, ports: &Ports, program: &Program) -> Result<Proof, Prove
             element: element.name.clone(),
         };
         let difference = value.form.plus(expected, -1, 0)?;
+        if difference.as_constant().is_none() && std::env::var("DBG").is_ok() {
+            eprintln!("GOT {:?}\nEXP {:?}", value.form, expected);
+            let f = words.forms_dbg();
+            for (i, a) in f.atoms().iter().enumerate() {
+                eprintln!(" a{i} {:?}", a);
+            }
+            f.dbg();
+        }
         let difference = difference.as_constant().ok_or_else(differs)?;
         if difference.rem_euclid(1 << element.width.min(100)) != 0 {
             return Err(differs());

@@ -9,6 +9,8 @@ use crate::net::Interval;
 
 /// Pieces that an interval may fall into before it is given up.
 const MAX_PIECES: usize = 4096;
+/// Steps that a function may have before it is a table.
+const MAX_STEPS: usize = 4;
 /// The largest interval that is tried value by value.
 const MAX_VALUES: i64 = 1 << 13;
 
@@ -28,6 +30,13 @@ pub enum Recognized {
     TieBit {
         /// Bits to the right.
         shift: u32,
+    },
+    /// The first result, then values of the word from which on it is another.
+    Steps {
+        /// The result for the smallest value.
+        first: i64,
+        /// Values and results, in order.
+        steps: Vec<(i64, i64)>,
     },
     /// A result for every value of the interval.
     Table(Vec<i64>),
@@ -61,7 +70,7 @@ pub fn recognize(cone: &Cone, word: Interval, result: &[Bit]) -> Option<Recogniz
             }
         }
     }
-    table(cone, word, result).map(Recognized::Table)
+    steps(cone, word, result).or_else(|| table(cone, word, result).map(Recognized::Table))
 }
 
 /// The shift of a tie's lowest bit: a bit of the word, and any of those below it.
@@ -219,6 +228,41 @@ fn value_at(cone: &Cone, value: i64, result: &[Bit], signed: bool) -> Option<i64
         }
     }
     Some(sum)
+}
+
+/// A result that is constant on few pieces and never decreases, as a signed or unsigned word.
+fn steps(cone: &Cone, word: Interval, result: &[Bit]) -> Option<Recognized> {
+    let mut open = vec![word];
+    let mut found: Vec<i64> = Vec::new();
+    let mut pieces = 0;
+    while let Some(piece) = open.pop() {
+        pieces += 1;
+        let mut assumed = assume(cone, piece);
+        let mut is_constant =
+            |bit: &Bit| assumed.bit(*bit).is_some_and(|bit| bit.value().is_some());
+        if result.iter().all(&mut is_constant) {
+            let value = |at: i64| value_at(cone, at, result, false);
+            let is_new = found
+                .last()
+                .is_none_or(|&last| value(last) != value(piece.lo));
+            if is_new {
+                found.push(piece.lo);
+            }
+        } else {
+            let [low, high] = halves(piece)?;
+            open.extend([high, low]);
+        }
+        if pieces > MAX_PIECES || found.len() > MAX_STEPS {
+            return None;
+        }
+    }
+    [false, true].into_iter().find_map(|signed| {
+        let values = found.iter().map(|&at| value_at(cone, at, result, signed));
+        let values: Vec<i64> = values.collect::<Option<_>>()?;
+        let first = *values.first().filter(|_| values.is_sorted())?;
+        let steps = found.iter().copied().zip(values).skip(1).collect();
+        Some(Recognized::Steps { first, steps })
+    })
 }
 
 fn table(cone: &Cone, word: Interval, result: &[Bit]) -> Option<Vec<i64>> {

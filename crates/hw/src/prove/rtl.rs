@@ -78,6 +78,8 @@ pub struct Rtl {
     pub y: Vec<Bit>,
     /// Cells, each behind those that it reads.
     pub cells: Vec<RtlCell>,
+    /// The bits of every named wire. Names are not trusted: they only say which bits may be worth reading as one word.
+    pub names: Vec<Vec<Bit>>,
 }
 
 #[derive(Deserialize)]
@@ -90,6 +92,8 @@ struct Module {
     ports: BTreeMap<String, Port>,
     #[serde(default)]
     cells: BTreeMap<String, Cell>,
+    #[serde(default)]
+    netnames: BTreeMap<String, Port>,
 }
 
 #[derive(Deserialize)]
@@ -150,11 +154,11 @@ impl Rtl {
             .iter()
             .map(|(name, cell)| RtlCell::read(name, cell));
         let cells = cells.collect::<Result<Vec<_>, _>>()?;
-        Ok(Self {
-            cells: ordered(cells, &x)?,
-            x,
-            y,
-        })
+        // Names of bits that are not driven are left out.
+        let names = module.netnames.values();
+        let names = names.filter_map(|name| bits(&name.bits).ok()).collect();
+        let cells = ordered(cells, &x)?;
+        Ok(Self { x, y, cells, names })
     }
 }
 

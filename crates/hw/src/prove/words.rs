@@ -1,7 +1,7 @@
 //! The form of every word of the module.
 
 use super::bits::Cone;
-use super::form::{Atom, Form, Forms};
+use super::form::{Atom, Form, Forms, combined};
 use super::requant::{Recognized, recognize};
 use super::rtl::{Bit, Kind, Rtl, RtlCell};
 use super::{ProveError, Word};
@@ -31,8 +31,21 @@ struct Compared {
 enum Driver {
     /// A word with a form.
     Word(Word),
-    /// A function of bits of other words, and those words if they are few.
-    Function { support: Vec<usize> },
+    /// A function of bits of other words.
+    Function {
+        /// The wires of these bits.
+        leaves: Vec<u32>,
+    },
+}
+
+/// Bits of the widest word.
+const MAX_BITS: usize = 62;
+
+/// A word: the result of a cell or an input, or bits that have a name.
+#[derive(Clone, Copy)]
+enum Item {
+    Driver(usize),
+    Name(usize),
 }
 
 /// All words so far.
@@ -43,9 +56,14 @@ pub struct Words<'a> {
     /// The cell of every driver behind the inputs.
     first_cell: usize,
     wires: HashMap<u32, (usize, usize)>,
-    widths: Vec<usize>,
     compared: HashMap<usize, Compared>,
     recognized: HashMap<usize, Word>,
+    /// The names that hold a wire, and its place in them.
+    names: HashMap<u32, Vec<(usize, usize)>>,
+    /// The words of names; none for bits that are no word.
+    named: HashMap<usize, Option<Word>>,
+    /// The wires of every driver.
+    outputs: Vec<Vec<u32>>,
 }
 
 impl<'a> Words<'a> {
@@ -57,9 +75,11 @@ impl<'a> Words<'a> {
             drivers: Vec::new(),
             first_cell: 0,
             wires: HashMap::new(),
-            widths: Vec::new(),
             compared: HashMap::new(),
             recognized: HashMap::new(),
+            names: names(rtl),
+            named: HashMap::new(),
+            outputs: Vec::new(),
         };
         words.inputs(ports)?;
         words.first_cell = words.drivers.len();
@@ -70,6 +90,9 @@ impl<'a> Words<'a> {
         Ok(words)
     }
 
+    pub fn forms_dbg(&self) -> &Forms {
+        self.forms
+    }
     /// The number of words that have a form.
     pub fn count(&self) -> usize {
         let is_word = |driver: &&Driver| matches!(driver, Driver::Word(_));
@@ -100,6 +123,7 @@ impl<'a> Words<'a> {
                 Driver::Word(Word {
                     form,
                     interval,
+                    is_exact: true,
                     stage: Some(0),
                 }),
                 &wires,
@@ -116,7 +140,7 @@ impl<'a> Words<'a> {
     fn push(&mut self, driver: Driver, wires: &[u32]) {
         let at = self.drivers.len();
         self.drivers.push(driver);
-        self.widths.push(wires.len());
+        self.outputs.push(wires.to_vec());
         for (place, &wire) in wires.iter().enumerate() {
             self.wires.insert(wire, (at, place));
         }
@@ -136,26 +160,26 @@ impl<'a> Words<'a> {
                 self.choice(cell).map(Driver::Word)
             }
             _ => Ok(Driver::Function {
-                support: self.support(cell)?,
+                leaves: self.leaves(cell)?,
             }),
         }
     }
 
-    /// The words whose bits a cell computes with.
-    fn support(&self, cell: &RtlCell) -> Result<Vec<usize>, ProveError> {
-        let mut support = Vec::new();
+    /// The bits of words that a cell computes with.
+    fn leaves(&self, cell: &RtlCell) -> Result<Vec<u32>, ProveError> {
+        let mut leaves = Vec::new();
         for bit in cell.operands() {
             if let Bit::Wire(wire) = bit {
                 let (driver, _) = *self.wires.get(&wire).ok_or(ProveError::Undriven { wire })?;
                 match &self.drivers[driver] {
-                    Driver::Word(_) => support.push(driver),
-                    Driver::Function { support: own } => support.extend(own),
+                    Driver::Word(_) => leaves.push(wire),
+                    Driver::Function { leaves: own } => leaves.extend(own),
                 }
             }
         }
-        support.sort_unstable();
-        support.dedup();
-        Ok(support)
+        leaves.sort_unstable();
+        leaves.dedup();
+        Ok(leaves)
     }
 
     fn arithmetic(&mut self, cell: &RtlCell) -> Result<Word, ProveError> {
@@ -193,7 +217,7 @@ impl<'a> Words<'a> {
         Ok((self.forms.product(&a.form, &b.form)?, Some(interval)))
     }
 
-    /// The word of `bits` bits that is congruent to a form.
+    /// The word of `bits` bits that is congruent to a form; its value where it fits.
     fn fitted(
         &mut self,
         form: Form,
@@ -207,6 +231,7 @@ impl<'a> Words<'a> {
             return Ok(Word {
                 form,
                 interval,
+                is_exact: true,
                 stage,
             });
         }
@@ -220,19 +245,36 @@ impl<'a> Words<'a> {
                 return Ok(Word {
                     form,
                     interval: moved,
+                    is_exact: true,
                     stage,
                 });
             }
         }
-        let form = self.forms.remainder(&form, range, bits as u32)?;
+        Ok(Word {
+            form,
+            interval: range,
+            is_exact: false,
+            stage,
+        })
+    }
+
+    /// The word with a form that is its value.
+    fn exact(&mut self, word: &Word, bits: usize) -> Result<Word, ProveError> {
+        if word.is_exact {
+            return Ok(word.clone());
+        }
+        let form = self
+            .forms
+            .remainder(&word.form, word.interval, bits as u32)?;
         let interval = self.forms.range(&form)?.intersect(Interval {
             lo: 0,
-            hi: whole - 1,
+            hi: (1 << bits) - 1,
         });
         Ok(Word {
             form,
             interval,
-            stage,
+            is_exact: true,
+            ..*word
         })
     }
 
@@ -277,6 +319,7 @@ impl<'a> Words<'a> {
         Ok(Word {
             form,
             interval,
+            is_exact: true,
             stage,
         })
     }
@@ -306,22 +349,14 @@ impl<'a> Words<'a> {
             &cell.name,
             [aligned(&cell.name, [zero.stage, one.stage])?, selecting],
         )?;
-        let (Some(x), Some(y)) = (zero.interval, one.interval) else {
-            return Err(unknown());
-        };
+        // Either way the result is congruent to the larger, which decides the word if it fits.
         if zero.form == compared.less && one.form == compared.greater {
             let form = self.forms.max(&[zero.form, one.form])?;
-            let interval = Interval {
-                lo: x.lo.max(y.lo),
-                hi: x.hi.max(y.hi),
-            };
-            return self.fitted(form, Some(interval), cell.y.len(), stage);
+            return self.fitted(form, None, cell.y.len(), stage);
         }
-        let form = self
-            .forms
-            .joined_argmax([(&zero.form, &compared.less), (&one.form, &compared.greater)])?;
-        let form = form.ok_or_else(unknown)?;
-        self.fitted(form, Some(x.hull(y)), cell.y.len(), stage)
+        let groups = [(&zero.form, &compared.less), (&one.form, &compared.greater)];
+        let form = self.forms.joined_argmax(groups)?.ok_or_else(unknown)?;
+        self.fitted(form, None, cell.y.len(), stage)
     }
 
     /// An operand of a cell, extended to `bits` bits.
@@ -342,28 +377,33 @@ impl<'a> Words<'a> {
 
     /// The value of a list of bits, the lowest first.
     pub fn read(&mut self, bits: &[Bit]) -> Result<Reading, ProveError> {
+        self.read_by(bits, true)
+    }
+
+    /// The same, with or without words that have a name only.
+    fn read_by(&mut self, bits: &[Bit], by_name: bool) -> Result<Reading, ProveError> {
         let mut parts: Vec<(Form, u32)> = Vec::new();
         let mut constant = 0_i128;
         let mut interval = Some(Interval::point(0));
         let mut stage = None;
         let mut at = 0;
+        if bits.len() > MAX_BITS {
+            return Err(ProveError::TooWide);
+        }
         while at < bits.len() {
             let wire = match bits[at] {
                 Bit::Const(value) => {
-                    constant += i128::from(value) << at.min(100);
-                    interval = interval
-                        .map(|own| own.plus(Interval::point(i64::from(value)).shifted(at as u32)));
+                    constant += i128::from(value) << at;
+                    let own = Interval::point(value.into()).shifted(at as u32);
+                    interval = interval.map(|all| all.plus(own));
                     at += 1;
                     continue;
                 }
                 Bit::Wire(wire) => wire,
             };
-            let (driver, first) = *self.wires.get(&wire).ok_or(ProveError::Undriven { wire })?;
-            let word = self.word(driver)?;
-            let run = self.run(&bits[at..], driver, first);
-            let (form, own, used) = self.segment(&word, driver, first, run, &bits[at..])?;
-            let names = || format!("wire {wire}");
-            stage = aligned(&names(), [stage, word.stage])?;
+            let (item, first, word) = self.longest(&bits[at..], wire, by_name)?;
+            let (form, own, used) = self.segment(&word, item, first, &bits[at..])?;
+            stage = aligned(&format!("wire {wire}"), [stage, word.stage])?;
             interval = match (interval, own) {
                 (Some(all), Some(own)) => Some(all.plus(own.shifted(at as u32))),
                 _ => None,
@@ -373,15 +413,9 @@ impl<'a> Words<'a> {
         }
         let parts: Vec<(&Form, i128, u32)> =
             parts.iter().map(|(form, at)| (form, 1, *at)).collect();
-        let form = super::form::combined(&parts, constant)?;
-        let interval = match interval {
-            Some(own) => Some(
-                self.forms
-                    .range(&form)
-                    .map_or(own, |range| own.intersect(range)),
-            ),
-            None => None,
-        };
+        let form = combined(&parts, constant)?;
+        let range = self.forms.range(&form)?;
+        let interval = interval.map(|own| own.intersect(range));
         Ok(Reading {
             form,
             interval,
@@ -389,102 +423,138 @@ impl<'a> Words<'a> {
         })
     }
 
-    /// The number of bits that are neighbours in a word as they are here.
-    fn run(&self, bits: &[Bit], driver: usize, first: usize) -> usize {
-        let is_next = |(offset, bit): &(usize, &Bit)| match bit {
-            Bit::Wire(wire) => self.wires.get(wire) == Some(&(driver, first + offset)),
-            Bit::Const(_) => false,
+    /// The word of which most of the first bits are neighbours, and the place of the first.
+    fn longest(
+        &mut self,
+        bits: &[Bit],
+        wire: u32,
+        by_name: bool,
+    ) -> Result<(Item, usize, Word), ProveError> {
+        let (driver, first) = *self.wires.get(&wire).ok_or(ProveError::Undriven { wire })?;
+        let own = Item::Driver(driver);
+        let mut best = (self.run(bits, own, first), own, first, None);
+        let names = self.names.get(&wire).filter(|_| by_name).cloned();
+        for (name, first) in names.into_iter().flatten() {
+            let run = self.run(bits, Item::Name(name), first);
+            if run > best.0
+                && let Some(word) = self.named(name)?
+            {
+                best = (run, Item::Name(name), first, Some(word));
+            }
+        }
+        let word = match best.3 {
+            Some(word) => word,
+            None => self.word(driver)?,
         };
+        Ok((best.1, best.2, word))
+    }
+
+    /// The value of a word with a name, if all of it is driven and exact.
+    fn named(&mut self, name: usize) -> Result<Option<Word>, ProveError> {
+        if let Some(known) = self.named.get(&name) {
+            return Ok(known.clone());
+        }
+        let bits = &self.rtl.names[name];
+        let is_driven = |bit: &Bit| match bit {
+            Bit::Wire(wire) => self.wires.contains_key(wire),
+            Bit::Const(_) => true,
+        };
+        if !bits.iter().all(is_driven) {
+            return Ok(None);
+        }
+        let word = match self.read_by(bits, false) {
+            Ok(value) => Some(self.fitted(value.form, value.interval, bits.len(), value.stage)?),
+            // Bits of different cycles may have a name, but are no word.
+            Err(ProveError::Stages { .. }) => None,
+            Err(other) => return Err(other),
+        };
+        let word = word.filter(|word| word.is_exact);
+        self.named.insert(name, word.clone());
+        Ok(word)
+    }
+
+    /// The number of bits that are neighbours in a word as they are here.
+    fn run(&self, bits: &[Bit], item: Item, first: usize) -> usize {
+        let is_next = |(offset, bit): &(usize, &Bit)| self.is_at(**bit, item, first + offset);
         bits.iter().enumerate().take_while(is_next).count()
     }
 
-    /// The value of bits `first..first + run` of a word at the lower end of a list, its interval, and the bits that were used.
+    fn is_at(&self, bit: Bit, item: Item, place: usize) -> bool {
+        match (bit, item) {
+            (Bit::Const(_), _) => false,
+            (Bit::Wire(wire), Item::Driver(driver)) => {
+                self.wires.get(&wire) == Some(&(driver, place))
+            }
+            (_, Item::Name(name)) => self.rtl.names[name].get(place) == Some(&bit),
+        }
+    }
+
+    /// The value of bits of a word from `first` on at the lower end of a list, its interval, and the bits that were used.
     fn segment(
         &mut self,
         word: &Word,
-        driver: usize,
+        item: Item,
         first: usize,
-        run: usize,
         rest: &[Bit],
     ) -> Result<(Form, Option<Interval>, usize), ProveError> {
-        let (width, p) = (self.widths[driver], first as u32);
-        let slice = Interval {
-            lo: word.interval.lo >> p.min(63),
-            hi: word.interval.hi >> p.min(63),
+        let width = match item {
+            Item::Driver(driver) => self.outputs[driver].len(),
+            Item::Name(name) => self.rtl.names[name].len(),
         };
-        let is_top = first + run == width;
+        let (run, p) = (self.run(rest, item, first), first as u32);
         let ends = run == rest.len();
-        let copies = self.copies(rest, run, driver, first);
-        let is_signed = word.interval.lo < 0;
-        if is_top && is_signed && run + copies == rest.len() {
-            return Ok((
-                self.forms.floor(&word.form, word.interval, p)?,
-                Some(slice),
-                rest.len(),
-            ));
+        if !word.is_exact && ends {
+            return Ok((self.forms.floor(&word.form, word.interval, p)?, None, run));
         }
-        if is_top && !is_signed {
+        let word = self.exact(word, width)?;
+        let slice = word.interval.map(|end| end >> p);
+        let is_copy = |bit: &&Bit| self.is_at(**bit, item, first + run - 1);
+        let copies = rest[run..].iter().take_while(is_copy).count();
+        let (is_top, is_signed) = (first + run == width, word.interval.lo < 0);
+        let used = match (is_top, is_signed) {
+            (true, true) if run + copies == rest.len() => Some(rest.len()),
             // The highest bit may be copied only where it is 0.
-            let highest = i128::from(word.interval.hi) >> (width - 1);
-            let used = if highest == 0 { run + copies } else { run };
+            (true, false) if word.interval.hi >> (width - 1) == 0 => Some(run + copies),
+            (true, false) => Some(run),
+            _ => None,
+        };
+        let unsigned = Interval {
+            lo: 0,
+            hi: (1 << run) - 1,
+        };
+        let half = 1_i64 << (run - 1);
+        let signed = Interval {
+            lo: -half,
+            hi: half - 1,
+        };
+        let used = used.or_else(|| unsigned.holds(slice).then_some(run));
+        // Sign bits that a narrower slice keeps.
+        let keeps_sign = run + copies == rest.len() && signed.holds(slice);
+        if let Some(used) = used.or(keeps_sign.then_some(rest.len())) {
             return Ok((
                 self.forms.floor(&word.form, word.interval, p)?,
                 Some(slice),
                 used,
             ));
         }
-        let above = p + run as u32;
-        let inside = Interval {
-            lo: 0,
-            hi: (1_i64 << (above - p).min(62)) - 1,
-        };
-        if inside.holds(slice) {
-            return Ok((
-                self.forms.floor(&word.form, word.interval, p)?,
-                Some(slice),
-                run,
-            ));
-        }
-        let signed = Interval {
-            lo: -(1_i64 << (above - p - 1).min(62)),
-            hi: (1_i64 << (above - p - 1).min(62)) - 1,
-        };
-        if run + copies == rest.len() && (copies > 0 || signed.holds(slice)) {
-            // Sign bits that a narrower slice keeps, or a word that wraps.
-            if signed.holds(slice) {
-                return Ok((
-                    self.forms.floor(&word.form, word.interval, p)?,
-                    Some(slice),
-                    rest.len(),
-                ));
-            }
-            let low = self.forms.remainder(&word.form, word.interval, p)?;
-            let all = self.forms.wrapped(&word.form, word.interval, above, true)?;
-            return Ok((self.forms.divided(&all, &low, p)?, Some(signed), rest.len()));
-        }
         if ends {
             return Ok((self.forms.floor(&word.form, word.interval, p)?, None, run));
         }
+        let above = p + run as u32;
         let low = self.forms.remainder(&word.form, word.interval, p)?;
+        if run + copies == rest.len() && copies > 0 {
+            let all = self.forms.wrapped(&word.form, word.interval, above, true)?;
+            return Ok((self.forms.divided(&all, &low, p)?, Some(signed), rest.len()));
+        }
         let all = self.forms.remainder(&word.form, word.interval, above)?;
-        Ok((self.forms.divided(&all, &low, p)?, Some(inside), run))
-    }
-
-    /// Copies of the highest bit of a run that follow it.
-    fn copies(&self, rest: &[Bit], run: usize, driver: usize, first: usize) -> usize {
-        let last = (driver, first + run - 1);
-        let is_copy = |bit: &&Bit| match bit {
-            Bit::Wire(wire) => self.wires.get(wire) == Some(&last),
-            Bit::Const(_) => false,
-        };
-        rest[run..].iter().take_while(is_copy).count()
+        Ok((self.forms.divided(&all, &low, p)?, Some(unsigned), run))
     }
 
     /// The form of a driver.
     fn word(&mut self, driver: usize) -> Result<Word, ProveError> {
-        let support = match &self.drivers[driver] {
+        let leaves = match &self.drivers[driver] {
             Driver::Word(word) => return Ok(word.clone()),
-            Driver::Function { support } => support.clone(),
+            Driver::Function { leaves } => leaves.clone(),
         };
         if let Some(word) = self.recognized.get(&driver) {
             return Ok(word.clone());
@@ -493,48 +563,134 @@ impl<'a> Words<'a> {
         let unknown = || ProveError::NotUnderstood {
             cell: cell.name.clone(),
         };
-        let [source] = support[..] else {
-            return Err(unknown());
-        };
-        let Driver::Word(of) = &self.drivers[source] else {
-            return Err(unknown());
-        };
-        let of = of.clone();
+        for source in self.sources(&leaves)? {
+            let value = self.read(&source)?;
+            let of = self.fitted(value.form, value.interval, source.len(), value.stage)?;
+            let of = self.exact(&of, source.len())?;
+            if let Some(recognized) = self.recognize(cell, &source, of.interval) {
+                let form = self.recognized_form(recognized, &of)?;
+                let interval = self.forms.range(&form)?;
+                let word = Word {
+                    form,
+                    interval,
+                    is_exact: true,
+                    stage: of.stage,
+                };
+                self.recognized.insert(driver, word.clone());
+                return Ok(word);
+            }
+        }
+        Err(unknown())
+    }
+
+    /// The function that a cell computes of the bits of a word.
+    fn recognize(&self, cell: &RtlCell, source: &[Bit], interval: Interval) -> Option<Recognized> {
         let cells = |wire: u32| {
             let (driver, at) = *self.wires.get(&wire)?;
             let cell = driver.checked_sub(self.first_cell)?;
             Some((&self.rtl.cells[cell], at))
         };
-        let place = |wire: u32| match self.wires.get(&wire) {
-            Some(&(driver, at)) if driver == source => Some(at as u32),
-            _ => None,
+        let place = |wire: u32| {
+            let places = source.iter().position(|bit| *bit == Bit::Wire(wire));
+            places.map(|place| place as u32)
         };
         let cone = Cone {
             cells: &cells,
             place: &place,
         };
         let result: Vec<Bit> = cell.y.iter().map(|&wire| Bit::Wire(wire)).collect();
-        let recognized = recognize(&cone, of.interval, &result).ok_or_else(unknown)?;
-        let form = match recognized {
+        recognize(&cone, interval, &result)
+    }
+
+    /// The bits of words that hold all leaves: that of a driver if its form is whole, then those with a name, narrow ones first.
+    fn sources(&mut self, leaves: &[u32]) -> Result<Vec<Vec<Bit>>, ProveError> {
+        let mut sources: Vec<Vec<Bit>> = Vec::new();
+        let Some(first) = leaves.first() else {
+            return Ok(sources);
+        };
+        let (driver, _) = *self
+            .wires
+            .get(first)
+            .ok_or(ProveError::Undriven { wire: *first })?;
+        let is_theirs = leaves
+            .iter()
+            .all(|wire| self.wires.get(wire).is_some_and(|own| own.0 == driver));
+        let own = || {
+            self.outputs[driver]
+                .iter()
+                .map(|&wire| Bit::Wire(wire))
+                .collect()
+        };
+        let is_whole = match &self.drivers[driver] {
+            Driver::Word(word) => word.is_exact && word.form.exponent == 0,
+            Driver::Function { .. } => false,
+        };
+        if is_theirs && is_whole {
+            return Ok(vec![own()]);
+        }
+        let holds = |bits: &[Bit]| leaves.iter().all(|&wire| bits.contains(&Bit::Wire(wire)));
+        let named = self
+            .names
+            .get(first)
+            .into_iter()
+            .flatten()
+            .map(|name| name.0);
+        let mut named: Vec<usize> = named.filter(|&name| holds(&self.rtl.names[name])).collect();
+        named.sort_by_key(|&name| self.rtl.names[name].len());
+        named.dedup();
+        for name in named {
+            if self.named(name)?.is_some() {
+                sources.push(self.rtl.names[name].clone());
+            }
+        }
+        if is_theirs {
+            sources.push(
+                self.outputs[driver]
+                    .iter()
+                    .map(|&wire| Bit::Wire(wire))
+                    .collect(),
+            );
+        }
+        Ok(sources)
+    }
+
+    fn recognized_form(&mut self, recognized: Recognized, of: &Word) -> Result<Form, ProveError> {
+        match recognized {
             Recognized::Requant {
                 shift,
                 tie_to_even,
                 bounds,
             } => self
                 .forms
-                .requant(&of.form, shift, tie_to_even, bounds.lo, bounds.hi)?,
+                .requant(&of.form, shift, tie_to_even, bounds.lo, bounds.hi),
+            Recognized::Steps { first, steps } => {
+                let mut form = Form::constant(first.into());
+                let mut before = first;
+                for (threshold, value) in steps {
+                    let step = self.forms.step(&of.form, threshold)?;
+                    form = form.plus(&step, i128::from(value - before), 0)?;
+                    before = value;
+                }
+                Ok(form)
+            }
             Recognized::TieBit { shift } => self.forms.tie_bit(&of.form, shift),
-            Recognized::Table(values) => self.forms.table(&of.form, of.interval.lo, values)?,
-        };
-        let interval = self.forms.range(&form)?;
-        let word = Word {
-            form,
-            interval,
-            stage: of.stage,
-        };
-        self.recognized.insert(driver, word.clone());
-        Ok(word)
+            Recognized::Table(values) => self.forms.table(&of.form, of.interval.lo, values),
+        }
     }
+}
+
+/// The names that hold each wire, and its place in them.
+fn names(rtl: &Rtl) -> HashMap<u32, Vec<(usize, usize)>> {
+    let mut names: HashMap<u32, Vec<(usize, usize)>> = HashMap::new();
+    let are_words = |name: &(usize, &Vec<Bit>)| (2..=MAX_BITS).contains(&name.1.len());
+    for (at, name) in rtl.names.iter().enumerate().filter(are_words) {
+        for (place, bit) in name.iter().enumerate() {
+            if let Bit::Wire(wire) = bit {
+                names.entry(*wire).or_default().push((at, place));
+            }
+        }
+    }
+    names
 }
 
 /// The stage of operands that must have the same.
