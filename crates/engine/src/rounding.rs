@@ -6,7 +6,7 @@
 //! `y = step·clamp(x / step)` with rounding passed straight through: `y − x` where nothing saturates, `y` where it does.
 
 use crate::state::State;
-use format::{Affine, Format, Integer, Rounding as Direction, StoredArray};
+use format::{Affine, Format, Integer, Overflow, Rounding as Direction, StoredArray};
 use ir::{Node, NodeId, Op, RowFormat, Type};
 use kernels::quantize::{quantize, scale_gradient, straight_through};
 use std::ops::Range;
@@ -83,7 +83,10 @@ struct Start {
 
 impl Start {
     fn of(format: &Format, learn: LearnScales) -> Option<Self> {
-        let nearest = |integer: &Integer| integer.rounding == Direction::NearestEven;
+        let nearest = |integer: &Integer| {
+            let is_even = integer.rounding == Direction::NearestEven;
+            is_even && integer.overflow == Overflow::Saturate
+        };
         let along_rows = || field(format, "axis") == Some(0);
         match (learn, format) {
             (LearnScales::PowerOfTwo, Format::Integer(integer)) if nearest(integer) => Some(Self {

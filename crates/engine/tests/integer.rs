@@ -196,6 +196,11 @@ fn try_bytes(bytes: &[u8]) -> bool {
                 *seen.entry("stored").or_default() += stored.count();
                 let affine = node.formats.values().filter(|f| f.name() == "affine");
                 *seen.entry("affine").or_default() += affine.count();
+                for word in ["wrap", "nearest_up"] {
+                    let formats = node.formats.values();
+                    let own = formats.filter(|f| f.fields().iter().any(|(_, v)| *v == word.into()));
+                    *seen.entry(word).or_default() += own.count();
+                }
             }
             true
         }
@@ -222,7 +227,10 @@ fn random_graphs_equal_exact_arithmetic() {
         "too few comparisons: {seen:?}"
     );
     assert!(
-        seen["stored"] > 800 && seen["affine"] > 800,
+        seen["stored"] > 800
+            && seen["affine"] > 800
+            && seen["wrap"] > 400
+            && seen["nearest_up"] > 400,
         "too few comparisons: {seen:?}"
     );
     assert!(accepted > 1500, "{accepted} graphs of 3000 were run");

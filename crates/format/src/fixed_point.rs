@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::formats::{Affine, Format, Integer, Rounding};
+use crate::formats::{Affine, Format, Integer, Overflow, Rounding};
 
 /// The multiples of 2^-frac_width from `min` to `max` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct FixedPoint {
     pub max: i128,
     /// The rounding of values between two multiples.
     pub rounding: Rounding,
+    /// The treatment of values beyond the last multiples.
+    pub overflow: Overflow,
 }
 
 /// The reason why a format is no fixed point.
@@ -82,6 +84,7 @@ impl From<Integer> for FixedPoint {
             min: if is_signed { -limit } else { 0 },
             max: limit - 1,
             rounding: format.rounding,
+            overflow: format.overflow,
         }
     }
 }
@@ -110,6 +113,7 @@ impl TryFrom<Affine> for FixedPoint {
             min: (lo - zero) as i128,
             max: (hi - zero) as i128,
             rounding: Rounding::NearestEven,
+            overflow: Overflow::Saturate,
         })
     }
 }

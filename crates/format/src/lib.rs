@@ -5,8 +5,8 @@
 //! ([`Format::encode`], [`Format::decode`]). This is the one definition that training, exact integer execution, the
 //! cost model and generated hardware share. Pure functions on slices; nothing here knows a graph or a thread.
 //!
-//! Rounding is to nearest with ties to even unless a format says otherwise, and saturates: infinities become the largest
-//! value. NaN stays NaN. Results are the f32 nearest to what exact arithmetic gives.
+//! Rounding is to nearest with ties to even unless a format says otherwise, and saturates unless it wraps: infinities are
+//! rounded as the largest floats. NaN stays NaN. Results are the f32 nearest to what exact arithmetic gives.
 //!
 //! [`Format::quantize`] and [`Format::straight_through`] are always inlined into their caller, down to the loops:
 //! call them from a function compiled for the instruction set that the loops should use.
@@ -40,8 +40,8 @@ pub use field::FieldValue;
 pub use fixed_point::{FixedPoint, NotFixedPoint};
 pub use formats::{
     Affine, Binary, Bipolar, BlockFp, BlockLog, BlockMinifloat, Float4, Float8, Float8Kind, Format,
-    Granularity, Integer, Log, MinifloatDenorm, MinifloatIeee, Mxfp, Mxint, Rounding, ScaleInteger,
-    Ternary,
+    Granularity, Integer, Log, MinifloatDenorm, MinifloatIeee, Mxfp, Mxint, Overflow, Rounding,
+    ScaleInteger, Ternary,
 };
 pub use number_format::Point;
 pub use stored::{Stored, StoredArray};

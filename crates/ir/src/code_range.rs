@@ -1,6 +1,6 @@
 //! Interval arithmetic on fixed-point codes: which values an exact computation can reach.
 
-use format::{FixedPoint, Format, Integer, Rounding};
+use format::{FixedPoint, Format, Integer, Overflow, Rounding};
 
 /// The multiples of 2^-frac from `min`·2^-frac to `max`·2^-frac. Operations are `None` where 128 bits do not suffice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,7 @@ impl CodeRange {
             frac_width: self.frac,
             signed,
             rounding: Rounding::NearestEven,
+            overflow: Overflow::Saturate,
         }
     }
 

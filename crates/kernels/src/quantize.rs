@@ -1,7 +1,7 @@
 //! Rounding to number formats, compiled for the machine. The arithmetic is that of the crate `format`.
 
 use crate::isa::versions;
-use format::{Format, Integer, Rounding};
+use format::{Format, Integer, Overflow, Rounding};
 
 /// Adding this to |x| < 2^22 leaves x, rounded to nearest even, in the low mantissa bits.
 const ROUND: f32 = 12_582_912.0;
@@ -47,15 +47,19 @@ versions! {
     /// The codes of a fixed point of up to 32 bits, 31 if unsigned; NaN becomes 0.
     pub fn quantize_codes_i32(f: Integer, x: &[f32], codes: &mut [i32]) {
         assert_eq!(x.len(), codes.len(), "quantize_codes: {} values, {} codes", x.len(), codes.len());
+        if f.overflow == Overflow::Wrap {
+            return wrapped_codes(f, x, codes, #[inline(always)] |code| code as i32);
+        }
         let ((lo, hi), scale) = (code_range(f), 2f64.powi(f.frac_width));
-        let floor = f.rounding == Rounding::Floor;
+        let (floor, ties_up) = (f.rounding == Rounding::Floor, f.rounding == Rounding::NearestUp);
         for (code, &x) in codes.iter_mut().zip(x) {
             let exact = (f64::from(x) * scale).clamp(lo, hi);
             let shifted = exact + ROUND_WIDE;
             let nearest = shifted - ROUND_WIDE;
             let down = i64::from(floor && nearest > exact);
-            let rounded = (shifted.to_bits().wrapping_sub(ROUND_WIDE.to_bits()) as i64 - down) as i32;
-            *code = if x.is_nan() { 0 } else { rounded };
+            let up = i64::from(ties_up && exact - nearest == 0.5);
+            let near = shifted.to_bits().wrapping_sub(ROUND_WIDE.to_bits()) as i64;
+            *code = if x.is_nan() { 0 } else { (near + up - down) as i32 };
         }
     }
 }
@@ -79,17 +83,48 @@ fn narrow_codes<T>(f: Integer, x: &[f32], codes: &mut [T], narrow: impl Fn(i32) 
         codes.len()
     );
     assert!(f.width <= 8, "quantize_codes: width {} exceeds 8", f.width);
+    if f.overflow == Overflow::Wrap {
+        return wrapped_codes(f, x, codes, |code| narrow(code as i32));
+    }
     let (lo, hi) = code_range(f);
     let (lo, hi) = (lo as f32, hi as f32);
     let half = f.frac_width / 2;
     let (first, second) = (2f32.powi(half), 2f32.powi(f.frac_width - half));
-    let floor = f.rounding == Rounding::Floor;
+    let (floor, ties_up) = (
+        f.rounding == Rounding::Floor,
+        f.rounding == Rounding::NearestUp,
+    );
     for (code, &x) in codes.iter_mut().zip(x) {
         let exact = (x * first * second).clamp(lo, hi);
         let shifted = exact + ROUND;
-        let down = i32::from(floor && shifted - ROUND > exact);
-        let rounded = shifted.to_bits().wrapping_sub(ROUND.to_bits()) as i32 - down;
-        *code = narrow(if x.is_nan() { 0 } else { rounded });
+        let nearest = shifted - ROUND;
+        let down = i32::from(floor && nearest > exact);
+        let up = i32::from(ties_up && exact - nearest == 0.5);
+        let near = shifted.to_bits().wrapping_sub(ROUND.to_bits()) as i32;
+        *code = narrow(if x.is_nan() { 0 } else { near + up - down });
+    }
+}
+
+/// Codes that wrap, of up to 32 bits.
+#[inline(always)]
+fn wrapped_codes<T>(f: Integer, x: &[f32], codes: &mut [T], narrow: impl Fn(i64) -> T) {
+    /// Multiples of 2^width from here on: floats have no bits that far below.
+    const WHOLE_TURNS: f64 = 72_057_594_037_927_936.0; // 2^56
+    let (scale, span) = (2f64.powi(f.frac_width), 1_i64 << f.width);
+    for (code, &x) in codes.iter_mut().zip(x) {
+        let exact = f64::from(x.clamp(f32::MIN, f32::MAX)) * scale;
+        let whole = match f.rounding {
+            Rounding::NearestEven => exact.round_ties_even(),
+            Rounding::NearestUp => (exact + 0.5).floor(),
+            Rounding::Floor => exact.floor(),
+        };
+        let turned = if whole.abs() < WHOLE_TURNS {
+            (whole as i64).rem_euclid(span)
+        } else {
+            0
+        };
+        let is_negative = f.signed && turned >= span / 2;
+        *code = narrow(if is_negative { turned - span } else { turned });
     }
 }
 
@@ -156,16 +191,21 @@ mod tests {
     fn codes_times_the_step_are_the_rounded_values() {
         let x = samples();
         for (width, frac_width) in [(8, 4), (8, 0), (5, 7), (8, -2), (3, 1), (1, 0)] {
-            for (signed, rounding) in [
-                (true, Rounding::NearestEven),
-                (false, Rounding::NearestEven),
-                (true, Rounding::Floor),
+            for (signed, rounding, overflow) in [
+                (true, Rounding::NearestEven, Overflow::Saturate),
+                (false, Rounding::NearestEven, Overflow::Saturate),
+                (true, Rounding::Floor, Overflow::Saturate),
+                (true, Rounding::NearestUp, Overflow::Saturate),
+                (false, Rounding::NearestUp, Overflow::Wrap),
+                (true, Rounding::NearestEven, Overflow::Wrap),
+                (true, Rounding::Floor, Overflow::Wrap),
             ] {
                 let integer = Integer {
                     width,
                     frac_width,
                     signed,
                     rounding,
+                    overflow,
                 };
                 let mut values = vec![0.0; x.len()];
                 Format::Integer(integer).quantize(&x, &[x.len()], &mut values);

@@ -1,7 +1,7 @@
 //! The formats of a network whose scales training is to learn.
 
 use engine::LearnScales;
-use format::{Affine, Format, Rounding};
+use format::{Affine, Format, Overflow, Rounding};
 use ir::Graph;
 
 /// The elements of a weight that share a learned scale.
@@ -38,7 +38,10 @@ pub(crate) fn learnable(mut graph: Graph, learn: LearnScales, per: ScalesPer) ->
 
 fn with_real_scale(format: &Format) -> Format {
     match format {
-        Format::Integer(integer) if integer.rounding == Rounding::NearestEven => {
+        Format::Integer(integer)
+            if integer.rounding == Rounding::NearestEven
+                && integer.overflow == Overflow::Saturate =>
+        {
             let scale = 0.5f32.powi(integer.frac_width);
             let affine = Affine::new(integer.width, scale, integer.signed);
             // Beyond 32 bits, or where no float holds the step, fixed point it stays.
@@ -105,6 +108,10 @@ mod tests {
 
     #[test]
     fn fixed_point_that_no_affine_format_holds_stays() {
+        let wrapping = Integer {
+            overflow: Overflow::Wrap,
+            ..Integer::new(8, 4)
+        };
         let floor = Integer {
             rounding: Rounding::Floor,
             ..Integer::new(8, 4)
@@ -115,6 +122,7 @@ mod tests {
             (Integer::new(8, 126), true),
             (Integer::new(8, 127), false),
             (floor, false),
+            (wrapping, false),
         ] {
             let format = Format::from(integer);
             let found = with_real_scale(&format);

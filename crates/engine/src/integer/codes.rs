@@ -1,6 +1,6 @@
 //! Codes from floats and back, with one rounding each way.
 
-use format::{FixedPoint, Rounding};
+use format::{FixedPoint, Overflow, Rounding};
 
 /// The code of a float in a fixed point whose codes fit `i64`; NaN has none and becomes 0.
 pub(crate) fn encode(x: f32, point: FixedPoint) -> i64 {
@@ -8,9 +8,26 @@ pub(crate) fn encode(x: f32, point: FixedPoint) -> i64 {
     let scaled = f64::from(x.clamp(f32::MIN, f32::MAX)) * 2_f64.powi(point.frac_width);
     let whole = match point.rounding {
         Rounding::NearestEven => scaled.round_ties_even(),
+        // Exact: the sum has at most 24 bits more than a half.
+        Rounding::NearestUp => (scaled + 0.5).floor(),
         Rounding::Floor => scaled.floor(),
     };
-    (whole as i128).clamp(point.min, point.max) as i64
+    match point.overflow {
+        Overflow::Saturate => (whole as i128).clamp(point.min, point.max) as i64,
+        Overflow::Wrap => wrap(whole, point),
+    }
+}
+
+/// The code that is the same modulo the span of a fixed point.
+fn wrap(whole: f64, point: FixedPoint) -> i64 {
+    let span = point.max - point.min + 1;
+    // A whole number of at most 24 bits, so that nothing is left of one that i128 does not hold.
+    let whole = if whole.abs() < 2_f64.powi(126) {
+        whole as i128
+    } else {
+        0
+    };
+    ((whole - point.min).rem_euclid(span) + point.min) as i64
 }
 
 /// The float nearest to code·2^-frac, ties to even.
@@ -46,10 +63,12 @@ mod tests {
     proptest! {
         #[test]
         fn codes_are_those_of_the_format(
-            bits in any::<u32>(), small in -40.0_f32..40.0, width in 1_u32..=63, frac in -104_i32..=149, signed: bool, floor: bool,
+            bits in any::<u32>(), small in -40.0_f32..40.0, width in 1_u32..=63, frac in -104_i32..=149, signed: bool,
+            rounding in prop::sample::select(&["nearest_even", "nearest_up", "floor"]), wrap: bool,
         ) {
-            let rounding = if floor { "floor" } else { "nearest_even" };
-            let format = Format::parse(&format!("integer({width}, {frac}, signed = {signed}, rounding = {rounding})")).unwrap();
+            let overflow = if wrap && (signed || width <= 24) { "wrap" } else { "saturate" };
+            let fields = format!("signed = {signed}, rounding = {rounding}, overflow = {overflow}");
+            let format = Format::parse(&format!("integer({width}, {frac}, {fields})")).unwrap();
             let fixed = FixedPoint::from(format.fixed_point().unwrap());
             let near = small * 2_f32.powi(-frac);
             for x in [f32::from_bits(bits), small, near, -near, f32::INFINITY] {

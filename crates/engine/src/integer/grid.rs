@@ -134,6 +134,7 @@ impl Grids {
             lo: point.min as i64,
             hi: point.max as i64,
             rounding: point.rounding,
+            overflow: point.overflow,
             lift: Self::lift(*point, range.frac),
         };
         Stage::Round {

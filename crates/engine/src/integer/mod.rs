@@ -35,8 +35,9 @@ mod weights;
 mod wide;
 
 pub use buffer::Storage;
+pub(crate) use codes::decode;
 pub use error::IntegerError;
-pub use format::{FixedPoint, Rounding};
+pub use format::{FixedPoint, Overflow, Rounding};
 pub use grid::Grids;
 pub use ir::CodeRange;
 pub use kernels::conv::ConvShape;

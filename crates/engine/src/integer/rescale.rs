@@ -3,7 +3,7 @@
 use super::buffer::Buffer;
 use super::range::CodeRange;
 use super::stage::Stage;
-use format::{FixedPoint, Rounding};
+use format::{FixedPoint, Overflow, Rounding};
 use kernels::requantize::{NarrowCode, Rescalable, Rescale, rescale_once, rescale_twice};
 
 /// Whole numbers below this are exact in f32, and so are their products with powers of two.
@@ -31,7 +31,7 @@ impl Rescaling {
     pub fn of_floats(format: FixedPoint, stages: &[Stage], columns: usize) -> Option<Self> {
         let range = CodeRange::from(format);
         let is_held = range.magnitude() <= BOUND && (-100..=126).contains(&format.frac_width);
-        if !is_held || format.rounding == Rounding::Floor {
+        if !is_held || !is_usual(format.rounding, format.overflow) {
             return None;
         }
         let places = places(stages, columns);
@@ -73,6 +73,7 @@ impl Rescaling {
                     let clamp = |bound: f64| bound.max(*lo as f64).min(*hi as f64);
                     partial.bounds = Some((clamp(old_lo), clamp(old_hi)));
                 }
+                Stage::Table { .. } => return None,
                 Stage::Round { maps: rounds, .. } => {
                     let [round] = rounds.as_slice() else {
                         return None;
@@ -81,7 +82,7 @@ impl Rescaling {
                         range.min.max(round.lo.into()),
                         range.max.min(round.hi.into()),
                     );
-                    if round.rounding == Rounding::Floor
+                    if !is_usual(round.rounding, round.overflow)
                         || round.shift.abs() > 60
                         || before.magnitude() >= EXACT
                     {
@@ -134,6 +135,11 @@ impl Rescaling {
             _ => {}
         }
     }
+}
+
+/// True for what the kernels do.
+fn is_usual(rounding: Rounding, overflow: Overflow) -> bool {
+    rounding == Rounding::NearestEven && overflow == Overflow::Saturate
 }
 
 fn floats(codes: &[i64]) -> Vec<f64> {

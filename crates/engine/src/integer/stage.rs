@@ -1,10 +1,10 @@
-//! Maps of each element after it was computed: rounding to a format, an affine map, a clamp.
+//! Maps of each element after it was computed: rounding to a format, an affine map, a clamp, a table.
 //!
 //! A stage is exact integer arithmetic on codes. Any number of them follow a kernel in the same pass over memory.
 
 use super::error::Refusal;
 use super::range::{CodeRange, Fit};
-use format::Rounding;
+use format::{Overflow, Rounding};
 use std::ops::Range;
 
 /// One map of codes to codes.
@@ -37,9 +37,20 @@ pub enum Stage {
         /// The largest result.
         hi: i64,
     },
+    /// `maps[c][x − first]` with such channels. Every code that the operand can have is in the table.
+    Table {
+        /// The code of the first entry.
+        first: i64,
+        /// The results of every channel.
+        maps: Vec<Vec<i64>>,
+        /// Elements of a channel that follow each other.
+        inner: usize,
+        /// Bits behind the point of the result.
+        frac: i32,
+    },
 }
 
-/// `clamp(round(x·2^-shift), lo, hi)·2^lift`; a negative shift multiplies. The results fit `i64`.
+/// `bound(round(x·2^-shift))·2^lift`, bounded to `lo..=hi`; a negative shift multiplies. The results fit `i64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundMap {
     /// Bits behind the point that are dropped; added where negative.
@@ -50,6 +61,8 @@ pub struct RoundMap {
     pub hi: i64,
     /// The rounding of codes between two of the format.
     pub rounding: Rounding,
+    /// The treatment of codes beyond the format's: bounded, or the same modulo `hi - lo + 1`.
+    pub overflow: Overflow,
     /// Bits by which the format's codes move to the left, to the step of the result.
     pub lift: u32,
 }
@@ -61,6 +74,7 @@ impl Stage {
             Self::Round { maps, inner, .. } => (maps.len(), *inner),
             Self::Affine { scale, inner, .. } => (scale.len(), *inner),
             Self::Clamp { .. } => (1, 1),
+            Self::Table { maps, inner, .. } => (maps.len(), *inner),
         }
     }
 
@@ -84,6 +98,14 @@ impl Stage {
                 frac: *frac,
             },
             Self::Clamp { .. } => self.clone(),
+            Self::Table {
+                first, maps, frac, ..
+            } => Self::Table {
+                first: *first,
+                maps: maps[own].to_vec(),
+                inner: 1,
+                frac: *frac,
+            },
         }
     }
 
@@ -98,18 +120,25 @@ impl Stage {
 
     /// True when a larger code never becomes a smaller one of the same channel.
     pub(crate) fn is_monotone(&self) -> bool {
-        !matches!(self, Self::Affine { .. })
+        match self {
+            Self::Round { maps, .. } => maps.iter().all(|map| map.overflow == Overflow::Saturate),
+            Self::Clamp { .. } => true,
+            Self::Affine { .. } => false,
+            Self::Table { maps, .. } => maps.iter().all(|map| map.is_sorted()),
+        }
     }
 
     /// The range of the stage's results for operands in a range.
     pub(crate) fn range(&self, x: CodeRange) -> Result<CodeRange, Refusal> {
         match self {
-            // Monotone: the ends stay the ends.
             Self::Round { maps, frac, .. } => {
-                let ranges = maps.iter().map(|map| CodeRange {
-                    min: map.one(x.min),
-                    max: map.one(x.max),
-                    frac: *frac,
+                let ranges = maps.iter().map(|map| {
+                    let (min, max) = map.ends(x.min, x.max);
+                    CodeRange {
+                        min,
+                        max,
+                        frac: *frac,
+                    }
                 });
                 let wider = |a: Option<CodeRange>, b| a.map_or(Some(b), |a| a.joined(b));
                 ranges.fold(None, wider).fit()
@@ -125,6 +154,9 @@ impl Stage {
                 frac,
                 ..
             } => affine_range(x, scale, offset, *frac),
+            Self::Table {
+                first, maps, frac, ..
+            } => table_range(x, *first, maps, *frac).fit(),
         }
     }
 
@@ -149,6 +181,16 @@ impl Stage {
                 inner,
                 ..
             } => affine(x, scale, offset, *inner, start),
+            Self::Table {
+                first, maps, inner, ..
+            } => {
+                for (run, c) in runs(start, x.len(), *inner, maps.len()) {
+                    let map = &maps[c];
+                    x[run]
+                        .iter_mut()
+                        .for_each(|x| *x = map[(*x - first) as usize]);
+                }
+            }
         }
     }
 }
@@ -168,6 +210,22 @@ fn affine_range(
         all = Some(all.map_or(Ok(sum), |all| all.joined(sum).fit())?);
     }
     Ok(all.unwrap_or(x))
+}
+
+/// The range of the entries that codes of a range reach; nothing where they are beyond the table.
+fn table_range(x: CodeRange, first: i64, maps: &[Vec<i64>], frac: i32) -> Option<CodeRange> {
+    let entry = |code: i128| usize::try_from(code - i128::from(first)).ok();
+    let (from, to) = (entry(x.min)?, entry(x.max)?);
+    let reached: Vec<&[i64]> = maps
+        .iter()
+        .map(|map| map.get(from..=to))
+        .collect::<Option<_>>()?;
+    let codes = || reached.iter().copied().flatten().copied();
+    Some(CodeRange {
+        min: codes().min()?.into(),
+        max: codes().max()?.into(),
+        frac,
+    })
 }
 
 fn affine(x: &mut [i64], scale: &[i64], offset: &[i64], inner: usize, start: usize) {
@@ -199,16 +257,58 @@ fn runs(
 }
 
 impl RoundMap {
-    /// The result for one code.
-    fn one(&self, code: i128) -> i128 {
-        let mut code = [code as i64];
-        self.apply(&mut code);
-        i128::from(code[0])
+    /// The smallest and largest result for codes between two.
+    fn ends(&self, min: i128, max: i128) -> (i128, i128) {
+        let (lo, hi) = (i128::from(self.lo), i128::from(self.hi));
+        // Rounding is monotone: the ends stay the ends, unless one wraps.
+        let (min, max) = (self.rounded(min), self.rounded(max));
+        let (min, max) = match self.overflow {
+            Overflow::Saturate => (min.clamp(lo, hi), max.clamp(lo, hi)),
+            Overflow::Wrap if lo <= min && max <= hi => (min, max),
+            Overflow::Wrap => (lo, hi),
+        };
+        (min << self.lift, max << self.lift)
+    }
+
+    /// A 64-bit code in steps of the format, before it is bounded.
+    fn rounded(&self, code: i128) -> i128 {
+        // Beyond these bits nothing changes any more.
+        let bits = self.shift.unsigned_abs().min(100);
+        if self.shift <= 0 {
+            return code << bits.min(64);
+        }
+        let (half, quotient) = (1_i128 << (bits - 1), code >> bits);
+        match self.rounding {
+            Rounding::Floor => quotient,
+            Rounding::NearestUp => (code + half) >> bits,
+            Rounding::NearestEven => (code + half - 1 + (quotient & 1)) >> bits,
+        }
     }
 
     fn apply(&self, x: &mut [i64]) {
-        let is_floor = self.rounding == Rounding::Floor;
-        round_all(x, self.shift, self.lo, self.hi, is_floor);
+        let RoundMap { lo, hi, .. } = *self;
+        let bits = self.shift.unsigned_abs();
+        match (self.overflow, self.shift) {
+            // Beyond 64 bits nothing but 0 stays within any bounds.
+            (Overflow::Saturate, ..0) => {
+                for x in &mut *x {
+                    let wide = i128::from(*x) << bits.min(64);
+                    *x = wide.clamp(lo.into(), hi.into()) as i64;
+                }
+            }
+            (Overflow::Saturate, _) => {
+                round_shifted(x, bits, self.rounding, |code| code.clamp(lo, hi));
+            }
+            (Overflow::Wrap, ..0) => {
+                let shifted = |x: i64| x.checked_shl(bits).unwrap_or(0);
+                for x in &mut *x {
+                    *x = wrap(shifted(*x), lo, hi);
+                }
+            }
+            (Overflow::Wrap, _) => {
+                round_shifted(x, bits, self.rounding, |code| wrap(code, lo, hi));
+            }
+        }
         if self.lift > 0 {
             for x in x {
                 *x <<= self.lift;
@@ -217,40 +317,47 @@ impl RoundMap {
     }
 }
 
-fn round_all(x: &mut [i64], shift: i32, lo: i64, hi: i64, floor: bool) {
-    let bits = shift.unsigned_abs().min(64);
-    match shift {
-        // Beyond 64 bits nothing but 0 stays within any bounds.
-        ..0 => {
+/// The code from `lo` to `hi`, which are 2^n codes, that is the same modulo 2^n.
+fn wrap(code: i64, lo: i64, hi: i64) -> i64 {
+    let mask = hi.wrapping_sub(lo);
+    (code.wrapping_sub(lo) & mask).wrapping_add(lo)
+}
+
+/// Rounds after dropping bits, and bounds.
+fn round_shifted(x: &mut [i64], bits: u32, rounding: Rounding, bound: impl Fn(i64) -> i64) {
+    match (bits, rounding) {
+        (0, _) => {
             for x in x {
-                *x = (i128::from(*x) << bits).clamp(lo.into(), hi.into()) as i64;
+                *x = bound(*x);
             }
         }
-        0 => {
+        (1..64, Rounding::Floor) => {
             for x in x {
-                *x = (*x).clamp(lo, hi);
+                *x = bound(*x >> bits);
             }
         }
-        1..64 if floor => {
+        (1..64, Rounding::NearestUp) => {
             for x in x {
-                *x = (*x >> bits).clamp(lo, hi);
+                // The last bit that is dropped is a half.
+                *x = bound((*x >> bits) + (*x >> (bits - 1) & 1));
             }
         }
-        1..64 => {
+        (1..64, Rounding::NearestEven) => {
             let (mask, half) = ((1_u64 << bits) - 1, 1_u64 << (bits - 1));
             for x in x {
                 // Up when the rest is above a half, or a half under an odd quotient.
                 let (quotient, rest) = (*x >> bits, *x as u64 & mask);
                 let up = rest + (quotient as u64 & 1) > half;
-                *x = (quotient + i64::from(up)).clamp(lo, hi);
+                *x = bound(quotient + i64::from(up));
             }
         }
         // Magnitudes of at most a half are left.
-        _ => {
+        (_, Rounding::Floor) => {
             for x in x {
-                *x = (if floor && *x < 0 { -1 } else { 0 }).clamp(lo, hi);
+                *x = bound(if *x < 0 { -1 } else { 0 });
             }
         }
+        (_, Rounding::NearestUp | Rounding::NearestEven) => x.fill(bound(0)),
     }
 }
 
@@ -258,46 +365,88 @@ fn round_all(x: &mut [i64], shift: i32, lo: i64, hi: i64, floor: bool) {
 mod tests {
     use super::*;
 
-    fn round(x: i64, shift: i32, floor: bool) -> i64 {
+    fn round(x: i64, shift: i32, rounding: Rounding) -> i64 {
         let map = RoundMap {
             shift,
             lo: i64::MIN,
             hi: i64::MAX,
-            rounding: if floor {
-                Rounding::Floor
-            } else {
-                Rounding::NearestEven
-            },
+            rounding,
+            overflow: Overflow::Saturate,
             lift: 0,
         };
-        map.one(x.into()) as i64
+        let mut code = [x];
+        map.apply(&mut code);
+        let ends = map.ends(x.into(), x.into());
+        assert_eq!(ends, (code[0].into(), code[0].into()), "{x} / 2^{shift}");
+        code[0]
     }
 
     #[test]
-    fn ties_go_to_even_and_floor_goes_down() {
+    fn ties_go_to_even_or_up_and_floor_goes_down() {
         let cases = [
-            // x, shift, nearest, floor
-            (24, 4, 2, 1),
-            (8, 4, 0, 0),
-            (-8, 4, 0, -1),
-            (-24, 4, -2, -2),
-            (-25, 4, -2, -2),
-            (25, 4, 2, 1),
-            (9, 4, 1, 0),
-            (i64::MAX, 63, 1, 0),
-            (1 << 62, 63, 0, 0),
-            (i64::MIN, 63, -1, -1),
-            (i64::MIN, 64, 0, -1),
-            (i64::MAX, 64, 0, 0),
-            (i64::MIN, 127, 0, -1),
-            (3, -2, 12, 12),
-            (3, -70, i64::MAX, i64::MAX),
-            (-3, -70, i64::MIN, i64::MIN),
-            (0, -127, 0, 0),
+            // x, shift, nearest even, nearest up, floor
+            (24, 4, 2, 2, 1),
+            (8, 4, 0, 1, 0),
+            (-8, 4, 0, 0, -1),
+            (-24, 4, -2, -1, -2),
+            (-25, 4, -2, -2, -2),
+            (25, 4, 2, 2, 1),
+            (9, 4, 1, 1, 0),
+            (i64::MAX, 63, 1, 1, 0),
+            (1 << 62, 63, 0, 1, 0),
+            (i64::MIN, 63, -1, -1, -1),
+            (i64::MIN, 64, 0, 0, -1),
+            (i64::MAX, 64, 0, 0, 0),
+            (i64::MIN, 127, 0, 0, -1),
+            (3, -2, 12, 12, 12),
+            (3, -70, i64::MAX, i64::MAX, i64::MAX),
+            (-3, -70, i64::MIN, i64::MIN, i64::MIN),
+            (0, -127, 0, 0, 0),
         ];
-        for (x, shift, nearest, down) in cases {
-            assert_eq!(round(x, shift, false), nearest, "{x} / 2^{shift}");
-            assert_eq!(round(x, shift, true), down, "{x} / 2^{shift}, down");
+        for (x, shift, even, up, down) in cases {
+            assert_eq!(
+                round(x, shift, Rounding::NearestEven),
+                even,
+                "{x} / 2^{shift}"
+            );
+            assert_eq!(
+                round(x, shift, Rounding::NearestUp),
+                up,
+                "{x} / 2^{shift}, up"
+            );
+            assert_eq!(
+                round(x, shift, Rounding::Floor),
+                down,
+                "{x} / 2^{shift}, down"
+            );
+        }
+    }
+
+    #[test]
+    fn codes_that_wrap_lose_their_upper_bits() {
+        for (x, shift, [lo, hi], expected) in [
+            (127, 0, [-128, 127], 127),
+            (128, 0, [-128, 127], -128),
+            (-129, 0, [-128, 127], 127),
+            (255, 1, [-128, 127], -128),
+            (-1, 0, [0, 255], 255),
+            (256, 0, [0, 255], 0),
+            (3, -6, [-128, 127], -64),
+            (1, -63, [i64::MIN, i64::MAX], i64::MIN),
+            (1, -64, [i64::MIN, i64::MAX], 0),
+            (5, 0, [0, 0], 0),
+        ] {
+            let map = RoundMap {
+                shift,
+                lo,
+                hi,
+                rounding: Rounding::NearestUp,
+                overflow: Overflow::Wrap,
+                lift: 0,
+            };
+            let mut codes = [x];
+            map.apply(&mut codes);
+            assert_eq!(codes, [expected], "{x} / 2^{shift} in {lo} to {hi}");
         }
     }
 
@@ -308,6 +457,7 @@ mod tests {
             lo: -hi - 1,
             hi,
             rounding: Rounding::NearestEven,
+            overflow: Overflow::Saturate,
             lift,
         };
         let stage = Stage::Round {

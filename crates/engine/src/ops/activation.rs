@@ -27,16 +27,22 @@ pub(crate) trait Function: Copy + Send + Sync + 'static {
 /// A function over whole slices.
 pub(crate) struct Activation<F>(pub F);
 
-impl<F: Function> Step for Activation<F> {
-    fn forward(&self, wires: &Wires, memory: &mut Memory) {
+impl<F: Function> Activation<F> {
+    fn apply(&self, x: &[f32], y: &mut [f32]) {
         let function = self.0;
-        let [x, y] = memory.split([wires.x(0), wires.y()]);
         map(
             x,
             y,
             #[inline(always)]
             move |x| function.value(x),
         );
+    }
+}
+
+impl<F: Function> Step for Activation<F> {
+    fn forward(&self, wires: &Wires, memory: &mut Memory) {
+        let [x, y] = memory.split([wires.x(0), wires.y()]);
+        self.apply(x, y);
     }
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
@@ -267,6 +273,15 @@ pub(crate) struct Elu {
     pub scale: f32,
 }
 
+impl From<&ir::ops::activation::Elu> for Elu {
+    fn from(op: &ir::ops::activation::Elu) -> Self {
+        Self {
+            alpha: op.alpha as f32,
+            scale: 1.0,
+        }
+    }
+}
+
 impl Elu {
     /// Selu, with the constants of Klambauer et al., 2017.
     pub const SELU: Self = Self {
@@ -302,6 +317,15 @@ impl Function for Elu {
 pub(crate) struct Softplus {
     pub beta: f32,
     pub threshold: f32,
+}
+
+impl From<&ir::ops::activation::Softplus> for Softplus {
+    fn from(op: &ir::ops::activation::Softplus) -> Self {
+        Self {
+            beta: op.beta as f32,
+            threshold: op.threshold as f32,
+        }
+    }
 }
 
 impl Function for Softplus {
@@ -341,11 +365,54 @@ impl Function for Softsign {
     }
 }
 
-/// Clamps in exact integers: relu, relu6, hardtanh.
+/// Activations in exact integers: clamps are relu, relu6 and hardtanh, all others are tables.
 pub(crate) mod integer {
+    use super::{Activation, Function};
     use crate::integer::error::Refusal;
     use crate::integer::range::{CodeRange, refined};
-    use crate::integer::{Lowered, Site, Stage};
+    use crate::integer::{Grids, Lowered, Site, Stage, decode};
+    use format::FixedPoint;
+
+    /// Bits of a code that a table may be looked up by, and of a code that it may hold.
+    const MAX_TABLE_BITS: u32 = 12;
+
+    /// The codes of the function's results, in the format of the node's result, for every code of the operand.
+    pub(crate) fn table<F: Function>(function: F, site: &Site) -> Result<Lowered, Refusal> {
+        let refuse = |what: &str, port: &str, bits: u32| {
+            let why = format!(
+                "is exact as a table only, and its {what} has {bits} bits; give {port} at most {MAX_TABLE_BITS} bits"
+            );
+            Err(Refusal::NoForm(why))
+        };
+        let x = site.operands[0].range;
+        let bits = x.format().width;
+        if bits > MAX_TABLE_BITS {
+            return refuse("operand", "data_in_0", bits);
+        }
+        let grids = Grids::of(site.node, "data_out_0", &site.outputs[0])?;
+        let grids = grids.ok_or_else(|| Refusal::NoFormat("data_out_0".to_owned()))?;
+        let (points, inner) = grids.channels();
+        let width = |point: &FixedPoint| CodeRange::from(*point).format().width;
+        let bits = points.iter().map(width).max().unwrap_or(0);
+        if bits > MAX_TABLE_BITS {
+            return refuse("result", "data_out_0", bits);
+        }
+        let codes = x.min as i64..=x.max as i64;
+        let operands: Vec<f32> = codes.map(|code| decode(code, x.frac)).collect();
+        let mut results = vec![0.0; operands.len()];
+        Activation(function).apply(&operands, &mut results);
+        let frac = grids.range()?.frac;
+        let map = |c: usize| {
+            let results = results.iter();
+            results.map(|&y| grids.code(c * inner, y, frac)).collect()
+        };
+        Ok(Lowered::Stages(vec![Stage::Table {
+            first: x.min as i64,
+            maps: (0..points.len()).map(map).collect(),
+            inner,
+            frac,
+        }]))
+    }
 
     /// Clamps to bounds that must be codes of the operand.
     pub(crate) fn clamp(lo: Option<f64>, hi: Option<f64>, site: &Site) -> Result<Lowered, Refusal> {

@@ -7,7 +7,7 @@ use super::Site;
 use crate::rounding::Rounding;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
-use format::{Format, Integer, Rounding as Direction};
+use format::{Format, Integer, Overflow, Rounding as Direction};
 use ir::{CodeRange, Node, NodeId};
 use kernels::coded::{CodedLayer, Scaling};
 use kernels::conv::ConvShape;
@@ -93,6 +93,7 @@ fn exactly(width: u32, frac_width: i32) -> Integer {
         frac_width,
         signed: true,
         rounding: Direction::NearestEven,
+        overflow: Overflow::Saturate,
     }
 }
 

@@ -28,8 +28,8 @@ pub(crate) mod reorder;
 pub(crate) mod softmax;
 
 use self::activation::{
-    Activation, Clamp, Elu, Gelu, GeluTanh, Hardsigmoid, Hardswish, Relu, Sigmoid, Silu, Softplus,
-    Softsign, Tanh,
+    Activation, Clamp, Elu, Function, Gelu, GeluTanh, Hardsigmoid, Hardswish, Relu, Sigmoid, Silu,
+    Softplus, Softsign, Tanh,
 };
 use crate::EngineError;
 use crate::fuse::Fusion;
@@ -173,17 +173,9 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
             GeluForm::Tanh => Activation(GeluTanh).into(),
         },
         Op::Silu(_) => Activation(Silu).into(),
-        Op::Elu(op) => Activation(Elu {
-            alpha: op.alpha as f32,
-            scale: 1.0,
-        })
-        .into(),
+        Op::Elu(op) => Activation(Elu::from(op)).into(),
         Op::Selu(_) => Activation(Elu::SELU).into(),
-        Op::Softplus(op) => Activation(Softplus {
-            beta: op.beta as f32,
-            threshold: op.threshold as f32,
-        })
-        .into(),
+        Op::Softplus(op) => Activation(Softplus::from(op)).into(),
         Op::Softsign(_) => Activation(Softsign).into(),
         Op::Softmax(op) => softmax::Softmax::new(op.dim, false, site).into(),
         Op::LogSoftmax(op) => softmax::Softmax::new(op.dim, true, site).into(),
@@ -302,6 +294,19 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         Op::Relu(_) => clamp(Some(0.0), None),
         Op::Relu6(_) => clamp(Some(0.0), Some(6.0)),
         Op::Hardtanh(op) => clamp(Some(op.min_val), Some(op.max_val)),
+        Op::Hardswish(_) => table(Hardswish),
+        Op::Hardsigmoid(_) => table(Hardsigmoid),
+        Op::Sigmoid(_) => table(Sigmoid),
+        Op::Tanh(_) => table(Tanh),
+        Op::Gelu(op) => match op.approximate {
+            GeluForm::None => table(Gelu),
+            GeluForm::Tanh => table(GeluTanh),
+        },
+        Op::Silu(_) => table(Silu),
+        Op::Elu(op) => table(Elu::from(op)),
+        Op::Selu(_) => table(Elu::SELU),
+        Op::Softplus(op) => table(Softplus::from(op)),
+        Op::Softsign(_) => table(Softsign),
         // pools
         Op::MaxPool1d(op) => exact(|site| pool::integer::max(&op.window(), site)),
         Op::MaxPool2d(op) => exact(|site| pool::integer::max(&op.window(), site)),
@@ -332,19 +337,9 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         Op::Placeholder(_)
         | Op::Constant(_)
         | Op::Output(_)
-        // divisions, roots, exponentials and look-ups
+        // divisions and roots of several elements, and look-ups
         | Op::LayerNorm(_)
         | Op::Embedding(_)
-        | Op::Hardswish(_)
-        | Op::Hardsigmoid(_)
-        | Op::Sigmoid(_)
-        | Op::Tanh(_)
-        | Op::Gelu(_)
-        | Op::Silu(_)
-        | Op::Elu(_)
-        | Op::Selu(_)
-        | Op::Softplus(_)
-        | Op::Softsign(_)
         | Op::Softmax(_)
         | Op::LogSoftmax(_)
         | Op::ScaledDotProductAttention(_) => IntegerForm::Missing,
@@ -355,6 +350,10 @@ fn exact<'a>(
     lower: impl Fn(&integer::Site) -> Result<integer::Lowered, Refusal> + 'a,
 ) -> IntegerForm<'a> {
     IntegerForm::Exact(Box::new(lower))
+}
+
+fn table(function: impl Function) -> IntegerForm<'static> {
+    exact(move |site| activation::integer::table(function, site))
 }
 
 fn clamp(lo: Option<f64>, hi: Option<f64>) -> IntegerForm<'static> {

@@ -58,15 +58,17 @@ impl<'a> Choices<'a> {
             self.below(width + 1) as i32
         };
         let signed = self.below(4) != 0;
-        let rounding = if self.below(4) == 0 {
-            "floor"
-        } else {
-            "nearest_even"
+        let rounding = match self.below(8) {
+            0 | 1 => "floor",
+            2 => "nearest_up",
+            _ => "nearest_even",
         };
-        Format::parse(&format!(
-            "integer({width}, {frac}, signed = {signed}, rounding = {rounding})"
-        ))
-        .unwrap()
+        let overflow = match self.below(12) {
+            0 => "wrap",
+            _ => "saturate",
+        };
+        let fields = format!("signed = {signed}, rounding = {rounding}, overflow = {overflow}");
+        Format::parse(&format!("integer({width}, {frac}, {fields})")).unwrap()
     }
 }
 

@@ -10,7 +10,15 @@ struct Rule {
     frac: i32,
     lo: i128,
     hi: i128,
-    floor: bool,
+    rounding: Rounding,
+    wraps: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Rounding {
+    Even,
+    Up,
+    Down,
 }
 
 /// The rules of all elements of an array.
@@ -33,7 +41,12 @@ fn rule(format: &Format, position: &[usize]) -> Rule {
             frac: number("frac_width") as i32,
             lo,
             hi,
-            floor: text(format, "rounding") == "floor",
+            rounding: match text(format, "rounding").as_str() {
+                "nearest_even" => Rounding::Even,
+                "nearest_up" => Rounding::Up,
+                _ => Rounding::Down,
+            },
+            wraps: text(format, "overflow") == "wrap",
         };
     }
     // The shortest decimal that reads back as the float.
@@ -50,7 +63,8 @@ fn rule(format: &Format, position: &[usize]) -> Rule {
         frac: frac as i32,
         lo: lo - zero,
         hi: hi - zero,
-        floor: false,
+        rounding: Rounding::Even,
+        wraps: false,
     }
 }
 
@@ -96,10 +110,14 @@ fn at(format: &Format, array: &StoredArray, position: &[usize]) -> f32 {
     array.values[place]
 }
 
-/// The nearest code of num/2^frac by a rule, ties to even, or the one below; saturated.
+/// The code of num/2^frac by a rule.
 fn round_one(num: i128, frac: i32, rule: Rule) -> i128 {
     let shift = frac - rule.frac;
-    let code = if shift <= 0 {
+    let code = if shift <= 0 && rule.wraps {
+        // Nothing is left of what moves beyond the widest format.
+        let bits = shift.unsigned_abs();
+        if bits < 64 { num << bits } else { 0 }
+    } else if shift <= 0 {
         let factor = 1_i128
             .checked_shl(shift.unsigned_abs())
             .filter(|f| *f > 0)
@@ -107,19 +125,24 @@ fn round_one(num: i128, frac: i32, rule: Rule) -> i128 {
         num.saturating_mul(factor)
     } else if shift > 126 {
         // Less than a half is left of any number here.
-        if rule.floor && num < 0 { -1 } else { 0 }
+        let is_below = rule.rounding == Rounding::Down && num < 0;
+        -i128::from(is_below)
     } else {
         let unit = 1_i128 << shift;
         let (below, rest) = (num.div_euclid(unit), num.rem_euclid(unit));
         let up = match rest.cmp(&(unit - rest)) {
-            _ if rule.floor => false,
+            _ if rule.rounding == Rounding::Down => false,
             Ordering::Less => false,
-            Ordering::Equal => below % 2 != 0,
+            Ordering::Equal => rule.rounding == Rounding::Up || below % 2 != 0,
             Ordering::Greater => true,
         };
         below + i128::from(up)
     };
-    code.clamp(rule.lo, rule.hi)
+    if rule.wraps {
+        (code - rule.lo).rem_euclid(rule.hi - rule.lo + 1) + rule.lo
+    } else {
+        code.clamp(rule.lo, rule.hi)
+    }
 }
 
 /// Numbers num/2^frac of an array, rounded to a format.

@@ -19,7 +19,10 @@ pub fn format(choices: &mut Choices, port: &str) -> Format {
     };
     let scale = 0.5_f32.powi(frac);
     let text = match choices.below(8) {
-        0 => format!("integer(stored, stored, {layout})"),
+        0 => format!("integer(stored, stored, {layout}, overflow = wrap)"),
+        1 if choices.below(2) == 0 => {
+            format!("integer(stored, stored, {layout}, rounding = nearest_up)")
+        }
         1 => format!("integer({width}, stored, {layout})"),
         2 => format!("integer(stored, {frac}, {layout}, rounding = floor)"),
         3 => format!("affine({width}, stored, {layout}, narrow = {})", width > 1),

@@ -30,7 +30,7 @@ pub use bipolar::Bipolar;
 pub use block_fp::BlockFp;
 pub use block_log::BlockLog;
 pub use block_minifloat::BlockMinifloat;
-pub use integer::{Integer, Rounding};
+pub use integer::{Integer, Overflow, Rounding};
 pub use log::Log;
 pub use minifloat_denorm::MinifloatDenorm;
 pub use minifloat_ieee::MinifloatIeee;

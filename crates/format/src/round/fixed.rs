@@ -1,6 +1,7 @@
 //! Rounding to the multiples of a power of two between two bounds.
 
 use super::{Columns, Lane, RoundingRule, clamped, exp2, float_below};
+use crate::formats::{Overflow, Rounding};
 
 /// Adding and subtracting this rounds a magnitude up to 2^22 to a whole number, ties to even.
 pub(super) const MAGIC: f32 = 12_582_912.0; // 1.5 · 2^23
@@ -8,32 +9,40 @@ pub(super) const MAGIC: f32 = 12_582_912.0; // 1.5 · 2^23
 /// From here on every float is a whole number.
 const WHOLE: f32 = 8_388_608.0; // 2^23
 
+/// The same for doubles.
+const WHOLE_DOUBLE: f64 = 4_503_599_627_370_496.0; // 2^52
+
 /// The grid of multiples of 2^-frac between `lo` and `hi` of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed {
     frac: i32,
     lo: f64,
     hi: f64,
-    floor: bool,
+    rounding: Rounding,
+    overflow: Overflow,
 }
 
 impl Fixed {
     /// The grid for `frac` within ±252.
     #[inline(always)]
     pub fn new(frac: i32, lo: f64, hi: f64) -> Self {
-        let floor = false;
         Self {
             frac,
             lo,
             hi,
-            floor,
+            rounding: Rounding::NearestEven,
+            overflow: Overflow::Saturate,
         }
     }
 
-    /// The same grid, rounding towards minus infinity.
+    /// The same grid with another rounding, and another treatment of what lies beyond its ends.
     #[inline(always)]
-    pub fn floor(self, floor: bool) -> Self {
-        Self { floor, ..self }
+    pub fn with(self, rounding: Rounding, overflow: Overflow) -> Self {
+        Self {
+            rounding,
+            overflow,
+            ..self
+        }
     }
 
     #[inline(always)]
@@ -57,6 +66,45 @@ impl Fixed {
         }
     }
 
+    #[inline(always)]
+    fn round_up_ties(&self, x: &[f32], y: &mut [f32]) {
+        let ((lo, hi), up, down) = (self.clamp(), halves(self.frac), halves(-self.frac));
+        for (y, &x) in y.iter_mut().zip(x) {
+            let scaled = (x * up.0 * up.1).clamp(lo, hi);
+            let code = round_even(scaled);
+            let code = if scaled - code == 0.5 {
+                code + 1.0
+            } else {
+                code
+            };
+            *y = code * down.0 * down.1;
+        }
+    }
+
+    #[inline(always)]
+    fn round_wrapping(&self, x: &[f32], y: &mut [f32]) {
+        for (y, &x) in y.iter_mut().zip(x) {
+            *y = self.round_double(x.into());
+        }
+    }
+
+    /// The whole number that a multiple becomes by losing its bits above the grid's. Exact: a float has 24 bits, and unsigned
+    /// grids that wrap have no more.
+    #[inline(always)]
+    fn wrapped(&self, whole: f64) -> f64 {
+        let span = self.hi - self.lo + 1.0;
+        if self.lo < 0.0 {
+            let near = whole - round_even_double(whole / span) * span;
+            if 2.0 * near >= span {
+                near - span
+            } else {
+                near
+            }
+        } else {
+            whole - floor_double(whole / span) * span
+        }
+    }
+
     /// The bounds as floats, within what a float can hold. Where it cannot hold one exactly, its neighbours are so far
     /// apart that all between them rounds to the same float.
     #[inline(always)]
@@ -73,12 +121,17 @@ impl Fixed {
     pub fn round_double(&self, x: f64) -> f32 {
         // Numbers beyond all floats would overflow when they are scaled.
         let scaled = x.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) * exp2(self.frac);
-        let whole = if self.floor {
-            scaled.floor()
-        } else {
-            scaled.round_ties_even()
+        let near = round_even_double(scaled);
+        let whole = match self.rounding {
+            Rounding::NearestUp if scaled - near == 0.5 => near + 1.0,
+            Rounding::NearestUp | Rounding::NearestEven => near,
+            Rounding::Floor => floor_double(scaled),
         };
-        (whole.clamp(self.lo, self.hi) * exp2(-self.frac)) as f32
+        let code = match self.overflow {
+            Overflow::Saturate => whole.clamp(self.lo, self.hi),
+            Overflow::Wrap => self.wrapped(whole),
+        };
+        (code * exp2(-self.frac)) as f32
     }
 
     /// The grid's multiple that `y`, which lies on it, is.
@@ -96,14 +149,18 @@ impl Fixed {
 impl RoundingRule for Fixed {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
-        if self.floor {
-            self.round_floor(x, y);
-        } else if let Some(lane) = self.lane() {
-            for (y, &x) in y.iter_mut().zip(x) {
-                *y = self.round_lane(x, lane);
-            }
-        } else {
-            self.round_wide(x, y);
+        match (self.overflow, self.rounding) {
+            (Overflow::Wrap, _) => self.round_wrapping(x, y),
+            (Overflow::Saturate, Rounding::Floor) => self.round_floor(x, y),
+            (Overflow::Saturate, Rounding::NearestUp) => self.round_up_ties(x, y),
+            (Overflow::Saturate, Rounding::NearestEven) => match self.lane() {
+                Some(lane) => {
+                    for (y, &x) in y.iter_mut().zip(x) {
+                        *y = self.round_lane(x, lane);
+                    }
+                }
+                None => self.round_wide(x, y),
+            },
         }
     }
 
@@ -112,7 +169,9 @@ impl RoundingRule for Fixed {
     fn lane(&self) -> Option<Lane> {
         let is_narrow = self.hi <= f64::from(MAGIC / 3.0) && (-100..=126).contains(&self.frac);
         let lane = || [exp2(self.frac) as f32, exp2(-self.frac) as f32];
-        (is_narrow && !self.floor).then(lane)
+        let is_usual =
+            self.rounding == Rounding::NearestEven && self.overflow == Overflow::Saturate;
+        (is_narrow && is_usual).then(lane)
     }
 
     /// Rounds by the factors of a grid that has these bounds.
@@ -133,22 +192,22 @@ impl RoundingRule for Fixed {
         (clamped(x * up, lo, hi) + MAGIC - MAGIC) * down
     }
 
+    /// What wraps has jumped to another value, whose slope says nothing: it passes no more than what saturates.
     #[inline(always)]
     fn pass(&self) -> (f32, f32) {
         let step = exp2(-self.frac);
         let (lo, hi) = (-self.lo, self.hi);
-        if self.floor {
-            return (
-                -float_below(lo * step, true),
-                float_below((hi + 1.0) * step, false),
-            );
-        }
-        // A tie beside an even code rounds to it, beside an odd one it rounds away, out of range. `hi` is 2^k − 1 even
-        // where f64 rounds it up; -lo is 2^k or a 2^k − 1 that f64 holds.
-        let (lo_is_even, hi_is_even) = (lo as u64 & 1 == 0, hi == 0.0);
+        // The distance below the lowest code and above the highest that still rounds to them, each with the tie or not. A tie
+        // beside an even code rounds to it, beside an odd one it rounds away, out of range. `hi` is 2^k − 1 even where f64
+        // rounds it up; -lo is 2^k or a 2^k − 1 that f64 holds.
+        let ((below, with_lowest), (above, with_highest)) = match self.rounding {
+            Rounding::NearestEven => ((0.5, lo as u64 & 1 == 0), (0.5, hi == 0.0)),
+            Rounding::NearestUp => ((0.5, true), (0.5, false)),
+            Rounding::Floor => ((0.0, true), (1.0, false)),
+        };
         (
-            -float_below((lo + 0.5) * step, lo_is_even),
-            float_below((hi + 0.5) * step, hi_is_even),
+            -float_below((lo + below) * step, with_lowest),
+            float_below((hi + above) * step, with_highest),
         )
     }
 }
@@ -158,6 +217,21 @@ impl RoundingRule for Fixed {
 fn halves(exponent: i32) -> (f32, f32) {
     let half = exponent >> 1;
     (exp2(half) as f32, exp2(exponent - half) as f32)
+}
+
+/// The nearest whole number, ties to even, of any double.
+#[inline(always)]
+fn round_even_double(v: f64) -> f64 {
+    let magnitude = v.abs();
+    let whole = (magnitude + WHOLE_DOUBLE - WHOLE_DOUBLE).copysign(v);
+    if magnitude < WHOLE_DOUBLE { whole } else { v }
+}
+
+/// The whole number at or below any double.
+#[inline(always)]
+fn floor_double(v: f64) -> f64 {
+    let whole = round_even_double(v);
+    if whole > v { whole - 1.0 } else { whole }
 }
 
 /// The nearest whole number, ties to even, of any float.

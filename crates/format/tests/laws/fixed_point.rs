@@ -1,7 +1,7 @@
 //! Formats as fixed point: what rounding does to every element, and the reasons against it.
 
 use crate::specs::{mixed, quantized};
-use format::{Format, NotFixedPoint, Rounding, StoredArray};
+use format::{Format, NotFixedPoint, Overflow, Rounding, StoredArray};
 
 /// Every element is rounded to the multiples of a power of two that its place says.
 #[test]
@@ -14,6 +14,16 @@ fn fixed_points_of_places_say_what_rounding_does() {
     for (text, arrays) in [
         ("integer(6, 2, signed = false)", &[][..]),
         ("integer(6, 2, rounding = floor)", &[]),
+        ("integer(6, 2, rounding = nearest_up)", &[]),
+        ("integer(9, 1, rounding = nearest_up, overflow = wrap)", &[]),
+        ("integer(3, 0, signed = false, overflow = wrap)", &[]),
+        (
+            "integer(stored, stored, axis = 2, rounding = nearest_up, overflow = wrap)",
+            &[
+                ("width", &[0.0, 4.0, 9.0, 12.0][..]),
+                ("frac_width", &[9.0, -1.0, 3.0, 5.0]),
+            ],
+        ),
         ("affine(5, 0.25, -3)", &[]),
         ("affine(5, 2.0, 7, signed = false, narrow = true)", &[]),
         ("affine(5, 0.5, offset = before)", &[]),
@@ -57,9 +67,16 @@ fn fixed_points_of_places_say_what_rounding_does() {
             let scaled = f64::from(x) * 2f64.powi(point.frac_width);
             let whole = match point.rounding {
                 Rounding::NearestEven => scaled.round_ties_even(),
+                Rounding::NearestUp => (scaled + 0.5).floor(),
                 Rounding::Floor => scaled.floor(),
             };
-            let code = whole.clamp(point.min as f64, point.max as f64);
+            let code = match point.overflow {
+                Overflow::Saturate => whole.clamp(point.min as f64, point.max as f64),
+                Overflow::Wrap => {
+                    let span = point.max - point.min + 1;
+                    ((whole as i128 - point.min).rem_euclid(span) + point.min) as f64
+                }
+            };
             assert_eq!(
                 f64::from(y),
                 code * 2f64.powi(-point.frac_width),

@@ -24,6 +24,15 @@ fn ends_where_a_wider_format_goes_on() {
             "integer(20, 4, rounding = floor)",
         ),
         ("integer(8, 4, signed = false)", "integer(20, 4)"),
+        (
+            "integer(8, 4, rounding = nearest_up)",
+            "integer(20, 4, rounding = nearest_up)",
+        ),
+        (
+            "integer(6, -2, rounding = nearest_up, signed = false, overflow = wrap)",
+            "integer(20, -2, rounding = nearest_up)",
+        ),
+        ("integer(5, 3, overflow = wrap)", "integer(20, 3)"),
         ("integer(28, 4)", "integer(50, 4)"),
         ("log(4)", "log(6, 3)"),
         ("log(8)", "log(9, 63)"),

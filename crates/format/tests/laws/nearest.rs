@@ -44,9 +44,23 @@ fn integer() {
             check(&parse(&format!(
                 "integer({width}, {frac_width}, floor = true)"
             )));
+            for signed in [true, false] {
+                for rounding in ["nearest_even", "nearest_up", "floor"] {
+                    let fields = format!("signed = {signed}, rounding = {rounding}");
+                    check(&parse(&format!("integer({width}, {frac_width}, {fields})")));
+                    let wrapping = format!("{fields}, overflow = wrap");
+                    check(&parse(&format!(
+                        "integer({width}, {frac_width}, {wrapping})"
+                    )));
+                }
+            }
         }
     }
     check(&parse("integer(8, 149)"));
+    check(&parse("integer(8, 149, rounding = nearest_up)"));
+    check(&parse("integer(8, -100, rounding = nearest_up)"));
+    check(&parse("integer(8, 140, overflow = wrap)"));
+    check(&parse("integer(8, -100, overflow = wrap)"));
     check(&parse("integer(8, 140, rounding = floor)"));
     check(&parse("integer(8, -100, rounding = floor)"));
 }

@@ -1,6 +1,6 @@
 //! The definitions, told again: value sets listed in exact f64 arithmetic, and the choice among neighbours.
 
-use format::{Format, Rounding};
+use format::{Format, Overflow, Rounding};
 
 /// A value set in increasing order, each value with whether ties go to it.
 pub struct Oracle {
@@ -8,12 +8,15 @@ pub struct Oracle {
     choice: Choice,
     /// Whether signs are kept apart from magnitudes.
     signed: bool,
+    /// The smallest value, and the distance after which values come again, where they wrap.
+    turn: Option<(f64, f64)>,
 }
 
 /// How a number between two values is rounded.
 #[derive(Clone, Copy, PartialEq)]
 enum Choice {
     Nearest,
+    NearestUp,
     Below,
     /// By the logarithm; only zero becomes zero.
     Logarithm,
@@ -27,12 +30,19 @@ impl Oracle {
                 let n = 1i64 << f.width;
                 let first = if f.signed { -n / 2 } else { 0 };
                 let step = 0.5f64.powi(f.frac_width);
-                let codes = (first..first + n).map(|k| (k as f64 * step, k % 2 == 0));
                 let choice = match f.rounding {
                     Rounding::NearestEven => Choice::Nearest,
+                    Rounding::NearestUp => Choice::NearestUp,
                     Rounding::Floor => Choice::Below,
                 };
-                Self::new(codes.collect(), choice)
+                let code = |k: i64| (k as f64 * step, k % 2 == 0);
+                match f.overflow {
+                    Overflow::Saturate => Self::new((first..first + n).map(code).collect(), choice),
+                    Overflow::Wrap => Self {
+                        turn: Some((first as f64 * step, n as f64 * step)),
+                        ..Self::new((-n - 1..=n + 1).map(code).collect(), choice)
+                    },
+                }
             }
             Format::Log(f) => log(f.width, f.exponent_bias),
             Format::MinifloatIeee(f) => ieee(f.width, f.exponent_width, f.exponent_bias),
@@ -48,6 +58,7 @@ impl Oracle {
             values,
             choice,
             signed: false,
+            turn: None,
         }
     }
 
@@ -69,8 +80,23 @@ impl Oracle {
 
     /// The value that `x` is rounded to.
     pub fn round(&self, x: f64) -> f64 {
+        let Some((first, span)) = self.turn else {
+            return self.round_once(x);
+        };
+        let max = f64::from(f32::MAX);
+        let mut y = self.round_once(x.clamp(-max, max) % span);
+        while y < first {
+            y += span;
+        }
+        while y >= first + span {
+            y -= span;
+        }
+        y
+    }
+
+    fn round_once(&self, x: f64) -> f64 {
         if self.signed && x < 0.0 {
-            return -self.round(-x);
+            return -self.round_once(-x);
         }
         let above = self.values.partition_point(|&(value, _)| value <= x);
         if above == 0 {
@@ -82,6 +108,13 @@ impl Oracle {
         };
         match self.choice {
             Choice::Below => below,
+            Choice::NearestUp => {
+                if x >= f64::midpoint(below, above) {
+                    above
+                } else {
+                    below
+                }
+            }
             Choice::Nearest => {
                 let middle = f64::midpoint(below, above);
                 let up = x > middle || (x == middle && !below_even);

@@ -37,6 +37,14 @@ fn one_format_has_one_text() {
             "integer(8, 4, false, floor)",
         ),
         (" integer ( 8 , frac_width = -2 , ) ", "integer(8, -2)"),
+        (
+            "integer(8, 4, rounding = nearest_even, overflow = saturate)",
+            "integer(8, 4)",
+        ),
+        (
+            "integer(8, 4, overflow = wrap, rounding = nearest_up)",
+            "integer(8, 4, rounding = nearest_up, overflow = wrap)",
+        ),
         ("integer(8, frac_width = \"NA\")", "integer(8, 4)"),
         ("minifloat_ieee(8, 4, 7)", "minifloat_ieee(8, 4)"),
         ("minifloat_ieee(8, 4, 8)", "minifloat_ieee(8, 4, 8)"),
@@ -72,7 +80,7 @@ const FAULTS: &[(&str, usize, &str)] = &[
     (
         "integer(8, frac = 4)",
         11,
-        "integer: unknown field 'frac'; did you mean 'width', 'frac_width', 'signed', 'rounding', 'floor' or 'axis'?",
+        "integer: unknown field 'frac'; did you mean 'width', 'frac_width', 'signed', 'rounding', 'floor', 'axis' or 'overflow'?",
     ),
     (
         "integer(8, frac_widht = 4)",
@@ -94,14 +102,24 @@ const FAULTS: &[(&str, usize, &str)] = &[
     ("integer()", 0, "integer: width is missing"),
     ("integer(8, width = 4)", 11, "integer: width is given twice"),
     (
-        "integer(8, 4, true, floor, true, NA, 1)",
-        37,
-        "integer: takes at most 6 values",
+        "integer(8, 4, true, floor, true, NA, wrap, 1)",
+        43,
+        "integer: takes at most 7 values",
     ),
     (
         "integer(8, rounding = up)",
         11,
-        "integer: rounding up is not one of nearest_even, floor",
+        "integer: rounding up is not one of nearest_even, nearest_up, floor",
+    ),
+    (
+        "integer(25, 4, false, overflow = wrap)",
+        22,
+        "integer: overflow wrap needs signed codes, or at most 24 bits",
+    ),
+    (
+        "integer(8, overflow = clip)",
+        11,
+        "integer: overflow clip is not one of saturate, wrap",
     ),
     (
         "integer(8, 4, axis = 0)",

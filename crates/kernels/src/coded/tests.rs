@@ -4,7 +4,7 @@ use super::*;
 use crate::conv::tests::{for_each_product, square};
 use crate::isa::testing::on_every_isa;
 use crate::testing::noise;
-use format::Rounding;
+use format::{Overflow, Rounding};
 
 fn fixed(width: u32, frac_width: i32, signed: bool) -> Integer {
     Integer {
@@ -12,6 +12,7 @@ fn fixed(width: u32, frac_width: i32, signed: bool) -> Integer {
         frac_width,
         signed,
         rounding: Rounding::NearestEven,
+        overflow: Overflow::Saturate,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::range::CodeRange;
 use super::super::stage::{RoundMap, Stage};
 use super::{MatMul, Program, ProgramStep, Source};
-use format::Rounding;
+use format::{Overflow, Rounding};
 
 impl Program {
     /// The codes of every result for the floats of every input.
@@ -138,6 +138,7 @@ fn map(stage: &Stage, i: usize, code: i128) -> i128 {
         Stage::Round { maps, .. } => round(maps[c], code),
         Stage::Affine { scale, offset, .. } => code * i128::from(scale[c]) + i128::from(offset[c]),
         Stage::Clamp { lo, hi } => code.clamp((*lo).into(), (*hi).into()),
+        Stage::Table { first, maps, .. } => maps[c][(code - i128::from(*first)) as usize].into(),
     }
 }
 
@@ -152,8 +153,14 @@ fn round(map: RoundMap, code: i128) -> i128 {
         let is_up = match map.rounding {
             Rounding::Floor => false,
             Rounding::NearestEven => 2 * rest > one || (2 * rest == one && quotient % 2 != 0),
+            Rounding::NearestUp => 2 * rest >= one,
         };
         quotient + i128::from(is_up)
     };
-    rounded.clamp(map.lo.into(), map.hi.into()) << map.lift
+    let (lo, hi) = (i128::from(map.lo), i128::from(map.hi));
+    let code = match map.overflow {
+        Overflow::Saturate => rounded.clamp(lo, hi),
+        Overflow::Wrap => (rounded - lo).rem_euclid(hi - lo + 1) + lo,
+    };
+    code << map.lift
 }
