@@ -5,5 +5,8 @@
 //! looks like from outside is [`ports`].
 #![forbid(unsafe_code)]
 
+pub mod folder;
 pub mod ports;
+pub mod tools;
+pub mod vectors;
 pub mod width;
