@@ -7,6 +7,7 @@
 
 pub mod folder;
 pub mod ports;
+pub mod simulate;
 pub mod tools;
 pub mod vectors;
 pub mod width;

