@@ -11,3 +11,4 @@ pub mod simulate;
 pub mod tools;
 pub mod vectors;
 pub mod width;
+pub mod wrap;

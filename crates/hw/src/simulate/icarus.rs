@@ -1,8 +1,9 @@
 //! Simulation by Icarus.
 
-use super::{Outcome, Scratch, outcome, testbench};
+use super::{Outcome, Scratch, outcome, serial_testbench, testbench};
 use crate::folder::{self, Emitted};
 use crate::tools::{ICARUS, ToolError, Toolbox, VVP};
+use crate::wrap::Serial;
 use std::path::{Path, PathBuf};
 
 /// Choices of a simulation by Icarus.
@@ -18,10 +19,8 @@ pub struct Icarus {
 
 /// Runs the testbench over the vectors of a folder.
 pub fn icarus(emitted: &Emitted, tools: &Toolbox, choices: &Icarus) -> Result<Outcome, ToolError> {
-    let (x, y) = emitted.vectors(choices.rows)?;
     let scratch = Scratch::new()?;
-    x.write(&scratch.file("x.bin"))?;
-    y.write(&scratch.file("y.bin"))?;
+    write_vectors(emitted, &scratch, choices.rows)?;
     let bench = scratch.write("net_tb.sv", testbench(&emitted.ports))?;
     let net = [emitted.net()];
     let sources: &[PathBuf] = if choices.sources.is_empty() {
@@ -39,15 +38,47 @@ pub fn icarus(emitted: &Emitted, tools: &Toolbox, choices: &Icarus) -> Result<Ou
         .vcd
         .as_ref()
         .map(|_| format!("+vcd={}", wave.display()));
-    let printed = run(tools, &scratch, "net_tb", &sources, options.as_slice())?;
+    let printed = run_icarus(tools, &scratch, "net_tb", &sources, options.as_slice())?;
     if let Some(path) = &choices.vcd {
         folder::write(path, &folder::read(&wave)?)?;
     }
     outcome(VVP.name, &printed)
 }
 
+/// Runs the first rows over the serial wrapper, bit by bit.
+pub fn serial_line(
+    emitted: &Emitted,
+    tools: &Toolbox,
+    serial: &Serial,
+    rows: usize,
+) -> Result<Outcome, ToolError> {
+    let scratch = Scratch::new()?;
+    write_vectors(emitted, &scratch, Some(rows))?;
+    let bench = scratch.write("net_tb.sv", serial_testbench(&emitted.ports, serial))?;
+    let top = scratch.write("top_serial.sv", serial.print())?;
+    let printed = run_icarus(
+        tools,
+        &scratch,
+        "net_tb",
+        &[&emitted.net(), &top, &bench],
+        &[],
+    )?;
+    outcome(VVP.name, &printed)
+}
+
+/// The vectors of a folder, at most `rows` of them, beside the simulation.
+pub(crate) fn write_vectors(
+    emitted: &Emitted,
+    scratch: &Scratch,
+    rows: Option<usize>,
+) -> Result<(), ToolError> {
+    let (x, y) = emitted.vectors(rows)?;
+    x.write(&scratch.file("x.bin"))?;
+    y.write(&scratch.file("y.bin"))
+}
+
 /// Compiles sources, runs a top module in the scratch folder, and returns what it printed.
-pub(crate) fn run(
+pub fn run_icarus(
     tools: &Toolbox,
     scratch: &Scratch,
     top: &str,

@@ -10,9 +10,9 @@ mod testbench;
 mod verilator;
 
 pub use harness::harness;
-pub use icarus::{Icarus, icarus};
+pub use icarus::{Icarus, icarus, run_icarus, serial_line};
 pub use scratch::Scratch;
-pub use testbench::testbench;
+pub use testbench::{serial_testbench, testbench};
 pub use verilator::verilator;
 
 use crate::folder::Emitted;

@@ -1,18 +1,19 @@
-//! The testbench for Icarus, `tb/net_tb.sv`.
+//! The testbenches for Icarus: of the network, `tb/net_tb.sv`, and of its serial wrapper.
 
 use super::plain_name;
 use crate::ports::{Element, Ports};
+use crate::wrap::{Serial, answer_elements};
 use std::fmt::Write;
 
 /// The part before the rows: the network, the files, and the reading of a code.
-const HEAD: &str = r#"// Feeds the rows of x.bin to the network and compares its answers with those of y.bin.
+const HEAD: &str = r#"// Feeds the rows of x.bin to the DEVICE and compares its answers with those of y.bin.
 // Options: +x=FILE +y=FILE +rows=N +vcd=FILE
 `timescale 1ns / 1ps
 module net_tb;
   logic clk = 1'b0;
   logic [X_HIGH:0] x;
-  wire [Y_HIGH:0] y;
-  net dut (.clk(clk), .x(x), .y(y));
+  Y_KIND [Y_HIGH:0] y;
+INSTANCE
 
   string name;
   integer x_file, y_file, x_bytes, y_bytes, rows, limit, row, differing, count;
@@ -57,7 +58,7 @@ module net_tb;
   endtask
 "#;
 
-/// The part behind the rows, for a latency of 0 or more.
+/// The part behind the rows: STEPS of them, each with an EXCHANGE, whose answer is that of ROW.
 const BODY: &str = r#"
   integer step;
   initial begin
@@ -74,7 +75,7 @@ const BODY: &str = r#"
     end
     for (step = 0; step < STEPS; step = step + 1) begin
       if (step < rows) feed;
-EDGE
+EXCHANGE
       row = ROW;
       if (row >= 0) begin
         row_differs = 1'b0;
@@ -88,13 +89,104 @@ EDGE
 endmodule
 "#;
 
+/// A cycle of the clock: inputs are there before its edge, outputs are read after it.
+const CYCLE: &str = "      #5 clk = 1'b1;\n      #4 clk = 1'b0;\n      #1;";
+
+/// The other end of the serial line. An answer that does not come ends the simulation.
+const LINE: &str = "
+  always #5 clk = !clk;
+
+  integer sent, received, sent_bit, received_bit, silence;
+  task send;
+    for (sent = 0; sent < INPUT_BYTES; sent = sent + 1) begin
+      rx = 1'b0;
+      repeat (DIVISOR) @(posedge clk);
+      for (sent_bit = 0; sent_bit < 8; sent_bit = sent_bit + 1) begin
+        rx = x[8 * sent + sent_bit];
+        repeat (DIVISOR) @(posedge clk);
+      end
+      rx = 1'b1;
+      repeat (DIVISOR) @(posedge clk);
+    end
+  endtask
+
+  task receive;
+    for (received = 0; received < ANSWER_BYTES; received = received + 1) begin
+      @(negedge tx);
+      repeat (HALF) @(posedge clk);
+      for (received_bit = 0; received_bit < 8; received_bit = received_bit + 1) begin
+        repeat (DIVISOR) @(posedge clk);
+        y[8 * received + received_bit] = tx;
+      end
+      repeat (DIVISOR) @(posedge clk);
+      if (tx !== 1'b1) $display(\"FAILED a byte of row %0d has no stop bit\", step);
+    end
+  endtask
+
+  initial silence = 0;
+  always @(posedge clk) begin
+    silence = rx && tx ? silence + 1 : 0;
+    if (silence > SILENCE) begin
+      $display(\"FAILED the line is silent after row %0d\", step);
+      $finish;
+    end
+  end
+";
+
 /// A module that checks the network against the vectors and prints what differs.
 pub fn testbench(ports: &Ports) -> String {
-    let high = |bits: u32| bits.max(1) - 1;
-    let head = HEAD.replace("X_HIGH", &high(ports.input_bits()).to_string());
-    let mut text = head.replace("Y_HIGH", &high(ports.output_bits()).to_string());
-    text += "\n  task feed;\n    begin\n";
-    for element in &ports.inputs {
+    let instance = "  net dut (.clk(clk), .x(x), .y(y));";
+    let (steps, row, exchange) = match ports.latency {
+        0 => ("rows".to_owned(), "step".to_owned(), "      #10;"),
+        1 => ("rows".to_owned(), "step".to_owned(), CYCLE),
+        latency => (
+            format!("rows + {}", latency - 1),
+            format!("step - {}", latency - 1),
+            CYCLE,
+        ),
+    };
+    let head = head(
+        ("network", "wire", instance),
+        ports.input_bits(),
+        ports.output_bits(),
+    );
+    let body = BODY.replace("STEPS", &steps).replace("ROW", &row);
+    head + &tasks(&ports.inputs, &ports.outputs) + &body.replace("EXCHANGE", exchange)
+}
+
+/// A module of the same name that does so over the serial line.
+pub fn serial_testbench(ports: &Ports, serial: &Serial) -> String {
+    let instance =
+        "  logic rx = 1'b1;\n  wire tx;\n  top_serial dut (.clk(clk), .rx(rx), .tx(tx));";
+    let (input, answer) = (serial.input_bytes(), serial.answer_bytes());
+    let head = head(("serial line", "logic", instance), 8 * input, 8 * answer);
+    let line = LINE
+        .replace("INPUT_BYTES", &input.to_string())
+        .replace("ANSWER_BYTES", &answer.to_string())
+        .replace("DIVISOR", &serial.divisor.to_string())
+        .replace("HALF", &(serial.divisor / 2).to_string())
+        .replace(
+            "SILENCE",
+            &(20 * serial.divisor + ports.latency).to_string(),
+        );
+    let exchange = "      fork\n        send;\n        receive;\n      join";
+    let body = BODY.replace("STEPS", "rows").replace("ROW", "step");
+    head + &tasks(&ports.inputs, &answer_elements(ports))
+        + &line
+        + &body.replace("EXCHANGE", exchange)
+}
+
+fn head((device, kind, instance): (&str, &str, &str), x: u32, y: u32) -> String {
+    let high = |bits: u32| (bits.max(1) - 1).to_string();
+    let head = HEAD.replace("DEVICE", device).replace("Y_KIND", kind);
+    let head = head.replace("X_HIGH", &high(x)).replace("Y_HIGH", &high(y));
+    head.replace("INSTANCE", instance)
+}
+
+/// `feed` puts the codes of a row into `x`, and `check` compares those of `y`.
+fn tasks(inputs: &[Element], outputs: &[Element]) -> String {
+    let mut text = "\n  task feed;\n    begin\n".to_owned();
+    for element in inputs {
         text += "      next(x_file, x_bytes);\n";
         if let Some((high, low)) = bits(element) {
             let _ = writeln!(
@@ -105,27 +197,13 @@ pub fn testbench(ports: &Ports) -> String {
         }
     }
     text += "    end\n  endtask\n\n  task check;\n    begin\n";
-    for element in &ports.outputs {
+    for element in outputs {
         text += "      next(y_file, y_bytes);\n";
         let _ = writeln!(text, "      got = {};", extended(element));
         let _ = writeln!(text, "      compare(\"{}\");", plain_name(element));
     }
-    text += "    end\n  endtask\n";
-    let (steps, row, edge) = match ports.latency {
-        0 => ("rows".to_owned(), "step".to_owned(), "      #10;"),
-        1 => ("rows".to_owned(), "step".to_owned(), EDGE),
-        latency => (
-            format!("rows + {}", latency - 1),
-            format!("step - {}", latency - 1),
-            EDGE,
-        ),
-    };
-    let body = BODY.replace("STEPS", &steps).replace("ROW", &row);
-    text + &body.replace("EDGE", edge)
+    text + "    end\n  endtask\n"
 }
-
-/// A cycle of the clock: inputs are there before its edge, outputs are read after it.
-const EDGE: &str = "      #5 clk = 1'b1;\n      #4 clk = 1'b0;\n      #1;";
 
 /// The highest and lowest bit of an element in its port.
 fn bits(element: &Element) -> Option<(u32, u32)> {

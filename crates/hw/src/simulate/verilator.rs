@@ -1,5 +1,6 @@
 //! Simulation by Verilator: its model and the harness become a program.
 
+use super::icarus::write_vectors;
 use super::{Outcome, Scratch, harness, outcome};
 use crate::folder::Emitted;
 use crate::tools::{CXX, MAKE, ToolError, Toolbox, VERILATOR};
@@ -11,12 +12,10 @@ pub fn verilator(
     tools: &Toolbox,
     rows: Option<usize>,
 ) -> Result<Outcome, ToolError> {
-    let (x, y) = emitted.vectors(rows)?;
     let found = tools.find(&VERILATOR)?;
     let (cxx, make) = (tools.find(&CXX)?, tools.find(&MAKE)?);
     let scratch = Scratch::new()?;
-    x.write(&scratch.file("x.bin"))?;
-    y.write(&scratch.file("y.bin"))?;
+    write_vectors(emitted, &scratch, rows)?;
     let harness = scratch.write("harness.cpp", harness(&emitted.ports))?;
     let mut command = found.command();
     command.args([
