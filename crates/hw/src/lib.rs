@@ -8,6 +8,7 @@
 pub mod folder;
 pub mod ports;
 pub mod simulate;
+pub mod synth;
 pub mod tools;
 pub mod vectors;
 pub mod width;
