@@ -5,6 +5,8 @@
 //! looks like from outside is [`ports`].
 #![forbid(unsafe_code)]
 
+pub mod bitstream;
+pub mod boards;
 pub mod folder;
 pub mod ports;
 pub mod simulate;

@@ -11,7 +11,7 @@ pub use area::{Area, LayerArea, by_layer};
 pub use floor::floor_picture;
 pub use gates::gates;
 pub use netlist::Netlist;
-pub use place::{Device, PathStep, Placed, Placement, Shortage, place};
+pub use place::{Device, ECP5, ICE40, PathStep, Placed, Placement, Shortage, Usage, place};
 pub use timing_top::timing_top;
 
 use crate::folder::{self, Emitted};
