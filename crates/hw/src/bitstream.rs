@@ -3,7 +3,7 @@
 use crate::boards::Board;
 use crate::folder::Emitted;
 use crate::simulate::{Outcome, Scratch, serial_line};
-use crate::synth::{Area, Design, Placed, Placement, Shortage, place, synthesize};
+use crate::synth::{Area, Design, Placed, Placement, Usage, place, synthesize};
 use crate::tools::{ToolError, Toolbox};
 use crate::wrap::Serial;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub enum Made {
     /// The simulated line gave another answer; nothing was made.
     Differs(Outcome),
     /// The device is too small.
-    TooLarge(Shortage),
+    TooLarge(Usage),
     /// The board's clock is too fast for the design.
     TooSlow {
         /// The best clock that was reached.
@@ -62,7 +62,7 @@ pub fn bitstream(
     seeds: u64,
 ) -> Result<Made, ToolError> {
     let serial = Serial::new(&emitted.ports, board.divisor())?;
-    let found = [tools.find(board.device.tool)?, tools.find(board.packer)?];
+    let (placer, packer) = (tools.find(board.device.tool)?, tools.find(board.packer)?);
     let simulated = Serial::new(
         &emitted.ports,
         SIMULATED_DIVISOR.max(emitted.ports.latency.div_ceil(8) + 1),
@@ -120,13 +120,14 @@ pub fn bitstream(
         });
     }
     let packed = scratch.file("packed");
-    let mut command = found[1].command();
+    let mut command = packer.command();
     command.args(
         [placed.routed.file_name(), packed.file_name()]
             .into_iter()
             .flatten(),
     );
     let pack = tools.run_ok(board.packer.name, command.current_dir(scratch.path()))?;
+    let used = [synthesis.tool.clone(), placer, packer];
     let bytes = fs::read(&packed).map_err(|error| ToolError::file(&packed, &error))?;
     let file = emitted.file(&format!("bitstream/{}.{}", board.name, board.suffix))?;
     interop::write_file(&file, &bytes).map_err(|error| ToolError::file(&file, &error))?;
@@ -136,7 +137,7 @@ pub fn bitstream(
         rows: outcome.rows,
         area: Area::of(&synthesis.netlist("top_serial")?),
         seconds: [synthesis.seconds, place_seconds, pack.seconds],
-        tools: [synthesis.tool.label(), found[0].label(), found[1].label()].into(),
+        tools: used.map(|tool| tools.identify(tool).label()).into(),
         placed,
     })))
 }
@@ -157,10 +158,13 @@ impl Made {
                     outcome.differing, outcome.rows
                 ))
             }
-            Self::TooLarge(Shortage { resource, usage }) => {
-                let (used, available) = (usage.used, usage.available);
+            Self::TooLarge(Usage {
+                resource,
+                used,
+                available,
+            }) => {
                 let over = used - available;
-                let share = 100.0 * over as f64 / available.max(1) as f64;
+                let share = 100.0 * over as f64 / (*available).max(1) as f64;
                 let board = board
                     .larger
                     .map_or_else(String::new, |larger| format!(", or --board {larger}"));
@@ -181,16 +185,13 @@ impl Made {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synth::Usage;
 
     #[test]
     fn a_design_that_does_not_fit_is_told_by_how_much() {
-        let made = Made::TooLarge(Shortage {
+        let made = Made::TooLarge(Usage {
             resource: "ICESTORM_LC".to_owned(),
-            usage: Usage {
-                used: 6600,
-                available: 5280,
-            },
+            used: 6600,
+            available: 5280,
         });
         let sentence = made.refusal(Board::find("icebreaker").unwrap()).unwrap();
         assert_eq!(

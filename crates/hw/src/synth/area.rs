@@ -22,8 +22,17 @@ pub struct Area {
     /// Multiplexers between LUTs.
     pub mux: u64,
     /// Kinds that are none of these, pins and clock buffers apart.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub other: BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other: Vec<OtherCells>,
+}
+
+/// Cells of a kind that occupies nothing known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OtherCells {
+    /// The kind at yosys.
+    pub kind: String,
+    /// Their number.
+    pub count: u64,
 }
 
 /// The area of the nodes of one name.
@@ -91,7 +100,13 @@ impl Area {
             "VHI",
             "$scopeinfo",
         ]) {
-            *self.other.entry(kind.to_owned()).or_default() += 1;
+            match self.other.iter_mut().find(|other| other.kind == kind) {
+                Some(other) => other.count += 1,
+                None => self.other.push(OtherCells {
+                    kind: kind.to_owned(),
+                    count: 1,
+                }),
+            }
         }
     }
 }
@@ -185,7 +200,10 @@ mod tests {
             dsp: 1,
             ram: 2,
             mux: 2,
-            other: [("FOO".to_owned(), 1)].into(),
+            other: vec![OtherCells {
+                kind: "FOO".to_owned(),
+                count: 1,
+            }],
         };
         assert_eq!(area, expected);
         assert_eq!(area.lut_with_inv(), 7);

@@ -7,11 +7,11 @@ mod netlist;
 mod place;
 mod timing_top;
 
-pub use area::{Area, LayerArea, by_layer};
+pub use area::{Area, LayerArea, OtherCells, by_layer};
 pub use floor::floor_picture;
 pub use gates::gates;
 pub use netlist::Netlist;
-pub use place::{Device, ECP5, ICE40, PathStep, Placed, Placement, Shortage, Usage, place};
+pub use place::{Device, ECP5, ICE40, PathStep, Placed, Placement, Usage, place};
 pub use timing_top::timing_top;
 
 use crate::folder::{self, Emitted};

@@ -81,8 +81,8 @@ pub struct Placed {
     pub fmax_mhz: f64,
     /// The longest path from register to register.
     pub critical_path: Vec<PathStep>,
-    /// Resources: used and available.
-    pub utilization: BTreeMap<String, Usage>,
+    /// Resources that it uses.
+    pub utilization: Vec<Usage>,
     /// Seconds of nextpnr.
     pub seconds: f64,
     /// The routed design for the packer.
@@ -94,8 +94,10 @@ pub struct Placed {
 }
 
 /// A resource of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Usage {
+    /// Its name at nextpnr.
+    pub resource: String,
     /// Used by the design.
     pub used: u64,
     /// There in the device.
@@ -113,27 +115,17 @@ pub struct PathStep {
     pub delay_ns: f64,
 }
 
-/// A resource that the device has too little of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Shortage {
-    /// Its name at nextpnr.
-    pub resource: String,
-    /// How much there is and how much is needed.
-    #[serde(flatten)]
-    pub usage: Usage,
-}
-
 /// A file of the scratch folder, in which nextpnr runs: as WebAssembly it has a folder for temporary files of its own.
 fn own(path: &Path) -> &OsStr {
     path.file_name().unwrap_or_default()
 }
 
-/// Places and routes. A design that is too large for the device is no error, but a shortage.
+/// Places and routes. A design that is too large for the device is no error: the inner one names what is short.
 pub fn place(
     choices: &Placement,
     tools: &Toolbox,
     scratch: &Scratch,
-) -> Result<Result<Placed, Shortage>, ToolError> {
+) -> Result<Result<Placed, Usage>, ToolError> {
     let Placement { device, seed, .. } = choices;
     let tool = device.tool.name;
     let found = tools.find(device.tool)?;
@@ -167,11 +159,9 @@ pub fn place(
     let answer = tools.run(tool, command.current_dir(scratch.path()))?;
     if !answer.success {
         let usage = usage_in(&answer.stderr);
-        let short = usage
-            .into_iter()
-            .find(|(_, usage)| usage.used > usage.available);
+        let short = usage.into_iter().find(|usage| usage.used > usage.available);
         return match short {
-            Some((resource, usage)) => Ok(Err(Shortage { resource, usage })),
+            Some(usage) => Ok(Err(usage)),
             None => Err(failure(tool, &answer)),
         };
     }
@@ -187,11 +177,7 @@ pub fn place(
         seed: *seed,
         fmax_mhz,
         critical_path: report.critical_path(choices.nodes),
-        utilization: report
-            .utilization
-            .into_iter()
-            .filter(|(_, usage)| usage.used > 0)
-            .collect(),
+        utilization: report.usage(),
         seconds: answer.seconds,
         routed,
         design,
@@ -205,7 +191,13 @@ struct Report {
     #[serde(default)]
     critical_paths: Vec<LongPath>,
     #[serde(default)]
-    utilization: BTreeMap<String, Usage>,
+    utilization: BTreeMap<String, Count>,
+}
+
+#[derive(Deserialize)]
+struct Count {
+    used: u64,
+    available: u64,
 }
 
 #[derive(Deserialize)]
@@ -228,6 +220,16 @@ struct Segment {
 }
 
 impl Report {
+    fn usage(&self) -> Vec<Usage> {
+        let used = self.utilization.iter().filter(|(_, count)| count.used > 0);
+        let usage = |(resource, count): (&String, &Count)| Usage {
+            resource: resource.clone(),
+            used: count.used,
+            available: count.available,
+        };
+        used.map(usage).collect()
+    }
+
     /// The longest path between registers; steps of one signal are added up.
     fn critical_path(&self, nodes: &[String]) -> Vec<PathStep> {
         let clocked = |path: &&LongPath| path.from.contains("edge") && path.to.contains("edge");
@@ -260,17 +262,17 @@ impl Report {
 }
 
 /// The lines `Info:  NAME: USED/ AVAILABLE  SHARE%` of a log.
-fn usage_in(log: &str) -> Vec<(String, Usage)> {
+fn usage_in(log: &str) -> Vec<Usage> {
     let usage = |line: &str| {
         let (name, rest) = line.strip_prefix("Info:")?.trim().split_once(':')?;
         let (used, rest) = rest.split_once('/')?;
         let (available, share) = rest.trim().split_once(char::is_whitespace)?;
         share.trim().strip_suffix('%')?;
-        let usage = Usage {
+        Some(Usage {
+            resource: name.to_owned(),
             used: used.trim().parse().ok()?,
             available: available.parse().ok()?,
-        };
-        Some((name.to_owned(), usage))
+        })
     };
     log.lines().filter_map(usage).collect()
 }
@@ -284,16 +286,12 @@ mod tests {
         let log = "Info: Device utilisation:\nInfo: \t         ICESTORM_LC:  8901/ 7680   115%\nInfo: \t        ICESTORM_RAM:     0/   32     0%\nInfo: a: b/c d%\n";
         let usage = usage_in(log);
         assert_eq!(usage.len(), 2);
-        assert_eq!(
-            usage[0],
-            (
-                "ICESTORM_LC".to_owned(),
-                Usage {
-                    used: 8901,
-                    available: 7680
-                }
-            )
+        let first = (
+            usage[0].resource.as_str(),
+            usage[0].used,
+            usage[0].available,
         );
+        assert_eq!(first, ("ICESTORM_LC", 8901, 7680));
     }
 
     #[test]

