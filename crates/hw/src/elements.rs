@@ -148,6 +148,13 @@ pub enum Map {
         /// The largest result.
         hi: i64,
     },
+    /// `values[x - first]`.
+    Table {
+        /// The code of the first value.
+        first: i64,
+        /// The results.
+        values: Vec<i64>,
+    },
 }
 
 /// The stages of element `i` of a step.
@@ -163,6 +170,10 @@ pub fn maps(program: &Program, step: usize, i: usize) -> Vec<Map> {
                 offset: offset[c],
             },
             Stage::Clamp { lo, hi } => Map::Clamp { lo: *lo, hi: *hi },
+            Stage::Table { first, maps, .. } => Map::Table {
+                first: *first,
+                values: maps[c].clone(),
+            },
         }
     };
     stages.map(map).collect()

@@ -5,12 +5,20 @@
 //! looks like from outside is [`ports`].
 #![forbid(unsafe_code)]
 
+pub mod bitstream;
+pub mod boards;
 pub mod elements;
+pub mod folder;
 pub mod lower;
 pub mod net;
 pub mod ports;
 pub mod print;
 pub mod prove;
 pub mod schedule;
+pub mod simulate;
 pub mod solve;
+pub mod synth;
+pub mod tools;
+pub mod vectors;
 pub mod width;
+pub mod wrap;

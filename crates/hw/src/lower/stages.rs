@@ -3,15 +3,16 @@
 use super::Lowering;
 use crate::elements::{Map, maps};
 use crate::net::{Bounds, Interval, Origin, Term};
-use engine::integer::{RoundMap, Rounding};
+use crate::width::Width;
+use engine::integer::{Overflow, RoundMap, Rounding};
 
 /// Half a step of a rounding to the nearest.
 pub fn half(map: &RoundMap) -> i64 {
     match map.rounding {
-        Rounding::NearestEven if map.shift > 0 => {
+        Rounding::NearestEven | Rounding::NearestUp if map.shift > 0 => {
             1_i64.checked_shl(map.shift as u32 - 1).unwrap_or(0)
         }
-        Rounding::Floor | Rounding::NearestEven => 0,
+        Rounding::Floor | Rounding::NearestEven | Rounding::NearestUp => 0,
     }
 }
 
@@ -36,6 +37,11 @@ impl Lowering<'_> {
                 Map::Affine { scale, offset } => {
                     let value = self.bounded(term, added, bounds.take(), origin);
                     term = self.scaled(&[value], &[scale], offset, origin);
+                    added = 0;
+                }
+                Map::Table { first, values } => {
+                    let value = self.bounded(term, added, bounds.take(), origin);
+                    term = self.table(value, first, &values, origin);
                     added = 0;
                 }
                 Map::Round(map) => {
@@ -68,6 +74,13 @@ impl Lowering<'_> {
         }
     }
 
+    /// The entries of a table that a term can reach.
+    fn table(&mut self, term: Term, first: i64, values: &[i64], origin: Origin) -> Term {
+        let Interval { lo, hi } = self.net.interval(term);
+        let own = &values[(lo - first) as usize..=(hi - first) as usize];
+        self.net.table(term, own.to_vec(), origin)
+    }
+
     /// The rounding of a term that holds half a step more than its value, and of bounds before it.
     fn round(
         &mut self,
@@ -81,15 +94,30 @@ impl Lowering<'_> {
             lo: map.lo,
             hi: map.hi,
         };
-        let own = before.map_or(own, |before| {
-            let before = before.plus(Interval::point(half(map)));
-            before
-                .requantized(map.shift, tie_to_even)
-                .map(|x| x.clamp(map.lo, map.hi))
-        });
-        let bounds = Bounds::Saturate {
-            lo: own.lo,
-            hi: own.hi,
+        let lifted = before.map(|before| before.plus(Interval::point(half(map))));
+        let (term, bounds) = match map.overflow {
+            Overflow::Saturate => {
+                let bounds = lifted.map_or(own, |before| {
+                    before
+                        .requantized(map.shift, tie_to_even)
+                        .map(|x| x.clamp(own.lo, own.hi))
+                });
+                (
+                    term,
+                    Bounds::Saturate {
+                        lo: bounds.lo,
+                        hi: bounds.hi,
+                    },
+                )
+            }
+            Overflow::Wrap => {
+                let clamped = lifted.map_or(term, |before| {
+                    self.net.clamp(term, before.lo, before.hi, origin)
+                });
+                let Width { bits, signed } = Width::of(map.lo, map.hi);
+                let bits = if own == Interval::point(0) { 0 } else { bits };
+                (clamped, Bounds::Wrap { bits, signed })
+            }
         };
         let rounded = self
             .net

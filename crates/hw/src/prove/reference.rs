@@ -5,7 +5,7 @@ use super::form::{Form, Forms, combined};
 use crate::elements::{Element, Expression, Map, expression, live, maps};
 use crate::net::Interval;
 use crate::ports::Ports;
-use engine::integer::{Program, RoundMap, Rounding, Source};
+use engine::integer::{Overflow, Program, RoundMap, Rounding, Source};
 
 /// The forms of the elements of all results, each of which lies within the bounds that the ports give it.
 pub fn outputs(
@@ -174,6 +174,12 @@ fn staged(
             Map::Affine { scale, offset } => combined(&[(&form, scale.into(), 0)], offset.into())?,
             Map::Clamp { lo, hi } => forms.requant(&form, 0, false, lo, hi)?,
             Map::Round(map) => rounded(&form, &map, forms)?,
+            Map::Table { first, values } => {
+                let Interval { lo, hi } = forms.range(&form)?;
+                let own = values.get((lo - first) as usize..=(hi - first) as usize);
+                let own = own.ok_or(ProveError::TooWide)?;
+                forms.table(&form, lo, own.to_vec())?
+            }
         };
     }
     Ok(form)
@@ -184,6 +190,7 @@ fn staged(
 fn rounded(form: &Form, map: &RoundMap, forms: &mut Forms) -> Result<Form, ProveError> {
     let (is_nearest, is_even) = match map.rounding {
         Rounding::Floor => (false, false),
+        Rounding::NearestUp => (true, false),
         Rounding::NearestEven => (true, true),
     };
     let half = if is_nearest && map.shift > 0 {
@@ -192,6 +199,14 @@ fn rounded(form: &Form, map: &RoundMap, forms: &mut Forms) -> Result<Form, Prove
         0
     };
     let lifted = form.plus(&Form::constant(half), 1, 0)?;
-    let rounded = forms.requant(&lifted, map.shift, is_even, map.lo, map.hi)?;
+    let rounded = match map.overflow {
+        Overflow::Saturate => forms.requant(&lifted, map.shift, is_even, map.lo, map.hi)?,
+        Overflow::Wrap => {
+            let free = forms.requant(&lifted, map.shift, is_even, i64::MIN, i64::MAX)?;
+            let range = forms.range(&free)?;
+            let codes = i128::from(map.hi) - i128::from(map.lo) + 1;
+            forms.wrapped(&free, range, codes.ilog2(), map.lo < 0)?
+        }
+    };
     rounded.scaled(1, map.lift)
 }
