@@ -330,6 +330,12 @@ impl Forms {
             let high = self.remainder(&inner, interval.map(own), bits - zeros)?;
             return Form::constant(rest).plus(&high, 1, zeros);
         }
+        if let Some((whole, from)) = self.floored(form)? {
+            let range = self.range(&whole)?;
+            let high = self.remainder(&whole, range, bits + from)?;
+            let low = self.remainder(&whole, range, from)?;
+            return self.divided(&high, &low, from);
+        }
         // Congruent forms become equal: factors of one modulus, from zero on or around it.
         let whole = 1_i128 << (bits + form.exponent);
         let positive = form.mapped(|value| value.rem_euclid(whole));
@@ -363,6 +369,34 @@ impl Forms {
                 hi: modulus - 1,
             },
         ))
+    }
+
+    /// The form `l` and the bits of a form that is `⌊l·2^-bits⌋`.
+    fn floored(&mut self, form: &Form) -> Result<Option<(Form, u32)>, ProveError> {
+        let is_rest = |term: &&(AtomId, i128)| {
+            let atom = &self.atoms[term.0 as usize].0;
+            term.1 == -1 && matches!(atom, Atom::Remainder { bits, .. } if *bits == form.exponent)
+        };
+        let Some(&(rest, _)) = form
+            .terms
+            .iter()
+            .find(is_rest)
+            .filter(|_| form.exponent > 0)
+        else {
+            return Ok(None);
+        };
+        let rest = Form {
+            terms: vec![(rest, 1)],
+            ..Form::default()
+        };
+        let whole = Form {
+            exponent: 0,
+            ..form.clone()
+        }
+        .plus(&rest, 1, 0)?;
+        let range = self.range(&whole)?;
+        let is_floor = self.remainder(&whole, range, form.exponent)? == rest;
+        Ok(is_floor.then_some((whole, form.exponent)))
     }
 
     /// `⌊form·2^-bits⌋`.
@@ -404,6 +438,11 @@ impl Forms {
         }
         if let Some(taken) = self.inner_requant(form, shift, tie_to_even, lo, hi)? {
             return Ok(taken);
+        }
+        if let Some((whole, from)) = self.floored(form)?
+            && !tie_to_even
+        {
+            return self.requant(&whole, shift + from as i32, false, lo, hi);
         }
         if let Some(parts) = form.scaled_parts()
             && !(tie_to_even && parts.bits >= shift.unsigned_abs())

@@ -169,39 +169,74 @@ fn staged(
     forms: &mut Forms,
 ) -> Result<Form, ProveError> {
     let mut form = form;
+    // Bounds go into a rounding behind them: both never decrease.
+    let mut bounds: Option<Interval> = None;
     for map in maps(program, step, i) {
-        form = match map {
-            Map::Affine { scale, offset } => combined(&[(&form, scale.into(), 0)], offset.into())?,
-            Map::Clamp { lo, hi } => forms.requant(&form, 0, false, lo, hi)?,
-            Map::Round(map) => rounded(&form, &map, forms)?,
+        match map {
+            Map::Clamp { lo, hi } => {
+                let own = Interval { lo, hi };
+                bounds = Some(bounds.map_or(own, |before| before.map(|x| x.clamp(lo, hi))));
+            }
+            Map::Round(map) => form = rounded(&form, &map, bounds.take(), forms)?,
+            Map::Affine { scale, offset } => {
+                let value = bounded(&form, bounds.take(), forms)?;
+                form = combined(&[(&value, scale.into(), 0)], offset.into())?;
+            }
             Map::Table { first, values } => {
-                let Interval { lo, hi } = forms.range(&form)?;
+                let value = bounded(&form, bounds.take(), forms)?;
+                let Interval { lo, hi } = forms.range(&value)?;
                 let own = values.get((lo - first) as usize..=(hi - first) as usize);
                 let own = own.ok_or(ProveError::TooWide)?;
-                forms.table(&form, lo, own.to_vec())?
+                form = forms.table(&value, lo, own.to_vec())?;
             }
-        };
+        }
     }
-    Ok(form)
+    bounded(&form, bounds, forms)
+}
+
+fn bounded(form: &Form, bounds: Option<Interval>, forms: &mut Forms) -> Result<Form, ProveError> {
+    match bounds {
+        Some(Interval { lo, hi }) => forms.requant(form, 0, false, lo, hi),
+        None => Ok(form.clone()),
+    }
 }
 
 /// `clamp(round(x·2^-shift), lo, hi)·2^lift`. Rounding to the nearest is rounding down with half a step more, and ties then are
 /// where the dropped bits are 0.
-fn rounded(form: &Form, map: &RoundMap, forms: &mut Forms) -> Result<Form, ProveError> {
+fn rounded(
+    form: &Form,
+    map: &RoundMap,
+    before: Option<Interval>,
+    forms: &mut Forms,
+) -> Result<Form, ProveError> {
     let (is_nearest, is_even) = match map.rounding {
         Rounding::Floor => (false, false),
         Rounding::NearestUp => (true, false),
         Rounding::NearestEven => (true, true),
     };
     let half = if is_nearest && map.shift > 0 {
-        1_i128 << (map.shift - 1).min(100)
+        1_i64
+            .checked_shl(map.shift as u32 - 1)
+            .ok_or(ProveError::TooWide)?
     } else {
         0
     };
-    let lifted = form.plus(&Form::constant(half), 1, 0)?;
+    let lifted = form.plus(&Form::constant(half.into()), 1, 0)?;
+    let before = before.map(|own| own.plus(Interval::point(half)));
     let rounded = match map.overflow {
-        Overflow::Saturate => forms.requant(&lifted, map.shift, is_even, map.lo, map.hi)?,
+        Overflow::Saturate => {
+            let own = Interval {
+                lo: map.lo,
+                hi: map.hi,
+            };
+            let own = before.map_or(own, |before| {
+                let before = before.requantized(map.shift, is_even);
+                before.map(|x| x.clamp(own.lo, own.hi))
+            });
+            forms.requant(&lifted, map.shift, is_even, own.lo, own.hi)?
+        }
         Overflow::Wrap => {
+            let lifted = bounded(&lifted, before, forms)?;
             let free = forms.requant(&lifted, map.shift, is_even, i64::MIN, i64::MAX)?;
             let range = forms.range(&free)?;
             let codes = i128::from(map.hi) - i128::from(map.lo) + 1;

@@ -602,7 +602,8 @@ impl<'a> Words<'a> {
         recognize(&cone, interval, &result)
     }
 
-    /// The bits of words that hold all leaves: that of a driver if its form is whole, then those with a name, narrow ones first.
+    /// The bits of words that hold all leaves: that of a driver if its form is whole, then those with a
+    /// name, whole and narrow ones first.
     fn sources(&mut self, leaves: &[u32]) -> Result<Vec<Vec<Bit>>, ProveError> {
         let mut sources: Vec<Vec<Bit>> = Vec::new();
         let Some(first) = leaves.first() else {
@@ -638,11 +639,16 @@ impl<'a> Words<'a> {
         let mut named: Vec<usize> = named.filter(|&name| holds(&self.rtl.names[name])).collect();
         named.sort_by_key(|&name| self.rtl.names[name].len());
         named.dedup();
+        let mut floored = Vec::new();
         for name in named {
-            if self.named(name)?.is_some() {
-                sources.push(self.rtl.names[name].clone());
+            let bits = &self.rtl.names[name];
+            match self.named(name)? {
+                Some(word) if word.form.exponent == 0 => sources.push(bits.clone()),
+                Some(_) => floored.push(bits.clone()),
+                None => {}
             }
         }
+        sources.append(&mut floored);
         if is_theirs {
             sources.push(
                 self.outputs[driver]
