@@ -7,6 +7,7 @@
 mod builder;
 mod evaluate;
 mod interval;
+mod json;
 mod verify;
 
 pub use builder::Builder;

@@ -95,7 +95,7 @@ struct Steps {
     base: Form,
     first: i64,
     /// Thresholds and heights, in order.
-    steps: Vec<(i64, i64)>,
+    rises: Vec<(i64, i64)>,
 }
 
 /// `2^bits·form + rest`.
@@ -239,11 +239,6 @@ impl Forms {
         &self.atoms
     }
 
-    pub fn dbg(&self) {
-        for (i, f) in self.bodies.iter().enumerate() {
-            eprintln!(" f{i} {:?}", f);
-        }
-    }
     /// A form that an atom is a function of.
     pub fn form(&self, id: FormId) -> &Form {
         &self.bodies[id as usize]
@@ -434,7 +429,7 @@ impl Forms {
                     .lo
                     .clamp(lo, hi)
             };
-            return self.from_steps(&steps, rounded);
+            return self.mapped_steps(&steps, rounded);
         }
         if let Some(taken) = self.inner_requant(form, shift, tie_to_even, lo, hi)? {
             return Ok(taken);
@@ -591,7 +586,7 @@ impl Forms {
     /// The steps of a form that is a sum of steps of one other.
     fn as_steps(&self, form: &Form) -> Result<Option<Steps>, ProveError> {
         let mut base: Option<Form> = None;
-        let mut steps = Vec::with_capacity(form.terms.len());
+        let mut rises = Vec::with_capacity(form.terms.len());
         for &(id, factor) in &form.terms {
             let Atom::Requant {
                 form: of,
@@ -617,21 +612,21 @@ impl Forms {
                 return Err(ProveError::TooWide);
             };
             base = Some(own);
-            steps.push((threshold, factor));
+            rises.push((threshold, factor));
         }
-        steps.sort_unstable();
+        rises.sort_unstable();
         let first = i64::try_from(form.offset).map_err(|_| ProveError::TooWide)?;
         let is_whole = form.exponent == 0;
         Ok(base
             .filter(|_| is_whole)
-            .map(|base| Steps { base, first, steps }))
+            .map(|base| Steps { base, first, rises }))
     }
 
     /// A function of a sum of steps.
-    fn from_steps(&mut self, steps: &Steps, of: impl Fn(i64) -> i64) -> Result<Form, ProveError> {
+    fn mapped_steps(&mut self, steps: &Steps, of: impl Fn(i64) -> i64) -> Result<Form, ProveError> {
         let mut value = steps.first;
         let mut sum = Form::constant(of(value).into());
-        for &(threshold, height) in &steps.steps {
+        for &(threshold, height) in &steps.rises {
             let before = of(value);
             value += height;
             let step = self.step(&steps.base, threshold)?;
@@ -644,7 +639,7 @@ impl Forms {
     pub fn tie_bit(&mut self, form: &Form, shift: u32) -> Result<Form, ProveError> {
         if let Some(steps) = self.as_steps(form)? {
             let is_odd = |x: i64| x >> shift & 1 == 1 && x & ((1 << shift) - 1) != 0;
-            return self.from_steps(&steps, |x| is_odd(x).into());
+            return self.mapped_steps(&steps, |x| is_odd(x).into());
         }
         let form = self.intern(form);
         Ok(self.atom(Atom::TieBit { form, shift }, Interval { lo: 0, hi: 1 }))

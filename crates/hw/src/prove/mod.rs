@@ -119,14 +119,6 @@ pub fn prove(rtl: &Rtl, ports: &Ports, program: &Program) -> Result<Proof, Prove
             element: element.name.clone(),
         };
         let difference = value.form.plus(expected, -1, 0)?;
-        if difference.as_constant().is_none() && std::env::var("DBG").is_ok() {
-            eprintln!("GOT {:?}\nEXP {:?}", value.form, expected);
-            let f = words.forms_dbg();
-            for (i, a) in f.atoms().iter().enumerate() {
-                eprintln!(" a{i} {:?}", a);
-            }
-            f.dbg();
-        }
         let difference = difference.as_constant().ok_or_else(differs)?;
         if difference.rem_euclid(1 << element.width.min(100)) != 0 {
             return Err(differs());

@@ -90,9 +90,6 @@ impl<'a> Words<'a> {
         Ok(words)
     }
 
-    pub fn forms_dbg(&self) -> &Forms {
-        self.forms
-    }
     /// The number of words that have a form.
     pub fn count(&self) -> usize {
         let is_word = |driver: &&Driver| matches!(driver, Driver::Word(_));
