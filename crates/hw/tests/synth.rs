@@ -4,7 +4,7 @@
 mod emitted;
 
 use emitted::{combinational, edit, pipelined, there};
-use hw::simulate::Scratch;
+use hw::simulate::{Icarus, Scratch};
 use hw::synth::{Area, Target, by_layer, clocks, gates, net_design, synthesize};
 use hw::tools::Toolbox;
 
@@ -51,7 +51,7 @@ fn gates_compute_what_the_text_does() {
     edit(&wrong, "? 3'd0 :", "? 3'd1 :");
     for target in ["ecp5", "ice40"] {
         let target = Target::find(target).unwrap();
-        let Some(outcome) = there(gates(&right, &tools, target, None)) else {
+        let Some(outcome) = there(gates(&right, &tools, target, &Icarus::default())) else {
             return;
         };
         assert_eq!(
@@ -62,7 +62,7 @@ fn gates_compute_what_the_text_does() {
         );
     }
     let target = Target::find("xcup").unwrap();
-    let outcome = gates(&wrong, &tools, target, None).unwrap();
+    let outcome = gates(&wrong, &tools, target, &Icarus::default()).unwrap();
     assert_eq!(outcome.first.unwrap().element, "y[2]");
 }
 
