@@ -20,7 +20,7 @@ pub struct Args {
     /// The simulator; Verilator builds a program first and then runs all rows at once
     #[arg(long, value_enum, default_value_t = Simulator::Icarus)]
     with: Simulator,
-    /// Rows to run, at most; if not given, all with Verilator, 1000 with Icarus, 100 of gates
+    /// Rows to run, at most; if not given, all with Verilator, 500 with Icarus, 100 of gates
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1, None))]
     rows: Option<usize>,
     /// Simulate the netlist after synthesis, with yosys' models of its cells
@@ -44,7 +44,7 @@ enum Simulator {
 }
 
 /// Rows of a run by Icarus, and of gates, that nobody has limited.
-const ROWS: usize = 1000;
+const ROWS: usize = 500;
 const GATE_ROWS: usize = 100;
 
 /// Simulates; a row that differs fails the check.
