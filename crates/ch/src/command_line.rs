@@ -4,18 +4,50 @@ use crate::commands::Command;
 use crate::output::{self, Stream};
 use anyhow::bail;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, Parser, Subcommand};
 use config::did_you_mean;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// The help of the program, short enough for a screen of 24 lines.
-const SCREEN: &str = "\
-{about}
-Usage: {usage}; `ch -V` prints the version
+/// Commands that share a line of the program's help, which is short enough for a screen of 24 lines.
+const SHARED_LINES: &[(&[&str], &str)] = &[
+    (&["simulate", "synth", "bitstream"], "a network as hardware"),
+    (
+        &["help", "completions", "man"],
+        "of a command, for a shell, of the manual",
+    ),
+];
 
-Commands:
-{subcommands}{after-help}";
+/// The help of the program.
+fn screen() -> String {
+    let definition = Command::augment_subcommands(clap::Command::new("ch"));
+    let all: Vec<&clap::Command> = definition.get_subcommands().collect();
+    let is_shared = |name: &str| SHARED_LINES.iter().any(|(names, _)| names.contains(&name));
+    let own = || all.iter().filter(|command| !is_shared(command.get_name()));
+    let width = own()
+        .map(|command| command.get_name().len())
+        .max()
+        .unwrap_or(0);
+    let line = |command: &&clap::Command| {
+        let about = command
+            .get_about()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        format!("  {:<width$}  {about}\n", command.get_name())
+    };
+    let lines: String = own().map(line).collect();
+    let shared = SHARED_LINES
+        .iter()
+        .map(|(names, about)| format!("  {}: {about}", names.join(", ")));
+    let shared: Vec<String> = shared.collect();
+    let shared = shared.join(
+        "
+",
+    );
+    format!(
+        "{{about}}\nUsage: {{usage}}; `ch -V` prints the version\n\nCommands:\n{lines}{shared}{{after-help}}"
+    )
+}
 
 /// Explore number formats, networks and hardware.
 #[derive(Parser)]
@@ -24,7 +56,7 @@ Commands:
     version,
     styles = clap::builder::Styles::plain(),
     disable_help_subcommand = true,
-    help_template = SCREEN,
+    help_template = screen(),
     after_help = "Examples:
   ch run configs/quickstart.toml"
 )]

@@ -12,6 +12,7 @@ mod checkpoints;
 mod classes;
 mod command_line;
 mod commands;
+mod hardware;
 mod interrupt;
 mod missing;
 mod network;

@@ -2,10 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod configs;
+#[path = "../../hw/tests/emitted/mod.rs"]
+mod emitted;
 mod folder;
 mod support;
 
 use configs::copy_configs;
+use emitted::{has_all_tools, pipelined_at};
 use folder::Folder;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,7 +84,17 @@ const COMMANDS: &[&str] = &[
     "format 'mxint(8, 2)' 0.3 0.4",
     "format 'integer(4, 2)' --table",
     "list models",
+    "list tools",
+    "list targets",
+    "list boards",
     "explain integer",
+];
+
+/// Commands over emitted hardware, which need tools of others.
+const HARDWARE_COMMANDS: &[&str] = &[
+    "simulate hw",
+    "synth hw --target ice40 --place --seeds 1",
+    "bitstream hw --board icebreaker",
 ];
 
 /// Columns whose cells are words of the program.
@@ -225,7 +238,13 @@ fn every_printed_word_is_explained() {
     copy_configs(&folder);
     fs::write(folder.join("passes.toml"), PASSES).unwrap();
     let mut seen = Seen::default();
-    for command in COMMANDS {
+    let _hardware = pipelined_at(&folder.join("hw"));
+    let hardware: &[&str] = if has_all_tools() {
+        HARDWARE_COMMANDS
+    } else {
+        &[]
+    };
+    for command in COMMANDS.iter().chain(hardware) {
         let printed = ch(&words(command), &folder);
         assert_eq!(printed.code, Some(0), "{command}: {}", printed.stderr);
         seen.add_text(&printed.stdout, command);

@@ -48,7 +48,7 @@ impl Input<'_> {
     }
 
     /// Copies the rows from `first` on, of `width` elements each, into `target`.
-    pub(crate) fn copy_to(&self, first: usize, width: usize, target: &mut [f32]) {
+    pub fn copy_to(&self, first: usize, width: usize, target: &mut [f32]) {
         let start = first * width;
         match self {
             Self::F32(values) => target.copy_from_slice(&values[start..start + target.len()]),

@@ -25,6 +25,11 @@ impl Emitted {
             ));
         }
         let ports = path.join("ports.json");
+        for file in [&ports, &path.join("rtl/net.sv")] {
+            if !file.is_file() {
+                return Err(ToolError::file(file, "is not there; `ch emit` writes it"));
+            }
+        }
         let text = read(&ports)?;
         let refused = |message: String| ToolError::file(&ports, &message);
         let parsed: Ports =
@@ -33,15 +38,10 @@ impl Emitted {
         let path = path
             .canonicalize()
             .map_err(|error| ToolError::file(path, &error))?;
-        let emitted = Self {
+        Ok(Self {
             path,
             ports: parsed,
-        };
-        let net = emitted.net();
-        if !net.is_file() {
-            return Err(ToolError::file(net, "is not there; `ch emit` writes it"));
-        }
-        Ok(emitted)
+        })
     }
 
     /// The network's module.

@@ -4,11 +4,8 @@
 mod emitted;
 
 use emitted::{combinational, edit, pipelined, there};
-use hw::simulate::Scratch;
-use hw::synth::{
-    Area, Design, Placement, Target, by_layer, floor_picture, gates, net_design, place, synthesize,
-    timing_top,
-};
+use hw::simulate::{Icarus, Scratch};
+use hw::synth::{Area, Target, by_layer, clocks, gates, net_design, synthesize};
 use hw::tools::Toolbox;
 
 /// Adders of the pipelined network, in bits: 15 differences of 7, and 15 of the sum of 10.
@@ -54,7 +51,7 @@ fn gates_compute_what_the_text_does() {
     edit(&wrong, "? 3'd0 :", "? 3'd1 :");
     for target in ["ecp5", "ice40"] {
         let target = Target::find(target).unwrap();
-        let Some(outcome) = there(gates(&right, &tools, target, None)) else {
+        let Some(outcome) = there(gates(&right, &tools, target, &Icarus::default())) else {
             return;
         };
         assert_eq!(
@@ -65,55 +62,59 @@ fn gates_compute_what_the_text_does() {
         );
     }
     let target = Target::find("xcup").unwrap();
-    let outcome = gates(&wrong, &tools, target, None).unwrap();
+    let outcome = gates(&wrong, &tools, target, &Icarus::default()).unwrap();
     assert_eq!(outcome.first.unwrap().element, "y[2]");
 }
 
 #[test]
-fn placement_gives_a_clock_and_a_path_of_nodes() {
+fn placement_gives_clocks_and_a_path_of_nodes() {
     let tools = Toolbox::new(None);
     let fixture = pipelined("synth_place");
-    for target in ["ecp5", "ice40"] {
+    let layers = ["fc1".to_owned(), "fc2".to_owned()];
+    for (target, seeds) in [("ecp5", 1), ("ice40", 2)] {
         let target = Target::find(target).unwrap();
-        let scratch = Scratch::new().unwrap();
-        let top = scratch
-            .write("timing_top.sv", timing_top(&fixture.ports))
-            .unwrap();
-        let design = Design {
-            target,
-            top: "timing_top",
-            sources: vec![fixture.net(), top],
-        };
-        let Some(synthesis) = there(synthesize(&design, &tools, &scratch)) else {
+        let Some(clocks) = there(clocks(&fixture, &tools, target, seeds, &layers, &[])) else {
             return;
         };
-        let choices = Placement {
-            device: target.device.unwrap(),
-            json: &synthesis.json,
-            pins: None,
-            clock_mhz: 200.0,
-            seed: 1,
-            nodes: &[],
-        };
-        let Some(placed) = there(place(&choices, &tools, &scratch)) else {
-            return;
-        };
-        let placed = placed.unwrap();
+        let clocks = clocks.unwrap();
+        assert_eq!(clocks.seeds.len() as u64, seeds);
+        let [min, median, max] = [clocks.min_mhz, clocks.median_mhz, clocks.max_mhz];
         assert!(
-            placed.fmax_mhz > 10.0 && placed.fmax_mhz < 2000.0,
-            "{placed:?}"
+            10.0 < min && min <= median && median <= max && max < 2000.0,
+            "{clocks:?}"
         );
-        let sum: f64 = placed.critical_path.iter().map(|step| step.delay_ns).sum();
-        assert!((sum - 1000.0 / placed.fmax_mhz).abs() < 0.2, "{placed:?}");
-        assert!(
-            placed
-                .critical_path
-                .iter()
-                .any(|step| step.layer.starts_with("fc")),
-            "{placed:?}"
-        );
-        let text = std::fs::read_to_string(&placed.design).unwrap();
-        let picture = floor_picture(&text, &["fc1".to_owned(), "fc2".to_owned()], &[]).unwrap();
+        for placed in &clocks.seeds {
+            let delays = placed.critical_path.iter().map(|step| step.delay_ns);
+            assert!(
+                (delays.sum::<f64>() - 1000.0 / placed.fmax_mhz).abs() < 0.2,
+                "{placed:?}"
+            );
+            assert!(
+                placed
+                    .critical_path
+                    .iter()
+                    .any(|step| step.layer.starts_with("fc")),
+                "{placed:?}"
+            );
+            assert!(
+                placed
+                    .utilization
+                    .iter()
+                    .all(|usage| usage.used > 0 && usage.used <= usage.available)
+            );
+        }
+        let picture = &clocks.picture;
         assert!(picture.contains("<title>fc1: ") && picture.contains("<title>fc2: "));
     }
+}
+
+#[test]
+fn a_family_without_place_and_route_is_told() {
+    let fixture = combinational("synth_no_place");
+    let target = Target::find("xcup").unwrap();
+    let error = clocks(&fixture, &Toolbox::new(None), target, 1, &[], &[]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is no open place and route for xcup; ecp5 and ice40 have one"
+    );
 }

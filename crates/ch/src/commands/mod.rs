@@ -7,6 +7,7 @@ use crate::output::Output;
 use ::report::Column;
 use clap::Subcommand;
 
+mod bitstream;
 mod compare;
 mod completions;
 mod data;
@@ -20,6 +21,8 @@ mod report;
 mod run;
 mod search;
 mod show;
+mod simulate;
+mod synth;
 mod test;
 mod train;
 mod transform;
@@ -87,6 +90,20 @@ pub enum Command {
   ch report mase_output/demo-ptq jsc-sim --against mase_output/demo --out change.html"
     )]
     Report(report::Args),
+    /// Simulate emitted hardware against the integer executor
+    #[command(after_help = "Examples:
+  ch simulate hw
+  ch simulate hw --gates --target ice40 --rows 50")]
+    Simulate(simulate::Args),
+    /// Synthesise emitted hardware: LUTs by layer, the clock
+    #[command(after_help = "Examples:
+  ch synth hw --target ecp5
+  ch synth hw --target ice40 --place --seeds 1")]
+    Synth(synth::Args),
+    /// Make a file of emitted hardware that a board loads
+    #[command(after_help = "Examples:
+  ch bitstream hw --board icebreaker")]
+    Bitstream(bitstream::Args),
     /// Find, fetch and describe datasets
     #[command(after_help = "Examples:
   ch data list
@@ -149,6 +166,9 @@ impl Command {
             Self::Run(args) => run::run(args),
             Self::Compare(args) => compare::run(args),
             Self::Report(args) => report::run(args),
+            Self::Simulate(args) => simulate::run(args),
+            Self::Synth(args) => synth::run(args),
+            Self::Bitstream(args) => bitstream::run(args),
             Self::Data(args) => data::run(args),
             Self::Show(args) => show::run(args),
             Self::List(args) => list::run(args),
@@ -173,4 +193,7 @@ pub const COLUMNS: &[&[Column]] = &[
     train::SWEEP_COLUMNS,
     train::SUMMARY_COLUMNS,
     train::profile::COLUMNS,
+    synth::COLUMNS,
+    synth::PATH_COLUMNS,
+    list::TOOL_COLUMNS,
 ];

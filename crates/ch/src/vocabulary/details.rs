@@ -1,8 +1,10 @@
-//! The texts of `ch explain` on operators, formats, pipelines, models, datasets and settings below the line of their table.
+//! The texts of `ch explain` on operators, formats, pipelines, tools, models, datasets and settings
+//! below the line of their table.
 
 use crate::settings::{Accepts, Setting};
 use data::DatasetEntry;
 use format::FormatEntry;
+use hw::tools::Tool;
 use ir::{AttributeError, Op, OpEntry};
 use models::{Classes, ModelEntry};
 use passes::Pipeline;
@@ -49,6 +51,16 @@ pub fn format(entry: &FormatEntry) -> String {
         lines.push(format!("\nalso called {}", entry.aliases.join(", ")));
     }
     lines.join("\n")
+}
+
+/// The ways to get and to name a tool.
+pub fn tool(tool: &Tool) -> String {
+    let Tool {
+        install, variable, ..
+    } = tool;
+    format!(
+        "get it  {install}\nname it  ${variable}, before .tools and the path\nfound  `ch list tools`"
+    )
 }
 
 /// The steps of a pipeline in their order, and the configs of those that need one.

@@ -8,6 +8,7 @@ use ir::{FxOp, MaseType, Op};
 
 pub mod compound;
 mod details;
+mod hardware;
 mod keys;
 mod ports;
 mod reports;
@@ -53,15 +54,18 @@ pub static KINDS: &[Kind] = &[
     Kind::new("objectives", "objective", "what `ch search` can search for", objectives),
     Kind::new("models", "model", "networks that come with the program", models),
     Kind::new("datasets", "dataset", "data to learn from, built in or found in files", datasets),
+    Kind::new("targets", "target", "families of devices that `ch synth` knows", targets),
+    Kind::new("boards", "board", "boards that `ch bitstream` makes files for", boards),
+    Kind::new("tools", "tool", "programs of others that the commands for hardware run", tools),
     Kind::new("settings", "setting", "settings of a run, in a TOML file or as options", settings),
     Kind::new("metrics", "metric", "what training and testing measure", || plain_all(training::METRICS)),
-    Kind::new("files", "file", "what a run leaves in its folder", || plain_all(training::FILES)),
+    Kind::new("files", "file", "what a run and emitted hardware leave in their folders", || both(training::FILES, hardware::FILES)),
     Kind::new("opcodes", "opcode", "what a node is to torch.fx", opcodes),
     Kind::new("types", "MASE type", "how MASE classes a node", types),
     Kind::new("rules", "rule", "what the verifier asks of a graph", || plain_all(ir::RULES)),
     Kind::new("ports", "port", "what a node reads and makes", || plain_all(ports::PORTS)),
     Kind::new("columns", "column", "headings of the program's tables", columns),
-    Kind::new("keys", "key", "keys of the program's JSON and CSV files", || plain_all(keys::KEYS)),
+    Kind::new("keys", "key", "keys of the program's JSON and CSV files", || both(keys::KEYS, hardware::KEYS)),
     Kind::new("words", "word", "words in messages and in the cells of tables", || plain_all(terms::TERMS)),
 ];
 
@@ -201,6 +205,26 @@ fn datasets() -> Vec<Word> {
     data::DATASETS.iter().map(word).collect()
 }
 
+fn targets() -> Vec<Word> {
+    let targets = hw::synth::TARGETS.iter();
+    targets
+        .map(|target| plain(target.name, target.about))
+        .collect()
+}
+
+fn boards() -> Vec<Word> {
+    let boards = hw::boards::BOARDS.iter();
+    boards.map(|board| plain(board.name, board.about)).collect()
+}
+
+fn tools() -> Vec<Word> {
+    let word = |tool: &&hw::tools::Tool| Word {
+        details: details::tool(tool),
+        ..plain(tool.name, tool.about)
+    };
+    hw::tools::TOOLS.iter().map(word).collect()
+}
+
 fn settings() -> Vec<Word> {
     let word = |setting: &Setting| Word {
         details: details::setting(setting),
@@ -240,6 +264,11 @@ fn plain_all(lines: &[(&str, &str)]) -> Vec<Word> {
         .iter()
         .map(|(name, about)| plain(name, about))
         .collect()
+}
+
+/// Two tables of one kind, one after the other.
+fn both(first: &[(&str, &str)], second: &[(&str, &str)]) -> Vec<Word> {
+    plain_all(&[first, second].concat())
 }
 
 /// A name with one line. The texts of some tables are doc comments, with the line breaks of the source.

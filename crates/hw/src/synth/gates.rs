@@ -6,20 +6,19 @@ use crate::simulate::{Icarus, Outcome, Scratch, icarus};
 use crate::tools::{Found, ToolError, Toolbox};
 use std::path::{Path, PathBuf};
 
-/// Synthesises the network for a target and runs the testbench over its gates, at most `rows` rows.
+/// Synthesises the network for a target and runs the testbench over its gates.
 pub fn gates(
     emitted: &Emitted,
     tools: &Toolbox,
     target: &'static Target,
-    rows: Option<usize>,
+    choices: &Icarus,
 ) -> Result<Outcome, ToolError> {
     let scratch = Scratch::new()?;
     let synthesis = synthesize(&net_design(emitted, target), tools, &scratch)?;
     let models = copy_models(&data_folder(&synthesis.tool)?.join(target.models), &scratch)?;
     let choices = Icarus {
-        rows,
         sources: vec![synthesis.verilog, models],
-        ..Icarus::default()
+        ..choices.clone()
     };
     icarus(emitted, tools, &choices)
 }

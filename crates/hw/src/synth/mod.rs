@@ -5,6 +5,7 @@ mod floor;
 mod gates;
 mod netlist;
 mod place;
+mod report;
 mod timing_top;
 
 pub use area::{Area, LayerArea, OtherCells, by_layer};
@@ -12,6 +13,7 @@ pub use floor::floor_picture;
 pub use gates::gates;
 pub use netlist::Netlist;
 pub use place::{Device, ECP5, ICE40, PathStep, Placed, Placement, Usage, place};
+pub use report::{Clocks, Report, clocks, report};
 pub use timing_top::timing_top;
 
 use crate::folder::{self, Emitted};

@@ -6,7 +6,7 @@ use hw::ports::{Element, Ports, packed};
 use hw::vectors::Vectors;
 use std::fs;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A folder that is removed when the test ends.
 pub struct Fixture(pub Emitted);
@@ -60,7 +60,7 @@ pub fn combinational(name: &str) -> Fixture {
         latency: 0,
     };
     let row = |x: &[i64]| vec![x[0] + 3 * x[2], 0, x[0].max(0) & 3];
-    write(name, COMBINATIONAL, &ports, row)
+    write(&own_folder(name), COMBINATIONAL, &ports, row)
 }
 
 /// Inputs of the pipelined network.
@@ -69,6 +69,11 @@ const WIDTH: u32 = 16;
 /// Sixteen signed inputs of 6 bits, in all more than a word of 64; their sum after two registers, and each but the first minus
 /// its neighbour.
 pub fn pipelined(name: &str) -> Fixture {
+    pipelined_at(&own_folder(name))
+}
+
+/// The same in a folder of the caller's.
+pub fn pipelined_at(path: &Path) -> Fixture {
     let inputs = (0..WIDTH).map(|k| (format!("x[{k}]"), 2, -32, 31));
     let sum = (16 * -32, 16 * 31);
     let outputs = (0..WIDTH).map(|k| {
@@ -84,7 +89,7 @@ pub fn pipelined(name: &str) -> Fixture {
         let differences = x.windows(2).map(|pair| pair[1] - pair[0]);
         [x.iter().sum()].into_iter().chain(differences).collect()
     };
-    write(name, &pipelined_text(), &ports, row)
+    write(path, &pipelined_text(), &ports, row)
 }
 
 fn pipelined_text() -> String {
@@ -120,11 +125,15 @@ fn pipelined_text() -> String {
     .concat()
 }
 
+/// The folder of a fixture's own.
+fn own_folder(name: &str) -> PathBuf {
+    let name = format!("{name}_{}", std::process::id());
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
 /// Writes the folder with 200 rows that a counter draws.
-fn write(name: &str, net: &str, ports: &Ports, row: impl Fn(&[i64]) -> Vec<i64>) -> Fixture {
-    let path =
-        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}_{}", std::process::id()));
-    let _ = fs::remove_dir_all(&path);
+fn write(path: &Path, net: &str, ports: &Ports, row: impl Fn(&[i64]) -> Vec<i64>) -> Fixture {
+    let _ = fs::remove_dir_all(path);
     for part in ["rtl", "tb"] {
         fs::create_dir_all(path.join(part)).unwrap();
     }
@@ -152,7 +161,7 @@ fn write(name: &str, net: &str, ports: &Ports, row: impl Fn(&[i64]) -> Vec<i64>)
         .unwrap()
         .write(&path.join("tb/y.bin"))
         .unwrap();
-    Fixture(Emitted::open(&path).unwrap())
+    Fixture(Emitted::open(path).unwrap())
 }
 
 /// A code of the element, by a linear congruence.
@@ -181,4 +190,11 @@ pub fn there<T>(result: Result<T, hw::tools::ToolError>) -> Option<T> {
         }
         Err(error) => panic!("{error}"),
     }
+}
+
+/// True when every tool is there; a missing one is named.
+pub fn has_all_tools() -> bool {
+    let tools = hw::tools::Toolbox::new(None);
+    let mut all = hw::tools::TOOLS.iter();
+    all.all(|tool| there(tools.find(tool)).is_some())
 }

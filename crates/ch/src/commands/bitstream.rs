@@ -1,0 +1,91 @@
+//! `ch bitstream DIR --board NAME`: a file that a board loads, with the network behind a serial line.
+
+use crate::command_line::whole;
+use crate::hardware::{self, Workbench, checked, find_board};
+use crate::output::{Output, OutputArgs, json_text};
+use anyhow::Result;
+use hw::bitstream::{Bitstream, Made, bitstream};
+use hw::boards::{BAUD, Board};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Arguments of `ch bitstream`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The folder of `ch emit`
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// The board: `ch list boards`
+    #[arg(long, value_name = "NAME")]
+    board: String,
+    /// Seeds of the placer to try; the fastest is packed
+    #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<u64>(1, Some(1000)))]
+    seeds: u64,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Makes the file; a row that differs, a device too small or a clock too fast fails the check.
+pub fn run(args: &Args) -> Result<Output> {
+    let board = find_board(&args.board)?;
+    hardware::run(&args.dir, args.output, |bench| make(args, board, bench))
+}
+
+fn make(args: &Args, board: &'static Board, bench: &mut Workbench) -> Result<Output> {
+    for tool in [board.device.tool, board.packer] {
+        bench.identify(tool)?;
+    }
+    bench.console.print(&format!(
+        "the serial line in simulation, synthesis, place and route for {}",
+        board.name
+    ));
+    let made = bitstream(&bench.emitted, &bench.tools, board, args.seeds)?;
+    let passed = matches!(made, Made::Done(_));
+    if args.output.json {
+        let mut json = json!({ "board": board.name });
+        if let (Some(all), Ok(serde_json::Value::Object(facts))) =
+            (json.as_object_mut(), serde_json::to_value(&made))
+        {
+            all.extend(facts);
+        }
+        return Ok(checked(json_text(&json)?, passed));
+    }
+    let text = match &made {
+        Made::Done(made) => text(made, board, args),
+        _ => made.refusal(board).unwrap_or_default() + "\n",
+    };
+    Ok(checked(text, passed))
+}
+
+fn text(made: &Bitstream, board: &Board, args: &Args) -> String {
+    let file = args
+        .dir
+        .join("bitstream")
+        .join(made.file.file_name().unwrap_or_default());
+    let [synthesis, place, pack] = made.seconds;
+    let usage = made
+        .placed
+        .utilization
+        .iter()
+        .max_by_key(|usage| usage.used);
+    let usage = usage.map_or_else(String::new, |usage| {
+        format!(", {} of {} {}", usage.used, usage.available, usage.resource)
+    });
+    format!(
+        "{} of {} rows right over the simulated serial line\n\
+         {}: {} LUT, {} FF{usage}\n\
+         clock: {:.1} MHz reached, the board has {}; serial line of {BAUD} baud\n\
+         synthesis {synthesis:.1} s, place and route {place:.1} s, pack {pack:.1} s ({})\n\
+         {} ({} bytes)\n",
+        made.rows,
+        made.rows,
+        board.name,
+        made.area.lut,
+        made.area.ff,
+        made.placed.fmax_mhz,
+        board.clock_mhz(),
+        made.tools.join(", "),
+        file.display(),
+        made.bytes,
+    )
+}

@@ -1,0 +1,195 @@
+//! `ch synth DIR`: the size of emitted hardware by layer, and with `--place` its clock.
+
+use crate::command_line::whole;
+use crate::hardware::{self, Workbench, checked};
+use crate::output::{Output, OutputArgs, Stream, fit, json_text};
+use anyhow::Result;
+use hw::synth::{Area, Clocks, Report, Target, clocks, report};
+use report::{Column, Table};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Arguments of `ch synth`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The folder of `ch emit`
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// The family of devices: `ch list targets`; if not given, that of `ch emit`
+    #[arg(long, value_name = "T")]
+    target: Option<String>,
+    /// Place and route too, between registers, for the clock and the longest path
+    #[arg(long)]
+    place: bool,
+    /// Seeds of the placer to try
+    #[arg(long, value_name = "N", default_value = "3", requires = "place", value_parser = whole::<u64>(1, Some(1000)))]
+    seeds: u64,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// The table of layers.
+pub const COLUMNS: &[Column] = &[
+    Column::words(
+        "Layer",
+        "a node of the graph; 'all' is the whole network, 'other' what no name leads to",
+    ),
+    Column::numbers(
+        "LUT",
+        "look-up tables; a carry cell of ECP5 counts as the two that it occupies",
+    ),
+    Column::numbers(
+        "INV",
+        "inverters outside of LUTs; place and route may need a LUT for each",
+    ),
+    Column::numbers("Carry", "carry cells"),
+    Column::numbers("FF", "flip-flops"),
+    Column::numbers("DSP", "multiplier blocks"),
+    Column::numbers("RAM", "memories, and shift registers made of LUTs"),
+];
+
+/// The table of the longest path.
+pub const PATH_COLUMNS: &[Column] = &[
+    Column::words(
+        "Signal",
+        "a signal of rtl/net.sv on the longest path, from register to register",
+    ),
+    Column::words(
+        "Layer",
+        "a node of the graph; 'all' is the whole network, 'other' what no name leads to",
+    ),
+    Column::numbers(
+        "Delay (ns)",
+        "nanoseconds of the signal's wires and of the cells before them",
+    ),
+];
+
+/// Synthesises; a device that is too small fails the check.
+pub fn run(args: &Args) -> Result<Output> {
+    hardware::run(&args.dir, args.output, |bench| synth(args, bench))
+}
+
+fn synth(args: &Args, bench: &mut Workbench) -> Result<Output> {
+    let target = bench.target(args.target.as_deref())?;
+    if let (true, Some(device)) = (args.place, target.device) {
+        bench.identify(device.tool)?;
+    }
+    bench
+        .console
+        .print(&format!("synthesis for {}", target.name));
+    let mut report = report(&bench.emitted, &bench.tools, target, &[])?;
+    if args.place
+        && let Some(refusal) = place(args, bench, target, &mut report)?
+    {
+        return Ok(checked(refusal, false));
+    }
+    let json = serde_json::to_value(&report)?;
+    bench.emitted.write("synth.json", &json_text(&json)?)?;
+    if args.output.json {
+        return Ok(json_text(&json)?.into());
+    }
+    Ok(text(&report).into())
+}
+
+/// Adds clocks to the report, or returns the sentence on a device that is too small.
+fn place(
+    args: &Args,
+    bench: &mut Workbench,
+    target: &'static Target,
+    report: &mut Report,
+) -> Result<Option<String>> {
+    bench.console.print("place and route");
+    let layers: Vec<String> = report
+        .layers
+        .iter()
+        .map(|layer| layer.layer.clone())
+        .collect();
+    match clocks(
+        &bench.emitted,
+        &bench.tools,
+        target,
+        args.seeds,
+        &layers,
+        &[],
+    )? {
+        Ok(clocks) => {
+            bench.emitted.write("floor.svg", &clocks.picture)?;
+            report.placement = Some(clocks);
+            Ok(None)
+        }
+        Err(usage) => Ok(Some(format!(
+            "the network does not fit the device: it needs {} {} of {}; `ch emit --output argmax` or fewer bits would help\n",
+            usage.used, usage.resource, usage.available
+        ))),
+    }
+}
+
+fn text(report: &Report) -> String {
+    let mut table = Table::with_columns(COLUMNS);
+    for layer in &report.layers {
+        let name = if layer.layer.is_empty() {
+            "other"
+        } else {
+            &layer.layer
+        };
+        table.push(row(name, &layer.area));
+    }
+    table.push(row("all", &report.area));
+    let mut text = format!(
+        "{} for {}, {:.1} s\n",
+        report.tool, report.target, report.seconds
+    );
+    text += &fit::table(&table, Stream::Out, "--json");
+    let other: u64 = report.area.other.iter().map(|other| other.count).sum();
+    if other > 0 {
+        let _ = writeln!(text, "cells of other kinds: {other}; --json names them");
+    }
+    let _ = writeln!(text, "with a LUT for each INV: {} LUT", report.lut_with_inv);
+    report
+        .placement
+        .iter()
+        .fold(text, |text, clocks| text + &clocks_text(clocks))
+}
+
+fn clocks_text(clocks: &Clocks) -> String {
+    let Clocks {
+        tool,
+        min_mhz,
+        median_mhz,
+        max_mhz,
+        seeds,
+        ..
+    } = clocks;
+    let mut text = format!(
+        "{tool}, {} seeds: {min_mhz:.1} MHz min, {median_mhz:.1} median, {max_mhz:.1} max\n",
+        seeds.len()
+    );
+    let mut table = Table::with_columns(PATH_COLUMNS);
+    for step in clocks
+        .fastest()
+        .iter()
+        .flat_map(|placed| &placed.critical_path)
+    {
+        table.push([
+            step.signal.clone(),
+            step.layer.clone(),
+            format!("{:.2}", step.delay_ns),
+        ]);
+    }
+    text += "\nthe longest path of the fastest seed\n";
+    text + &fit::table(&table, Stream::Out, "--json")
+}
+
+fn row(name: &str, area: &Area) -> Vec<String> {
+    let Area {
+        lut,
+        inv,
+        carry,
+        ff,
+        dsp,
+        ram,
+        ..
+    } = area;
+    let numbers = [lut, inv, carry, ff, dsp, ram].map(ToString::to_string);
+    [name.to_owned()].into_iter().chain(numbers).collect()
+}

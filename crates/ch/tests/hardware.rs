@@ -1,0 +1,215 @@
+//! Commands over a folder of emitted hardware, as a user types them: what they print, their exit codes, wrong input.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "../../hw/tests/emitted/mod.rs"]
+mod emitted;
+mod folder;
+mod support;
+
+use emitted::{edit, pipelined_at, there};
+use folder::Folder;
+use hw::tools::{ICARUS, Tool, Toolbox};
+use serde_json::Value as Json;
+use std::fs;
+use support::{Printed, ch, ch_with, words};
+
+fn has(tool: &'static Tool) -> bool {
+    there(Toolbox::new(None).find(tool)).is_some()
+}
+
+fn run(line: &str, folder: &Folder) -> Printed {
+    ch(&words(line), folder)
+}
+
+#[test]
+fn a_simulation_says_how_many_rows_are_right() {
+    let folder = Folder::new("hardware_right");
+    let _fixture = pipelined_at(&folder.join("hw"));
+    if !has(&ICARUS) {
+        return;
+    }
+    let printed = run("simulate hw", &folder);
+    assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+    assert!(
+        printed.stdout.starts_with("iverilog ")
+            && printed.stdout.ends_with(": all 200 rows are right\n"),
+        "{}",
+        printed.stdout
+    );
+    let printed = run("simulate hw --rows 7 --vcd wave.vcd", &folder);
+    assert!(
+        printed
+            .stdout
+            .ends_with(": 7 of 200 rows were run, all right; --rows runs more\n"),
+        "{}",
+        printed.stdout
+    );
+    assert!(folder.join("wave.vcd").exists());
+}
+
+#[test]
+fn a_row_that_differs_fails_with_exit_code_1() {
+    let folder = Folder::new("hardware_wrong");
+    let fixture = pipelined_at(&folder.join("hw"));
+    if !has(&ICARUS) {
+        return;
+    }
+    edit(&fixture, "fc2_n0_s0 + fc2_n0_s1", "fc2_n0_s0 - fc2_n0_s1");
+    let printed = run("simulate hw --json", &folder);
+    assert_eq!(printed.code, Some(1), "{}", printed.stderr);
+    let json: Json = serde_json::from_str(&printed.stdout).unwrap();
+    assert_eq!(json["first"]["element"], "y[0]");
+    assert!(json["differing"].as_u64().unwrap() > 100, "{json}");
+    let printed = run("simulate hw", &folder);
+    assert_eq!(printed.code, Some(1));
+    assert!(
+        printed
+            .stdout
+            .contains(" of 200 rows differ; row 0: y[0] is "),
+        "{}",
+        printed.stdout
+    );
+}
+
+/// A line with its error.
+const MISTAKES: &[(&str, &str)] = &[
+    (
+        "simulate nowhere",
+        "nowhere: is no folder; `ch emit --out` makes one",
+    ),
+    (
+        "simulate .",
+        "./ports.json: is not there; `ch emit` writes it",
+    ),
+    (
+        "simulate hw --with verilator --gates",
+        "gates are simulated by Icarus alone; leave --with verilator out",
+    ),
+    (
+        "simulate hw --with verilator --vcd w",
+        "the waveform is written by Icarus alone; leave --with verilator out",
+    ),
+    (
+        "synth hw --target ecp55",
+        "unknown target 'ecp55'; did you mean 'ecp5'?",
+    ),
+    (
+        "bitstream hw --board ulx3s",
+        "unknown board 'ulx3s'; `ch list boards` names all",
+    ),
+];
+
+#[test]
+fn wrong_input_is_one_sentence() {
+    let folder = Folder::new("hardware_mistakes");
+    let fixture = pipelined_at(&folder.join("hw"));
+    for (line, error) in MISTAKES {
+        let printed = run(line, &folder);
+        assert_eq!(
+            (printed.code, printed.stdout.as_str()),
+            (Some(2), ""),
+            "{line}"
+        );
+        assert_eq!(printed.stderr, format!("error: {error}\n"), "{line}");
+    }
+    let x = folder.join("hw/tb/x.bin");
+    let bytes = fs::read(&x).unwrap();
+    fs::write(&x, &bytes[..100]).unwrap();
+    let printed = run("simulate hw", &folder);
+    assert_eq!(printed.code, Some(2));
+    assert!(
+        printed.stderr.ends_with(
+            "200 rows of 16 codes of 4 bytes are 12800 bytes, but 84 follow the header\n"
+        ),
+        "{}",
+        printed.stderr
+    );
+    fs::write(&x, &bytes).unwrap();
+    edit(&fixture, "module net (", "module net (,");
+    if has(&ICARUS) {
+        let printed = run("simulate hw", &folder);
+        assert_eq!(printed.code, Some(2));
+        assert!(
+            printed.stderr.starts_with("error: iverilog failed: ")
+                && printed.stderr.contains("net.sv:"),
+            "{}",
+            printed.stderr
+        );
+    }
+}
+
+#[test]
+fn a_tool_that_is_missing_or_hangs_is_named() {
+    let folder = Folder::new("hardware_tools");
+    let _fixture = pipelined_at(&folder.join("hw"));
+    let line = words("simulate hw");
+    let printed = ch_with(&line, &folder, &[("MASE_IVERILOG", "/no/such/iverilog")]);
+    assert_eq!(printed.code, Some(2));
+    assert_eq!(
+        printed.stderr,
+        "error: $MASE_IVERILOG names /no/such/iverilog, which is not iverilog; correct or unset it\n"
+    );
+    if cfg!(unix) && has(&ICARUS) {
+        let slow = folder.join("slow");
+        fs::write(
+            &slow,
+            "#!/bin/sh\ncase $1 in -V) echo version 9.9;; *) sleep 60;; esac\n",
+        )
+        .unwrap();
+        std::process::Command::new("chmod")
+            .arg("+x")
+            .arg(&slow)
+            .status()
+            .unwrap();
+        let variables = [
+            ("MASE_IVERILOG", slow.to_str().unwrap()),
+            ("MASE_TOOL_SECONDS", "1"),
+        ];
+        let printed = ch_with(&line, &folder, &variables);
+        assert_eq!(printed.code, Some(2));
+        assert_eq!(
+            printed.stderr,
+            "note: iverilog 9.9 has not been tried with this program, 11.0 has; look twice at its results\n\
+             error: iverilog did not end within 1 s and was stopped; $MASE_TOOL_SECONDS allows it more seconds\n"
+        );
+    }
+}
+
+/// Ctrl-C reaches the program alone, and the tool ends with it.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_ends_the_tool() {
+    let folder = Folder::new("hardware_interrupt");
+    let _fixture = pipelined_at(&folder.join("hw"));
+    let slow = folder.join("slow");
+    fs::write(&slow, "#!/bin/sh\ncase $1 in -V) echo version 11.0;; *) echo $$ > started; exec sleep 60;; esac\n").unwrap();
+    std::process::Command::new("chmod")
+        .arg("+x")
+        .arg(&slow)
+        .status()
+        .unwrap();
+    if !has(&ICARUS) {
+        return;
+    }
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_ch"))
+        .args(["simulate", "hw"])
+        .env("MASE_IVERILOG", &slow)
+        .current_dir(&*folder)
+        .spawn()
+        .unwrap();
+    let started = folder.join("started");
+    let number = loop {
+        let text = fs::read_to_string(&started).unwrap_or_default();
+        match text.trim().parse::<u32>() {
+            Ok(number) => break number,
+            Err(_) => std::thread::yield_now(),
+        }
+    };
+    let kill = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let name = fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
+    assert_ne!(name.trim(), "sleep");
+}
