@@ -151,6 +151,7 @@ impl Compiler {
             | Source::Constant(_)
             | Source::Gather(_)
             | Source::Total { .. }
+            | Source::Argmax { .. }
             | Source::Cat { .. }
             | Source::MatMul(_) => false,
         };
@@ -305,6 +306,7 @@ fn kernel(source: Source, shape: &[usize], order: Order, owns_operand: bool) -> 
         | Source::Sum { .. }
         | Source::Product { .. }
         | Source::Total { .. }
+        | Source::Argmax { .. }
         | Source::Cat { .. }
         | Source::MatMul(_)) => Kernel::Wide(wide),
     }

@@ -31,6 +31,15 @@ pub(crate) fn run(source: &Source, operands: &[Vec<i64>], y: &mut [i64]) {
                 y[target] += x;
             }
         }
+        Source::Argmax { classes } => {
+            for (x, y) in operands[0].chunks_exact((*classes).max(1)).zip(y) {
+                let mut largest = 0;
+                for (place, code) in x.iter().enumerate() {
+                    largest = if *code > x[largest] { place } else { largest };
+                }
+                *y = largest as i64;
+            }
+        }
         Source::Cat { parts } => concatenate(parts, operands, y),
         Source::MatMul(product) => multiply(product, operands, y),
         Source::Encode { .. }

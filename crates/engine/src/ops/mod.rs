@@ -5,6 +5,7 @@
 //! an order of axes. Adding an operator: its file, its `mod` line, its arms in all three.
 
 pub(crate) mod activation;
+pub(crate) mod argmax;
 pub(crate) mod arithmetic;
 pub(crate) mod attention;
 pub(crate) mod batch_norm;
@@ -203,6 +204,7 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::Matmul(_) | Op::Bmm(_) => matmul::Matmul::new(site).into(),
         Op::ScaledDotProductAttention(op) => attention::Attention::new(op, site).into(),
         Op::Mean(op) => mean::Mean::new(op, site).into(),
+        Op::Argmax(_) => argmax::Argmax::new(site).into(),
         // elements moved about
         Op::Transpose(op) => permute::transpose(op, site).into(),
         Op::Permute(op) => permute::permute(op, site).into(),
@@ -270,6 +272,7 @@ pub(crate) fn order_stance(op: &Op) -> Stance {
         | Op::Bmm(_)
         | Op::ScaledDotProductAttention(_)
         | Op::Mean(_)
+        | Op::Argmax(_)
         | Op::Transpose(_)
         | Op::Permute(_)
         | Op::Cat(_)
@@ -327,6 +330,7 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         Op::Div(op) => exact(|site| arithmetic::integer::div(op.scalar, site)),
         Op::Matmul(_) | Op::Bmm(_) => exact(matmul::integer::lower),
         Op::Mean(op) => exact(|site| mean::integer::lower(op, site)),
+        Op::Argmax(_) => exact(|site| Ok(argmax::integer::lower(site))),
         // elements moved about
         Op::Transpose(op) => exact(|site| Ok(permute::integer::transpose(op, site))),
         Op::Permute(op) => exact(|site| Ok(permute::integer::permute(op, site))),

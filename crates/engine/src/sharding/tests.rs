@@ -101,6 +101,14 @@ fn run(graph: &Graph, mode: Mode, shards: &[usize]) -> Outcome {
     plan.forward(&mut state, &inputs, &pool).expect("a run");
     let outputs = verified.output_values();
     let mut rows: Vec<f32> = (0..outputs.len()).flat_map(|k| plan.output(k)).collect();
+    // Places have no gradients.
+    let is_float = |value: &ir::Value| verified.ty(*value).dtype == DType::F32;
+    if !outputs.iter().all(is_float) {
+        return Outcome {
+            rows: rows.into_iter().map(f32::to_bits).collect(),
+            parameters: Vec::new(),
+        };
+    }
     for (k, &value) in outputs.iter().enumerate() {
         let grad = normals(len(&verified, value), 100 + k as u64);
         plan.set_output_grad(k, &grad)
@@ -133,8 +141,7 @@ fn a_cut_batch_gives_the_bits_of_a_whole_one_for_every_operator() {
     for sample in SAMPLES {
         for graph in graphs(sample) {
             let verified = verify(&graph).expect("a valid sample");
-            let is_float = |value: &ir::Value| verified.ty(*value).dtype == DType::F32;
-            if !is_row_wise(&verified) || !verified.output_values().iter().all(is_float) {
+            if !is_row_wise(&verified) {
                 continue;
             }
             cut.insert(sample.op().name());

@@ -380,6 +380,19 @@ fn mean_axes(op: &ir::ops::mean::Mean, x: &Exact, shape: &[usize]) -> Exact {
     mean(x, shape, groups[0].len(), &groups)
 }
 
+fn argmax(x: &Exact, shape: &[usize]) -> Exact {
+    let classes = x.shape[x.shape.len() - 1];
+    let place = |row: &[i128]| {
+        let largest = row.iter().max().unwrap();
+        row.iter().position(|code| code == largest).unwrap() as i128
+    };
+    Exact {
+        shape: shape.to_vec(),
+        codes: x.codes.chunks(classes).map(place).collect(),
+        frac: 0,
+    }
+}
+
 fn operator(node: &Node, operands: &[Exact], shapes: &[Vec<usize>]) -> Vec<Exact> {
     let (x, shape) = (&operands[0], &shapes[0]);
     let right = |scalar: Option<f64>| scalar.map_or_else(|| operands[1].clone(), Exact::number);
@@ -397,6 +410,7 @@ fn operator(node: &Node, operands: &[Exact], shapes: &[Vec<usize>]) -> Vec<Exact
         Op::Div(op) => product(x, &Exact::number(op.scalar.unwrap().recip()), shape),
         Op::Matmul(_) | Op::Bmm(_) => matmul(x, &operands[1], shape),
         Op::Mean(op) => mean_axes(op, x, shape),
+        Op::Argmax(_) => argmax(x, shape),
         Op::Transpose(op) => {
             let mut axes: Vec<usize> = (0..shape.len()).collect();
             axes.swap(axis(op.dim0, shape.len()), axis(op.dim1, shape.len()));

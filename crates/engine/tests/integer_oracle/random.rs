@@ -114,6 +114,8 @@ pub const OPS: &[&str] = &[
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "mean",
+    "argmax",
+    "argmax",
     "flatten",
     "reshape",
     "view",
@@ -184,7 +186,8 @@ pub fn add_masks(graph: &mut Graph, choices: &Choices) {
     let mut ports: Vec<(NodeId, String, Vec<usize>)> = Vec::new();
     for (id, node) in graph.iter() {
         for (k, port) in node.data_ports().into_iter().enumerate() {
-            let sample = verified.ty(node.inputs[k]).shape.sample();
+            let ty = verified.ty(node.inputs[k]);
+            let sample = ty.shape.sample().filter(|_| ty.dtype == DType::F32);
             let is_fixed = node.formats.contains_key(&port) || !is_float(graph, node.inputs[k]);
             ports.extend(sample.filter(|_| is_fixed).map(|shape| (id, port, shape)));
         }

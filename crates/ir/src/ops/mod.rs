@@ -16,6 +16,7 @@ mod window;
 
 pub mod activation;
 pub mod adaptive_pool;
+pub mod argmax;
 pub mod arithmetic;
 pub mod attention;
 pub mod batch_norm;
@@ -192,6 +193,8 @@ ops! {
     Bmm(matmul::Bmm) = "bmm", BuiltinFunc, CallFunction;
     /// The mean along axes.
     Mean(mean::Mean) = "mean", BuiltinFunc, CallFunction;
+    /// The place of the largest element along the last axis, the first of equal ones: `[N, C]` becomes `i64[N]`.
+    Argmax(argmax::Argmax) = "argmax", BuiltinFunc, CallFunction;
     /// Attention, `y = softmax(q·kᵀ/√d)·v`.
     ScaledDotProductAttention(attention::ScaledDotProductAttention) = "scaled_dot_product_attention", ModuleRelatedFunc, CallFunction;
 

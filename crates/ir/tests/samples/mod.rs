@@ -111,6 +111,8 @@ pub const SAMPLES: &[Sample] = &[
         "embedding(a) { num_embeddings = 10, embedding_dim = 4 }",
         &["f32[N, 7, 4]"],
     ),
+    sample(ROWS, "argmax(a)", &["i64[N]"]),
+    sample(LINES, "argmax(a)", &["i64[N, 4]"]),
     // activations
     sample(ROWS, "relu(a) { inplace = true }", ROWS),
     sample(ROWS, "relu6(a)", ROWS),

@@ -265,6 +265,7 @@ EXACT = {
     "matmul": matmul,
     "bmm": matmul,
     "mean": mean,
+    "argmax": lambda x, p, a: Fixed(x.codes.argmax(-1), 0),
     "flatten": move(lambda c, a: c.reshape(*c.shape[: a["start_dim"]], -1)),
     "reshape": move(lambda c, a: c.reshape(ROWS, *a["shape"][1:])),
     "view": move(lambda c, a: c.reshape(ROWS, *a["shape"][1:])),
@@ -564,6 +565,9 @@ def cases():
         others = {"key": ((ROWS, 4, 3), "weight"), "value": ((ROWS, 4, 2), "weight")}
         yield case("scaled_dot_product_attention", (ROWS, 2, 3), keys, others=others)
     yield from chains()
+    for keys in (rule([8, 4]), rule([2, 0]), rule([6, 2], floor=True), rule([3, 1, False])):
+        yield case("argmax", (ROWS, 6), keys)
+        yield case("argmax", (ROWS, 3, 4), keys)
 
 
 def chains():

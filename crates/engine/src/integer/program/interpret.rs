@@ -99,6 +99,12 @@ fn source<'a>(
             let own = terms.filter(|(_, target)| **target == i);
             own.map(|(element, _)| at(0, element)).sum()
         }
+        Source::Argmax { classes } => {
+            let code = |place: &i128| at(0, i * classes + *place as usize);
+            // The last of equal ones is the first of the places in reverse.
+            let places = (0..*classes as i128).rev();
+            places.max_by_key(code).unwrap_or(0)
+        }
         Source::Cat { parts } => {
             let total: usize = parts.iter().map(|part| part.run).sum();
             let (piece, mut rest, mut k) = (i / total, i % total, 0);

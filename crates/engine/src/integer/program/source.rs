@@ -56,6 +56,11 @@ pub enum Source {
         /// For each element of the operand the sum that it is a term of.
         targets: Vec<usize>,
     },
+    /// The place of the largest of neighbouring elements, the first of equal ones.
+    Argmax {
+        /// Elements of the operand for each of the result.
+        classes: usize,
+    },
     /// Runs of every operand in turn, then the next runs of all.
     Cat {
         /// Per operand, the run that it gives.
