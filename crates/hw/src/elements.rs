@@ -25,6 +25,8 @@ pub enum Expression {
     },
     /// The largest of several.
     Max(Vec<Element>),
+    /// The place of the largest of several, the first of equal ones.
+    Argmax(Vec<Element>),
     /// `Σ element·element`.
     Products(Vec<[Element; 2]>),
 }
@@ -35,7 +37,7 @@ impl Expression {
         match self {
             Self::Input => Vec::new(),
             Self::Linear { terms, .. } => terms.iter().map(|term| term.0).collect(),
-            Self::Max(elements) => elements.clone(),
+            Self::Max(elements) | Self::Argmax(elements) => elements.clone(),
             Self::Products(pairs) => pairs.iter().flatten().copied().collect(),
         }
     }
@@ -93,6 +95,11 @@ pub fn expression(program: &Program, step: usize, i: usize) -> Expression {
                 .filter(|(_, target)| **target == i);
             linear(own.map(|(at, _)| (element(0, at), 1)).collect(), 0)
         }
+        Source::Argmax { classes } => Expression::Argmax(
+            (i * classes..(i + 1) * classes)
+                .map(|at| element(0, at))
+                .collect(),
+        ),
         Source::Cat { parts } => {
             let total: usize = parts.iter().map(|part| part.run).sum();
             let (piece, mut rest, mut k) = (i / total, i % total, 0);

@@ -1,9 +1,9 @@
 //! `ch emit`: a network in fixed point as hardware.
 
 use crate::output::{Console, Output, OutputArgs, json_text};
-use crate::rows::{self, Part, SPLIT_HELP};
-use crate::settings::{Action, Config, SettingArgs, Settings, hide_unused};
 use crate::pipeline;
+use crate::rows::{self, Part, SPLIT_HELP};
+use crate::settings::{Action, Config, SettingArgs, hide_unused};
 use anyhow::{Context, Result, bail};
 use data::Split;
 use engine::IntegerPlan;
@@ -12,7 +12,7 @@ use hw::elements::input_codes;
 use hw::emit::{Emission, Rows, Style};
 use hw::schedule::DEFAULT_LEVELS;
 use hw::vectors::Vectors;
-use ir::{Graph, Verified};
+use ir::Verified;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -77,17 +77,27 @@ pub fn run(args: &Args) -> Result<Output> {
         bail!("there are no rows to compare on");
     }
     let state = engine::State::new(&verified)?;
-    let program = Program::of(&verified, &state, 1).context("the network cannot become hardware")?;
-    console.print(&format!("integer program: {} steps, every range proven", program.steps.len()));
+    let program =
+        Program::of(&verified, &state, 1).context("the network cannot become hardware")?;
+    console.print(&format!(
+        "integer program: {} steps, every range proven",
+        program.steps.len()
+    ));
     let style = match args.style {
         Layout::Combinational => Style::Combinational,
-        Layout::Pipelined => Style::Pipelined { levels: args.levels },
+        Layout::Pipelined => Style::Pipelined {
+            levels: args.levels,
+        },
     };
     let emission = Emission::of(&program, style)?;
     describe(&emission, &mut console);
     let rows = compared(&verified, &program, &emission, &split)?;
-    console.print(&format!("interpreter = integer executor: {0} of {0} rows", rows.x.len()));
-    let network = network_file(settings, &graph)?;
+    console.print(&format!(
+        "interpreter = integer executor: {0} of {0} rows",
+        rows.x.len()
+    ));
+    let preparation = rows::preparation(settings)?;
+    let network = passes::interface::graph_file(&graph, &preparation)?;
     let emitted = emission.write(&args.out, &network, &rows, args.force)?;
     let text = if args.output.json {
         let mut figures = emission.figures();
@@ -96,7 +106,10 @@ pub fn run(args: &Args) -> Result<Output> {
         json_text(&figures)?
     } else {
         let lines = std::fs::read_to_string(emitted.net())?.lines().count();
-        format!("{} ({lines} lines)\n", args.out.join("rtl/net.sv").display())
+        format!(
+            "{} ({lines} lines)\n",
+            args.out.join("rtl/net.sv").display()
+        )
     };
     Ok(text.into())
 }
@@ -108,12 +121,17 @@ fn describe(emission: &Emission, console: &mut Console) {
         1 => "; 1 neuron removed that is constant or not read".to_owned(),
         n => format!("; {n} neurons removed that are constant or not read"),
     };
-    console.print(&format!("netlist: {adders} adders of {bits} bits, {} levels{removed}", emission.levels));
+    console.print(&format!(
+        "netlist: {adders} adders of {bits} bits, {} levels{removed}",
+        emission.levels
+    ));
     match emission.net.latency {
         0 => console.print("combinational: no registers"),
         cycles => {
             let flip_flops = emission.net.register_bits();
-            console.print(&format!("pipeline: {cycles} cycles, {flip_flops} flip-flops, a result every cycle"));
+            console.print(&format!(
+                "pipeline: {cycles} cycles, {flip_flops} flip-flops, a result every cycle"
+            ));
         }
     }
 }
@@ -122,7 +140,12 @@ fn describe(emission: &Emission, console: &mut Console) {
 const ROWS: usize = 256;
 
 /// The codes of all rows and of their results, which the netlist and the integer executor agree on.
-fn compared(verified: &Verified, program: &Program, emission: &Emission, split: &Split) -> Result<Rows> {
+fn compared(
+    verified: &Verified,
+    program: &Program,
+    emission: &Emission,
+    split: &Split,
+) -> Result<Rows> {
     let state = engine::State::new(verified)?;
     let (mut x, mut y) = (Vec::new(), Vec::new());
     for indices in split.indices().chunks(ROWS) {
@@ -131,16 +154,23 @@ fn compared(verified: &Verified, program: &Program, emission: &Emission, split: 
         plan.run(&inputs)?;
         let first = x.len() / emission.ports.inputs.len();
         for row in 0..indices.len() {
-            let floats: Vec<Vec<f32>> = program.inputs.iter().zip(&inputs).map(|(own, input)| {
-                let width: usize = own.shape.iter().product();
-                let mut floats = vec![0.0; width];
-                input.copy_to(row, width, &mut floats);
-                floats
-            }).collect();
+            let floats: Vec<Vec<f32>> = program
+                .inputs
+                .iter()
+                .zip(&inputs)
+                .map(|(own, input)| {
+                    let width: usize = own.shape.iter().product();
+                    let mut floats = vec![0.0; width];
+                    input.copy_to(row, width, &mut floats);
+                    floats
+                })
+                .collect();
             let views: Vec<&[f32]> = floats.iter().map(Vec::as_slice).collect();
             x.extend(input_codes(program, &views));
         }
-        let results: Vec<Vec<i64>> = (0..program.outputs.len()).map(|k| plan.output_codes(k).0).collect();
+        let results: Vec<Vec<i64>> = (0..program.outputs.len())
+            .map(|k| plan.output_codes(k).0)
+            .collect();
         let mut expected = Vec::new();
         for row in 0..indices.len() {
             for (output, codes) in program.outputs.iter().zip(&results) {
@@ -152,10 +182,17 @@ fn compared(verified: &Verified, program: &Program, emission: &Emission, split: 
         if let Some(at) = (0..expected.len()).find(|&at| got[at] != expected[at]) {
             let n = emission.ports.outputs.len();
             let (row, element) = (first + at / n, &emission.ports.outputs[at % n].name);
-            bail!("row {row}: {element} is {} in the netlist and {} in integers; please report this", got[at], expected[at]);
+            bail!(
+                "row {row}: {element} is {} in the netlist and {} in integers; please report this",
+                got[at],
+                expected[at]
+            );
         }
         y.extend(expected);
     }
     let vectors = |n: usize, codes: Vec<i64>| Vectors::new(n, codes).map_err(anyhow::Error::msg);
-    Ok(Rows { x: vectors(emission.ports.inputs.len(), x)?, y: vectors(emission.ports.outputs.len(), y)? })
+    Ok(Rows {
+        x: vectors(emission.ports.inputs.len(), x)?,
+        y: vectors(emission.ports.outputs.len(), y)?,
+    })
 }

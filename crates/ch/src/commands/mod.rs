@@ -11,12 +11,14 @@ mod bitstream;
 mod compare;
 mod completions;
 mod data;
+mod emit;
 mod explain;
 mod format;
 mod help;
 mod list;
 mod man;
 mod predict;
+mod prove;
 mod report;
 mod run;
 mod search;
@@ -90,6 +92,18 @@ pub enum Command {
   ch report mase_output/demo-ptq jsc-sim --against mase_output/demo --out change.html"
     )]
     Report(report::Args),
+    /// Turn a network in fixed point into hardware
+    #[command(
+        override_usage = "ch emit [MODEL] [DATASET] --out DIR [OPTIONS]",
+        after_help = "Examples:
+  ch emit jsc-tiny jsc-sim --load mase_output/demo-ptq --out demo-hw"
+    )]
+    Emit(emit::Args),
+    /// Prove that emitted hardware computes its network, for every input
+    #[command(after_help = "Examples:
+  ch prove demo-hw
+  ch prove demo-hw --check")]
+    Prove(prove::Args),
     /// Simulate emitted hardware against the integer executor
     #[command(after_help = "Examples:
   ch simulate hw
@@ -166,6 +180,8 @@ impl Command {
             Self::Run(args) => run::run(args),
             Self::Compare(args) => compare::run(args),
             Self::Report(args) => report::run(args),
+            Self::Emit(args) => emit::run(args),
+            Self::Prove(args) => prove::run(args),
             Self::Simulate(args) => simulate::run(args),
             Self::Synth(args) => synth::run(args),
             Self::Bitstream(args) => bitstream::run(args),

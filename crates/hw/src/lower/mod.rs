@@ -96,6 +96,7 @@ impl Lowering<'_> {
                         .push((i, factors, offset));
                 }
                 Expression::Max(elements) => terms[i] = Some(self.max(&elements, origin)),
+                Expression::Argmax(elements) => terms[i] = Some(self.argmax(&elements, origin)),
                 Expression::Products(pairs) => terms[i] = Some(self.products(&pairs, origin)),
             }
         }
@@ -178,6 +179,7 @@ impl Lowering<'_> {
         let is_linear = !matches!(
             self.program.steps[step].source,
             Source::Encode { .. }
+                | Source::Argmax { .. }
                 | Source::Pool { is_max: true, .. }
                 | Source::Product { .. }
                 | Source::MatMul(_)
@@ -243,6 +245,31 @@ impl Lowering<'_> {
             open = larger.collect();
         }
         open.pop().unwrap_or_else(|| self.net.constant(0, origin))
+    }
+
+    /// The place of the largest of several, by a tree of places with their values.
+    fn argmax(&mut self, elements: &[Element], origin: Origin) -> Term {
+        let mut open: Vec<(Term, Term)> = Vec::with_capacity(elements.len());
+        for (place, &element) in elements.iter().enumerate() {
+            let place = self.net.constant(place as i64, origin);
+            open.push((place, self.value(element, origin)));
+        }
+        while open.len() > 1 {
+            let pairs = open.chunks(2);
+            let larger = pairs.map(|pair| match *pair {
+                [a, b] => {
+                    let is_less = self.net.less(a.1, b.1, origin);
+                    (
+                        self.net.mux(is_less, a.0, b.0, origin),
+                        self.net.max(a.1, b.1, origin),
+                    )
+                }
+                _ => pair[0],
+            });
+            open = larger.collect();
+        }
+        open.pop()
+            .map_or_else(|| self.net.constant(0, origin), |last| last.0)
     }
 
     fn products(&mut self, pairs: &[[Element; 2]], origin: Origin) -> Term {

@@ -6,11 +6,16 @@
 //! so that the solver is not trusted either.
 
 mod bits;
+mod certificate;
 pub mod form;
+mod read;
 mod reference;
 mod requant;
 pub mod rtl;
 mod words;
+
+pub use certificate::Certificate;
+pub use read::read;
 
 use crate::net::Interval;
 use crate::ports::Ports;

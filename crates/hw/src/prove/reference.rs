@@ -152,6 +152,12 @@ fn source(
                 .collect();
             forms.max(&all)
         }
+        Expression::Argmax(elements) => {
+            let entries = (0..)
+                .zip(&elements)
+                .map(|(place, element)| (place, value(element).clone()));
+            forms.argmax(&entries.collect::<Vec<_>>())
+        }
         Expression::Products(pairs) => {
             let products = pairs.iter().map(|[a, b]| forms.product(value(a), value(b)));
             let products = products.collect::<Result<Vec<_>, _>>()?;

@@ -149,7 +149,7 @@ pub fn synthesize(
 }
 
 /// Runs the commands of a script and returns the seconds.
-fn run_script(
+pub(crate) fn run_script(
     tool: &Found,
     tools: &Toolbox,
     scratch: &Scratch,
@@ -167,7 +167,7 @@ fn run_script(
 }
 
 /// A path as a word of a script.
-fn quoted(path: &Path) -> String {
+pub(crate) fn quoted(path: &Path) -> String {
     format!("\"{}\"", path.display())
 }
 

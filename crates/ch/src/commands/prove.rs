@@ -1,0 +1,114 @@
+//! `ch prove DIR`: emitted hardware computes its network for every input.
+
+use crate::hardware::{self, Workbench, checked};
+use crate::output::{Output, OutputArgs, json_text};
+use anyhow::{Context, Result, bail};
+use engine::integer::Program;
+use hw::prove::{Certificate, Proof, ProveError, prove, read};
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Arguments of `ch prove`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The folder of `ch emit`
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Check that the files are those of certificate.json, and prove them again without writing
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Proves; a module that does something else fails the check.
+pub fn run(args: &Args) -> Result<Output> {
+    hardware::run(&args.dir, args.output, |bench| prove_folder(args, bench))
+}
+
+fn prove_folder(args: &Args, bench: &mut Workbench) -> Result<Output> {
+    let known = args
+        .check
+        .then(|| Certificate::read(&bench.emitted))
+        .transpose()?;
+    if let Some(known) = &known
+        && let Some(file) = known.changed(&bench.emitted)?
+    {
+        let text = format!(
+            "{file} is not the file that certificate.json is about; `ch prove` without --check proves it\n"
+        );
+        return Ok(checked(text, false));
+    }
+    let network = bench.emitted.path.join("network.mz");
+    if !network.is_file() {
+        bail!("{}: is not there; `ch emit` writes it", network.display());
+    }
+    let bytes = std::fs::read(&network).with_context(|| network.display().to_string())?;
+    let (graph, _) = passes::interface::read_graph_file(&network, &bytes)?;
+    let verified = ir::verify(&graph)?;
+    let state = engine::State::new(&verified)?;
+    let program =
+        Program::of(&verified, &state, 1).context("the network cannot run in integers")?;
+    let (rtl, tool, _) = read(&bench.emitted, &bench.tools)?;
+    let start = Instant::now();
+    let proof = prove(&rtl, &bench.emitted.ports, &program);
+    let seconds = start.elapsed().as_secs_f64();
+    match proof {
+        Ok(proof) => proved(args, bench, &proof, known.as_ref(), &tool.label(), seconds),
+        Err(error) => refused(args, &error),
+    }
+}
+
+fn proved(
+    args: &Args,
+    bench: &Workbench,
+    proof: &Proof,
+    known: Option<&Certificate>,
+    reader: &str,
+    seconds: f64,
+) -> Result<Output> {
+    let certificate = Certificate::of(&bench.emitted, proof, reader)?;
+    match known {
+        Some(known) => {
+            let same = |own: &Certificate| (own.input_bits, own.outputs, own.latency);
+            if same(known) != same(&certificate) {
+                let text =
+                    "certificate.json claims other inputs, results or cycles than were proved\n";
+                return Ok(checked(text.to_owned(), false));
+            }
+        }
+        None => certificate.write(&bench.emitted)?,
+    }
+    if args.output.json {
+        return Ok(json_text(
+            &json!({ "proved": true, "seconds": seconds, "certificate": certificate }),
+        )?
+        .into());
+    }
+    let Proof {
+        words,
+        input_bits,
+        outputs,
+        latency,
+        ..
+    } = proof;
+    let file = if args.check {
+        "certificate.json holds"
+    } else {
+        "certificate.json"
+    };
+    let text = format!(
+        "proved for all 2^{input_bits} inputs: {words} words, {outputs} outputs, latency {latency} cycles; {file}  {seconds:.2} s\n"
+    );
+    Ok(text.into())
+}
+
+fn refused(args: &Args, error: &ProveError) -> Result<Output> {
+    let text = if args.output.json {
+        json_text(&json!({ "proved": false, "reason": error.to_string() }))?
+    } else {
+        format!("not proved: {error}\n")
+    };
+    Ok(checked(text, false))
+}
