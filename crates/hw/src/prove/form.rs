@@ -312,6 +312,11 @@ impl Forms {
         if bits > MAX_BITS {
             return Err(ProveError::TooWide);
         }
+        let opened = self.without_remainders(form, bits)?;
+        if let Some(opened) = opened {
+            let range = self.range(&opened)?;
+            return self.remainder(&opened, range, bits);
+        }
         let modulus = 1_i64 << bits;
         let is_inside = |own: Interval| own.lo >= 0 && own.hi < modulus;
         if let Some(Scaled {
@@ -364,6 +369,34 @@ impl Forms {
                 hi: modulus - 1,
             },
         ))
+    }
+
+    /// A congruent form modulo 2^bits in which remainders whose moduli do not matter are what they are remainders of.
+    fn without_remainders(&self, form: &Form, bits: u32) -> Result<Option<Form>, ProveError> {
+        if form.exponent > 0 {
+            return Ok(None);
+        }
+        let mut parts: Vec<(&Form, i128, u32)> = Vec::new();
+        let mut rest = Form {
+            offset: form.offset,
+            ..Form::default()
+        };
+        for &(atom, factor) in &form.terms {
+            match self.atoms[atom as usize].0 {
+                Atom::Remainder {
+                    form: of,
+                    bits: own,
+                } if own + factor.trailing_zeros() >= bits => {
+                    parts.push((self.form(of), factor, 0));
+                }
+                _ => rest.terms.push((atom, factor)),
+            }
+        }
+        if parts.is_empty() {
+            return Ok(None);
+        }
+        parts.push((&rest, 1, 0));
+        combined(&parts, 0).map(Some)
     }
 
     /// The form `l` and the bits of a form that is `⌊l·2^-bits⌋`.
@@ -451,13 +484,8 @@ impl Forms {
             return Ok(Form::constant(value.into()));
         }
         let shift = shift.unsigned_abs();
-        if bounds == free {
-            if !tie_to_even {
-                return self.floor(form, range, shift);
-            }
-            let high = self.floor(form, range, shift + 1)?;
-            let low = self.tie_bit(form, shift)?;
-            return low.plus(&high, 2, 0);
+        if bounds == free && !tie_to_even {
+            return self.floor(form, range, shift);
         }
         let Interval { lo, hi } = bounds;
         let is_step = (lo, hi, shift) == (0, 1, 0);
@@ -508,7 +536,8 @@ impl Forms {
         // Multiples of 2^left and a constant: within the bounds, and a step to each bound.
         let rest = i64::try_from(rest >> shift).map_err(|_| ProveError::TooWide)?;
         let (lo, hi) = (lo.saturating_sub(rest), hi.saturating_sub(rest));
-        let (first, last) = (-((-lo) >> left.min(63)), hi >> left.min(63));
+        let first = (-((-i128::from(lo)) >> left)) as i64;
+        let last = hi >> left.min(63);
         let (scale, rest) = (1_i128 << left, i128::from(rest));
         let (below, above) = (self.step(form, first)?, self.step(form, last + 1)?);
         let (lo, hi) = (i128::from(lo), i128::from(hi));

@@ -459,6 +459,10 @@ impl<'a> Words<'a> {
         if !bits.iter().all(is_driven) {
             return Ok(None);
         }
+        if let Some(word) = self.rounded(bits)? {
+            self.named.insert(name, Some(word.clone()));
+            return Ok(Some(word));
+        }
         let word = match self.read_by(bits, false) {
             Ok(value) => Some(self.fitted(value.form, value.interval, bits.len(), value.stage)?),
             // Bits of different cycles may have a name, but are no word.
@@ -503,10 +507,21 @@ impl<'a> Words<'a> {
         if !word.is_exact && ends {
             return Ok((self.forms.floor(&word.form, word.interval, p)?, None, run));
         }
-        let word = self.exact(word, width)?;
-        let slice = word.interval.map(|end| end >> p);
         let is_copy = |bit: &&Bit| self.is_at(**bit, item, first + run - 1);
         let copies = rest[run..].iter().take_while(is_copy).count();
+        let above = p + run as u32;
+        let unsigned = Interval {
+            lo: 0,
+            hi: (1 << run) - 1,
+        };
+        if !word.is_exact && copies == 0 {
+            // Bits of a word are those of what is congruent to it.
+            let low = self.forms.remainder(&word.form, word.interval, p)?;
+            let all = self.forms.remainder(&word.form, word.interval, above)?;
+            return Ok((self.forms.divided(&all, &low, p)?, Some(unsigned), run));
+        }
+        let word = self.exact(word, width)?;
+        let slice = word.interval.map(|end| end >> p);
         let (is_top, is_signed) = (first + run == width, word.interval.lo < 0);
         let used = match (is_top, is_signed) {
             (true, true) if run + copies == rest.len() => Some(rest.len()),
@@ -514,10 +529,6 @@ impl<'a> Words<'a> {
             (true, false) if word.interval.hi >> (width - 1) == 0 => Some(run + copies),
             (true, false) => Some(run),
             _ => None,
-        };
-        let unsigned = Interval {
-            lo: 0,
-            hi: (1 << run) - 1,
         };
         let half = 1_i64 << (run - 1);
         let signed = Interval {
@@ -537,7 +548,6 @@ impl<'a> Words<'a> {
         if ends {
             return Ok((self.forms.floor(&word.form, word.interval, p)?, None, run));
         }
-        let above = p + run as u32;
         let low = self.forms.remainder(&word.form, word.interval, p)?;
         if run + copies == rest.len() && copies > 0 {
             let all = self.forms.wrapped(&word.form, word.interval, above, true)?;
@@ -557,31 +567,60 @@ impl<'a> Words<'a> {
             return Ok(word.clone());
         }
         let cell = &self.rtl.cells[driver - self.first_cell];
-        let unknown = || ProveError::NotUnderstood {
+        let result: Vec<Bit> = cell.y.iter().map(|&wire| Bit::Wire(wire)).collect();
+        let word = self.function(&leaves, &result)?;
+        let word = word.ok_or_else(|| ProveError::NotUnderstood {
             cell: cell.name.clone(),
-        };
-        for source in self.sources(&leaves)? {
+        })?;
+        self.recognized.insert(driver, word.clone());
+        Ok(word)
+    }
+
+    /// The value of bits that are a function of one word, which holds the leaves.
+    fn function(&mut self, leaves: &[u32], result: &[Bit]) -> Result<Option<Word>, ProveError> {
+        for source in self.sources(leaves)? {
             let value = self.read(&source)?;
             let of = self.fitted(value.form, value.interval, source.len(), value.stage)?;
             let of = self.exact(&of, source.len())?;
-            if let Some(recognized) = self.recognize(cell, &source, of.interval) {
+            if let Some(recognized) = self.recognize(result, &source, of.interval) {
                 let form = self.recognized_form(recognized, &of)?;
                 let interval = self.forms.range(&form)?;
-                let word = Word {
+                return Ok(Some(Word {
                     form,
                     interval,
                     is_exact: true,
                     stage: of.stage,
-                };
-                self.recognized.insert(driver, word.clone());
-                return Ok(word);
+                }));
             }
         }
-        Err(unknown())
+        Ok(None)
     }
 
-    /// The function that a cell computes of the bits of a word.
-    fn recognize(&self, cell: &RtlCell, source: &[Bit], interval: Interval) -> Option<Recognized> {
+    /// The value of a word whose lowest bit is that of a tie.
+    fn rounded(&mut self, bits: &[Bit]) -> Result<Option<Word>, ProveError> {
+        let Some(Bit::Wire(lowest)) = bits.first() else {
+            return Ok(None);
+        };
+        let mut leaves = match self.wires.get(lowest).map(|place| &self.drivers[place.0]) {
+            Some(Driver::Function { leaves }) if leaves.len() > 1 => leaves.clone(),
+            _ => return Ok(None),
+        };
+        for bit in &bits[1..] {
+            match bit {
+                Bit::Wire(wire) if matches!(self.wires.get(wire), Some(own) if matches!(self.drivers[own.0], Driver::Word(_))) =>
+                {
+                    leaves.push(*wire);
+                }
+                _ => return Ok(None),
+            }
+        }
+        leaves.sort_unstable();
+        leaves.dedup();
+        self.function(&leaves, bits)
+    }
+
+    /// The function that bits are of the bits of a word.
+    fn recognize(&self, result: &[Bit], source: &[Bit], interval: Interval) -> Option<Recognized> {
         let cells = |wire: u32| {
             let (driver, at) = *self.wires.get(&wire)?;
             let cell = driver.checked_sub(self.first_cell)?;
@@ -595,8 +634,7 @@ impl<'a> Words<'a> {
             cells: &cells,
             place: &place,
         };
-        let result: Vec<Bit> = cell.y.iter().map(|&wire| Bit::Wire(wire)).collect();
-        recognize(&cone, interval, &result)
+        recognize(&cone, interval, result)
     }
 
     /// The bits of words that hold all leaves: that of a driver if its form is whole, then those with a
