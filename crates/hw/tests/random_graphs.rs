@@ -81,14 +81,14 @@ fn netlists_give_the_codes_of_the_program() {
     assert!(tried > 300, "{tried} of 600 graphs were tried");
 }
 
+/// A proof may be refused where a graph does what no form is known for; it is never refused for most.
 #[test]
 fn printed_text_is_proved() {
     let Some(yosys) = yosys::found() else {
         return;
     };
-    let mut proved = 0;
-    let one: Option<u64> = std::env::var("SEED").ok().and_then(|s| s.parse().ok());
-    for seed in one.map_or(0..120, |s| s..s + 1) {
+    let (mut proved, mut refused) = (0, 0);
+    for seed in 0..120 {
         let Some(case) = case(seed) else {
             continue;
         };
@@ -105,21 +105,13 @@ fn printed_text_is_proved() {
         };
         ports.latency = net.latency;
         let rtl = yosys.read(&verilog(&net, &ports));
-        if let Err(error) = prove(&rtl, &ports, &case.program) {
-            eprintln!("FAILED {seed} {error}");
-            std::fs::write(
-                format!("/tmp/f{seed}.txt"),
-                format!(
-                    "{}\n{}\n{:?}",
-                    case.graph,
-                    verilog(&net, &ports),
-                    case.program
-                ),
-            )
-            .unwrap();
-            continue;
+        match prove(&rtl, &ports, &case.program) {
+            Ok(_) => proved += 1,
+            Err(_) => refused += 1,
         }
-        proved += 1;
     }
-    assert!(proved > 60, "{proved} graphs were proved");
+    assert!(
+        proved > 4 * refused,
+        "{proved} graphs were proved, {refused} refused"
+    );
 }

@@ -5,6 +5,7 @@ use crate::folder::Emitted;
 use crate::tools::ToolError;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::fmt::Write;
 use std::fs;
 
 /// The files that a proof is about.
@@ -82,7 +83,10 @@ fn hashes(emitted: &Emitted) -> Result<Vec<(String, String)>, ToolError> {
         let path = emitted.path.join(name);
         let bytes = fs::read(&path).map_err(|error| ToolError::file(&path, &error))?;
         let digest = Sha256::digest(&bytes);
-        let text: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = digest.iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
         Ok((name.to_owned(), text))
     };
     FILES.iter().map(|name| hash(name)).collect()

@@ -22,6 +22,7 @@ pub fn found() -> Option<Yosys> {
 
 impl Yosys {
     /// The words of a module.
+    #[expect(clippy::unused_self, reason = "to have it is to have found it")]
     pub fn read(&self, text: &str) -> Rtl {
         let name = format!(
             "hw-{}-{:?}",
