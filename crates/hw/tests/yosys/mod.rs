@@ -22,15 +22,20 @@ pub fn found() -> Option<Yosys> {
 
 impl Yosys {
     /// The words of a module.
-    #[expect(clippy::unused_self, reason = "to have it is to have found it")]
     pub fn read(&self, text: &str) -> Rtl {
+        self.try_read(text)
+            .unwrap_or_else(|| panic!("yosys refuses\n{text}"))
+    }
+
+    /// The words of a module, if yosys and the reader take it.
+    #[expect(clippy::unused_self, reason = "to have it is to have found it")]
+    pub fn try_read(&self, text: &str) -> Option<Rtl> {
         let name = format!(
             "hw-{}-{:?}",
             std::process::id(),
             std::thread::current().id()
         );
-        let name = name.replace(['(', ')'], "");
-        let folder = std::env::temp_dir().join(name);
+        let folder = std::env::temp_dir().join(name.replace(['(', ')'], ""));
         std::fs::create_dir_all(&folder).unwrap();
         let (source, json) = (folder.join("net.sv"), folder.join("net.json"));
         std::fs::write(&source, text).unwrap();
@@ -43,13 +48,8 @@ impl Yosys {
             .args(["-q", "-p", &script])
             .output()
             .unwrap();
-        assert!(
-            run.status.success(),
-            "{}\n{text}",
-            String::from_utf8_lossy(&run.stderr)
-        );
-        let bytes = std::fs::read(&json).unwrap();
+        let rtl = run.status.success().then(|| std::fs::read(&json).unwrap());
         std::fs::remove_dir_all(&folder).unwrap();
-        Rtl::read(&bytes).unwrap()
+        Rtl::read(&rtl?).ok()
     }
 }
