@@ -26,12 +26,12 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "f32[N, 4]",
         "y = gelu(x: integer(13, 4))",
-        "y (gelu): is exact as a table only, and its operand has 13 bits; give data_in_0 at most 12 bits",
+        "y (gelu): is exact as a table only, and data_in_0 has 13 bits; give data_in_0 at most 12 bits",
     ),
     (
         "f32[N, 4]",
         "y = tanh(x: integer(12, 4)) { data_out_0: integer(16, 8) }",
-        "y (tanh): is exact as a table only, and its result has 16 bits; give data_out_0 at most 12 bits",
+        "y (tanh): is exact as a table only, and data_out_0 has 16 bits; give data_out_0 at most 12 bits",
     ),
     (
         "f32[N, 4]",

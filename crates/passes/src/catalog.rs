@@ -56,6 +56,7 @@ pub static PASSES: &[PassEntry] = &[
     ]),
     // transform
     PassEntry::transform::<transform::Quantize>().with_aliases(&["quantize_transform_pass"]),
+    PassEntry::transform::<transform::QuantizeRest>(),
     PassEntry::transform::<transform::Calibrate>().with_aliases(&["calibrate_transform_pass"]),
     PassEntry::transform::<transform::Gptq>().with_aliases(&["gptq_transform_pass"]),
     PassEntry::transform::<transform::CorrectBias>().with_aliases(&["bias_correction"]),

@@ -55,6 +55,22 @@ pub enum IntegerError {
         /// Bits that the largest result needs.
         bits: u32,
     },
+    /// A port of an activation that is exact as a table only, with too many codes for one.
+    #[error(
+        "{node} ({op}): is exact as a table only, and {port} has {bits} bits; give {port} at most {max_bits} bits"
+    )]
+    TableTooWide {
+        /// The node.
+        node: String,
+        /// Its operator.
+        op: &'static str,
+        /// The port.
+        port: String,
+        /// Bits of its codes.
+        bits: u32,
+        /// Bits that it may have.
+        max_bits: u32,
+    },
     /// An error of the float engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -67,7 +83,11 @@ pub(crate) enum Refusal {
     NotFixedPoint(String, Format, NotFixedPoint),
     NoForm(String),
     TooWide(u32),
+    TableTooWide(&'static str, u32),
 }
+
+/// Bits of a code that a table may be looked up by, and of a code that it may hold.
+pub(crate) const MAX_TABLE_BITS: u32 = 12;
 
 impl Refusal {
     /// The error, with the node it happened at.
@@ -87,6 +107,13 @@ impl Refusal {
             }
             Self::NoForm(why) => IntegerError::NoIntegerForm { node, op, why },
             Self::TooWide(bits) => IntegerError::TooWide { node, op, bits },
+            Self::TableTooWide(port, bits) => IntegerError::TableTooWide {
+                node,
+                op,
+                port: port.to_owned(),
+                bits,
+                max_bits: MAX_TABLE_BITS,
+            },
         }
     }
 }

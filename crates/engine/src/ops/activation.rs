@@ -368,26 +368,17 @@ impl Function for Softsign {
 /// Activations in exact integers: clamps are relu, relu6 and hardtanh, all others are tables.
 pub(crate) mod integer {
     use super::{Activation, Function};
-    use crate::integer::error::Refusal;
+    use crate::integer::error::{MAX_TABLE_BITS, Refusal};
     use crate::integer::range::{CodeRange, refined};
     use crate::integer::{Grids, Lowered, Site, Stage, decode};
     use format::FixedPoint;
 
-    /// Bits of a code that a table may be looked up by, and of a code that it may hold.
-    const MAX_TABLE_BITS: u32 = 12;
-
     /// The codes of the function's results, in the format of the node's result, for every code of the operand.
     pub(crate) fn table<F: Function>(function: F, site: &Site) -> Result<Lowered, Refusal> {
-        let refuse = |what: &str, port: &str, bits: u32| {
-            let why = format!(
-                "is exact as a table only, and its {what} has {bits} bits; give {port} at most {MAX_TABLE_BITS} bits"
-            );
-            Err(Refusal::NoForm(why))
-        };
         let x = site.operands[0].range;
         let bits = x.format().width;
         if bits > MAX_TABLE_BITS {
-            return refuse("operand", "data_in_0", bits);
+            return Err(Refusal::TableTooWide("data_in_0", bits));
         }
         let grids = Grids::of(site.node, "data_out_0", &site.outputs[0])?;
         let grids = grids.ok_or_else(|| Refusal::NoFormat("data_out_0".to_owned()))?;
@@ -395,7 +386,7 @@ pub(crate) mod integer {
         let width = |point: &FixedPoint| CodeRange::from(*point).format().width;
         let bits = points.iter().map(width).max().unwrap_or(0);
         if bits > MAX_TABLE_BITS {
-            return refuse("result", "data_out_0", bits);
+            return Err(Refusal::TableTooWide("data_out_0", bits));
         }
         let codes = x.min as i64..=x.max as i64;
         let operands: Vec<f32> = codes.map(|code| decode(code, x.frac)).collect();
