@@ -16,12 +16,6 @@ function showSummary() {
     [term(name, name, about), ...(isPair ? [isKnown(before) ? shown(before) : "", shown(after), change(before, after)] : [shown(after)])];
   if (facts.length) ui.facts.append(pairTable(facts.map(row), isPair && ["", "before", "after", "change"], ""));
   ui.sentences.append(...(data.sentences ?? []).map(text => html("p", {}, text)));
-  if (data.search) {
-    const { page, trials, best } = data.search;
-    ui.sentences.append(html("p", {},
-      html("a", { href: String(page).replace(/^[^/]*:/, "") }, "Search"),
-      `: ${plural(trials, "trial")}${best ? `, best ${best}` : ""}.`));
-  }
   ui.program.textContent = data.program ?? "";
 }
 

@@ -11,6 +11,7 @@ mod squeeze;
 use serde_json::Value as Json;
 
 pub use drawing::{box_size, svg};
+pub use plain::table;
 
 const MARKUP: &str = include_str!("page.html");
 const LOOKS: &str = include_str!("page.css");
@@ -32,24 +33,58 @@ const PROGRAM: &str = concat!(
     include_str!("main.js"),
 );
 
+/// A chapter that another crate adds to pages whose data has its entry.
+pub struct Chapter {
+    /// The entry of the data.
+    pub entry: &'static str,
+    /// Its elements.
+    pub markup: &'static str,
+    /// Its looks.
+    pub looks: &'static str,
+    /// Its program, which may use the functions of the page.
+    pub program: &'static str,
+    /// The form of its entry for browsers without JavaScript.
+    pub plain: fn(&Json) -> String,
+}
+
 /// The page of a report. The drawing stands in for the graph where JavaScript is off; it may be empty.
-pub fn page(data: &Json, title: &str, svg: &str) -> String {
+pub fn page(data: &Json, title: &str, svg: &str, chapters: &[Chapter]) -> String {
+    let (mut looks, mut program, mut markup) = (
+        squeeze::style(LOOKS),
+        squeeze::program(PROGRAM),
+        String::new(),
+    );
+    let mut plain = plain::plain(data, svg);
+    for chapter in chapters.iter().filter(|own| !data[own.entry].is_null()) {
+        looks += &squeeze::style(chapter.looks);
+        // Names of its own, in a block, do not meet those of the page.
+        program += &squeeze::program(&format!("{{\n{}}}\n", chapter.program));
+        markup += chapter.markup;
+        plain += &(chapter.plain)(&data[chapter.entry]);
+    }
     // In JSON a `<` stands only in texts, where it may be written as a number; so no text can end the script element.
     let json = data.to_string().replace('<', "\\u003c");
     fill(
         MARKUP,
         &[
             ("{title}", &escaped(title)),
-            ("{looks}", &squeeze::style(LOOKS)),
-            ("{plain}", &plain::plain(data, svg)),
+            ("{looks}", &looks),
+            ("{plain}", &plain),
+            ("{chapters}", &markup),
             ("{data}", &json),
-            ("{program}", &squeeze::program(PROGRAM)),
+            ("{program}", &program),
         ],
     )
 }
 
+/// The data of a page as text, to be read again.
+pub fn data_text(page: &str) -> Option<&str> {
+    let (_, rest) = page.split_once("id=\"data\">")?;
+    Some(rest.split_once("</script>")?.0)
+}
+
 /// Puts texts at their places in a markup; what a text holds is never taken for a place.
-pub fn fill(markup: &str, texts: &[(&str, &str)]) -> String {
+fn fill(markup: &str, texts: &[(&str, &str)]) -> String {
     let mut page = String::with_capacity(texts.iter().fold(markup.len(), |n, t| n + t.1.len()));
     let mut rest = markup;
     while let Some((at, place, text)) = next_place(rest, texts) {
@@ -67,7 +102,7 @@ fn next_place<'a>(markup: &str, texts: &[(&'a str, &'a str)]) -> Option<(usize, 
 }
 
 /// A text as HTML and SVG show it, with its control characters made visible.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     crate::escape(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -66,8 +66,8 @@ fn number(value: &Json) -> String {
     }
 }
 
-/// Rows of texts as a table.
-fn table(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+/// Rows of texts as a table in HTML.
+pub fn table(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let line = |cells: Vec<String>, tag: &str| -> String {
         let cell = |text: &String| format!("<{tag} class=\"word\">{}</{tag}>", escaped(text));
         format!("<tr>{}</tr>\n", cells.iter().map(cell).collect::<String>())

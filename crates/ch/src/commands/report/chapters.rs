@@ -1,11 +1,14 @@
-//! The chapters that come from the files of a run: its training and its search.
+//! The chapters that come from the files of a run, its training and its search, and the words of the page.
 
+use crate::vocabulary::Kind;
 use anyhow::Result;
-use serde_json::{Value as Json, json};
+use ir::Graph;
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Words of the page that no table has.
-pub const WORDS: &[(&str, &str)] = &[
+const WORDS: &[(&str, &str)] = &[
     (
         "sqnr",
         "signal-to-quantisation-noise ratio of a node's result against the other network, in decibels: 10·log10(Σa²/Σ(a−b)²)",
@@ -94,15 +97,32 @@ fn number(value: f64) -> Json {
     }
 }
 
-/// A line on the search of a run; nothing without one.
+/// The chapter on the search of a run, which stands in the page that the search has left; nothing without one.
 pub fn search(folder: &Path) -> Option<Json> {
-    let trials = find(folder, &["trials.csv"])?;
-    let count = std::fs::read_to_string(&trials)
-        .ok()?
-        .lines()
-        .count()
-        .saturating_sub(1);
-    let page = trials.with_file_name("report.html");
-    let shown = page.strip_prefix(folder).unwrap_or(&page);
-    Some(json!({ "page": shown.to_string_lossy(), "trials": count, "best": "" }))
+    let page = find(folder, &["trials.csv"])?.with_file_name("report.html");
+    let page = std::fs::read_to_string(page).ok()?;
+    let mut data: Json = serde_json::from_str(report::page::data_text(&page)?).ok()?;
+    Some(data["search"].take()).filter(|search| !search.is_null())
+}
+
+/// The explanations of the words on the page.
+pub fn terms(graph: &Graph) -> Map<String, Json> {
+    let mut words: BTreeSet<String> = BTreeSet::new();
+    for node in graph.nodes() {
+        words.insert(node.op.name().to_owned());
+        words.extend(node.formats.values().map(|format| format.name().to_owned()));
+    }
+    let kinds = ["ops", "formats"].map(Kind::find).into_iter().flatten();
+    let mut terms = Map::new();
+    for kind in kinds {
+        for word in (kind.words)() {
+            if words.contains(&word.name) {
+                terms.insert(word.name, json!(word.about));
+            }
+        }
+    }
+    for (word, about) in WORDS {
+        terms.insert((*word).to_owned(), json!(about));
+    }
+    terms
 }

@@ -1,19 +1,19 @@
 //! `ch report NETWORK [DATASET]`: one offline page that shows a network, alone or against another.
 
 mod chapters;
+mod left;
 
 use crate::network::{self, Opener, SampleArgs};
 use crate::output::folder::write_file;
 use crate::output::{Console, Level, Output, OutputArgs, json_text};
-use crate::vocabulary::Kind;
 use anyhow::{Result, bail};
-use data::Dataset;
 use ir::Graph;
 use models::ModelInfo;
 use passes::page::{Fact, Page};
-use serde_json::{Map, Value as Json, json};
-use std::collections::BTreeSet;
+use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
+
+pub use left::{of_change, of_search};
 
 /// Arguments of `ch report`.
 #[derive(clap::Args)]
@@ -49,50 +49,8 @@ pub struct Args {
     dark: bool,
 }
 
-/// Multiply-accumulates that the page of a command that does other work may take.
-const MAX_MACS: u64 = 2_000_000_000;
-
-/// The page of what a command did to a network; rows are left out where running them would take long.
-pub fn of_change(
-    name: &str,
-    [before, after]: [&Graph; 2],
-    data: Option<&Dataset>,
-) -> Result<String> {
-    let verified = ir::verify(after)?;
-    let macs = verified.graph().iter().map(|(id, _)| {
-        let cost = passes::cost::node_cost(&verified, id, 1);
-        cost.map_or(0, |cost| cost.macs)
-    });
-    let count = (MAX_MACS / macs.sum::<u64>().max(1)).min(512) as usize;
-    let rows = data.map(|data| data.test.head(count));
-    let rows = rows.filter(|rows| !rows.indices().is_empty());
-    let line = |name: &str, after: &str, about: &str| Fact {
-        name: name.to_owned(),
-        before: Json::Null,
-        after: json!(after),
-        about: about.to_owned(),
-    };
-    let mut facts = vec![line("network", name, "the network of the page")];
-    if let Some(data) = data {
-        let about = "the rows that the network was run on";
-        facts.push(line("data", data.info.name.as_ref(), about));
-    }
-    let page = Page {
-        title: name,
-        network: ("after", after),
-        against: Some(("before", before)),
-        rows: rows.as_ref(),
-        is_labelled: true,
-        facts,
-        terms: terms(after),
-        training: None,
-        search: None,
-        threads: 1,
-    };
-    let data = page.data()?;
-    let drawing = report::page::svg(&data["graph"], false);
-    Ok(report::page::page(&data, name, &drawing))
-}
+/// The explanation of the line on rows.
+const DATA: &str = "the rows that the network was run on";
 
 /// A network of the page: what to call it, and the file or model that it comes from.
 struct Side<'a> {
@@ -158,7 +116,7 @@ pub fn run(args: &Args) -> Result<Output> {
         rows: Some(&rows),
         is_labelled: data.is_some(),
         facts: facts(args),
-        terms: terms(&graph),
+        terms: chapters::terms(&graph),
         training: chapters::training(Path::new(&args.network))?,
         search: chapters::search(Path::new(&args.network)),
         threads: 1,
@@ -169,9 +127,7 @@ pub fn run(args: &Args) -> Result<Output> {
 /// Writes the files and says so.
 fn write(args: &Args, data: &Json, title: &str) -> Result<Output> {
     let mut console = Console::new(OutputArgs::default(), Level::Info);
-    let drawing = report::page::svg(&data["graph"], false);
-    let page = report::page::page(data, title, &drawing);
-    let mut files = vec![(args.out.clone(), page)];
+    let mut files = vec![(args.out.clone(), html(data, title))];
     if let Some(path) = &args.json {
         files.push((path.clone(), json_text(data)?));
     }
@@ -186,6 +142,22 @@ fn write(args: &Args, data: &Json, title: &str) -> Result<Output> {
         said.push(format!("{}, {size} kB\n", path.display()));
     }
     Ok(said.concat().into())
+}
+
+/// The page with these data.
+fn html(data: &Json, title: &str) -> String {
+    let drawing = report::page::svg(&data["graph"], false);
+    report::page::page(data, title, &drawing, &[search::results::CHAPTER])
+}
+
+/// A line of the summary.
+fn fact(name: &str, before: Option<&str>, after: impl Into<Json>, about: &str) -> Fact {
+    Fact {
+        name: name.to_owned(),
+        before: json!(before),
+        after: after.into(),
+        about: about.to_owned(),
+    }
 }
 
 /// A folder must be that of a run.
@@ -208,48 +180,25 @@ fn check_run(name: &str) -> Result<()> {
 
 /// The lines of the summary that the command line decides.
 fn facts(args: &Args) -> Vec<Fact> {
-    let line = |name: &str, before: Option<&String>, after: &str, about: &str| Fact {
-        name: name.to_owned(),
-        before: json!(before),
-        after: json!(after),
-        about: about.to_owned(),
-    };
-    let other = args.against.as_ref();
     let about = "the network of the page, and the one that it is compared with";
-    let mut facts = vec![line("network", other, &args.network, about)];
+    let network = fact(
+        "network",
+        args.against.as_deref(),
+        args.network.as_str(),
+        about,
+    );
+    let mut facts = vec![network];
     if let Some(load) = &args.load {
         let about = "the file that the weights come from";
-        facts.push(line("weights", args.load_other.as_ref(), load, about));
+        facts.push(fact(
+            "weights",
+            args.load_other.as_deref(),
+            load.as_str(),
+            about,
+        ));
     }
     let random = format!("random numbers, seed {}", args.sample.seed);
     let rows = args.dataset.as_deref().unwrap_or(&random);
-    facts.push(line(
-        "data",
-        None,
-        rows,
-        "the rows that the network was run on",
-    ));
+    facts.push(fact("data", None, rows, DATA));
     facts
-}
-
-/// The explanations of the words on the page.
-fn terms(graph: &Graph) -> Map<String, Json> {
-    let mut words: BTreeSet<String> = BTreeSet::new();
-    for node in graph.nodes() {
-        words.insert(node.op.name().to_owned());
-        words.extend(node.formats.values().map(|format| format.name().to_owned()));
-    }
-    let kinds = ["ops", "formats"].map(Kind::find).into_iter().flatten();
-    let mut terms = Map::new();
-    for kind in kinds {
-        for word in (kind.words)() {
-            if words.contains(&word.name) {
-                terms.insert(word.name, json!(word.about));
-            }
-        }
-    }
-    for (word, about) in chapters::WORDS {
-        terms.insert((*word).to_owned(), json!(about));
-    }
-    terms
 }
