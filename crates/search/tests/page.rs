@@ -60,7 +60,7 @@ const FIXED: [&str; 2] = ["data_in_exponent_width 2", "weight_exponent_width 2"]
 /// A page with the chapter alone.
 fn chapter(report: &Report, title: &str) -> String {
     let data = json!({ "search": page_data(report) });
-    page(&data, title, "", &[CHAPTER])
+    page(&data, title, &[CHAPTER])
 }
 
 fn data(page: &str) -> Json {

@@ -1,5 +1,6 @@
 //! Profiles of ports: the spread of their values, and what their formats make of it.
 
+use super::MAX_WEIGHTS;
 use super::numbers::{number, optional};
 use crate::PassError;
 use crate::observe::{Observer, ROWS};
@@ -11,6 +12,8 @@ use serde_json::{Value as Json, json};
 
 /// Bins of a histogram.
 const BINS: usize = 64;
+/// Ports that have histograms of equal bins; of more, those over powers of two alone are kept.
+const MAX_HISTOGRAMS: usize = 600;
 /// Values of a port that are looked at, at most.
 const MAX_VALUES: usize = 1 << 22;
 /// Values of ports that are kept at a time.
@@ -77,10 +80,28 @@ pub(super) fn profiles(
             .is_some_and(|port| port.starts_with("data_"));
         (*id, !is_data)
     });
+    if profiles.len() > MAX_HISTOGRAMS {
+        for (_, profile) in &mut profiles {
+            profile["histogram"] = Json::Null;
+            profile["rounded"] = Json::Null;
+        }
+    }
     Ok((
         profiles.into_iter().map(|(_, profile)| profile).collect(),
         seen,
     ))
+}
+
+/// Writes the first values of parameters into their profiles.
+pub(super) fn add_weights(profiles: &mut [Json], graph: &Graph) {
+    for profile in profiles {
+        let node = NodeId(profile["node"].as_u64().unwrap_or(0) as u32);
+        let port = profile["port"].as_str().unwrap_or_default();
+        if let Some(tensor) = graph.node(node).params.get(port) {
+            let values = tensor.values().iter().take(MAX_WEIGHTS);
+            profile["values"] = values.map(|&value| number(value.into())).collect();
+        }
+    }
 }
 
 /// Inputs of nodes that have parameters or formats, and results that are rounded, with their values of one row.
@@ -203,7 +224,8 @@ impl Spread {
         let n = sorted.len().max(1) as f64;
         let mean = sorted.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
         let squares = sorted.iter().map(|&x| (f64::from(x) - mean).powi(2));
-        let deviation = (squares.sum::<f64>() / n).sqrt();
+        // As profile_statistics has it: one degree of freedom less.
+        let deviation = (squares.sum::<f64>() / (n - 1.0).max(1.0)).sqrt();
         let mut sizes: Vec<f32> = sorted.iter().map(|value| value.abs()).collect();
         sizes.sort_unstable_by(f32::total_cmp);
         let quantile = |share: f64| {
@@ -247,6 +269,7 @@ impl Spread {
             "zeroed": optional(is_rounded.then(|| zeroed / nonzero)),
             "rounded": is_rounded.then(|| histogram(&self.rounded, low, high)),
             "before": Json::Null,
+            "values": Json::Null,
         })
     }
 }

@@ -59,6 +59,8 @@ fn page<'a>(graph: &'a Graph, against: Option<&'a Graph>, rows: Option<&'a Split
         terms: Map::new(),
         training: None,
         search: None,
+        is_timed: false,
+        with_weights: false,
         threads: 1,
     }
 }

@@ -9,9 +9,14 @@ const CHARACTER: f64 = 0.64;
 const NAME_SIZE: f64 = 12.0;
 const ABOUT_SIZE: f64 = 10.5;
 const BADGE_SIZE: f64 = 9.5;
+const FRAME_SIZE: f64 = 9.0;
+/// Characters of the name of a frame.
+const MAX_FRAME_NAME: usize = 24;
 /// Free room left and right of the texts of a box.
 const PADDING: f64 = 20.0;
 const MAX_WIDTH: f64 = 260.0;
+/// Boxes of a drawing that stands in the page for browsers without JavaScript.
+const MAX_BOXES: usize = 300;
 /// Free room around the drawing.
 const MARGIN: f64 = 10.0;
 
@@ -72,8 +77,18 @@ const DARK: Theme = Theme {
 
 /// The first view of a report's graph as a standalone SVG, in light or dark colours.
 pub fn svg(graph: &Json, dark: bool) -> String {
-    let theme = if dark { &DARK } else { &LIGHT };
-    let view = &graph["views"][0];
+    view_svg(graph, &graph["views"][0], if dark { &DARK } else { &LIGHT })
+}
+
+/// The first view that has few boxes, else the most closed one, in light colours.
+pub(super) fn small_svg(graph: &Json) -> String {
+    let views = list(graph, "views");
+    let is_small = |view: &&Json| list(view, "boxes").len() <= MAX_BOXES;
+    let view = views.iter().find(is_small).or(views.last());
+    view.map_or_else(String::new, |view| view_svg(graph, view, &LIGHT))
+}
+
+fn view_svg(graph: &Json, view: &Json, theme: &Theme) -> String {
     let (width, height) = (number(&view["width"]), number(&view["height"]));
     let [full_width, full_height] = [width, height].map(|size| size + 2.0 * MARGIN);
     let low = -MARGIN;
@@ -85,6 +100,7 @@ pub fn svg(graph: &Json, dark: bool) -> String {
         escaped(text(graph, "name")),
         theme.ground,
     );
+    draw_frames(&mut out, graph, view, theme);
     draw_edges(&mut out, view, theme);
     for place in list(view, "boxes") {
         draw_box(&mut out, graph, place, theme);
@@ -131,19 +147,9 @@ impl Words {
     }
 
     fn of_group(graph: &Json, group: usize) -> Self {
-        let groups = list(graph, "groups");
         let is_inside = |node: &&Json| {
-            let mut at = node["group"].as_u64();
-            let mut hops = 0..=groups.len();
-            while let (Some(own), Some(_)) = (at, hops.next()) {
-                if own == group as u64 {
-                    return true;
-                }
-                at = groups
-                    .get(own as usize)
-                    .and_then(|own| own["parent"].as_u64());
-            }
-            false
+            let own = node["group"].as_u64().map(|own| own as usize);
+            own.is_some_and(|own| groups_around(graph, own).any(|around| around == group))
         };
         let count = list(graph, "nodes").iter().filter(is_inside).count();
         Self {
@@ -152,6 +158,13 @@ impl Words {
             badges: String::new(),
         }
     }
+}
+
+/// A group and those around it, from the inside out.
+fn groups_around(graph: &Json, group: usize) -> impl Iterator<Item = usize> {
+    let groups = list(graph, "groups");
+    let parent = |own: &usize| Some(groups.get(*own)?["parent"].as_u64()? as usize);
+    std::iter::successors(Some(group), parent).take(groups.len())
 }
 
 /// The distinct formats of a node, with the first port of each where they differ.
@@ -170,6 +183,33 @@ fn badges(node: &Json) -> String {
         .iter()
         .map(|(port, format)| format!("{} {format}", port.replace("data_in_", "in ")));
     named.collect::<Vec<_>>().join(" · ")
+}
+
+/// The frames of open groups, with their names on the upper edge.
+fn draw_frames(out: &mut String, graph: &Json, view: &Json, theme: &Theme) {
+    for frame in list(view, "frames") {
+        let at = |k: usize| number(&frame[k]);
+        let [left, top] = [at(1) - at(3) / 2.0, at(2) - at(4) / 2.0];
+        let group = frame[0].as_u64().unwrap_or_default() as usize;
+        let name = cut(text(&graph["groups"][group], "name"), MAX_FRAME_NAME);
+        // A name does not stand on that of the frame around it.
+        let (x, anchor) = match groups_around(graph, group).count() % 2 {
+            0 => (left + at(3) - 9.0, "end"),
+            _ => (left + 9.0, "start"),
+        };
+        let _ = writeln!(
+            out,
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"5\" fill=\"none\" stroke=\"{}\" stroke-width=\"0.8\"/>\n\
+             <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-size=\"{FRAME_SIZE}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"4\" paint-order=\"stroke\">{}</text>",
+            at(3),
+            at(4),
+            theme.edge,
+            top + 3.0,
+            theme.faint,
+            theme.ground,
+            escaped(&name),
+        );
+    }
 }
 
 fn draw_edges(out: &mut String, view: &Json, theme: &Theme) {

@@ -100,6 +100,11 @@ function startGraph() {
     if (event.key === "Enter" && hits) chooseNext([...hits], event.shiftKey ? -1 : 1);
     if (event.key === "Escape") canvas.focus();
   };
+  // The table of changes stands beside the graph.
+  if (isDiff) {
+    ui.split.className = "diff";
+    ui.side.prepend(ui.nodes);
+  }
   resize();
   showPanel(null);
   switchView(0);
@@ -114,7 +119,6 @@ function start() {
   if (graph?.views?.length) startGraph();
   startNodes();
   startProfiles();
-  startTraining();
   if (view) followAddress();
   addEventListener("keydown", pageKey);
   addEventListener("hashchange", () => view && followAddress());
@@ -128,7 +132,6 @@ function start() {
       place(camera.x, camera.y);
     }
     if (ports.length) drawSpans(), drawHistogram();
-    drawTraining();
   });
 }
 start();

@@ -2,11 +2,12 @@
 //!
 //! [`page`] puts the file together from the markup, the looks and the programs beside this one, and the data of a report
 //! (`report.json`). A content policy in the markup forbids the browser to load anything else. Without JavaScript the file
-//! shows a drawing, the summary and a table of the nodes. [`svg`] is that drawing, which papers can use too.
+//! shows a drawing, the summary and tables. [`svg`] is that drawing, which papers can use too.
 
 mod drawing;
 mod plain;
 mod squeeze;
+mod training;
 
 use serde_json::Value as Json;
 
@@ -28,15 +29,16 @@ const PROGRAM: &str = concat!(
     include_str!("profiles.js"),
     include_str!("panel.js"),
     include_str!("nodes.js"),
-    include_str!("training.js"),
     include_str!("picture.js"),
     include_str!("main.js"),
 );
 
-/// A chapter that another crate adds to pages whose data has its entry.
+/// A chapter of the pages whose data has its entry.
 pub struct Chapter {
     /// The entry of the data.
     pub entry: &'static str,
+    /// Its place in the page.
+    pub place: Place,
     /// Its elements.
     pub markup: &'static str,
     /// Its looks.
@@ -47,19 +49,29 @@ pub struct Chapter {
     pub plain: fn(&Json) -> String,
 }
 
-/// The page of a report. The drawing stands in for the graph where JavaScript is off; it may be empty.
-pub fn page(data: &Json, title: &str, svg: &str, chapters: &[Chapter]) -> String {
-    let (mut looks, mut program, mut markup) = (
-        squeeze::style(LOOKS),
-        squeeze::program(PROGRAM),
-        String::new(),
-    );
-    let mut plain = plain::plain(data, svg);
-    for chapter in chapters.iter().filter(|own| !data[own.entry].is_null()) {
+/// The place of a chapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Behind the summary.
+    First,
+    /// At the end.
+    Last,
+}
+
+/// The page of a report.
+pub fn page(data: &Json, title: &str, chapters: &[Chapter]) -> String {
+    let (mut looks, mut program) = (squeeze::style(LOOKS), squeeze::program(PROGRAM));
+    let [mut first, mut last] = [String::new(), String::new()];
+    let mut plain = plain::plain(data);
+    let chapters = chapters.iter().chain([&training::CHAPTER]);
+    for chapter in chapters.filter(|own| !data[own.entry].is_null()) {
         looks += &squeeze::style(chapter.looks);
         // Names of its own, in a block, do not meet those of the page.
         program += &squeeze::program(&format!("{{\n{}}}\n", chapter.program));
-        markup += chapter.markup;
+        match chapter.place {
+            Place::First => first += chapter.markup,
+            Place::Last => last += chapter.markup,
+        }
         plain += &(chapter.plain)(&data[chapter.entry]);
     }
     // In JSON a `<` stands only in texts, where it may be written as a number; so no text can end the script element.
@@ -70,7 +82,8 @@ pub fn page(data: &Json, title: &str, svg: &str, chapters: &[Chapter]) -> String
             ("{title}", &escaped(title)),
             ("{looks}", &looks),
             ("{plain}", &plain),
-            ("{chapters}", &markup),
+            ("{first}", &first),
+            ("{last}", &last),
             ("{data}", &json),
             ("{program}", &program),
         ],

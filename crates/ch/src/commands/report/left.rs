@@ -49,6 +49,8 @@ impl Left<'_> {
             terms: chapters::terms(self.after),
             training: None,
             search: self.search,
+            is_timed: false,
+            with_weights: false,
             threads: 1,
         };
         Ok(html(&page.data()?, self.title))

@@ -35,6 +35,15 @@ pub struct Args {
     load_other: Option<String>,
     #[command(flatten)]
     sample: SampleArgs,
+    /// Further runs of training to show in the same charts
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    runs: Vec<String>,
+    /// Measure the time of every node; no two pages are the same then
+    #[arg(long)]
+    time: bool,
+    /// Put the values of the parameters into the page, up to 10,000 of each
+    #[arg(long)]
+    with_weights: bool,
     /// The page
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
@@ -55,18 +64,34 @@ const DATA: &str = "the rows that the network was run on";
 /// A network of the page: what to call it, and the file or model that it comes from.
 struct Side<'a> {
     name: &'a str,
-    load: Option<&'a str>,
+    load: Option<String>,
 }
 
-impl Side<'_> {
+impl<'a> Side<'a> {
+    /// A network with weights of its own, or those of a file; of a search, that of its best trial.
+    fn new(name: &'a str, load: Option<&String>) -> Result<Self> {
+        let path = Path::new(name);
+        let load = load.cloned();
+        if !path.is_dir() || load.is_some() || has_checkpoint(path) {
+            return Ok(Self { name, load });
+        }
+        let Some(best) = chapters::best_of_search(path) else {
+            bail!(
+                "{name} is a folder without a run: there is no checkpoint (best.ckpt), no graph (graph.mz) and no search with a best trial in it"
+            );
+        };
+        let load = Some(best.to_string_lossy().into_owned());
+        Ok(Self { name, load })
+    }
+
     /// The file that weights come from, or the name of a model.
     fn source(&self) -> &str {
-        self.load.unwrap_or(self.name)
+        self.load.as_deref().unwrap_or(self.name)
     }
 
     fn open(&self, opener: Opener, info: &ModelInfo) -> Result<Graph> {
         let opener = Opener {
-            model: self.load.map(|_| self.name),
+            model: self.load.as_ref().map(|_| self.name),
             ..opener
         };
         opener.open(self.source(), info)
@@ -81,15 +106,10 @@ pub fn run(args: &Args) -> Result<Output> {
         seed: args.sample.seed,
         output,
     };
-    let own = Side {
-        name: &args.network,
-        load: args.load.as_deref(),
-    };
-    let other = args.against.as_deref().map(|name| Side {
-        name,
-        load: args.load_other.as_deref(),
-    });
-    check_run(&args.network)?;
+    let own = Side::new(&args.network, args.load.as_ref())?;
+    let other = args.against.as_deref();
+    let other = other.map(|name| Side::new(name, args.load_other.as_ref()));
+    let other = other.transpose()?;
     let dataset = args.dataset.as_deref();
     let data = dataset.map(|name| opener.dataset(own.source(), name, &args.sample.data));
     let data = data.transpose()?;
@@ -117,8 +137,10 @@ pub fn run(args: &Args) -> Result<Output> {
         is_labelled: data.is_some(),
         facts: facts(args),
         terms: chapters::terms(&graph),
-        training: chapters::training(Path::new(&args.network))?,
+        training: chapters::training(&args.network, args.against.as_deref(), &args.runs)?,
         search: chapters::search(Path::new(&args.network)),
+        is_timed: args.time,
+        with_weights: args.with_weights,
         threads: 1,
     };
     write(args, &page.data()?, &title)
@@ -146,8 +168,7 @@ fn write(args: &Args, data: &Json, title: &str) -> Result<Output> {
 
 /// The page with these data.
 fn html(data: &Json, title: &str) -> String {
-    let drawing = report::page::svg(&data["graph"], false);
-    report::page::page(data, title, &drawing, &[search::results::CHAPTER])
+    report::page::page(data, title, &[search::results::CHAPTER])
 }
 
 /// A line of the summary.
@@ -160,22 +181,10 @@ fn fact(name: &str, before: Option<&str>, after: impl Into<Json>, about: &str) -
     }
 }
 
-/// A folder must be that of a run.
-fn check_run(name: &str) -> Result<()> {
-    let path = Path::new(name);
-    let has_run = || {
-        let found = chapters::find(
-            path,
-            &["best.ckpt", "last.ckpt", "graph.mz", "best.mz", "last.mz"],
-        );
-        found.is_some()
-    };
-    if path.is_dir() && !has_run() {
-        bail!(
-            "{name} is a folder without a run: there is no checkpoint (best.ckpt) and no graph (graph.mz) in it"
-        );
-    }
-    Ok(())
+/// True for a folder with a network of a run.
+fn has_checkpoint(folder: &Path) -> bool {
+    let names = ["best.ckpt", "last.ckpt", "graph.mz", "best.mz", "last.mz"];
+    chapters::find(folder, &names).is_some()
 }
 
 /// The lines of the summary that the command line decides.
@@ -200,5 +209,19 @@ fn facts(args: &Args) -> Vec<Fact> {
     let random = format!("random numbers, seed {}", args.sample.seed);
     let rows = args.dataset.as_deref().unwrap_or(&random);
     facts.push(fact("data", None, rows, DATA));
+    let recorded = [
+        ("seed", "the seed that the run was started with"),
+        ("version", "the version of the program that made the run"),
+    ];
+    for (name, about) in recorded {
+        let of = |folder: &String| chapters::recorded(folder, name);
+        let fact = Fact {
+            before: args.against.as_ref().map_or(Json::Null, of),
+            ..fact(name, None, of(&args.network), about)
+        };
+        if !fact.after.is_null() {
+            facts.push(fact);
+        }
+    }
     facts
 }

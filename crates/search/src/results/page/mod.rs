@@ -7,12 +7,13 @@ mod data;
 
 pub use data::data;
 
-use report::page::{Chapter, table};
+use report::page::{Chapter, Place, table};
 use serde_json::Value as Json;
 
 /// The chapter.
 pub const CHAPTER: Chapter = Chapter {
     entry: "search",
+    place: Place::First,
     markup: include_str!("chapter.html"),
     looks: include_str!("chapter.css"),
     program: concat!(

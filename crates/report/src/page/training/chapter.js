@@ -116,3 +116,5 @@ function startTraining() {
   sortedTable(ui.epochTable, { file: "training", columns, rows });
   drawTraining();
 }
+startTraining();
+addEventListener("resize", drawTraining);
