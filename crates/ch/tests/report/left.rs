@@ -30,7 +30,8 @@ fn a_drawing_alone_is_made_by_show() {
     assert_eq!(shown["nodes"][1]["inputs"], json!(["x"]));
 }
 
-const SEARCH: &str = "model = \"jsc-tiny\"
+/// A search with three trials.
+pub const SEARCH: &str = "model = \"jsc-tiny\"
 dataset = \"jsc-sim\"
 [search.search_space]
 name = \"graph/quantize/mixed_precision_ptq\"

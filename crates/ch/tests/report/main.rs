@@ -3,12 +3,14 @@
 
 #[path = "../../../report/tests/browser/mod.rs"]
 mod browser;
+mod browser_pictures;
 #[path = "../folder/mod.rs"]
 mod folder;
 mod hostile;
 mod left;
 mod numbers;
 mod options;
+mod pictures;
 #[path = "../schema/mod.rs"]
 mod schema;
 #[path = "../support/mod.rs"]

@@ -94,13 +94,12 @@ impl Schema {
         for (key, value) in entries {
             let place = format!("{place}/{key}");
             let others = rules.get("additionalProperties");
-            match (known.and_then(|known| known.get(key)), others) {
-                (Some(schema), _) => self.check(schema, value, &place, problems),
-                (None, Some(Json::Bool(false))) => {
+            match known.and_then(|known| known.get(key)).or(others) {
+                Some(Json::Bool(false)) => {
                     problems.push(format!("{place}: the schema has no such entry"));
                 }
-                (None, Some(schema)) => self.check(schema, value, &place, problems),
-                (None, None) => {}
+                Some(schema) => self.check(schema, value, &place, problems),
+                None => {}
             }
         }
     }

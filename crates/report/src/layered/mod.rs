@@ -72,7 +72,7 @@ impl Default for Spacing {
         Self {
             nodes: 20.0,
             layers: 24.0,
-            edges: 12.0,
+            edges: 10.0,
         }
     }
 }

@@ -128,8 +128,10 @@ function start() {
   addEventListener("scroll", () => tipOf({ target: document.activeElement }));
   addEventListener("resize", () => {
     if (view) {
+      const isWhole = camera.zoom === wholeZoom();
       resize();
-      place(camera.x, camera.y);
+      if (isWhole) fit();
+      else place(camera.x, camera.y);
     }
     if (ports.length) drawSpans(), drawHistogram();
   });

@@ -25,11 +25,12 @@ function drawSpans() {
   const list = ports.slice(0, maxPorts);
   const [low, high] = exponents(list);
   const pitch = 19;
-  const step = max(1, ceil((high - low) / 14));
+  const wide = ui.spans.clientWidth || 600;
+  const left = min(230, wide * 0.36);
+  const step = max(1, ceil(((high - low) * 40) / (wide - left)));
   const places = Array.from({ length: floor((high - low) / step) + 1 }, (_, k) => low + k * step);
   const x = { label: "size of the values", at: value => (value - low) / (high - low), ticks: () => places.map(value => ({ value, text: `2${superscript(value)}` })) };
-  const wide = ui.spans.clientWidth || 600;
-  const chart = framed(ui.spans, x, { at: () => 0 }, list.length * pitch + 54, { left: min(230, wide * 0.36) });
+  const chart = framed(ui.spans, x, { at: () => 0 }, list.length * pitch + 54, { left });
   const held = value => tenths(min(max(chart.px(value > 0 ? log2(value) : low), chart.left), chart.right));
   const paths = { band: "", "was-band": "", whisker: "", quartiles: "", median: "", ends: "" };
   const bar = (from, to, y, half) => `M${held(from)} ${y - half}H${held(to)}V${y + half}H${held(from)}Z`;

@@ -1,4 +1,4 @@
-//! A page in a real browser: the document that comes of it, or a picture.
+//! A page in a real browser, and the document that comes of it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,35 +42,9 @@ impl Browser {
         self.run(page, address, flags, &[], |_| ()).0
     }
 
-    /// A picture of a page at an address of it, as PNG, with files beside the page.
-    pub fn picture(
-        &self,
-        page: &str,
-        address: &str,
-        flags: &str,
-        beside: &[(&str, &[u8])],
-    ) -> Vec<u8> {
-        let flags = format!("--hide-scrollbars --screenshot=shot.png {flags}");
-        let read = |folder: &Path| std::fs::read(folder.join("shot.png")).unwrap();
-        self.run(page, address, &flags, beside, read).1
-    }
-
-    /// The difference of two pictures.
-    pub fn difference(&self, a: &[u8], b: &[u8]) -> Difference {
-        let flags = "--allow-file-access-from-files --dump-dom";
-        let pictures = [("a.png", a), ("b.png", b)];
-        let (dom, ()) = self.run(MEASURE, "", flags, &pictures, |_| ());
-        let title = part(&dom, "<title>", "</title>");
-        let (mean, far) = title.split_once(' ').unwrap();
-        Difference {
-            mean: mean.parse().unwrap(),
-            far: far.parse().unwrap(),
-        }
-    }
-
     /// Runs the browser on a page from disk with files beside it, then what is to be done with their folder; scripts must not
     /// complain, and nothing may be refused.
-    fn run<T>(
+    pub fn run<T>(
         &self,
         page: &str,
         address: &str,
@@ -106,35 +80,6 @@ impl Browser {
         (String::from_utf8(output.stdout).unwrap(), result)
     }
 }
-
-/// The share by which two pictures differ, in blocks of pixels.
-#[derive(Clone, Copy, Debug)]
-pub struct Difference {
-    /// The mean difference of the blocks' luminance, of 255.
-    pub mean: f64,
-    /// The share of blocks that differ by more than a tenth.
-    pub far: f64,
-}
-
-/// A page that shows two pictures and measures them, block by block.
-const MEASURE: &str = r#"<!doctype html><img src="a.png"><img src="b.png"><script>
-onload = () => {
-  const side = 12;
-  const blocks = [...document.images].map(image => {
-    const canvas = document.createElement("canvas");
-    const size = [canvas.width, canvas.height] = [Math.round(image.naturalWidth / side), Math.round(image.naturalHeight / side)];
-    const pen = canvas.getContext("2d");
-    pen.imageSmoothingQuality = "high";
-    pen.drawImage(image, 0, 0, ...size);
-    const { data } = pen.getImageData(0, 0, ...size);
-    return Array.from({ length: data.length / 4 }, (_, k) => 0.3 * data[4 * k] + 0.59 * data[4 * k + 1] + 0.11 * data[4 * k + 2]);
-  });
-  const [a, b] = blocks;
-  const by = a.length === b.length ? a.map((value, k) => Math.abs(value - b[k])) : [255];
-  const mean = by.reduce((sum, value) => sum + value, 0) / by.length;
-  document.title = `${mean} ${by.filter(value => value > 25).length / by.length}`;
-};
-</script>"#;
 
 /// The text between two marks.
 pub fn part<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
