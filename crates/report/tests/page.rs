@@ -128,6 +128,11 @@ fn a_browser_shows_the_network() {
     let data = sample();
     let found = driven(&browser, &data, DRIVER, "#node=fc%2Fb");
     assert_eq!(found["errors"], json!([]));
+    assert_eq!(
+        found["requests"],
+        json!([]),
+        "nothing but the page is asked for"
+    );
     assert_eq!(found["at_start"], "fc/b", "the address names a node");
     check_nodes(&found, data["graph"]["nodes"].as_array().unwrap());
     check_views(&found, &data);

@@ -13,6 +13,7 @@
   };
   const cells = row => [...row.cells].map(cell => cell.textContent);
   found.at_start = nameOf();
+  found.requests = performance.getEntriesByType("resource").map(one => one.name);
 
   // finding
   found.by_sqnr = search("sqnr<20");

@@ -15,6 +15,7 @@ mod pictures;
 mod schema;
 #[path = "../support/mod.rs"]
 mod support;
+mod zoo;
 
 use schema::Schema;
 use serde_json::Value as Json;

@@ -7,6 +7,7 @@ mod modules;
 mod nodes;
 mod numbers;
 mod ports;
+mod spread;
 mod summary;
 mod times;
 mod union;
@@ -240,10 +241,14 @@ fn add_earlier_profiles(
         let same = before.iter().find(|known| {
             known["node"] == json!(earlier.index()) && known["port"] == profile["port"]
         });
-        if let Some(same) = same {
+        let is_rounded = |port: &&Json| !port["format"].is_null() || !profile["format"].is_null();
+        if let Some(same) = same.filter(is_rounded) {
             let keys = ["format", "range", "step", "saturated", "zeroed"];
             let kept = keys.map(|key| (key.to_owned(), same[key].clone()));
             profile["before"] = Json::Object(kept.into_iter().collect());
+            if profile["before"]["format"].is_null() {
+                profile["before"]["format"] = json!("float32");
+            }
         }
     }
 }
