@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the pictures of the book: runs the commands of its pages, copies the charts that docs/pictures/sources.txt names, and
-# takes a screenshot of the page of a search with Chromium.
+# takes screenshots of pages with Chromium. FILE#SECTION shows one chapter of a page alone.
 #
 #   scripts/pictures.sh
 set -euo pipefail
@@ -18,8 +18,15 @@ while read -r picture source; do
             echo "$picture: as it was, there is no Chromium"
             continue
         fi
-        "$chromium" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1000,920 \
-            --screenshot="docs/pictures/$picture" "file://$folder/$source" 2>/dev/null
+        page=$folder/${source%%#*}
+        height=920
+        if [[ $source == *#* ]]; then
+            { cat "$page"; echo "<style>header, section:not(#${source##*#}) { display: none !important }</style>"; } > "$folder/alone.html"
+            page=$folder/alone.html
+            height=640
+        fi
+        "$chromium" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1000,$height \
+            --screenshot="docs/pictures/$picture" "file://$page" 2>/dev/null
         ;;
     esac
 done < <(grep -v '^#' docs/pictures/sources.txt)

@@ -142,8 +142,32 @@ impl Network {
 
     /// The profile of the training since [`Network::start_profile`], which ends; none when it was not measured.
     pub fn take_profile(&mut self) -> Option<Profile> {
-        self.profiler
-            .finish(&verified(&self.graph), self.pool.threads())
+        let (graph, options) = (verified(&self.graph), PlanOptions::train(1));
+        self.profiler.finish(&graph, &options, self.pool.threads())
+    }
+
+    /// The profile of forward passes in evaluation mode over one batch, after one that is not measured.
+    pub fn forward_profile(
+        &mut self,
+        inputs: &[Input],
+        rows: usize,
+        passes: usize,
+    ) -> Result<Profile, EngineError> {
+        let options = PlanOptions::eval(rows);
+        let at = self.plan(options.clone())?;
+        let plan = &mut self.plans[at];
+        plan.forward(&mut self.state, inputs, &self.pool)?;
+        let mut profiler = Profiler::started();
+        for _ in 0..passes {
+            profiler.begin_batch();
+            plan.forward_profiled(&mut self.state, inputs, &self.pool, &mut profiler)?;
+            profiler.end_batch();
+        }
+        let graph = verified(&self.graph);
+        let Some(profile) = profiler.finish(&graph, &options, self.pool.threads()) else {
+            unreachable!("the profiler was started")
+        };
+        Ok(profile)
     }
 
     /// One step of training: forward, cross-entropy, backward, update.

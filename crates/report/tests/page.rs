@@ -1,25 +1,24 @@
 //! The page of a report: it holds its data, and a browser shows it without loading anything.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod browser;
 mod page_data;
 
+use browser::{Browser, SKIPPED, part};
 use page_data::{grid, sample};
 use report::page::{self, box_size, page, svg};
 use serde_json::{Value as Json, json};
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
-/// Bytes of the page without data, at most.
-const MAX_FIXED: usize = 60 * 1024;
+/// Bytes of what every page has, at most.
+const MAX_FIXED: usize = 60_000;
 
 fn whole(data: &Json) -> String {
-    page(data, "A & B", &svg(&data["graph"], false))
+    page(data, "A & B", &[])
 }
 
 #[test]
 fn the_fixed_part_is_small() {
-    let bytes = page(&json!({}), "", "").len();
+    let bytes = page(&json!({}), "", &[]).len();
     println!("the page without data has {bytes} bytes");
     assert!(bytes <= MAX_FIXED, "{bytes} bytes");
 }
@@ -30,7 +29,7 @@ fn the_page_holds_the_data_and_loads_nothing() {
     let page = whole(&data);
     let held = part(&page, "id=\"data\">", "</script>");
     assert_eq!(serde_json::from_str::<Json>(held).unwrap(), data);
-    let fixed = page::page(&json!({}), "", "");
+    let fixed = page::page(&json!({}), "", &[]);
     for outside in ["src=", "href=\"http", "@import", "url("] {
         assert!(!fixed.contains(outside), "the page has {outside}");
     }
@@ -44,7 +43,7 @@ fn without_javascript_the_page_shows_a_drawing_and_a_table() {
     let page = whole(&data);
     let plain = part(&page, "<noscript>", "</noscript>");
     assert!(plain.contains("<svg xmlns"), "{plain}");
-    let rows = plain.split_once("<th class=\"word\">node</th>").unwrap().1;
+    let rows = plain.split_once("<th>node</th>").unwrap().1;
     for node in data["graph"]["nodes"].as_array().unwrap() {
         let cell = |value: &Json| match value {
             Json::Null => String::new(),
@@ -53,7 +52,7 @@ fn without_javascript_the_page_shows_a_drawing_and_a_table() {
         };
         let shape = cell(&node["shape"]);
         let end = format!(
-            "<td class=\"word\">{}</td><td class=\"word\">{}</td></tr>",
+            "<td>{}</td><td>{}</td></tr>",
             cell(&node["bits"]),
             cell(&node["sqnr"])
         );
@@ -109,9 +108,9 @@ fn a_box_has_room_for_its_texts() {
 const DRIVER: &str = include_str!("page_driver.js");
 
 /// The findings of a browser in a page, by the name of the check.
-fn driven(browser: &Path, data: &Json, driver: &str, address: &str) -> Json {
+fn driven(browser: &Browser, data: &Json, driver: &str, address: &str) -> Json {
     let page = format!("{}<script>{driver}</script>", whole(data));
-    let dom = shown(browser, &page, address);
+    let dom = browser.shown(&page, address);
     let found = part(&dom, "<pre id=\"found\">", "</pre>");
     let found = found
         .replace("&lt;", "<")
@@ -122,13 +121,18 @@ fn driven(browser: &Path, data: &Json, driver: &str, address: &str) -> Json {
 
 #[test]
 fn a_browser_shows_the_network() {
-    let Some(browser) = browser() else {
-        println!("skipped: no Chromium found; scripts/test-tools.sh installs one");
+    let Some(browser) = Browser::find() else {
+        println!("{SKIPPED}");
         return;
     };
     let data = sample();
     let found = driven(&browser, &data, DRIVER, "#node=fc%2Fb");
     assert_eq!(found["errors"], json!([]));
+    assert_eq!(
+        found["requests"],
+        json!([]),
+        "nothing but the page is asked for"
+    );
     assert_eq!(found["at_start"], "fc/b", "the address names a node");
     check_nodes(&found, data["graph"]["nodes"].as_array().unwrap());
     check_views(&found, &data);
@@ -208,8 +212,8 @@ fn check_numbers(found: &Json, data: &Json) {
 
 #[test]
 fn sections_without_data_are_not_shown() {
-    let Some(browser) = browser() else {
-        println!("skipped: no Chromium found; scripts/test-tools.sh installs one");
+    let Some(browser) = Browser::find() else {
+        println!("{SKIPPED}");
         return;
     };
     let driver = "document.body.append(html('pre', { id: 'found' }, JSON.stringify([...document.querySelectorAll('section')].filter(one => !one.hidden).map(one => one.id))));";
@@ -229,8 +233,8 @@ fn sections_without_data_are_not_shown() {
 /// Times are printed, not held against limits: they depend on the machine.
 #[test]
 fn a_large_graph_is_drawn() {
-    let Some(browser) = browser() else {
-        println!("skipped: no Chromium found; scripts/test-tools.sh installs one");
+    let Some(browser) = Browser::find() else {
+        println!("{SKIPPED}");
         return;
     };
     for count in [1000, 5000] {
@@ -238,56 +242,4 @@ fn a_large_graph_is_drawn() {
         println!("{count} nodes: {found} (milliseconds)");
         assert_eq!(found["hits"], count / 4);
     }
-}
-
-/// The text between two marks.
-fn part<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
-    let Some((_, rest)) = text.split_once(from) else {
-        panic!("the page has no {from}")
-    };
-    rest.split(to).next().unwrap()
-}
-
-fn browser() -> Option<PathBuf> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let path = std::env::var_os("PATH")?;
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let places = names
-        .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    places.into_iter().find(|place| place.is_file())
-}
-
-/// One browser at a time: several would slow each other down.
-static BROWSER: Mutex<()> = Mutex::new(());
-
-/// The document that a browser makes of a page at an address; scripts must not complain, and nothing may be refused.
-fn shown(browser: &Path, page: &str, address: &str) -> String {
-    let _turn = BROWSER.lock().unwrap_or_else(PoisonError::into_inner);
-    let name = format!("report_page_{}", std::process::id());
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("report.html");
-    std::fs::write(&file, page).unwrap();
-    let flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-sync --disable-quic \
-        --disable-background-networking --disable-component-update --window-size=1280,900 \
-        --enable-logging=stderr --timeout=60000 --dump-dom";
-    let output = Command::new(browser)
-        .args(flags.split_whitespace())
-        .arg(format!(
-            "--user-data-dir={}",
-            folder.join("profile").display()
-        ))
-        .arg(format!("file://{}{address}", file.display()))
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    let complaints: Vec<&str> = said
-        .lines()
-        .filter(|line| line.contains("CONSOLE"))
-        .collect();
-    assert!(complaints.is_empty(), "{complaints:?}");
-    assert!(output.status.success(), "{said}");
-    std::fs::remove_dir_all(&folder).unwrap();
-    String::from_utf8(output.stdout).unwrap()
 }

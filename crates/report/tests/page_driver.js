@@ -13,6 +13,7 @@
   };
   const cells = row => [...row.cells].map(cell => cell.textContent);
   found.at_start = nameOf();
+  found.requests = performance.getEntriesByType("resource").map(one => one.name);
 
   // finding
   found.by_sqnr = search("sqnr<20");
@@ -121,7 +122,7 @@
   found.rows_of_epochs = document.querySelectorAll("#epochTable tbody tr").length;
   ui.decades.click();
   ui.smooth.value = 0.5;
-  drawTraining();
+  ui.smooth.dispatchEvent(new Event("input"));
   found.curves = document.querySelectorAll("#curves .curve:not(.raw)").length;
   document.querySelector("#curves svg").dispatchEvent(new PointerEvent("pointermove", { clientX: 0, clientY: 10 }));
   if (tip.textContent.split("\n")[1] !== "first training 2") found.errors.push(`the tip of the first epoch is ${tip.textContent}`);

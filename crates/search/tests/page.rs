@@ -1,15 +1,17 @@
 //! The page of a search: its data is that of the trials, and a browser shows it.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "../../report/tests/browser/mod.rs"]
+mod browser;
 mod fixtures;
 mod stored_trials;
 
+use browser::{Browser, SKIPPED, part};
 use fixtures::{network, run, search, strategy};
-use search::results::{Report, page};
+use report::page::{data_text, page};
+use search::results::{CHAPTER, Report, page_data};
 use search::{Objective, Results, Scores, Search};
 use serde_json::{Value as Json, json};
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use stored_trials::StoredTrials;
 use study::storage::Attributes;
 use study::{Next, Outcome, State, Trial};
@@ -55,10 +57,15 @@ fn failures(search: &Search) -> Vec<(Trial, Attributes)> {
 /// The keys of [`mixed`] that have one choice.
 const FIXED: [&str; 2] = ["data_in_exponent_width 2", "weight_exponent_width 2"];
 
+/// A page with the chapter alone.
+fn chapter(report: &Report, title: &str) -> String {
+    let data = json!({ "search": page_data(report) });
+    page(&data, title, &[CHAPTER])
+}
+
 fn data(page: &str) -> Json {
-    let (_, rest) = page.split_once("id=\"data\">").unwrap();
-    let (data, _) = rest.split_once("</script>").unwrap();
-    serde_json::from_str(data).unwrap()
+    let mut data: Json = serde_json::from_str(data_text(page).unwrap()).unwrap();
+    data["search"].take()
 }
 
 /// The entry of a trial in a column, of which one entry is kept when all are the same.
@@ -77,7 +84,7 @@ fn choice(parameter: &Json, trial: usize) -> Option<Json> {
 fn the_page_holds_every_trial() {
     let (search, results) = mixed();
     let report = Report::new(&search, &results);
-    let data = data(&page(&report, "t"));
+    let data = data(&chapter(&report, "t"));
     for (trial, record) in results.history.trials().iter().enumerate() {
         let mut config = json!({});
         for parameter in data["parameters"].as_array().unwrap() {
@@ -115,7 +122,7 @@ fn a_trial_without_scores_is_shown_by_its_values() {
     };
     let results = run(&search, Some(Box::new(foreign)));
     let report = Report::new(&search, &results);
-    let data = data(&page(&report, "t"));
+    let data = data(&chapter(&report, "t"));
     let shown = |column: usize| data["columns"][column]["values"][trial].as_f64();
     assert!((shown(0).unwrap() - accuracy).abs() < 1e-6);
     assert_eq!(shown(1), None);
@@ -127,10 +134,10 @@ fn a_title_is_nothing_but_text() {
     let search = search(&strategy("accuracy = {}", setup), network(), 50);
     let results = run(&search, None);
     let report = Report::new(&search, &results);
-    let plain = page(&report, "TITLE");
+    let plain = chapter(&report, "TITLE");
     let escaped = "&lt;/script&gt;{data}&quot;&amp;";
     assert_eq!(
-        page(&report, "</script>{data}\"&"),
+        chapter(&report, "</script>{data}\"&"),
         plain.replace("TITLE", escaped)
     );
     assert_eq!(plain.matches("TITLE").count(), 2);
@@ -223,22 +230,22 @@ const POINTING: &str = "<script>{
 
 #[test]
 fn a_browser_shows_the_search() {
-    let Some(browser) = browser() else {
-        println!("skipped: no Chromium found; scripts/test-tools.sh installs one");
+    let Some(browser) = Browser::find() else {
+        println!("{SKIPPED}");
         return;
     };
     let (search, results) = mixed();
     let report = Report::beside_float(&search, &results).unwrap();
     let failed = numbers(&results, |record| record.outcome.state == State::Failed);
-    let page = page(&report, "A & B") + POINTING;
-    let dom = shown(&browser, &page, &format!("#trial-{}", failed[0]));
+    let page = chapter(&report, "A & B") + POINTING;
+    let dom = browser.shown(&page, &format!("#trial-{}", failed[0]));
     assert_eq!(part(&dom, "<h1>", "</h1>"), "A &amp; B");
     check_chart(&dom, &report);
     check_table(&dom, &report);
     check_configurations(&dom, &search, report.best_spread(1)[0]);
 
     // The address names a trial that failed: the panel says why, and what was tried.
-    let panel = text(part(&dom, "<section id=\"trial\"", "</section>"));
+    let panel = text(part(&dom, "<div id=\"trial\"", "<h3 id=\"bestTitle"));
     let record = &results.history.trials()[usize::try_from(failed[0]).unwrap()];
     assert!(panel.contains(&format!("trial {} – could not be run", failed[0])));
     let reason = REASON.replace('<', "&lt;").replace('>', "&gt;");
@@ -286,8 +293,8 @@ fn check_chart(dom: &str, report: &Report) {
 
 /// The last cell of the first row: of every node the keys that have several choices.
 fn check_configurations(dom: &str, search: &Search, record: &Trial) {
-    let table = part(dom, "<table id=\"best\">", "</table>");
-    let row = part(table, "<tr data-trial", "</tr>");
+    let table = part(dom, "<table id=\"best\"", "</table>");
+    let row = part(table, "<tr data-row", "</tr>");
     let cell = text(row.rsplit("<td class=\"word\"").next().unwrap());
     for (node, keys) in configs(search, record) {
         let said = keys
@@ -303,7 +310,7 @@ fn check_configurations(dom: &str, search: &Search, record: &Trial) {
 
 /// A row for every best trial, from the best value of the first objective on.
 fn check_table(dom: &str, report: &Report) {
-    let table = part(dom, "<table id=\"best\">", "</table>");
+    let table = part(dom, "<table id=\"best\"", "</table>");
     let rows = table.split("<a href=\"#trial-").skip(1);
     let rows: Vec<u64> = rows
         .map(|row| row.split('"').next().unwrap().parse().unwrap())
@@ -361,14 +368,6 @@ fn numbers(results: &Results, is_meant: impl Fn(&Trial) -> bool) -> Vec<u64> {
     meant.map(|record| record.number).collect()
 }
 
-/// What stands between two marks.
-fn part<'a>(dom: &'a str, from: &str, to: &str) -> &'a str {
-    let Some((_, rest)) = dom.split_once(from) else {
-        panic!("the page shows no {from}")
-    };
-    rest.split(to).next().unwrap()
-}
-
 /// A piece of a page without its tags, and without the rest of the tag that it begins in.
 fn text(piece: &str) -> String {
     let pieces = piece
@@ -380,57 +379,4 @@ fn text(piece: &str) -> String {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ")
-}
-
-fn browser() -> Option<PathBuf> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let path = std::env::var_os("PATH")?;
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let places = names
-        .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    places.into_iter().find(|place| place.is_file())
-}
-
-/// What a browser makes of a page at an address; scripts must not complain.
-fn shown(browser: &Path, page: &str, address: &str) -> String {
-    let folder =
-        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("page_{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("report.html");
-    std::fs::write(&file, page).unwrap();
-    let output = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-            "--disable-sync",
-        ])
-        .args([
-            "--disable-quic",
-            "--disable-background-networking",
-            "--disable-component-update",
-        ])
-        .args([
-            "--window-size=1200,900",
-            "--enable-logging=stderr",
-            "--dump-dom",
-        ])
-        .arg(format!(
-            "--user-data-dir={}",
-            folder.join("profile").display()
-        ))
-        .arg(format!("file://{}{address}", file.display()))
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    let complaints: Vec<&str> = said
-        .lines()
-        .filter(|line| line.contains("CONSOLE"))
-        .collect();
-    assert!(complaints.is_empty(), "{complaints:?}");
-    assert!(output.status.success(), "{said}");
-    std::fs::remove_dir_all(&folder).unwrap();
-    String::from_utf8(output.stdout).unwrap()
 }

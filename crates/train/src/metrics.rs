@@ -31,6 +31,8 @@ pub(crate) type Measures = (f64, f64);
 pub struct EpochScores {
     /// The epoch, from zero.
     pub epoch: u64,
+    /// The learning rate of its steps.
+    pub learning_rate: f64,
     /// Loss and accuracy over its training batches, as they were learned.
     pub train: (f64, f64),
     /// Loss and accuracy on the validation rows, after it.
@@ -45,6 +47,7 @@ pub fn epoch_scores(path: &Path) -> Result<Vec<EpochScores>, TrainError> {
     let scores = |line: Line| {
         Some(EpochScores {
             epoch: line.epoch,
+            learning_rate: line.learning_rate,
             train: line.train?,
             val: line.val?,
         })

@@ -95,7 +95,7 @@ pub static FILES: &[(&str, &str)] = &[
     ),
     (
         "report.html",
-        "search_ckpts/report.html: a page with the front, the history and the importances, for any browser, offline",
+        "search_ckpts/report.html: a page with the front, the history, the importances and the best network, for any browser, offline",
     ),
     (
         "sweep.csv",

@@ -98,12 +98,17 @@ impl Profiler {
         recording.add_shards(shards, start.elapsed(), threads);
     }
 
-    /// Ends the profile of the training of a graph.
-    pub(crate) fn finish(&mut self, verified: &Verified, threads: usize) -> Option<Profile> {
+    /// Ends the profile of a graph that ran with these options.
+    pub(crate) fn finish(
+        &mut self,
+        verified: &Verified,
+        options: &PlanOptions,
+        threads: usize,
+    ) -> Option<Profile> {
         let mut recording = self.0.take()?;
         recording.end_batch(Instant::now());
         // The nodes of a group are the same for every number of rows.
-        let fusions = fuse(verified, &PlanOptions::train(1));
+        let fusions = fuse(verified, options);
         let makers: Vec<Option<NodeId>> =
             fusions.into_iter().map(|fusion| fusion.made_by).collect();
         Some(summary::summarize(

@@ -1,11 +1,13 @@
-//! The drawings of a graph: all groups open, and all closed.
+//! The drawings of a graph: all groups open, and closed from each depth on.
 
-use report::layered::{self, Groups, Member, Spacing};
+use report::layered::{self, Drawing, Frame, Groups, Member, Spacing};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 
 /// Boxes above this are drawn closed only.
 const MAX_BOXES: usize = 8_000;
+/// Depths of groups that have a drawing of their own.
+const MAX_DEPTH: usize = 3;
 /// Height of the box of a closed group, its widths, and the width of a letter.
 const HEIGHT: f32 = 46.0;
 const WIDTHS: (f32, f32) = (84.0, 260.0);
@@ -22,19 +24,24 @@ pub(super) struct Drawings {
 /// Draws nodes with these dotted names, sizes and edges.
 pub(super) fn drawings(names: &[String], sizes: &[[f32; 2]], edges: &[(usize, usize)]) -> Drawings {
     let groups = Groups::new(names);
-    let all: BTreeSet<usize> = (0..groups.groups.len()).collect();
     let is_large = names.len() > MAX_BOXES;
     let mut views = Vec::new();
     if !is_large {
         views.push(view(&groups, sizes, edges, &BTreeSet::new()));
     }
-    if !all.is_empty() || is_large {
-        // The outermost groups alone: inner ones are inside them.
-        let outer: BTreeSet<usize> = all
-            .into_iter()
-            .filter(|&group| groups.groups[group].parent.is_none())
-            .collect();
-        views.push(view(&groups, sizes, edges, &outer));
+    // A view for every depth, from the inside out; the outermost groups of a large graph are always drawn.
+    let depths = depths(&groups);
+    let deepest = depths.iter().copied().max().unwrap_or(0);
+    let shown = if is_large {
+        0..1
+    } else {
+        0..deepest.min(MAX_DEPTH)
+    };
+    for depth in shown.rev() {
+        let closed = depths.iter().enumerate();
+        let closed = closed.filter(|(_, own)| **own == depth + 1);
+        let closed = closed.map(|(group, _)| group).collect();
+        views.push(view(&groups, sizes, edges, &closed));
     }
     let limited = is_large.then(|| {
         let nodes = names.len();
@@ -50,6 +57,15 @@ pub(super) fn drawings(names: &[String], sizes: &[[f32; 2]], edges: &[(usize, us
         views: views.into_iter().flatten().collect(),
         limited,
     }
+}
+
+/// The number of groups around each group, itself included.
+fn depths(groups: &Groups) -> Vec<usize> {
+    let mut depths: Vec<usize> = Vec::with_capacity(groups.groups.len());
+    for group in &groups.groups {
+        depths.push(1 + group.parent.map_or(0, |parent| depths[parent]));
+    }
+    depths
 }
 
 fn view(
@@ -68,7 +84,11 @@ fn view(
         }
     };
     let sizes: Vec<[f32; 2]> = reduced.nodes.iter().map(size).collect();
-    let drawing = layered::draw(&sizes, &reduced.edges, Spacing::default()).ok()?;
+    let spacing = groups.framed_spacing(&reduced, Spacing::default());
+    let mut drawing = layered::draw(&sizes, &reduced.edges, spacing).ok()?;
+    let mut frames = groups.frames(&reduced, &drawing, &sizes);
+    make_room(&mut drawing, &mut frames);
+    let frames: Vec<Json> = frames.iter().map(frame).collect();
     let number = |member: &Member| match member {
         Member::Node(node) => *node as i64,
         Member::Group(group) => -(*group as i64) - 1,
@@ -93,7 +113,38 @@ fn view(
         "height": tenth(drawing.height),
         "boxes": boxes,
         "edges": lines,
+        "frames": frames,
     }))
+}
+
+/// Moves a drawing and its frames so that the frames are within it too.
+fn make_room(drawing: &mut Drawing, frames: &mut [Frame]) {
+    let size = [&mut drawing.width, &mut drawing.height];
+    for (axis, size) in size.into_iter().enumerate() {
+        let low = frames.iter().map(|own| own.low[axis]).fold(0.0, f32::min);
+        let high = frames
+            .iter()
+            .map(|own| own.high[axis])
+            .fold(*size, f32::max);
+        *size = high - low;
+        let points = drawing
+            .nodes
+            .iter_mut()
+            .chain(drawing.edges.iter_mut().flatten());
+        let corners = frames
+            .iter_mut()
+            .flat_map(|own| [&mut own.low, &mut own.high]);
+        for point in points.chain(corners) {
+            point[axis] -= low;
+        }
+    }
+}
+
+/// A frame as the page has it: group, centre and size.
+fn frame(own: &Frame) -> Json {
+    let middle = |axis: usize| tenth(f32::midpoint(own.low[axis], own.high[axis]));
+    let size = |axis: usize| tenth(own.high[axis] - own.low[axis]);
+    json!([own.group, middle(0), middle(1), size(0), size(1)])
 }
 
 /// A place, to a tenth of a pixel.

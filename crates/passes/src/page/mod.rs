@@ -3,10 +3,13 @@
 
 mod drawing;
 mod matching;
+mod modules;
 mod nodes;
 mod numbers;
 mod ports;
+mod spread;
 mod summary;
+mod times;
 mod union;
 
 use crate::PassError;
@@ -16,11 +19,16 @@ use drawing::{Drawings, drawings};
 use ir::{Graph, NodeId, Verified, verify};
 use nodes::Cost;
 use serde_json::{Map, Value as Json, json};
-use std::collections::BTreeSet;
 use union::{Shown, earlier_places, edges, inputs};
 
 /// The version of the data.
 pub const VERSION: u32 = 1;
+
+/// Nodes of a network whose nodes have their attributes apart from their text, and whose ports have histograms over powers of
+/// two; the page of a larger one would be too large.
+const MAX_DETAILED: usize = 2000;
+/// Values of a parameter that the data may have.
+pub const MAX_WEIGHTS: usize = 10_000;
 
 /// A line of the summary.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +63,10 @@ pub struct Page<'a> {
     pub training: Option<Json>,
     /// The chapter on a search.
     pub search: Option<Json>,
+    /// Measures the time of every node, which no two runs have the same.
+    pub is_timed: bool,
+    /// Writes values of the parameters into the data, up to [`MAX_WEIGHTS`] of each.
+    pub with_weights: bool,
     /// Threads that may be used.
     pub threads: usize,
 }
@@ -71,6 +83,8 @@ pub fn drawing_of(name: &str, graph: &Graph) -> Result<Json, PassError> {
         terms: Map::new(),
         training: None,
         search: None,
+        is_timed: false,
+        with_weights: false,
         threads: 1,
     };
     page.graph(&verify(graph)?, None)
@@ -83,9 +97,18 @@ impl Page<'_> {
         let other = self.against.map(|(_, graph)| verify(graph)).transpose()?;
         let graph = self.graph(&verified, other.as_ref())?;
         let (mut ports, seen) = ports::profiles(&verified, self.rows, self.threads)?;
+        if self.with_weights {
+            ports::add_weights(&mut ports, self.network.1);
+        }
         if let Some(other) = &other {
             let (before, _) = ports::profiles(other, self.rows, self.threads)?;
             add_earlier_profiles(&mut ports, &before, &verified, other);
+        }
+        for port in &mut ports {
+            if verified.graph().nodes().len() > MAX_DETAILED {
+                port["logarithmic"] = Json::Null;
+            }
+            numbers::drop_unknown(port);
         }
         let mut facts = self.facts(&verified, other.as_ref())?;
         if seen > 0 {
@@ -114,6 +137,7 @@ impl Page<'_> {
             None => vec![None; graph.nodes().len()],
         };
         let errors = self.errors()?;
+        let times = times::shares(graph, self.rows.filter(|_| self.is_timed), self.threads)?;
         let mut shown: Vec<Shown> = graph.iter().map(|(id, _)| Shown::Kept(id)).collect();
         let mut nodes = Vec::new();
         for (id, node) in graph.iter() {
@@ -129,6 +153,8 @@ impl Page<'_> {
                 entry.insert("state".to_owned(), json!("added"));
             }
             entry.insert("inputs".to_owned(), json!(inputs(graph, id)));
+            let time = times.get(&node.name).copied();
+            entry.insert("time".to_owned(), numbers::optional(time));
             nodes.push(entry);
         }
         if let Some(other) = other {
@@ -158,6 +184,10 @@ impl Page<'_> {
         } = draw(&nodes, &edges);
         for (entry, group) in nodes.iter_mut().zip(group_of) {
             entry.insert("group".to_owned(), json!(group));
+            if graph.nodes().len() > MAX_DETAILED {
+                entry.remove("attributes");
+            }
+            numbers::drop_unknown_entries(entry);
         }
         Ok(json!({
             "name": graph.name,
@@ -186,45 +216,13 @@ impl Page<'_> {
     }
 }
 
-/// Inputs and results belong to no module.
-fn is_edge(entry: &Map<String, Json>) -> bool {
-    let kind = entry.get("kind").and_then(Json::as_str);
-    matches!(kind, Some("input" | "output"))
-}
-
-/// The module of a dotted name.
-fn module(name: &str) -> &str {
-    name.rsplit_once('.').map_or("", |(module, _)| module)
-}
-
 fn draw(nodes: &[Map<String, Json>], edges: &[(usize, usize)]) -> Drawings {
-    let text = |entry: &Map<String, Json>, key: &str| {
-        let text = entry.get(key).and_then(Json::as_str);
-        text.unwrap_or_default().to_owned()
-    };
-    let mut names: Vec<String> = nodes.iter().map(|entry| text(entry, "target")).collect();
-    // An operator without a module belongs to that of the operators that read it.
-    let mut users = vec![Vec::new(); nodes.len()];
-    for &(from, to) in edges {
-        users[from].push(to);
-    }
-    for at in (0..nodes.len()).rev().filter(|&at| !is_edge(&nodes[at])) {
-        if names[at].is_empty() {
-            let modules: BTreeSet<&str> = users[at].iter().map(|&to| module(&names[to])).collect();
-            let shared = modules.first().filter(|_| modules.len() == 1);
-            let name = text(&nodes[at], "name");
-            names[at] = match shared {
-                Some(module) if !module.is_empty() => format!("{module}.{name}"),
-                _ => name,
-            };
-        }
-    }
     let size = |entry: &Map<String, Json>| {
         let (width, height) = report::page::box_size(&Json::Object(entry.clone()));
         [width as f32, height as f32]
     };
     let sizes: Vec<[f32; 2]> = nodes.iter().map(size).collect();
-    drawings(&names, &sizes, edges)
+    drawings(&modules::dotted_names(nodes, edges), &sizes, edges)
 }
 
 /// Writes into profiles what the same port was rounded to before.
@@ -243,10 +241,14 @@ fn add_earlier_profiles(
         let same = before.iter().find(|known| {
             known["node"] == json!(earlier.index()) && known["port"] == profile["port"]
         });
-        if let Some(same) = same {
+        let is_rounded = |port: &&Json| !port["format"].is_null() || !profile["format"].is_null();
+        if let Some(same) = same.filter(is_rounded) {
             let keys = ["format", "range", "step", "saturated", "zeroed"];
             let kept = keys.map(|key| (key.to_owned(), same[key].clone()));
             profile["before"] = Json::Object(kept.into_iter().collect());
+            if profile["before"]["format"].is_null() {
+                profile["before"]["format"] = json!("float32");
+            }
         }
     }
 }

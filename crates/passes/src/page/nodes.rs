@@ -106,7 +106,11 @@ pub(super) fn entry(verified: &Verified, id: NodeId, cost: Cost) -> Map<String, 
     add("before", Json::Null);
     add(
         "cost",
-        json!(explain_bit_ops(verified, id, BATCH).unwrap_or_default()),
+        json!(
+            explain_bit_ops(verified, id, BATCH)
+                .filter(|cost| cost != "0")
+                .unwrap_or_default()
+        ),
     );
     add("sparsity", optional(sparsity(node)));
     add("sqnr", Json::Null);

@@ -1,6 +1,6 @@
 //! Numbers as the page has them: four digits, and words for what is no number.
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 /// A number with four digits.
 pub(super) fn number(value: f64) -> Json {
@@ -29,6 +29,26 @@ pub(super) fn count(value: u128) -> Json {
         .ok()
         .filter(|&value| value < 1 << 53)
         .map_or_else(|| number(value as f64), |value| json!(value))
+}
+
+/// Leaves out entries that say nothing: nulls, empty lists and empty texts.
+pub(super) fn drop_unknown(value: &mut Json) {
+    match value {
+        Json::Object(entries) => drop_unknown_entries(entries),
+        Json::Array(items) => items.iter_mut().for_each(drop_unknown),
+        _ => {}
+    }
+}
+
+/// The same of the entries of an object.
+pub(super) fn drop_unknown_entries(entries: &mut Map<String, Json>) {
+    entries.retain(|_, value| match value {
+        Json::Null => false,
+        Json::Array(items) => !items.is_empty(),
+        Json::String(text) => !text.is_empty(),
+        _ => true,
+    });
+    entries.values_mut().for_each(drop_unknown);
 }
 
 #[cfg(test)]

@@ -1,30 +1,21 @@
-//! Profiles of ports: the spread of their values, and what their formats make of it.
+//! Profiles of ports: which of them are looked at, on which rows.
 
-use super::numbers::{number, optional};
+use super::MAX_WEIGHTS;
+use super::numbers::number;
+use super::spread::Spread;
 use crate::PassError;
 use crate::observe::{Observer, ROWS};
 use data::Split;
 use engine::Port;
-use format::Format;
-use ir::{Graph, NodeId, RowFormat, Tensor, Verified};
-use serde_json::{Value as Json, json};
+use ir::{Graph, NodeId, Verified};
+use serde_json::Value as Json;
 
-/// Bins of a histogram.
-const BINS: usize = 64;
+/// Ports that have histograms of equal bins; of more, those over powers of two alone are kept.
+const MAX_HISTOGRAMS: usize = 600;
 /// Values of a port that are looked at, at most.
 const MAX_VALUES: usize = 1 << 22;
 /// Values of ports that are kept at a time.
 const KEPT: usize = 1 << 24;
-
-/// A port with its values, and what they are rounded to.
-struct Spread {
-    node: NodeId,
-    port: String,
-    format: Option<Format>,
-    values: Vec<f32>,
-    rounded: Vec<f32>,
-    saturated: usize,
-}
 
 /// The profiles of parameters, and of data inputs when there are rows; the number of rows looked at.
 pub(super) fn profiles(
@@ -38,7 +29,7 @@ pub(super) fn profiles(
         for (port, ..) in node.param_specs() {
             if let Some(tensor) = node.params.get(port) {
                 let format = node.formats.get(port).cloned();
-                let values = parameter(id, port, format, tensor);
+                let values = Spread::of_parameter(id, port, format, tensor);
                 profiles.push((id, values.profile()));
             }
         }
@@ -77,10 +68,28 @@ pub(super) fn profiles(
             .is_some_and(|port| port.starts_with("data_"));
         (*id, !is_data)
     });
+    if profiles.len() > MAX_HISTOGRAMS {
+        for (_, profile) in &mut profiles {
+            profile["histogram"] = Json::Null;
+            profile["rounded"] = Json::Null;
+        }
+    }
     Ok((
         profiles.into_iter().map(|(_, profile)| profile).collect(),
         seen,
     ))
+}
+
+/// Writes the first values of parameters into their profiles.
+pub(super) fn add_weights(profiles: &mut [Json], graph: &Graph) {
+    for profile in profiles {
+        let node = NodeId(profile["node"].as_u64().unwrap_or(0) as u32);
+        let port = profile["port"].as_str().unwrap_or_default();
+        if let Some(tensor) = graph.node(node).params.get(port) {
+            let values = tensor.values().iter().take(MAX_WEIGHTS);
+            profile["values"] = values.map(|&value| number(value.into())).collect();
+        }
+    }
 }
 
 /// Inputs of nodes that have parameters or formats, and results that are rounded, with their values of one row.
@@ -123,13 +132,9 @@ fn observed(
     let graph: &Graph = verified.graph();
     let mut all: Vec<Spread> = ports
         .iter()
-        .map(|Port { node, port }| Spread {
-            node: *node,
-            port: port.clone(),
-            format: graph.node(*node).formats.get(port).cloned(),
-            values: Vec::new(),
-            rounded: Vec::new(),
-            saturated: 0,
+        .map(|Port { node, port }| {
+            let format = graph.node(*node).formats.get(port).cloned();
+            Spread::new(*node, port, format)
         })
         .collect();
     let mut observer = Observer::new(graph, ports.to_vec(), rows, threads)?;
@@ -142,190 +147,4 @@ fn observed(
         .iter()
         .map(|values| (values.node, values.profile()))
         .collect())
-}
-
-fn parameter(node: NodeId, port: &str, format: Option<Format>, tensor: &Tensor) -> Spread {
-    let mut values = Spread {
-        node,
-        port: port.to_owned(),
-        format: None,
-        values: tensor.values().to_vec(),
-        rounded: Vec::new(),
-        saturated: 0,
-    };
-    if let Some(format) = format {
-        let shape = tensor.shape();
-        values.round(&format, shape, tensor.values());
-        values.format = Some(format);
-    }
-    values
-}
-
-impl Spread {
-    fn add(&mut self, verified: &Verified, shape: &[usize], values: &[f32]) {
-        self.values.extend_from_slice(values);
-        let Some(format) = self.format.clone() else {
-            return;
-        };
-        let ty = match self.port.strip_prefix("data_in_") {
-            Some(k) => {
-                let k: usize = k.parse().unwrap_or(0);
-                verified.input_types(self.node)[k].clone()
-            }
-            None => verified.ty(self.node.into()).clone(),
-        };
-        let rows = shape.first().copied().unwrap_or(1);
-        match RowFormat::of(&format, &ty.shape, rows) {
-            Some(by_row) if by_row.shape.iter().product::<usize>() == values.len() => {
-                self.round(&by_row.format, &by_row.shape, values);
-            }
-            _ => self.round(&format, shape, values),
-        }
-    }
-
-    fn round(&mut self, format: &Format, shape: &[usize], values: &[f32]) {
-        let mut rounded = vec![0.0; values.len()];
-        format.quantize(values, shape, &mut rounded);
-        self.rounded.extend_from_slice(&rounded);
-        let mut inside = vec![1.0; values.len()];
-        format.straight_through(values, shape, &mut inside);
-        self.saturated += inside.iter().filter(|&&kept| kept == 0.0).count();
-    }
-
-    fn profile(&self) -> Json {
-        let finite = self
-            .values
-            .iter()
-            .copied()
-            .filter(|value| value.is_finite());
-        let mut sorted: Vec<f32> = finite.collect();
-        sorted.sort_unstable_by(f32::total_cmp);
-        let n = sorted.len().max(1) as f64;
-        let mean = sorted.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
-        let squares = sorted.iter().map(|&x| (f64::from(x) - mean).powi(2));
-        let deviation = (squares.sum::<f64>() / n).sqrt();
-        let mut sizes: Vec<f32> = sorted.iter().map(|value| value.abs()).collect();
-        sizes.sort_unstable_by(f32::total_cmp);
-        let quantile = |share: f64| {
-            let at = (share * (sizes.len().max(1) - 1) as f64).round() as usize;
-            sizes.get(at).map_or(0.0, |&value| f64::from(value))
-        };
-        let shares = [0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0];
-        let quantiles: Vec<Json> = shares.map(|share| number(quantile(share))).into();
-        let end = |value: Option<&f32>| value.map_or(0.0, |&value| f64::from(value));
-        let (low, high) = (end(sorted.first()), end(sorted.last()));
-        let zeros = sorted.iter().filter(|&&value| value == 0.0).count();
-        let is_rounded = self.format.is_some();
-        let all = self.values.len().max(1) as f64;
-        let nonzero = (self.values.len() - zeros).max(1) as f64;
-        let pairs = self.values.iter().zip(&self.rounded);
-        let zeroed = pairs.filter(|(x, y)| **x != 0.0 && **y == 0.0).count() as f64;
-        json!({
-            "node": self.node.index(),
-            "port": self.port,
-            "count": self.values.len(),
-            "min": number(low),
-            "max": number(high),
-            "mean": number(mean),
-            "deviation": number(deviation),
-            "quantiles": quantiles,
-            "zeros": number(zeros as f64 / all),
-            "nans": self.values.iter().filter(|value| value.is_nan()).count(),
-            "histogram": {
-                "low": number(low),
-                "high": number(high),
-                "counts": histogram(&self.values, low, high),
-            },
-            "logarithmic": octaves(&sorted),
-            "format": self.format.as_ref().map(ToString::to_string),
-            "range": self.format.as_ref().map(|format| {
-                let (low, high) = format.range();
-                json!([number(low), number(high)])
-            }),
-            "step": optional(self.format.as_ref().and_then(step)),
-            "saturated": optional(is_rounded.then(|| self.saturated as f64 / all)),
-            "zeroed": optional(is_rounded.then(|| zeroed / nonzero)),
-            "rounded": is_rounded.then(|| histogram(&self.rounded, low, high)),
-            "before": Json::Null,
-        })
-    }
-}
-
-/// The distance of neighbouring values of a format that has one.
-fn step(format: &Format) -> Option<f64> {
-    match format {
-        Format::Affine(affine) => Some(f64::from(affine.scale)),
-        other => other
-            .fixed_point()
-            .map(|integer| 2f64.powi(-integer.frac_width)),
-    }
-}
-
-fn histogram(values: &[f32], low: f64, high: f64) -> Vec<u64> {
-    let mut counts = vec![0; BINS];
-    let width = (high - low) / BINS as f64;
-    for &value in values.iter().filter(|value| value.is_finite()) {
-        let at = if width > 0.0 {
-            ((f64::from(value) - low) / width).max(0.0) as usize
-        } else {
-            0
-        };
-        counts[at.min(BINS - 1)] += 1;
-    }
-    counts
-}
-
-/// Counts of magnitudes over powers of two; nothing when all are zero.
-fn octaves(sorted: &[f32]) -> Json {
-    let exponent = |value: &f32| {
-        let magnitude = f64::from(value.abs());
-        (magnitude > 0.0).then(|| magnitude.log2().floor() as i64)
-    };
-    let exponents = || sorted.iter().filter_map(exponent);
-    let (Some(least), Some(high)) = (exponents().min(), exponents().max()) else {
-        return Json::Null;
-    };
-    let low = least.max(high - BINS as i64 + 1);
-    let mut counts = vec![0_u64; (high - low + 1) as usize];
-    for exponent in exponents() {
-        counts[(exponent.max(low) - low) as usize] += 1;
-    }
-    json!({ "low": low, "high": high, "counts": counts })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_profile_tells_what_saturates_and_what_becomes_zero() {
-        let format = Format::parse("integer(4, 1)").unwrap_or_else(|e| panic!("{e}"));
-        let values = vec![0.0, 0.1, -0.2, 0.6, 3.4, 9.0, -20.0, 1.0];
-        let tensor = Tensor::new(vec![8], values).unwrap_or_else(|| panic!("a tensor"));
-        let profile = parameter(NodeId(2), "weight", Some(format), &tensor).profile();
-        assert_eq!(profile["range"], json!([-4, 3.5]));
-        assert_eq!(profile["step"], json!(0.5));
-        assert_eq!(profile["saturated"], json!(0.25));
-        assert_eq!(profile["zeroed"], json!(0.2857));
-        assert_eq!(profile["zeros"], json!(0.125));
-        assert_eq!([&profile["min"], &profile["max"]], [&json!(-20), &json!(9)]);
-        let sum = |counts: &Json| -> u64 {
-            let counts = counts.as_array().into_iter().flatten();
-            counts.filter_map(Json::as_u64).sum()
-        };
-        assert_eq!(sum(&profile["histogram"]["counts"]), 8);
-        assert_eq!(sum(&profile["rounded"]), 8);
-        assert_eq!(sum(&profile["logarithmic"]["counts"]), 7);
-        assert_eq!(profile["logarithmic"]["low"], json!(-4));
-    }
-
-    #[test]
-    fn values_that_are_no_numbers_are_counted_apart() {
-        let values = vec![f32::NAN, 1.0, f32::INFINITY];
-        let tensor = Tensor::new(vec![3], values).unwrap_or_else(|| panic!("a tensor"));
-        let profile = parameter(NodeId(0), "bias", None, &tensor).profile();
-        assert_eq!(profile["nans"], json!(1));
-        assert_eq!(profile["max"], json!(1));
-        assert_eq!(profile["format"], Json::Null);
-    }
 }

@@ -128,7 +128,7 @@ pub(super) fn sentences(graph: &Json) -> Vec<String> {
     let in_state = |state: &str| nodes.iter().filter(|node| node["state"] == state).count();
     let [changed, added, removed] = ["changed", "added", "removed"].map(in_state);
     let mut sentences = vec![format!(
-        "{changed} of {} nodes changed, {added} were added and {removed} removed.",
+        "{changed} of {} nodes changed, {added} added, {removed} removed.",
         nodes.len()
     )];
     let loud = nodes

@@ -59,6 +59,8 @@ fn page<'a>(graph: &'a Graph, against: Option<&'a Graph>, rows: Option<&'a Split
         terms: Map::new(),
         training: None,
         search: None,
+        is_timed: false,
+        with_weights: false,
         threads: 1,
     }
 }
@@ -87,13 +89,13 @@ fn a_network_is_drawn_counted_and_profiled() {
     assert_eq!(data["graph"]["nodes"][1]["macs"], 32);
     let text = data["graph"]["nodes"][1]["text"].as_str().unwrap_or("");
     assert!(text.starts_with("a = linear(x)"), "{text}");
-    // Open, and with the block closed.
+    // Open, with the two inner blocks closed, and with the block closed. The second has one node.
     let views = data["graph"]["views"]
         .as_array()
         .cloned()
         .unwrap_or_default();
     let boxes = |view: &Json| view["boxes"].as_array().map_or(0, Vec::len);
-    assert_eq!(views.iter().map(boxes).collect::<Vec<_>>(), [5, 3]);
+    assert_eq!(views.iter().map(boxes).collect::<Vec<_>>(), [5, 4, 3]);
     assert_eq!(fact(&data, "model")["after"], "g");
     assert_eq!(fact(&data, "MACs")["after"], 32 + 24);
     assert_eq!(fact(&data, "rows")["after"], 100);

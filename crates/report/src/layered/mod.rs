@@ -8,7 +8,8 @@
 //! 6. `route`: vertical positions, and the lines of the edges.
 //!
 //! Parts that no edge joins are drawn one by one and put side by side by `components`. Every step is deterministic: a drawing
-//! is a function of the graph, the sizes and the spacing. `Groups` makes a large graph smaller before it is drawn.
+//! is a function of the graph, the sizes and the spacing. `Groups` makes a large graph smaller before it is drawn, and puts frames
+//! around those of its groups that stay open.
 //!
 //! ```
 //! use report::layered::{Spacing, draw, path};
@@ -22,6 +23,7 @@ mod adjacency;
 mod components;
 mod coordinates;
 mod crossings;
+mod frames;
 mod groups;
 mod layers;
 mod order;
@@ -31,6 +33,7 @@ mod route;
 mod sift;
 mod tighten;
 
+pub use frames::Frame;
 pub use groups::{Group, Groups, Member, Reduced};
 pub use route::path;
 
@@ -69,7 +72,7 @@ impl Default for Spacing {
         Self {
             nodes: 20.0,
             layers: 24.0,
-            edges: 12.0,
+            edges: 10.0,
         }
     }
 }

@@ -23,7 +23,10 @@ function zoomBy(factor, x = camera.width / 2, y = camera.height / 2) {
 }
 
 const wholeZoom = () => min(1, (camera.width - 40) / view.raw.width, (camera.height - 40) / view.raw.height);
-const fit = () => place(0, 0, wholeZoom());
+function fit() {
+  const zoom = wholeZoom();
+  place((camera.width - view.raw.width * zoom) / 2, (camera.height - view.raw.height * zoom) / 2, zoom);
+}
 
 // The whole graph where it can be read; else its beginning.
 function begin() {

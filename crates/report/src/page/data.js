@@ -33,13 +33,16 @@ const extent = values => values.reduce(([a, b], value) => [min(a, value), max(b,
 // Orders values of a column: numbers by size, texts by letters, what is no number last.
 const compared = (a, b) => (a < b ? -1 : a > b ? 1 : 0) || (a !== a) - (b !== b);
 
-// Round numbers between two ends, about as many as wanted, and how they are written.
-function ticks(low, high, wanted) {
-  const rough = (high - low) / wanted;
+// Round numbers between two ends, about as many as wanted, no closer than `least`, with as many digits as tell neighbours apart.
+function ticks(low, high, wanted, least = 0) {
+  const rough = max((high - low) / wanted, least);
   const power = 10 ** floor(log10(rough));
   const step = power * [1, 2, 5, 10].find(m => m * power >= rough * 0.999);
-  const decimals = max(0, -floor(log10(step) + 1e-9));
-  const text = value => (max(-low, high) < 1e6 && decimals < 6 ? value.toFixed(decimals) : value === 0 ? "0" : String(+value.toPrecision(3)));
+  const size = value => floor(log10(abs(value)) + 1e-9);
+  const decimals = max(0, -size(step));
+  const isShort = max(-low, high) < 1e6 && decimals < 6;
+  const text = value => (isShort ? value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+    : value === 0 ? "0" : value.toExponential(max(0, size(value) - size(step))));
   const first = ceil(low / step - 1e-9);
   const count = floor(high / step + 1e-9) - first + 1;
   return Array.from({ length: max(0, count) }, (_, k) => ({ value: (first + k) * step, text: text((first + k) * step) }));

@@ -98,10 +98,13 @@ function switchView(k) {
   if (isKnown(node)) choose(view.boxOf(node));
 }
 
-// Opens a closed group in the view that shows its nodes, at its place.
+// Opens a closed group in the first view, from the most closed on, that has it open, at its place.
 function openGroup(box) {
-  const [first] = members(view.refs[box]);
-  if (first === undefined) return choose(box);
-  chooseNode(first);
+  const reference = view.refs[box];
+  const [first] = members(reference);
+  const other = graph.views.findLastIndex((_, k) => viewAt(k).refs[viewAt(k).boxOf(first)] !== reference);
+  if (other < 0) return choose(box);
+  switchView(other);
+  choose(view.boxOf(first));
   canvas.focus({ preventScroll: true });
 }

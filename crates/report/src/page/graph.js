@@ -18,9 +18,29 @@ function draw() {
   pen.fillRect(0, 0, width, height);
   pen.setTransform(ratio * zoom, 0, 0, ratio * zoom, ratio * x, ratio * y);
   const window = { left: -x / zoom, top: -y / zoom, right: (width - x) / zoom, bottom: (height - y) / zoom };
+  drawFrames();
   drawEdges(window);
   drawBoxes(window);
   drawMap(window);
+}
+
+// Frames around open groups, with the names of the groups on their upper edges.
+function drawFrames() {
+  pen.strokeStyle = palette.edge;
+  pen.lineWidth = 0.8 / max(camera.zoom, 0.3);
+  pen.textBaseline = "middle";
+  setFont(9);
+  for (const { name, x, y, wide, tall, isRight } of view.frames) {
+    outline(x, y, wide, tall);
+    pen.stroke();
+    if (camera.zoom < 0.45) continue;
+    const long = pen.measureText(name).width;
+    const left = isRight ? x + wide - long - 9 : x + 9;
+    pen.fillStyle = palette.ground;
+    pen.fillRect(left - 3, y - 6, long + 6, 12);
+    pen.fillStyle = palette.faint;
+    pen.fillText(name, left, y);
+  }
 }
 
 const isAmong = (set, reference) => (reference < 0 ? members(reference).some(node => set.has(node)) : set.has(reference));

@@ -16,12 +16,6 @@ function showSummary() {
     [term(name, name, about), ...(isPair ? [isKnown(before) ? shown(before) : "", shown(after), change(before, after)] : [shown(after)])];
   if (facts.length) ui.facts.append(pairTable(facts.map(row), isPair && ["", "before", "after", "change"], ""));
   ui.sentences.append(...(data.sentences ?? []).map(text => html("p", {}, text)));
-  if (data.search) {
-    const { page, trials, best } = data.search;
-    ui.sentences.append(html("p", {},
-      html("a", { href: String(page).replace(/^[^/]*:/, "") }, "Search"),
-      `: ${plural(trials, "trial")}${best ? `, best ${best}` : ""}.`));
-  }
   ui.program.textContent = data.program ?? "";
 }
 
@@ -106,6 +100,11 @@ function startGraph() {
     if (event.key === "Enter" && hits) chooseNext([...hits], event.shiftKey ? -1 : 1);
     if (event.key === "Escape") canvas.focus();
   };
+  // The table of changes stands beside the graph.
+  if (isDiff) {
+    ui.split.className = "diff";
+    ui.side.prepend(ui.nodes);
+  }
   resize();
   showPanel(null);
   switchView(0);
@@ -120,7 +119,6 @@ function start() {
   if (graph?.views?.length) startGraph();
   startNodes();
   startProfiles();
-  startTraining();
   if (view) followAddress();
   addEventListener("keydown", pageKey);
   addEventListener("hashchange", () => view && followAddress());
@@ -130,11 +128,12 @@ function start() {
   addEventListener("scroll", () => tipOf({ target: document.activeElement }));
   addEventListener("resize", () => {
     if (view) {
+      const isWhole = camera.zoom === wholeZoom();
       resize();
-      place(camera.x, camera.y);
+      if (isWhole) fit();
+      else place(camera.x, camera.y);
     }
     if (ports.length) drawSpans(), drawHistogram();
-    drawTraining();
   });
 }
 start();

@@ -2,15 +2,17 @@
 //!
 //! [`page`] puts the file together from the markup, the looks and the programs beside this one, and the data of a report
 //! (`report.json`). A content policy in the markup forbids the browser to load anything else. Without JavaScript the file
-//! shows a drawing, the summary and a table of the nodes. [`svg`] is that drawing, which papers can use too.
+//! shows a drawing, the summary and tables. [`svg`] is that drawing, which papers can use too.
 
 mod drawing;
 mod plain;
 mod squeeze;
+mod training;
 
 use serde_json::Value as Json;
 
 pub use drawing::{box_size, svg};
+pub use plain::table;
 
 const MARKUP: &str = include_str!("page.html");
 const LOOKS: &str = include_str!("page.css");
@@ -27,29 +29,75 @@ const PROGRAM: &str = concat!(
     include_str!("profiles.js"),
     include_str!("panel.js"),
     include_str!("nodes.js"),
-    include_str!("training.js"),
     include_str!("picture.js"),
     include_str!("main.js"),
 );
 
-/// The page of a report. The drawing stands in for the graph where JavaScript is off; it may be empty.
-pub fn page(data: &Json, title: &str, svg: &str) -> String {
+/// A chapter of the pages whose data has its entry.
+pub struct Chapter {
+    /// The entry of the data.
+    pub entry: &'static str,
+    /// Its place in the page.
+    pub place: Place,
+    /// Its elements.
+    pub markup: &'static str,
+    /// Its looks.
+    pub looks: &'static str,
+    /// Its program, which may use the functions of the page.
+    pub program: &'static str,
+    /// The form of its entry for browsers without JavaScript.
+    pub plain: fn(&Json) -> String,
+}
+
+/// The place of a chapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Behind the summary.
+    First,
+    /// At the end.
+    Last,
+}
+
+/// The page of a report.
+pub fn page(data: &Json, title: &str, chapters: &[Chapter]) -> String {
+    let (mut looks, mut program) = (squeeze::style(LOOKS), squeeze::program(PROGRAM));
+    let [mut first, mut last] = [String::new(), String::new()];
+    let mut plain = plain::plain(data);
+    let chapters = chapters.iter().chain([&training::CHAPTER]);
+    for chapter in chapters.filter(|own| !data[own.entry].is_null()) {
+        looks += &squeeze::style(chapter.looks);
+        // Names of its own, in a block, do not meet those of the page.
+        program += &squeeze::program(&format!("{{\n{}}}\n", chapter.program));
+        match chapter.place {
+            Place::First => first += chapter.markup,
+            Place::Last => last += chapter.markup,
+        }
+        plain += &(chapter.plain)(&data[chapter.entry]);
+    }
     // In JSON a `<` stands only in texts, where it may be written as a number; so no text can end the script element.
     let json = data.to_string().replace('<', "\\u003c");
     fill(
         MARKUP,
         &[
             ("{title}", &escaped(title)),
-            ("{looks}", &squeeze::style(LOOKS)),
-            ("{plain}", &plain::plain(data, svg)),
+            ("{looks}", &looks),
+            ("{plain}", &plain),
+            ("{first}", &first),
+            ("{last}", &last),
             ("{data}", &json),
-            ("{program}", &squeeze::program(PROGRAM)),
+            ("{program}", &program),
         ],
     )
 }
 
+/// The data of a page as text, to be read again.
+pub fn data_text(page: &str) -> Option<&str> {
+    let (_, rest) = page.split_once("id=\"data\">")?;
+    Some(rest.split_once("</script>")?.0)
+}
+
 /// Puts texts at their places in a markup; what a text holds is never taken for a place.
-pub fn fill(markup: &str, texts: &[(&str, &str)]) -> String {
+fn fill(markup: &str, texts: &[(&str, &str)]) -> String {
     let mut page = String::with_capacity(texts.iter().fold(markup.len(), |n, t| n + t.1.len()));
     let mut rest = markup;
     while let Some((at, place, text)) = next_place(rest, texts) {
@@ -67,7 +115,7 @@ fn next_place<'a>(markup: &str, texts: &[(&'a str, &'a str)]) -> Option<(usize, 
 }
 
 /// A text as HTML and SVG show it, with its control characters made visible.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     crate::escape(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")

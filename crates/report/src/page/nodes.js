@@ -23,14 +23,14 @@ function nodeColumns() {
       shareColumn("sparsity", undefined, node => node.sparsity), shareColumn("time", undefined, node => node.time)];
   }
   const share = node => (savedAll > 0 && isFinite(savedBy(node)) ? savedBy(node) / savedAll : null);
-  return [...first, word("state", node => node.state),
-    word("before", node => (node.state === "added" ? "" : formatsOf(node, one => one.before ?? one.format))),
-    word("after", node => (node.state === "removed" ? "" : formatsOf(node, one => one.format))), ...last,
+  return [first[0], word("state", node => node.state), ...last,
     count("bits before", "mean bits of its ports before", node => (node.before ? node.before.bits : node.state === "added" ? null : node.bits)),
     count("bits after", "mean bits of its ports after", node => (node.state === "removed" ? null : node.bits)),
     count("BitOPs before", undefined, node => (node.before ? node.before.bitops : node.state === "added" ? null : node.bitops)),
     count("BitOPs after", undefined, node => (node.state === "removed" ? null : node.bitops)),
-    shareColumn("saved", "its share of all BitOPs saved", share)];
+    shareColumn("saved", "its share of all BitOPs saved", share),
+    word("before", node => (node.state === "added" ? "" : formatsOf(node, one => one.before ?? one.format))),
+    word("after", node => (node.state === "removed" ? "" : formatsOf(node, one => one.format))), first[1]];
 }
 
 let nodeTable = null;

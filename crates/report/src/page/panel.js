@@ -9,8 +9,9 @@ ports.forEach((port, k) => portsOf[port.node]?.push(k));
 function pairTable(rows, head, side = "word") {
   const row = ([name, ...cells]) => html("tr", {}, html("th", { class: "word", scope: "row" }, name),
     ...cells.map(cell => html("td", { class: side }, ...[cell].flat())));
-  const heads = html("tr", {}, ...(head || []).map(text => html("th", { class: side, scope: "col" }, text)));
-  return html("table", {}, html("thead", {}, heads), html("tbody", {}, ...rows.map(row)));
+  const table = html("table", {}, html("tbody", {}, ...rows.map(row)));
+  if (head) table.createTHead().append(html("tr", {}, ...head.map(text => html("th", { class: side, scope: "col" }, text))));
+  return table;
 }
 const links = list => list.flatMap((node, k) => [k ? ", " : "", html("a", { href: address(node), "data-tip": nodes[node].op }, cut(nodes[node].name, 32))]);
 const changed = (before, after) => [html("span", { class: "was" }, isKnown(before) && before !== after ? `${shown(before)} → ` : ""), shown(after)];

@@ -13,6 +13,9 @@ function graphSvg() {
   for (const edge of view.edges) trace(lines, edge), arrowHead(heads, edge);
   const { width, height } = view.raw;
   const svg = drawn("svg", { viewBox: `-10 -10 ${width + 20} ${height + 20}`, "font-family": "system-ui, sans-serif" },
+    ...view.frames.flatMap(({ name, x, y, wide, tall, isRight }) => [
+      drawn("rect", { x, y, width: wide, height: tall, rx: 5, fill: palette.ground, stroke: palette.edge, "stroke-width": 0.8 }),
+      drawn("text", { x: isRight ? x + wide - 9 : x + 9, y: y + 3, "text-anchor": isRight ? "end" : null, "font-size": 9, fill: palette.faint, stroke: palette.ground, "stroke-width": 4, "paint-order": "stroke" }, name)]),
     drawn("path", { d: lines.d, fill: "none", stroke: palette.edge, "stroke-width": 1.3 }), drawn("path", { d: heads.d, fill: palette.edge }));
   for (let box = 0; box < view.count; box++) {
     const looks = painted.boxes[box];

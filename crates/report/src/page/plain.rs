@@ -1,13 +1,16 @@
 //! The part of the page for browsers without JavaScript: the summary, the drawing, the nodes as a table.
 
+use super::drawing::small_svg;
 use super::{cut, escaped, list, text};
 use serde_json::Value as Json;
 use std::fmt::Write;
 
+/// Nodes that the table has.
+const MAX_NODES: usize = 500;
 /// Characters of a name that the table shows.
 const MAX_NAME: usize = 80;
 
-pub(super) fn plain(data: &Json, svg: &str) -> String {
+pub(super) fn plain(data: &Json) -> String {
     let mut out = String::new();
     for sentence in list(data, "sentences").iter().filter_map(Json::as_str) {
         let _ = writeln!(out, "<p>{}</p>", escaped(sentence));
@@ -24,13 +27,20 @@ pub(super) fn plain(data: &Json, svg: &str) -> String {
         });
         out += &table(&["", "before", "after"], rows);
     }
-    out += svg;
+    out += &small_svg(&data["graph"]);
     let nodes = list(&data["graph"], "nodes");
     if !nodes.is_empty() {
         out += &table(
             &["node", "op", "shape", "formats", "bits", "SQNR"],
-            nodes.iter().map(node_row),
+            nodes.iter().take(MAX_NODES).map(node_row),
         );
+        if nodes.len() > MAX_NODES {
+            let _ = writeln!(
+                out,
+                "<p>The first {MAX_NODES} of {} nodes.</p>",
+                nodes.len()
+            );
+        }
     }
     out
 }
@@ -58,7 +68,8 @@ fn formats(node: &Json) -> String {
     all.join(", ")
 }
 
-fn number(value: &Json) -> String {
+/// A number of the data as text; nothing where there is none.
+pub(super) fn number(value: &Json) -> String {
     match value {
         Json::Null => String::new(),
         Json::String(text) => text.clone(),
@@ -66,10 +77,10 @@ fn number(value: &Json) -> String {
     }
 }
 
-/// Rows of texts as a table.
-fn table(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+/// Rows of texts as a table in HTML.
+pub fn table(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let line = |cells: Vec<String>, tag: &str| -> String {
-        let cell = |text: &String| format!("<{tag} class=\"word\">{}</{tag}>", escaped(text));
+        let cell = |text: &String| format!("<{tag}>{}</{tag}>", escaped(text));
         format!("<tr>{}</tr>\n", cells.iter().map(cell).collect::<String>())
     };
     let head = line(heads.iter().map(ToString::to_string).collect(), "th");

@@ -25,11 +25,12 @@ function drawSpans() {
   const list = ports.slice(0, maxPorts);
   const [low, high] = exponents(list);
   const pitch = 19;
-  const step = max(1, ceil((high - low) / 14));
+  const wide = ui.spans.clientWidth || 600;
+  const left = min(230, wide * 0.36);
+  const step = max(1, ceil(((high - low) * 40) / (wide - left)));
   const places = Array.from({ length: floor((high - low) / step) + 1 }, (_, k) => low + k * step);
   const x = { label: "size of the values", at: value => (value - low) / (high - low), ticks: () => places.map(value => ({ value, text: `2${superscript(value)}` })) };
-  const wide = ui.spans.clientWidth || 600;
-  const chart = framed(ui.spans, x, { at: () => 0 }, list.length * pitch + 54, { left: min(230, wide * 0.36) });
+  const chart = framed(ui.spans, x, { at: () => 0 }, list.length * pitch + 54, { left });
   const held = value => tenths(min(max(chart.px(value > 0 ? log2(value) : low), chart.left), chart.right));
   const paths = { band: "", "was-band": "", whisker: "", quartiles: "", median: "", ends: "" };
   const bar = (from, to, y, half) => `M${held(from)} ${y - half}H${held(to)}V${y + half}H${held(from)}Z`;
@@ -80,8 +81,8 @@ function bars(counts, rounded, px, top, bottom) {
 
 function drawHistogram() {
   const port = ports[chosenPort];
-  const isLog = ui.octaves.checked && !!port.logarithmic;
-  ui.octaves.disabled = !port.logarithmic;
+  const isLog = (ui.octaves.checked || !port.histogram) && !!port.logarithmic;
+  ui.octaves.disabled = !port.logarithmic || !port.histogram;
   const shape = isLog ? port.logarithmic : port.histogram ?? { low: 0, high: 1, counts: [] };
   const low = num(shape.low) || 0;
   const top = isLog ? low + shape.counts.length : max(num(shape.high) || 0, low + 1e-9);
@@ -121,14 +122,16 @@ function showPortFacts(port, isCut) {
   ui.portFacts.replaceChildren(
     html("p", { class: "about" },
       port.rounded && !ui.octaves.checked ? `Blue: the values; orange: rounded to the format${isCut ? ", tall bars cut" : ""}. ` : "",
-      savers("histogram", ui.histogram, columns, [...counts.keys()])),
+      savers("histogram", ui.histogram, columns, [...counts.keys()]),
+      port.values ? button("save values", () => saveCsv("values", [{ name: portName(port), value: k => port.values[k] }], port.values.keys())) : ""),
     pairTable(rows, was && ["", "before", "after"]), pairTable(numbers.map(([name, text]) => [term(name), text])));
 }
 
 // A histogram for the panel; a click shows it large.
 function smallHistogram(k) {
   const port = ports[k];
-  const paths = port.histogram ? bars(port.histogram.counts, port.rounded, at => (at / port.histogram.counts.length) * 320, 2, 44) : {};
+  const { counts } = port.histogram ?? port.logarithmic ?? { counts: [] };
+  const paths = bars(counts, port.rounded, at => (at / counts.length) * 320, 2, 44);
   const svg = drawn("svg", { class: "chart bars", viewBox: "0 0 320 46", preserveAspectRatio: "none", role: "img", "aria-label": `histogram of ${portName(port)}` },
     drawn("path", { class: "rounded", d: paths.rounded ?? "" }), drawn("path", { class: "bars", d: paths.bars ?? "" }));
   const show = () => { choosePort(k); ui.port.scrollIntoView({ block: "center" }); };

@@ -25,7 +25,7 @@ function prepared(raw) {
     raw, count, refs: Int32Array.from(raw.boxes, box => box[0]),
     left: column(box => box[1] - box[3] / 2), top: column(box => box[2] - box[4] / 2),
     wide: column(box => box[3]), tall: column(box => box[4]),
-    edges: raw.edges.map(edgeOf), inputs: raw.boxes.map(() => []), outputs: raw.boxes.map(() => []),
+    frames: (raw.frames ?? []).map(frameOf), edges: raw.edges.map(edgeOf), inputs: raw.boxes.map(() => []), outputs: raw.boxes.map(() => []),
   };
   for (const edge of made.edges) {
     made.inputs[edge.to]?.push(edge);
@@ -42,6 +42,12 @@ function prepared(raw) {
   return made;
 }
 
+// A name stands at the left or at the right, so that it does not cover that of the frame around it.
+function frameOf([group, x, y, wide, tall]) {
+  let isRight = false;
+  for (let at = groups[group].parent; isKnown(at); at = groups[at].parent) isRight = !isRight;
+  return { name: cut(groups[group].name, 24), x: x - wide / 2, y: y - tall / 2, wide, tall, isRight };
+}
 // Edges lead down, so that their ends say how far they reach.
 const edgeOf = ([from, to, ...points]) => ({ from, to, points, top: points[1], bottom: points.at(-1) });
 

@@ -110,7 +110,7 @@ fn a_group_that_would_make_a_cycle_stays_open() {
 }
 
 /// Names in a few groups and edges from earlier to later nodes.
-fn named_graphs() -> impl Strategy<Value = (Vec<String>, Vec<(usize, usize)>)> {
+pub fn named_graphs() -> impl Strategy<Value = (Vec<String>, Vec<(usize, usize)>)> {
     (2_usize..80).prop_flat_map(|n| {
         let parts = prop::collection::vec(0_u8..3, 0..5);
         let names = prop::collection::vec(parts, n).prop_map(|names| {

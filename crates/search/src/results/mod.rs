@@ -6,9 +6,9 @@ mod importance;
 mod page;
 
 pub use best::BestTable;
-pub use files::MAX_GRAPHS;
+pub use files::{BestGraph, MAX_GRAPHS};
 pub use importance::importances;
-pub use page::page;
+pub use page::{CHAPTER, data as page_data};
 
 use crate::attributes::metrics;
 use crate::{Budget, OBJECTIVES, Objective, Results, Scores, Search, Side, Source, TrialError};

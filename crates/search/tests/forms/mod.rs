@@ -99,16 +99,13 @@ fn files_are_the_forms_of_the_report_and_the_best_networks() {
     let results = run(&search, None);
     let report = Report::beside_float(&search, &results).unwrap();
     let preparation = Preparation::default();
-    let files = report.files("title", &preparation).unwrap();
+    let best = report.best_graphs().unwrap();
+    let files = report.files(&best, &preparation).unwrap();
     let json_text = |json: Json| format!("{json:#}\n").into_bytes();
     let mut expected = vec![
         ("log.json".to_owned(), json_text(report.log())),
         ("trials.csv".to_owned(), report.table().to_csv().into()),
         ("front.svg".to_owned(), report.chart().to_svg().into()),
-        (
-            "report.html".to_owned(),
-            search::results::page(&report, "title").into(),
-        ),
     ];
     for trial in report.best_spread(MAX_GRAPHS) {
         let name = format!("best/trial_{}", trial.number);

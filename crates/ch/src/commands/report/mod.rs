@@ -1,19 +1,19 @@
 //! `ch report NETWORK [DATASET]`: one offline page that shows a network, alone or against another.
 
 mod chapters;
+mod left;
 
 use crate::network::{self, Opener, SampleArgs};
 use crate::output::folder::write_file;
 use crate::output::{Console, Level, Output, OutputArgs, json_text};
-use crate::vocabulary::Kind;
 use anyhow::{Result, bail};
-use data::Dataset;
 use ir::Graph;
 use models::ModelInfo;
 use passes::page::{Fact, Page};
-use serde_json::{Map, Value as Json, json};
-use std::collections::BTreeSet;
+use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
+
+pub use left::{of_change, of_search};
 
 /// Arguments of `ch report`.
 #[derive(clap::Args)]
@@ -35,6 +35,15 @@ pub struct Args {
     load_other: Option<String>,
     #[command(flatten)]
     sample: SampleArgs,
+    /// Further runs of training to show in the same charts
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    runs: Vec<String>,
+    /// Measure the time of every node; no two pages are the same then
+    #[arg(long)]
+    time: bool,
+    /// Put the values of the parameters into the page, up to 10,000 of each
+    #[arg(long)]
+    with_weights: bool,
     /// The page
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
@@ -49,66 +58,40 @@ pub struct Args {
     dark: bool,
 }
 
-/// Multiply-accumulates that the page of a command that does other work may take.
-const MAX_MACS: u64 = 2_000_000_000;
-
-/// The page of what a command did to a network; rows are left out where running them would take long.
-pub fn of_change(
-    name: &str,
-    [before, after]: [&Graph; 2],
-    data: Option<&Dataset>,
-) -> Result<String> {
-    let verified = ir::verify(after)?;
-    let macs = verified.graph().iter().map(|(id, _)| {
-        let cost = passes::cost::node_cost(&verified, id, 1);
-        cost.map_or(0, |cost| cost.macs)
-    });
-    let count = (MAX_MACS / macs.sum::<u64>().max(1)).min(512) as usize;
-    let rows = data.map(|data| data.test.head(count));
-    let rows = rows.filter(|rows| !rows.indices().is_empty());
-    let line = |name: &str, after: &str, about: &str| Fact {
-        name: name.to_owned(),
-        before: Json::Null,
-        after: json!(after),
-        about: about.to_owned(),
-    };
-    let mut facts = vec![line("network", name, "the network of the page")];
-    if let Some(data) = data {
-        let about = "the rows that the network was run on";
-        facts.push(line("data", data.info.name.as_ref(), about));
-    }
-    let page = Page {
-        title: name,
-        network: ("after", after),
-        against: Some(("before", before)),
-        rows: rows.as_ref(),
-        is_labelled: true,
-        facts,
-        terms: terms(after),
-        training: None,
-        search: None,
-        threads: 1,
-    };
-    let data = page.data()?;
-    let drawing = report::page::svg(&data["graph"], false);
-    Ok(report::page::page(&data, name, &drawing))
-}
+/// The explanation of the line on rows.
+const DATA: &str = "the rows that the network was run on";
 
 /// A network of the page: what to call it, and the file or model that it comes from.
 struct Side<'a> {
     name: &'a str,
-    load: Option<&'a str>,
+    load: Option<String>,
 }
 
-impl Side<'_> {
+impl<'a> Side<'a> {
+    /// A network with weights of its own, or those of a file; of a search, that of its best trial.
+    fn new(name: &'a str, load: Option<&String>) -> Result<Self> {
+        let path = Path::new(name);
+        let load = load.cloned();
+        if !path.is_dir() || load.is_some() || has_checkpoint(path) {
+            return Ok(Self { name, load });
+        }
+        let Some(best) = chapters::best_of_search(path) else {
+            bail!(
+                "{name} is a folder without a run: there is no checkpoint (best.ckpt), no graph (graph.mz) and no search with a best trial in it"
+            );
+        };
+        let load = Some(best.to_string_lossy().into_owned());
+        Ok(Self { name, load })
+    }
+
     /// The file that weights come from, or the name of a model.
     fn source(&self) -> &str {
-        self.load.unwrap_or(self.name)
+        self.load.as_deref().unwrap_or(self.name)
     }
 
     fn open(&self, opener: Opener, info: &ModelInfo) -> Result<Graph> {
         let opener = Opener {
-            model: self.load.map(|_| self.name),
+            model: self.load.as_ref().map(|_| self.name),
             ..opener
         };
         opener.open(self.source(), info)
@@ -123,15 +106,10 @@ pub fn run(args: &Args) -> Result<Output> {
         seed: args.sample.seed,
         output,
     };
-    let own = Side {
-        name: &args.network,
-        load: args.load.as_deref(),
-    };
-    let other = args.against.as_deref().map(|name| Side {
-        name,
-        load: args.load_other.as_deref(),
-    });
-    check_run(&args.network)?;
+    let own = Side::new(&args.network, args.load.as_ref())?;
+    let other = args.against.as_deref();
+    let other = other.map(|name| Side::new(name, args.load_other.as_ref()));
+    let other = other.transpose()?;
     let dataset = args.dataset.as_deref();
     let data = dataset.map(|name| opener.dataset(own.source(), name, &args.sample.data));
     let data = data.transpose()?;
@@ -158,9 +136,11 @@ pub fn run(args: &Args) -> Result<Output> {
         rows: Some(&rows),
         is_labelled: data.is_some(),
         facts: facts(args),
-        terms: terms(&graph),
-        training: chapters::training(Path::new(&args.network))?,
+        terms: chapters::terms(&graph),
+        training: chapters::training(&args.network, args.against.as_deref(), &args.runs)?,
         search: chapters::search(Path::new(&args.network)),
+        is_timed: args.time,
+        with_weights: args.with_weights,
         threads: 1,
     };
     write(args, &page.data()?, &title)
@@ -169,9 +149,7 @@ pub fn run(args: &Args) -> Result<Output> {
 /// Writes the files and says so.
 fn write(args: &Args, data: &Json, title: &str) -> Result<Output> {
     let mut console = Console::new(OutputArgs::default(), Level::Info);
-    let drawing = report::page::svg(&data["graph"], false);
-    let page = report::page::page(data, title, &drawing);
-    let mut files = vec![(args.out.clone(), page)];
+    let mut files = vec![(args.out.clone(), html(data, title))];
     if let Some(path) = &args.json {
         files.push((path.clone(), json_text(data)?));
     }
@@ -188,68 +166,62 @@ fn write(args: &Args, data: &Json, title: &str) -> Result<Output> {
     Ok(said.concat().into())
 }
 
-/// A folder must be that of a run.
-fn check_run(name: &str) -> Result<()> {
-    let path = Path::new(name);
-    let has_run = || {
-        let found = chapters::find(
-            path,
-            &["best.ckpt", "last.ckpt", "graph.mz", "best.mz", "last.mz"],
-        );
-        found.is_some()
-    };
-    if path.is_dir() && !has_run() {
-        bail!(
-            "{name} is a folder without a run: there is no checkpoint (best.ckpt) and no graph (graph.mz) in it"
-        );
+/// The page with these data.
+fn html(data: &Json, title: &str) -> String {
+    report::page::page(data, title, &[search::results::CHAPTER])
+}
+
+/// A line of the summary.
+fn fact(name: &str, before: Option<&str>, after: impl Into<Json>, about: &str) -> Fact {
+    Fact {
+        name: name.to_owned(),
+        before: json!(before),
+        after: after.into(),
+        about: about.to_owned(),
     }
-    Ok(())
+}
+
+/// True for a folder with a network of a run.
+fn has_checkpoint(folder: &Path) -> bool {
+    let names = ["best.ckpt", "last.ckpt", "graph.mz", "best.mz", "last.mz"];
+    chapters::find(folder, &names).is_some()
 }
 
 /// The lines of the summary that the command line decides.
 fn facts(args: &Args) -> Vec<Fact> {
-    let line = |name: &str, before: Option<&String>, after: &str, about: &str| Fact {
-        name: name.to_owned(),
-        before: json!(before),
-        after: json!(after),
-        about: about.to_owned(),
-    };
-    let other = args.against.as_ref();
     let about = "the network of the page, and the one that it is compared with";
-    let mut facts = vec![line("network", other, &args.network, about)];
+    let network = fact(
+        "network",
+        args.against.as_deref(),
+        args.network.as_str(),
+        about,
+    );
+    let mut facts = vec![network];
     if let Some(load) = &args.load {
         let about = "the file that the weights come from";
-        facts.push(line("weights", args.load_other.as_ref(), load, about));
+        facts.push(fact(
+            "weights",
+            args.load_other.as_deref(),
+            load.as_str(),
+            about,
+        ));
     }
     let random = format!("random numbers, seed {}", args.sample.seed);
     let rows = args.dataset.as_deref().unwrap_or(&random);
-    facts.push(line(
-        "data",
-        None,
-        rows,
-        "the rows that the network was run on",
-    ));
-    facts
-}
-
-/// The explanations of the words on the page.
-fn terms(graph: &Graph) -> Map<String, Json> {
-    let mut words: BTreeSet<String> = BTreeSet::new();
-    for node in graph.nodes() {
-        words.insert(node.op.name().to_owned());
-        words.extend(node.formats.values().map(|format| format.name().to_owned()));
-    }
-    let kinds = ["ops", "formats"].map(Kind::find).into_iter().flatten();
-    let mut terms = Map::new();
-    for kind in kinds {
-        for word in (kind.words)() {
-            if words.contains(&word.name) {
-                terms.insert(word.name, json!(word.about));
-            }
+    facts.push(fact("data", None, rows, DATA));
+    let recorded = [
+        ("seed", "the seed that the run was started with"),
+        ("version", "the version of the program that made the run"),
+    ];
+    for (name, about) in recorded {
+        let of = |folder: &String| chapters::recorded(folder, name);
+        let fact = Fact {
+            before: args.against.as_ref().map_or(Json::Null, of),
+            ..fact(name, None, of(&args.network), about)
+        };
+        if !fact.after.is_null() {
+            facts.push(fact);
         }
     }
-    for (word, about) in chapters::WORDS {
-        terms.insert((*word).to_owned(), json!(about));
-    }
-    terms
+    facts
 }

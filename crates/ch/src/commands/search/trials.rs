@@ -3,6 +3,7 @@
 use super::outcome::Outcome;
 use super::progress::Progress;
 use crate::command_line::whole;
+use crate::commands::report::of_search;
 use crate::output::Console;
 use crate::output::folder::write_file;
 use crate::output::number::count;
@@ -152,7 +153,12 @@ impl SearchRun<'_> {
         if report.search.config.training.is_some() {
             console.print("training the best trials again, to write their weights");
         }
-        let files = report.files(&title, &Preparation::of(&self.data.info))?;
+        let best = report.best_graphs()?;
+        match of_search(&title, report, best.first(), self.data) {
+            Ok(page) => write_file(&folder.join("report.html"), page.as_bytes(), console)?,
+            Err(error) => console.note(&format!("no report.html: {error}")),
+        }
+        let files = report.files(&best, &Preparation::of(&self.data.info))?;
         for (name, bytes) in &files {
             write_file(&folder.join(name), bytes, console)?;
         }

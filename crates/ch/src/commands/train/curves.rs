@@ -83,6 +83,7 @@ mod tests {
             .enumerate()
             .map(|(epoch, &loss)| EpochScores {
                 epoch: epoch as u64,
+                learning_rate: 0.1,
                 train: (loss / 2.0, 0.3),
                 val: (loss, 0.4),
             })

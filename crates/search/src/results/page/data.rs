@@ -1,4 +1,4 @@
-//! The data of the page, in columns over the trials, so that ten thousand of them stay below a megabyte.
+//! The data of the chapter, in columns over the trials, so that ten thousand of them stay below a megabyte.
 //!
 //! Of a column whose entries are all the same only the first is kept.
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use study::{Direction, State, Trial};
 
-/// Everything that the page shows.
+/// Everything that the chapter on a search shows.
 pub fn data(report: &Report) -> Json {
     let (search, trials) = (report.search, report.results.history.trials());
     let place = |trial: &Trial| trials.iter().position(|other| other.number == trial.number);

@@ -1,34 +1,48 @@
-//! One HTML file that shows a search without a network: the trials and their front, the history, the importances, the best.
+//! The chapter on a search in the offline page: the trials and their front, the history, the importances, the best.
 //!
-//! The file is put together from the markup, the looks and the program beside this one, and the data of [`data`]. A
-//! content policy in the markup forbids the browser to load anything else.
+//! Its markup, looks and program stand beside this file and use what the page of a network ([`report::page`]) has; what they
+//! show is [`data`], the entry `search` of the page's data.
 
 mod data;
 
-use super::Report;
-use report::page::{escaped, fill};
+pub use data::data;
 
-const MARKUP: &str = include_str!("page.html");
-const LOOKS: &str = include_str!("page.css");
-/// The data model, the drawing, and the interaction.
-const PROGRAM: &str = concat!(
-    include_str!("study.js"),
-    include_str!("chart.js"),
-    include_str!("page.js")
-);
+use report::page::{Chapter, Place, table};
+use serde_json::Value as Json;
 
-/// The page of a search.
-pub fn page(report: &Report, title: &str) -> String {
-    // In JSON a `<` stands only in texts, where it may be written as a number; so no text can end the script element.
-    let data = data::data(report).to_string().replace('<', "\\u003c");
-    let title = escaped(title);
-    fill(
-        MARKUP,
-        &[
-            ("{title}", &title),
-            ("{looks}", LOOKS),
-            ("{data}", &data),
-            ("{program}", PROGRAM),
-        ],
-    )
+/// The chapter.
+pub const CHAPTER: Chapter = Chapter {
+    entry: "search",
+    place: Place::First,
+    markup: include_str!("chapter.html"),
+    looks: include_str!("chapter.css"),
+    program: concat!(
+        include_str!("study.js"),
+        include_str!("trials.js"),
+        include_str!("chapter.js")
+    ),
+    plain,
+};
+
+/// The best trials as a table, for browsers without JavaScript.
+fn plain(data: &Json) -> String {
+    let list = |value: &Json| value.as_array().cloned().unwrap_or_default();
+    let columns = list(&data["columns"]);
+    let names = columns.iter().filter_map(|column| column["name"].as_str());
+    let heads: Vec<&str> = std::iter::once("trial").chain(names).collect();
+    // A column of one entry holds it for all trials.
+    let entry = |values: &Json, trial: usize| match values.get(trial).unwrap_or(&values[0]) {
+        Json::Null => String::new(),
+        value => value.to_string(),
+    };
+    let best = list(&data["best"]).into_iter().filter_map(|at| at.as_u64());
+    let rows = best.map(|at| {
+        let trial = at as usize;
+        let values = columns.iter().map(|column| entry(&column["values"], trial));
+        std::iter::once(data["numbers"][trial].to_string())
+            .chain(values)
+            .collect()
+    });
+    let about = "<p>The best trials; trials.csv in the folder of the search has all of them.</p>\n";
+    about.to_owned() + &table(&heads, rows)
 }

@@ -1,88 +1,32 @@
-// Charts: a chart is {svg, tall, least, draw}, and after drawing also where its trials are and its rings around them.
-
-// Round numbers between two ends, about as many as wanted, no closer than `least`, and how they are written.
-function ticks(low, high, wanted, least = 0) {
-  const rough = Math.max((high - low) / wanted, least);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 5, 10].find(m => m * power >= rough * 0.999);
-  const text = tickText(step, Math.max(Math.abs(low), Math.abs(high)));
-  const first = Math.ceil(low / step - 1e-9);
-  const last = Math.floor(high / step + 1e-9);
-  const tick = (_, k) => ({ value: (first + k) * step, text: text((first + k) * step) });
-  return Array.from({ length: last - first + 1 }, tick);
-}
-
-// As many digits as tell neighbours apart.
-function tickText(step, largest) {
-  const magnitude = value => Math.floor(Math.log10(Math.abs(value)) + 1e-9);
-  const decimals = Math.max(0, -magnitude(step));
-  if (largest < 1e6 && decimals < 6) {
-    return value => value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
-  }
-  return value => (value === 0 ? "0" : value.toExponential(Math.max(0, magnitude(value) - magnitude(step))));
-}
+// Charts of trials: a chart is {svg, tall, least, draw}, and after drawing also where its trials are and its rings around them.
 
 // Room for values, and for limits that are not far from them.
 function range(values, limits = []) {
-  let [low, high] = [Infinity, -Infinity];
-  const include = value => { low = Math.min(low, value); high = Math.max(high, value); };
-  values.forEach(include);
+  let [low, high] = extent(values);
   if (low > high) return [0, 1];
-  const [least, most] = [2 * low - high, 2 * high - low];
-  limits.filter(limit => limit > least && limit < most).forEach(include);
-  const room = low < high ? (high - low) * 0.04 : Math.abs(low) * 0.1 || 1;
+  [low, high] = extent([...values, ...limits.filter(limit => limit > 2 * low - high && limit < 2 * high - low)]);
+  const room = low < high ? (high - low) * 0.04 : abs(low) * 0.1 || 1;
   return [low - room, high + room];
 }
 
-// Draws points {x, y, trial, kind} and a line through corners {x, y} over axes {label, range, limits, least}.
+// Draws points {x, y, trial, kind} and a line through corners {x, y} over axes {label, range, limits}.
 function plot(chart, { x, y, points, line }) {
-  const frame = framed(chart, x, y);
-  const parts = [...axes(frame, x, y), ...limits(frame, x, y)];
+  const { svg } = chart;
+  const height = round(max((svg.clientWidth || 680) * chart.tall, chart.least));
+  const frame = framed(svg, x, y, height);
   chart.placed = points.map(point => placed(frame, point)).filter(Boolean);
-  parts.push(...marks(frame, chart.placed, line));
   chart.width = frame.width;
   const ring = which => drawn("circle", { class: `ring ${which} off`, r: 8 });
   chart.rings = { chosen: ring("chosen"), hover: ring("hover") };
-  chart.svg.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);
-  chart.svg.classList.toggle("many", chart.placed.length > 2000);
-  chart.svg.replaceChildren(...parts, ...Object.values(chart.rings));
-  setRing(chart, "chosen", chosen);
-}
-
-// The edges of the plot inside its chart, the ticks, and where values lie.
-function framed({ svg, tall, least }, x, y) {
-  const width = svg.clientWidth || 680;
-  const height = Math.round(Math.max(width * tall, least));
-  const yTicks = ticks(...y.range, Math.max(2, height / 60));
-  const left = 30 + 7 * Math.max(...yTicks.map(tick => tick.text.length));
-  const [right, top, bottom] = [width - 12, 12, height - 46];
-  const xTicks = ticks(...x.range, Math.max(2, (right - left) / 90), x.least);
-  const scale = ([low, high], from, to) => value => from + ((value - low) / (high - low)) * (to - from);
-  const [px, py] = [scale(x.range, left, right), scale(y.range, bottom, top)];
-  return { width, height, left, right, top, bottom, xTicks, yTicks, px, py };
-}
-
-function axes({ height, left, right, top, bottom, xTicks, yTicks, px, py }, x, y) {
-  const across = xTicks.flatMap(({ value, text }) => [
-    drawn("line", { class: "grid", x1: px(value), x2: px(value), y1: top, y2: bottom }),
-    drawn("text", { x: px(value), y: bottom + 20, "text-anchor": "middle" }, text),
-  ]);
-  const up = yTicks.flatMap(({ value, text }) => [
-    drawn("line", { class: "grid", x1: left, x2: right, y1: py(value), y2: py(value) }),
-    drawn("text", { x: left - 8, y: py(value) + 4, "text-anchor": "end" }, text),
-  ]);
-  const turned = `translate(13 ${(top + bottom) / 2}) rotate(-90)`;
-  const labels = [
-    drawn("text", { class: "label", x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, x.label),
-    drawn("text", { class: "label", transform: turned, "text-anchor": "middle" }, y.label),
-  ];
-  return [...across, ...up, ...labels];
+  svg.classList.toggle("many", chart.placed.length > 2000);
+  svg.append(...limits(frame, x, y), ...marks(frame, chart.placed, line), ...Object.values(chart.rings));
+  setRing(chart, "chosen", chosenTrial);
 }
 
 // The budget's limits and the float network's level as lines across the plot.
 function limits({ left, right, top, bottom, px, py }, x, y) {
   const inside = axis => (axis.limits ?? []).filter(({ limit }) => limit > axis.range[0] && limit < axis.range[1]);
-  const words = ({ side, name, limit }) => `${side ?? name} ${shortNumber(limit)}`;
+  const words = ({ side, name, limit }) => `${side ?? name} ${shown(limit)}`;
   const looks = ({ side }) => (side ? "budget" : "level");
   const across = inside(x).flatMap(budget => {
     const place = px(budget.limit);
@@ -114,7 +58,7 @@ function marks({ left, right, top, bottom, px, py }, points, line) {
   for (const { shape, kind, path } of points) (paths[`${shape} ${kind}`] ??= []).push(path);
   const mark = (name, looks = name) => (paths[name] ? [drawn("path", { class: looks, d: paths[name].join("") })] : []);
   // A line leaves the plot at its edge.
-  const held = (value, low, high) => Math.min(Math.max(value, low), high).toFixed(1);
+  const held = (value, low, high) => min(max(value, low), high).toFixed(1);
   const corners = line.map(({ x, y }) => `${held(px(x), left, right)} ${held(py(y), top, bottom)}`);
   return [
     ...mark("rug failed"), ...mark("rug pruned"),
@@ -137,23 +81,24 @@ function setRing(chart, which, trial) {
 const direction = column => (columns[column].up ? "larger is better" : "smaller is better");
 
 function axisOf(column, values) {
-  const limits = [...data.budgets, ...data.levels].filter(limit => limit.column === column);
+  const limits = [...study.budgets, ...study.levels].filter(limit => limit.column === column);
   const label = `${columns[column].name} (${direction(column)})`;
-  return { label, limits, range: range(values, limits.map(budget => budget.limit)) };
+  const ends = range(values, limits.map(budget => budget.limit));
+  return { ...axis(ends, false, label), limits, range: ends };
 }
 
-const pointsOf = (x, y) => trials.map(trial => ({ x: x(trial), y: y(trial), trial, kind: kindOf(trial) }));
+const pointsOf = (x, y) => trials.map(trial => ({ x: x(trial), y: y(trial), trial, kind: endOf(trial) }));
 
 // All trials over two columns, and the steps that bound what is reached there.
 function drawScatter(chart) {
-  const [x, y] = [+byId("x").value, +byId("y").value];
+  const [x, y] = [+ui.x.value, +ui.y.value];
   const points = pointsOf(trial => scoreOf(x, trial), trial => scoreOf(y, trial));
   const line = front(x, y);
-  const shown = byId("near").checked ? line : points.filter(point => point.x !== null && point.y !== null);
-  const ends = key => shown.map(point => point[key]).filter(Number.isFinite);
+  const near = ui.near.checked ? line : points.filter(point => point.x !== null && point.y !== null);
+  const ends = key => near.map(point => point[key]).filter(Number.isFinite);
   plot(chart, { x: axisOf(x, ends("x")), y: axisOf(y, ends("y")), points, line });
   const about = column => html("div", {}, `${columns[column].name}: ${columns[column].about}; ${direction(column)}`);
-  byId("axes").replaceChildren(...[...new Set([y, x])].map(about));
+  ui.axes.replaceChildren(...[...new Set([y, x])].map(about));
 }
 
 // The corners of the steps through trials that keep the budget and that none beats in both columns.
@@ -174,8 +119,8 @@ function front(x, y) {
 
 // A column over the numbers of the trials, and its best value so far.
 function drawHistory(chart) {
-  const y = +byId("h").value;
-  const points = pointsOf(trial => data.numbers[trial], trial => scoreOf(y, trial));
+  const y = +ui.h.value;
+  const points = pointsOf(trial => study.numbers[trial], trial => scoreOf(y, trial));
   const corners = [];
   for (const point of points.filter(({ trial, y }) => keepsBudget(trial) && y !== null)) {
     const top = corners.at(-1)?.y;
@@ -183,14 +128,15 @@ function drawHistory(chart) {
     if (top !== undefined) corners.push({ x: point.x, y: top });
     corners.push(point);
   }
-  const [first, last] = [data.numbers[0], data.numbers.at(-1)];
+  const [first, last] = [study.numbers[0], study.numbers.at(-1)];
   if (corners.length) corners.push({ x: last, y: corners.at(-1).y });
   const known = points.map(point => point.y).filter(value => value !== null);
-  const across = { label: "trial", least: 1, range: [first - 0.5, last + 0.5] };
+  const ends = [first - 0.5, last + 0.5];
+  const across = { ...axis(ends, false, "trial"), range: ends, ticks: wanted => ticks(...ends, wanted, 1) };
   plot(chart, { x: across, y: axisOf(y, known), points, line: corners });
 }
 
 const charts = [
-  { svg: byId("scatter"), tall: 0.42, least: 300, draw: drawScatter },
-  { svg: byId("history"), tall: 0.26, least: 240, draw: drawHistory },
+  { svg: ui.scatter, tall: 0.42, least: 300, draw: drawScatter },
+  { svg: ui.history, tall: 0.26, least: 240, draw: drawHistory },
 ];

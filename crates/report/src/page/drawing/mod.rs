@@ -1,79 +1,38 @@
 //! The graph of a report as an SVG file of its own: boxes in the colours of their kinds, smooth lines between them.
 
+mod theme;
+mod words;
+
+pub use words::box_size;
+
 use super::{cut, escaped, list, text};
 use serde_json::Value as Json;
 use std::fmt::Write;
+use theme::{DARK, LIGHT, Theme, blend};
+use words::{ABOUT_SIZE, BADGE_SIZE, CHARACTER, NAME_SIZE, PADDING, Words, groups_around};
 
-/// Width of a character at a size of one, about: the font of the reader is not known.
-const CHARACTER: f64 = 0.64;
-const NAME_SIZE: f64 = 12.0;
-const ABOUT_SIZE: f64 = 10.5;
-const BADGE_SIZE: f64 = 9.5;
-/// Free room left and right of the texts of a box.
-const PADDING: f64 = 20.0;
-const MAX_WIDTH: f64 = 260.0;
+const FRAME_SIZE: f64 = 9.0;
+/// Characters of the name of a frame.
+const MAX_FRAME_NAME: usize = 24;
+/// Boxes of a drawing that stands in the page for browsers without JavaScript.
+const MAX_BOXES: usize = 300;
 /// Free room around the drawing.
 const MARGIN: f64 = 10.0;
 
-/// Colours of a theme.
-struct Theme {
-    ground: &'static str,
-    ink: &'static str,
-    faint: &'static str,
-    edge: &'static str,
-    changed: &'static str,
-    added: &'static str,
-    removed: &'static str,
-    /// The colour of each kind, as in the page.
-    kinds: [(&'static str, &'static str); 9],
-}
-
-const LIGHT: Theme = Theme {
-    ground: "#ffffff",
-    ink: "#1c1e21",
-    faint: "#626a73",
-    edge: "#a9b0b8",
-    changed: "#c94f00",
-    added: "#00786a",
-    removed: "#8a929b",
-    kinds: [
-        ("input", "#3d444c"),
-        ("output", "#3d444c"),
-        ("product", "#2477b3"),
-        ("norm", "#3a9cb0"),
-        ("activation", "#d98200"),
-        ("arithmetic", "#b0357f"),
-        ("pool", "#6b5bb0"),
-        ("shape", "#8a929b"),
-        ("opaque", "#a1643a"),
-    ],
-};
-
-const DARK: Theme = Theme {
-    ground: "#15181c",
-    ink: "#e4e7ea",
-    faint: "#98a2ad",
-    edge: "#59626d",
-    changed: "#ff9a4d",
-    added: "#35c2ae",
-    removed: "#8a929b",
-    kinds: [
-        ("input", "#c3cad2"),
-        ("output", "#c3cad2"),
-        ("product", "#4a9bd6"),
-        ("norm", "#59bccf"),
-        ("activation", "#f0a83a"),
-        ("arithmetic", "#e07fb8"),
-        ("pool", "#9a8ce0"),
-        ("shape", "#7c858f"),
-        ("opaque", "#cf9468"),
-    ],
-};
-
 /// The first view of a report's graph as a standalone SVG, in light or dark colours.
 pub fn svg(graph: &Json, dark: bool) -> String {
-    let theme = if dark { &DARK } else { &LIGHT };
-    let view = &graph["views"][0];
+    view_svg(graph, &graph["views"][0], if dark { &DARK } else { &LIGHT })
+}
+
+/// The first view that has few boxes, else the most closed one, in light colours.
+pub(super) fn small_svg(graph: &Json) -> String {
+    let views = list(graph, "views");
+    let is_small = |view: &&Json| list(view, "boxes").len() <= MAX_BOXES;
+    let view = views.iter().find(is_small).or(views.last());
+    view.map_or_else(String::new, |view| view_svg(graph, view, &LIGHT))
+}
+
+fn view_svg(graph: &Json, view: &Json, theme: &Theme) -> String {
     let (width, height) = (number(&view["width"]), number(&view["height"]));
     let [full_width, full_height] = [width, height].map(|size| size + 2.0 * MARGIN);
     let low = -MARGIN;
@@ -85,6 +44,7 @@ pub fn svg(graph: &Json, dark: bool) -> String {
         escaped(text(graph, "name")),
         theme.ground,
     );
+    draw_frames(&mut out, graph, view, theme);
     draw_edges(&mut out, view, theme);
     for place in list(view, "boxes") {
         draw_box(&mut out, graph, place, theme);
@@ -92,84 +52,31 @@ pub fn svg(graph: &Json, dark: bool) -> String {
     out + "</svg>\n"
 }
 
-/// Width and height in which the texts of a node have room.
-pub fn box_size(node: &Json) -> (f64, f64) {
-    let Words {
-        name,
-        about,
-        badges,
-    } = Words::of_node(node);
-    let wide = |text: &str, size: f64| text.chars().count() as f64 * size * CHARACTER;
-    let sizes = [
-        (&name, NAME_SIZE),
-        (&about, ABOUT_SIZE),
-        (&badges, BADGE_SIZE),
-    ];
-    let widths = sizes.map(|(text, size)| wide(text, size));
-    let width = widths.into_iter().fold(60.0, f64::max) + PADDING;
-    (
-        width.min(MAX_WIDTH).ceil(),
-        if badges.is_empty() { 38.0 } else { 54.0 },
-    )
-}
-
-/// The lines of a box.
-struct Words {
-    name: String,
-    about: String,
-    badges: String,
-}
-
-impl Words {
-    fn of_node(node: &Json) -> Self {
-        let about = format!("{}  {}", text(node, "op"), text(node, "shape"));
-        Self {
-            name: text(node, "name").to_owned(),
-            about: about.trim_end().to_owned(),
-            badges: badges(node),
-        }
-    }
-
-    fn of_group(graph: &Json, group: usize) -> Self {
-        let groups = list(graph, "groups");
-        let is_inside = |node: &&Json| {
-            let mut at = node["group"].as_u64();
-            let mut hops = 0..=groups.len();
-            while let (Some(own), Some(_)) = (at, hops.next()) {
-                if own == group as u64 {
-                    return true;
-                }
-                at = groups
-                    .get(own as usize)
-                    .and_then(|own| own["parent"].as_u64());
-            }
-            false
+/// The frames of open groups, with their names on the upper edge.
+fn draw_frames(out: &mut String, graph: &Json, view: &Json, theme: &Theme) {
+    for frame in list(view, "frames") {
+        let at = |k: usize| number(&frame[k]);
+        let [left, top] = [at(1) - at(3) / 2.0, at(2) - at(4) / 2.0];
+        let group = frame[0].as_u64().unwrap_or_default() as usize;
+        let name = cut(text(&graph["groups"][group], "name"), MAX_FRAME_NAME);
+        // A name does not stand on that of the frame around it.
+        let (x, anchor) = match groups_around(graph, group).count() % 2 {
+            0 => (left + at(3) - 9.0, "end"),
+            _ => (left + 9.0, "start"),
         };
-        let count = list(graph, "nodes").iter().filter(is_inside).count();
-        Self {
-            name: text(&graph["groups"][group], "name").to_owned(),
-            about: format!("{count} nodes, closed"),
-            badges: String::new(),
-        }
+        let _ = writeln!(
+            out,
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"5\" fill=\"none\" stroke=\"{}\" stroke-width=\"0.8\"/>\n\
+             <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-size=\"{FRAME_SIZE}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"4\" paint-order=\"stroke\">{}</text>",
+            at(3),
+            at(4),
+            theme.edge,
+            top + 3.0,
+            theme.faint,
+            theme.ground,
+            escaped(&name),
+        );
     }
-}
-
-/// The distinct formats of a node, with the first port of each where they differ.
-fn badges(node: &Json) -> String {
-    let mut found: Vec<(&str, &str)> = Vec::new();
-    for format in list(node, "formats") {
-        let (port, format) = (text(format, "port"), text(format, "format"));
-        if found.iter().all(|&(_, known)| known != format) {
-            found.push((port, format));
-        }
-    }
-    if let [(_, format)] = found[..] {
-        return format.to_owned();
-    }
-    let named = found
-        .iter()
-        .map(|(port, format)| format!("{} {format}", port.replace("data_in_", "in ")));
-    named.collect::<Vec<_>>().join(" · ")
 }
 
 fn draw_edges(out: &mut String, view: &Json, theme: &Theme) {
@@ -292,16 +199,6 @@ fn draw_words(out: &mut String, words: &Words, [width, height]: [f64; 2], theme:
         );
         y += pitch;
     }
-}
-
-/// A colour between two, as `#rrggbb`.
-fn blend(a: &str, b: &str, share: f64) -> String {
-    let part = |color: &str, k: usize| {
-        let digits = color.get(2 * k + 1..2 * k + 3).unwrap_or("0");
-        f64::from(u8::from_str_radix(digits, 16).unwrap_or(0))
-    };
-    let mixed = |k| (part(a, k) + (part(b, k) - part(a, k)) * share).round() as u8;
-    format!("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2))
 }
 
 /// A number of the data; zero where there is none.

@@ -33,7 +33,7 @@ function drawPane(pane) {
   const room = high > low ? (high - low) * 0.05 : abs(high) * 0.1 || 1;
   const [first, last] = extent(epochs);
   const x = axis([first, max(last, first + 1)], false, "epoch");
-  x.ticks = wanted => ticks(first, last, max(1, min(wanted, last - first)));
+  x.ticks = wanted => ticks(first, last, wanted, 1);
   const y = axis(isLog ? [low / 1.1, high * 1.1] : [low - room, high + room], isLog, pane.name);
   const chart = framed(pane.svg, x, y, 240);
   const path = (run, values) => {
@@ -116,3 +116,5 @@ function startTraining() {
   sortedTable(ui.epochTable, { file: "training", columns, rows });
   drawTraining();
 }
+startTraining();
+addEventListener("resize", drawTraining);
