@@ -148,12 +148,14 @@ fn faulty_structure(text: &str, random: Random) -> Option<String> {
         let line = registers.get(random.bits(1) as usize % registers.len().max(1))?;
         let (name, source) = line.trim().trim_end_matches(';').split_once(" <= ")?;
         let reads = |line: &&str| !line.contains(" <= ") && !line.contains("logic");
-        let replaced = lines.iter().map(|line| match reads(line) {
-            true => line
-                .replace(&format!("{name}["), &format!("{source}["))
-                .replace(&format!("{name};"), &format!("{source};"))
-                .replace(&format!("{name} "), &format!("{source} ")),
-            false => (*line).to_owned(),
+        let replaced = lines.iter().map(|line| {
+            if !reads(line) {
+                return (*line).to_owned();
+            }
+            let ends = ["[", ";", " "];
+            ends.iter().fold((*line).to_owned(), |line, end| {
+                line.replace(&format!("{name}{end}"), &format!("{source}{end}"))
+            })
         });
         return Some(replaced.collect::<Vec<_>>().join("\n") + "\n");
     }
