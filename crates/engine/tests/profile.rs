@@ -175,3 +175,29 @@ fn events_of_a_thread_follow_one_another() {
         }
     }
 }
+
+/// Forward passes in evaluation are measured apart from training, and every node is in one of the rows.
+#[test]
+fn a_forward_profile_has_all_nodes_and_no_backward_pass() {
+    let mut graph = Graph::parse(PICTURES).unwrap_or_else(|errors| panic!("{errors}"));
+    graph.initialize(1);
+    let names: Vec<String> = graph.nodes().iter().map(|node| node.name.clone()).collect();
+    let mut network = Network::new(graph, 1).unwrap();
+    let x = vec![0.5; ROWS * 768];
+    let profile = network.forward_profile(&[Input::F32(&x)], ROWS, 3).unwrap();
+    assert_eq!(profile.batches, 3);
+    let mut seen: Vec<String> = Vec::new();
+    for row in &profile.rows {
+        assert_eq!(row.backward, Duration::ZERO);
+        if let Subject::Nodes { names, .. } = &row.subject {
+            seen.extend_from_slice(names);
+        }
+    }
+    seen.sort();
+    let mut expected = names;
+    expected.sort();
+    assert_eq!(seen, expected);
+    let forward: Duration = profile.rows.iter().map(|row| row.forward).sum();
+    assert!(forward > Duration::ZERO);
+    assert_eq!(network.take_profile(), None);
+}

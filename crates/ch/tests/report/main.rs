@@ -13,6 +13,7 @@ mod options;
 mod pictures;
 #[path = "../schema/mod.rs"]
 mod schema;
+mod sizes;
 #[path = "../support/mod.rs"]
 mod support;
 mod zoo;

@@ -165,10 +165,10 @@ fn octaves(sorted: &[f32]) -> Json {
         (magnitude > 0.0).then(|| magnitude.log2().floor() as i64)
     };
     let exponents = || sorted.iter().filter_map(exponent);
-    let (Some(least), Some(high)) = (exponents().min(), exponents().max()) else {
+    let (Some(min), Some(high)) = (exponents().min(), exponents().max()) else {
         return Json::Null;
     };
-    let low = least.max(high - BINS as i64 + 1);
+    let low = min.max(high - BINS as i64 + 1);
     let mut counts = vec![0_u64; (high - low + 1) as usize];
     for exponent in exponents() {
         counts[(exponent.max(low) - low) as usize] += 1;

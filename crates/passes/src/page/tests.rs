@@ -176,3 +176,22 @@ fn the_same_networks_give_the_same_bytes() {
     let text = || data(&page(&graph, Some(&graph), Some(&rows))).to_string();
     assert_eq!(text(), text());
 }
+
+#[test]
+fn times_and_weights_are_there_when_asked_for() {
+    let (graph, rows) = (graph(TEXT), rows());
+    let asked = Page {
+        is_timed: true,
+        with_weights: true,
+        ..page(&graph, None, Some(&rows))
+    };
+    let data = data(&asked);
+    let nodes = data["graph"]["nodes"].as_array().cloned();
+    let times = nodes.unwrap_or_default();
+    let times = times.iter().filter_map(|node| node["time"].as_f64());
+    let sum: f64 = times.sum();
+    assert!((sum - 1.0).abs() < 1e-2, "{sum}");
+    let ports = data["ports"].as_array().cloned().unwrap_or_default();
+    let counts = ports.iter().filter_map(|port| port["values"].as_array());
+    assert_eq!(counts.map(Vec::len).collect::<Vec<_>>(), [32, 8, 24, 3]);
+}

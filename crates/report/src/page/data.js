@@ -33,9 +33,9 @@ const extent = values => values.reduce(([a, b], value) => [min(a, value), max(b,
 // Orders values of a column: numbers by size, texts by letters, what is no number last.
 const compared = (a, b) => (a < b ? -1 : a > b ? 1 : 0) || (a !== a) - (b !== b);
 
-// Round numbers between two ends, about as many as wanted, no closer than `least`, with as many digits as tell neighbours apart.
-function ticks(low, high, wanted, least = 0) {
-  const rough = max((high - low) / wanted, least);
+// Round numbers between two ends, about as many as wanted, no closer than `minStep`, with as many digits as tell neighbours apart.
+function ticks(low, high, wanted, minStep = 0) {
+  const rough = max((high - low) / wanted, minStep);
   const power = 10 ** floor(log10(rough));
   const step = power * [1, 2, 5, 10].find(m => m * power >= rough * 0.999);
   const size = value => floor(log10(abs(value)) + 1e-9);

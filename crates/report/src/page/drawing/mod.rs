@@ -15,7 +15,7 @@ const FRAME_SIZE: f64 = 9.0;
 /// Characters of the name of a frame.
 const MAX_FRAME_NAME: usize = 24;
 /// Boxes of a drawing that stands in the page for browsers without JavaScript.
-const MAX_BOXES: usize = 300;
+const MAX_BOXES: usize = 200;
 /// Free room around the drawing.
 const MARGIN: f64 = 10.0;
 

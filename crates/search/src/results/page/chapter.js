@@ -43,10 +43,10 @@ function nearest(chart, event, reach) {
   const box = chart.svg.getBoundingClientRect();
   const scale = box.width / chart.width;
   const [x, y] = [(event.clientX - box.left) / scale, (event.clientY - box.top) / scale];
-  let [found, least] = [null, reach ** 2];
+  let [found, minDistance] = [null, reach ** 2];
   for (const point of chart.placed) {
     const distance = (point.px - x) ** 2 + (point.py - y) ** 2 - (point.kind === "front" ? 20 : 0);
-    if (distance < least) [found, least] = [point, distance];
+    if (distance < minDistance) [found, minDistance] = [point, distance];
   }
   return found;
 }

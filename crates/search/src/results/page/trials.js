@@ -1,4 +1,4 @@
-// Charts of trials: a chart is {svg, tall, least, draw}, and after drawing also where its trials are and its rings around them.
+// Charts of trials: a chart is {svg, tall, minHeight, draw}, and after drawing also where its trials are and its rings around them.
 
 // Room for values, and for limits that are not far from them.
 function range(values, limits = []) {
@@ -12,7 +12,7 @@ function range(values, limits = []) {
 // Draws points {x, y, trial, kind} and a line through corners {x, y} over axes {label, range, limits}.
 function plot(chart, { x, y, points, line }) {
   const { svg } = chart;
-  const height = round(max((svg.clientWidth || 680) * chart.tall, chart.least));
+  const height = round(max((svg.clientWidth || 680) * chart.tall, chart.minHeight));
   const frame = framed(svg, x, y, height);
   chart.placed = points.map(point => placed(frame, point)).filter(Boolean);
   chart.width = frame.width;
@@ -137,6 +137,6 @@ function drawHistory(chart) {
 }
 
 const charts = [
-  { svg: ui.scatter, tall: 0.42, least: 300, draw: drawScatter },
-  { svg: ui.history, tall: 0.26, least: 240, draw: drawHistory },
+  { svg: ui.scatter, tall: 0.42, minHeight: 300, draw: drawScatter },
+  { svg: ui.history, tall: 0.26, minHeight: 240, draw: drawHistory },
 ];
