@@ -7,7 +7,8 @@
 //! decimals may differ by a twentieth: training gives other last digits on other processors; with `counts` behind it, whole
 //! numbers may too. A block with `file=NAME` is a
 //! file that commands can read. Blocks marked `python,run` are cells of one notebook on each page; a block marked
-//! `text,printed` is what the cell before it prints. They are skipped, with a word, where there is no Python.
+//! `text,printed` is what the cell before it prints. They are skipped, with a word, where there is no Python, and blocks marked
+//! `yosys` where there is no yosys.
 //!
 //! `docs/pictures/sources.txt` names the pictures of the book and the files that they are copies of. `BLESS=1` copies the
 //! charts, without it they are compared. `scripts/pictures.sh` makes all pictures; it names the folder of the run by
@@ -58,6 +59,11 @@ impl Deref for Workplace {
     }
 }
 
+/// True where yosys is on the path.
+fn has_yosys() -> bool {
+    Command::new("yosys").arg("-V").output().is_ok()
+}
+
 /// A walk through the book.
 struct Reader {
     folder: Workplace,
@@ -89,7 +95,9 @@ impl Reader {
             if let Some(file) = block.file() {
                 fs::write(self.folder.join(file), block.text()).expect("the folder is writable");
             }
-            if block.is("console") {
+            if block.is("yosys") && !has_yosys() {
+                eprintln!("skipped: a block of {}: there is no yosys here", path.display());
+            } else if block.is("console") {
                 self.run_commands(path, block);
             }
             if block.is("python") && block.is("run") {
