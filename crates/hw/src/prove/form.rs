@@ -472,10 +472,13 @@ impl Forms {
         {
             return self.requant(&whole, shift + from as i32, false, lo, hi);
         }
-        if let Some(parts) = form.scaled_parts()
-            && !(tie_to_even && parts.bits >= shift.unsigned_abs())
-        {
-            return self.scaled_requant(&parts, shift, tie_to_even, lo, hi);
+        if let Some(parts) = form.scaled_parts() {
+            // Where all bits that are dropped are known, ties are everywhere or nowhere.
+            let dropped = parts.rest & ((1 << shift.min(100)) - 1);
+            let is_tied = tie_to_even && dropped == 0;
+            if !is_tied || parts.bits < shift.unsigned_abs() {
+                return self.scaled_requant(&parts, shift, is_tied, lo, hi);
+            }
         }
         let range = self.range(form)?;
         let free = range.requantized(shift, tie_to_even);
