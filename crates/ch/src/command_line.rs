@@ -11,7 +11,10 @@ use std::process::ExitCode;
 
 /// Commands that share a line of the program's help, which is short enough for a screen of 24 lines.
 const SHARED_LINES: &[(&[&str], &str)] = &[
-    (&["simulate", "synth", "bitstream"], "a network as hardware"),
+    (
+        &["emit", "prove", "simulate", "synth", "bitstream"],
+        "a network as hardware",
+    ),
     (
         &["help", "completions", "man"],
         "of a command, for a shell, of the manual",

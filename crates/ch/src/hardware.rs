@@ -47,20 +47,26 @@ impl Workbench<'_> {
     }
 }
 
-/// Opens a folder and runs a command over it. Ctrl-C ends the tool that runs, and the command.
+/// Opens a folder and runs a command over it.
 pub fn run(
     folder: &Path,
     output: OutputArgs,
     command: impl FnOnce(&mut Workbench) -> Result<Output>,
 ) -> Result<Output> {
     let emitted = Emitted::open(folder)?;
+    with_tools(|tools| {
+        command(&mut Workbench {
+            emitted,
+            tools: *tools,
+            console: Console::new(output, Level::Info),
+        })
+    })
+}
+
+/// Runs a command that uses tools. Ctrl-C ends the tool that runs, and the command.
+pub fn with_tools(command: impl FnOnce(&Toolbox) -> Result<Output>) -> Result<Output> {
     let stop = stop_flag()?;
-    let mut bench = Workbench {
-        emitted,
-        tools: Toolbox::new(Some(&stop)),
-        console: Console::new(output, Level::Info),
-    };
-    match command(&mut bench) {
+    match command(&Toolbox::new(Some(&stop))) {
         Err(error) if matches!(error.downcast_ref(), Some(ToolError::Interrupted { .. })) => {
             Ok(Output {
                 text: String::new(),
@@ -73,7 +79,7 @@ pub fn run(
 }
 
 /// A target by its name.
-fn find_target(name: &str) -> Result<&'static Target> {
+pub fn find_target(name: &str) -> Result<&'static Target> {
     let names = TARGETS.iter().map(|target| target.name);
     Target::find(name).with_context(|| unknown("target", name, names))
 }

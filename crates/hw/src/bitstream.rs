@@ -86,13 +86,14 @@ pub fn bitstream(
     let synthesis = synthesize(&design, tools, &scratch)?;
     let pins = board.constraints();
     emitted.write(&format!("constraints/{}", board.constraints_name()), &pins)?;
+    let nodes = emitted.nodes();
     let mut placement = Placement {
         device: &board.device,
         json: &synthesis.json,
         pins: Some(&pins),
         clock_mhz: board.clock_mhz(),
         seed: 1,
-        nodes: &[],
+        nodes: &nodes,
     };
     let mut best: Option<Placed> = None;
     let mut place_seconds = 0.0;

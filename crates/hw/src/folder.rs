@@ -1,8 +1,10 @@
 //! A folder of emitted hardware, as the commands that simulate and synthesise it open it.
 
 use crate::ports::{Element, Ports};
+use crate::print::legal_nodes;
 use crate::tools::ToolError;
 use crate::vectors::Vectors;
+use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +15,12 @@ pub struct Emitted {
     pub path: PathBuf,
     /// Its ports.
     pub ports: Ports,
+}
+
+/// The part of `net.json` that names layers.
+#[derive(Deserialize)]
+struct Nodes {
+    nodes: Vec<String>,
 }
 
 impl Emitted {
@@ -32,9 +40,7 @@ impl Emitted {
         }
         let text = read(&ports)?;
         let refused = |message: String| ToolError::file(&ports, &message);
-        let parsed: Ports =
-            serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?;
-        check(&parsed).map_err(refused)?;
+        let parsed = parse_ports(&text).map_err(refused)?;
         let path = path
             .canonicalize()
             .map_err(|error| ToolError::file(path, &error))?;
@@ -47,6 +53,13 @@ impl Emitted {
     /// The network's module.
     pub fn net(&self) -> PathBuf {
         self.path.join("rtl/net.sv")
+    }
+
+    /// The nodes of the graph as they stand in names of signals; none where there is no `net.json`.
+    pub fn nodes(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.path.join("net.json"));
+        let nodes: Option<Nodes> = text.ok().and_then(|text| serde_json::from_str(&text).ok());
+        nodes.map_or_else(Vec::new, |net| legal_nodes(&net.nodes))
     }
 
     /// A file of the folder, its folders made.
@@ -92,6 +105,13 @@ pub fn read(path: &Path) -> Result<String, ToolError> {
 /// Writes a text file, whole or not at all.
 pub fn write(path: &Path, text: &str) -> Result<(), ToolError> {
     interop::write_file(path, text.as_bytes()).map_err(|error| ToolError::file(path, &error))
+}
+
+/// The ports of a file, checked: elements lie one after the other, and each holds its interval.
+pub fn parse_ports(text: &str) -> Result<Ports, String> {
+    let ports: Ports = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    check(&ports)?;
+    Ok(ports)
 }
 
 /// Elements lie one after the other, and each holds its interval.

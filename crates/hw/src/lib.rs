@@ -9,6 +9,7 @@ pub mod bitstream;
 pub mod boards;
 pub mod elements;
 pub mod emit;
+pub mod estimate;
 pub mod folder;
 pub mod lower;
 pub mod net;

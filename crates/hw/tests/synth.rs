@@ -73,7 +73,7 @@ fn placement_gives_clocks_and_a_path_of_nodes() {
     let layers = ["fc1".to_owned(), "fc2".to_owned()];
     for (target, seeds) in [("ecp5", 1), ("ice40", 2)] {
         let target = Target::find(target).unwrap();
-        let Some(clocks) = there(clocks(&fixture, &tools, target, seeds, &layers, &[])) else {
+        let Some(clocks) = there(clocks(&fixture, &tools, target, seeds, &layers)) else {
             return;
         };
         let clocks = clocks.unwrap();
@@ -112,7 +112,7 @@ fn placement_gives_clocks_and_a_path_of_nodes() {
 fn a_family_without_place_and_route_is_told() {
     let fixture = combinational("synth_no_place");
     let target = Target::find("xcup").unwrap();
-    let error = clocks(&fixture, &Toolbox::new(None), target, 1, &[], &[]).unwrap_err();
+    let error = clocks(&fixture, &Toolbox::new(None), target, 1, &[]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "there is no open place and route for xcup; ecp5 and ice40 have one"

@@ -1,10 +1,13 @@
 //! `ch synth DIR`: the size of emitted hardware by layer, and with `--place` its clock.
 
 use crate::command_line::whole;
-use crate::hardware::{self, Workbench, checked};
-use crate::output::{Output, OutputArgs, Stream, fit, json_text};
+use crate::hardware::{self, Workbench, checked, find_target};
+use crate::output::folder::write_file;
+use crate::output::{Console, Level, Output, OutputArgs, Stream, fit, json_text};
 use anyhow::Result;
-use hw::synth::{Area, Clocks, Report, Target, clocks, report};
+use hw::boards::xdc;
+use hw::estimate::{self, Calibration, NETWORKS};
+use hw::synth::{Area, Clocks, Report, TARGETS, Target, clocks, report};
 use report::{Column, Table};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -24,6 +27,9 @@ pub struct Args {
     /// Seeds of the placer to try
     #[arg(long, value_name = "N", default_value = "3", requires = "place", value_parser = whole::<u64>(1, Some(1000)))]
     seeds: u64,
+    /// Measure random networks instead, and write the costs that estimates use to DIR/calibration.json
+    #[arg(long, conflicts_with = "place")]
+    calibrate: bool,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -64,8 +70,14 @@ pub const PATH_COLUMNS: &[Column] = &[
     ),
 ];
 
+/// The clock in the constraints for Vivado, for those who have it.
+const XDC_MHZ: f64 = 200.0;
+
 /// Synthesises; a device that is too small fails the check.
 pub fn run(args: &Args) -> Result<Output> {
+    if args.calibrate {
+        return calibrate(args);
+    }
     hardware::run(&args.dir, args.output, |bench| synth(args, bench))
 }
 
@@ -77,11 +89,14 @@ fn synth(args: &Args, bench: &mut Workbench) -> Result<Output> {
     bench
         .console
         .print(&format!("synthesis for {}", target.name));
-    let mut report = report(&bench.emitted, &bench.tools, target, &[])?;
+    let mut report = report(&bench.emitted, &bench.tools, target)?;
     if args.place
         && let Some(refusal) = place(args, bench, target, &mut report)?
     {
         return Ok(checked(refusal, false));
+    }
+    if target.device.is_none() {
+        bench.emitted.write("constraints/net.xdc", &xdc(XDC_MHZ))?;
     }
     let json = serde_json::to_value(&report)?;
     bench.emitted.write("synth.json", &json_text(&json)?)?;
@@ -104,14 +119,7 @@ fn place(
         .iter()
         .map(|layer| layer.layer.clone())
         .collect();
-    match clocks(
-        &bench.emitted,
-        &bench.tools,
-        target,
-        args.seeds,
-        &layers,
-        &[],
-    )? {
+    match clocks(&bench.emitted, &bench.tools, target, args.seeds, &layers)? {
         Ok(clocks) => {
             bench.emitted.write("floor.svg", &clocks.picture)?;
             report.placement = Some(clocks);
@@ -122,6 +130,41 @@ fn place(
             usage.used, usage.resource, usage.available
         ))),
     }
+}
+
+/// Networks of this seed are measured.
+const CALIBRATION_SEED: u64 = 1;
+
+fn calibrate(args: &Args) -> Result<Output> {
+    let targets: Vec<&'static Target> = match &args.target {
+        Some(name) => vec![find_target(name)?],
+        None => TARGETS.iter().collect(),
+    };
+    hardware::with_tools(|tools| {
+        let mut console = Console::new(args.output, Level::Info);
+        let mut lines = Vec::new();
+        for target in targets {
+            let name = target.name;
+            lines.push(estimate::calibrate(
+                tools,
+                target,
+                (CALIBRATION_SEED, NETWORKS),
+                |index, luts| {
+                    console.print(&format!(
+                        "{name}: network {} of {NETWORKS}, {luts} LUT",
+                        index + 1
+                    ));
+                },
+            )?);
+        }
+        let json = serde_json::to_value(Calibration { targets: lines })?;
+        write_file(
+            &args.dir.join("calibration.json"),
+            json_text(&json)?.as_bytes(),
+            &mut console,
+        )?;
+        Ok(json_text(&json)?.into())
+    })
 }
 
 fn text(report: &Report) -> String {

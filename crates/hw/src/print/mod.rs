@@ -6,6 +6,8 @@
 mod names;
 mod words;
 
+pub use names::legal_nodes;
+
 use crate::net::{Bounds, Cell, CellId, Interval, Net, Operation, Term};
 use crate::ports::Ports;
 use names::names;

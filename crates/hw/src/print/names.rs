@@ -41,7 +41,7 @@ fn kind(operation: &Operation) -> char {
 }
 
 /// Names as identifiers, each another: what is no letter or digit becomes `_`.
-fn legal_nodes(nodes: &[String]) -> Vec<String> {
+pub fn legal_nodes(nodes: &[String]) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::new();
     let legal = |name: &String| {
         let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };

@@ -50,12 +50,11 @@ pub struct Clocks {
 /// The clock that placements aim at: beyond what a network reaches, so that the placer does its best.
 const AIM_MHZ: f64 = 300.0;
 
-/// Synthesises the network and counts its cells. `nodes` are the names of the graph's nodes, as far as they are known.
+/// Synthesises the network and counts its cells.
 pub fn report(
     emitted: &Emitted,
     tools: &Toolbox,
     target: &'static Target,
-    nodes: &[String],
 ) -> Result<Report, ToolError> {
     let scratch = Scratch::new()?;
     let synthesis = synthesize(&net_design(emitted, target), tools, &scratch)?;
@@ -67,7 +66,7 @@ pub fn report(
         seconds: synthesis.seconds,
         lut_with_inv: area.lut_with_inv(),
         area,
-        layers: by_layer(&netlist, nodes),
+        layers: by_layer(&netlist, &emitted.nodes()),
         placement: None,
     })
 }
@@ -79,7 +78,6 @@ pub fn clocks(
     target: &'static Target,
     seeds: u64,
     layers: &[String],
-    nodes: &[String],
 ) -> Result<Result<Clocks, Usage>, ToolError> {
     let Some(device) = target.device else {
         let name = target.name;
@@ -98,6 +96,7 @@ pub fn clocks(
         ],
     };
     let synthesis = synthesize(&design, tools, &scratch)?;
+    let nodes = emitted.nodes();
     let mut all = Vec::new();
     for seed in 1..=seeds.max(1) {
         let choices = Placement {
@@ -106,7 +105,7 @@ pub fn clocks(
             pins: None,
             clock_mhz: AIM_MHZ,
             seed,
-            nodes,
+            nodes: &nodes,
         };
         match place(&choices, tools, &scratch)? {
             Ok(placed) => all.push(placed),
@@ -117,7 +116,7 @@ pub fn clocks(
     sorted.sort_by(|a, b| a.fmax_mhz.total_cmp(&b.fmax_mhz));
     let (slowest, fastest) = (sorted[0], sorted[sorted.len() - 1]);
     let text = folder::read(&fastest.design)?;
-    let picture = floor_picture(&text, layers, nodes);
+    let picture = floor_picture(&text, layers, &nodes);
     Ok(Ok(Clocks {
         min_mhz: slowest.fmax_mhz,
         median_mhz: f64::midpoint(

@@ -71,7 +71,8 @@ impl Toolbox<'_> {
     fn check(&self, tool: &'static Tool, program: PathBuf) -> Option<Found> {
         let mut found = Found {
             tool,
-            program,
+            // Tools run in other folders than this one.
+            program: std::path::absolute(program).ok()?,
             package: None,
             version: None,
         };
