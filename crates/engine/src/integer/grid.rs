@@ -5,7 +5,8 @@ use super::codes::encode;
 use super::error::Refusal;
 use super::lowering::Param;
 use super::range::{CodeRange, Fit, refined};
-use super::stage::{RoundMap, Stage};
+use super::round_map::RoundMap;
+use super::stage::Stage;
 use format::FixedPoint;
 use ir::Node;
 

@@ -27,6 +27,7 @@ pub(crate) mod range;
 mod reorder;
 mod report;
 mod rescale;
+mod round_map;
 mod rows;
 mod stage;
 mod step;
@@ -47,5 +48,6 @@ pub use program::{
     CatPart, MatMul, NodeResult, Program, ProgramInput, ProgramOutput, ProgramStep, Rows, Source,
 };
 pub use report::NodeReport;
-pub use stage::{RoundMap, Stage};
+pub use round_map::RoundMap;
+pub use stage::Stage;
 pub use weights::Weights;

@@ -1,7 +1,8 @@
 //! The program computed element by element, as its documentation says: slow, and with nothing in common with the executor.
 
 use super::super::range::CodeRange;
-use super::super::stage::{RoundMap, Stage};
+use super::super::round_map::RoundMap;
+use super::super::stage::Stage;
 use super::{MatMul, Program, ProgramStep, Source};
 use format::{Overflow, Rounding};
 
