@@ -96,7 +96,10 @@ impl Reader {
                 fs::write(self.folder.join(file), block.text()).expect("the folder is writable");
             }
             if block.is("yosys") && !has_yosys() {
-                eprintln!("skipped: a block of {}: there is no yosys here", path.display());
+                eprintln!(
+                    "skipped: a block of {}: there is no yosys here",
+                    path.display()
+                );
             } else if block.is("console") {
                 self.run_commands(path, block);
             }

@@ -88,6 +88,7 @@ impl Emission {
     pub fn write(
         &self,
         folder: &Path,
+        figures: &Json,
         network: &[u8],
         rows: &Rows,
         force: bool,
@@ -108,7 +109,7 @@ impl Emission {
         }
         crate::folder::write(&path.join("rtl/net.sv"), &verilog(&self.net, &self.ports))?;
         json("ports.json", &json!(self.ports))?;
-        json("report.json", &self.figures())?;
+        json("report.json", figures)?;
         crate::folder::write(&path.join("net.json"), &self.net.to_json())?;
         let file = path.join("network.mz");
         interop::write_file(&file, network).map_err(|error| ToolError::file(&file, &error))?;

@@ -1,5 +1,6 @@
 //! `ch emit`: a network in fixed point as hardware.
 
+use crate::hardware::find_target;
 use crate::output::{Console, Output, OutputArgs, json_text};
 use crate::pipeline;
 use crate::rows::{self, Part, SPLIT_HELP};
@@ -10,9 +11,12 @@ use engine::IntegerPlan;
 use engine::integer::Program;
 use hw::elements::input_codes;
 use hw::emit::{Emission, Rows, Style};
+use hw::estimate::{Estimate, estimate};
 use hw::schedule::DEFAULT_LEVELS;
 use hw::vectors::Vectors;
-use ir::Verified;
+use ir::ops::argmax::Argmax;
+use ir::{Graph, Node, NodeId, Op, Verified};
+use passes::{Pass, transform::QuantizeRest};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -31,6 +35,28 @@ pub struct Args {
     /// Levels of adders between registers, at most
     #[arg(long, value_name = "K", default_value_t = DEFAULT_LEVELS, value_parser = levels, help_heading = "Hardware")]
     levels: f32,
+    /// The device that LUTs are estimated for; `ch list targets` names all
+    #[arg(
+        long,
+        value_name = "T",
+        default_value = "xcup",
+        help_heading = "Hardware"
+    )]
+    target: String,
+    /// Results: the codes, or the place of the largest of them
+    #[arg(long = "output", value_enum, default_value_t = Results::Codes, help_heading = "Hardware")]
+    results: Results,
+    /// Give integers of so many bits to every port that needs a format and has none
+    #[arg(long, value_name = "W", value_parser = crate::command_line::whole::<u32>(1, Some(63)), help_heading = "Hardware")]
+    quantize_rest: Option<u32>,
+    /// Refuse a netlist that is estimated to be larger
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 200_000,
+        help_heading = "Hardware"
+    )]
+    max_luts: u64,
     #[arg(long, value_name = "WORD", help = SPLIT_HELP, help_heading = "Hardware")]
     split: Option<Part>,
     /// Rows that the netlist is compared on and that simulations get, at most; if not given, all
@@ -48,6 +74,13 @@ pub struct Args {
 enum Layout {
     Combinational,
     Pipelined,
+}
+
+/// Results, as an option names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Results {
+    Codes,
+    Argmax,
 }
 
 fn levels(text: &str) -> Result<f32, String> {
@@ -69,7 +102,14 @@ pub fn run(args: &Args) -> Result<Output> {
         bail!("no dataset given; the netlist is compared with the integer executor on its rows");
     }
     let (data, split) = rows::open_part(settings, args.split, &mut console)?;
-    let graph = pipeline::open_graph(settings, Some(&data.info), &mut console)?;
+    let target = find_target(&args.target)?;
+    let mut graph = pipeline::open_graph(settings, Some(&data.info), &mut console)?;
+    if let Some(width) = args.quantize_rest {
+        quantize_rest(&mut graph, width, &mut console)?;
+    }
+    if args.results == Results::Argmax {
+        append_argmax(&mut graph)?;
+    }
     let verified = ir::verify(&graph)?;
     data.check_inputs(&verified)?;
     let split = args.rows.map_or(split.clone(), |rows| split.head(rows));
@@ -91,6 +131,20 @@ pub fn run(args: &Args) -> Result<Output> {
     };
     let emission = Emission::of(&program, style)?;
     describe(&emission, &mut console);
+    let estimate = estimate(&emission.net, target.name);
+    if let Some(Estimate { lut, error, .. }) = estimate {
+        console.print(&format!(
+            "estimate for {}: {lut} ± {error} LUT, 0 DSP",
+            target.name
+        ));
+        if lut > args.max_luts {
+            bail!(
+                "the netlist is estimated at {lut} LUT, more than --max-luts {}; fewer bits, fewer weights (prune) or \
+                 --output argmax make it smaller",
+                args.max_luts
+            );
+        }
+    }
     let rows = compared(&verified, &program, &emission, &split)?;
     console.print(&format!(
         "interpreter = integer executor: {0} of {0} rows",
@@ -98,9 +152,11 @@ pub fn run(args: &Args) -> Result<Output> {
     ));
     let preparation = rows::preparation(settings)?;
     let network = passes::interface::graph_file(&graph, &preparation)?;
-    let emitted = emission.write(&args.out, &network, &rows, args.force)?;
+    let mut figures = emission.figures();
+    figures["target"] = json!(target.name);
+    figures["estimate"] = json!(estimate);
+    let emitted = emission.write(&args.out, &figures, &network, &rows, args.force)?;
     let text = if args.output.json {
-        let mut figures = emission.figures();
         figures["rows"] = json!(rows.x.len());
         figures["out"] = json!(args.out);
         json_text(&figures)?
@@ -112,6 +168,34 @@ pub fn run(args: &Args) -> Result<Output> {
         )
     };
     Ok(text.into())
+}
+
+/// Gives a format to every port that integers would refuse for want of one.
+fn quantize_rest(graph: &mut Graph, width: u32, console: &mut Console) -> Result<()> {
+    let pass = QuantizeRest {
+        width,
+        frac_width: (width / 2) as i32,
+    };
+    let mut context = passes::Context::new(graph, None);
+    let report = pass.run(graph, &mut context)?;
+    console.print(report.to_text().trim_end());
+    Ok(())
+}
+
+/// The place of the largest element in place of the result.
+fn append_argmax(graph: &mut Graph) -> Result<()> {
+    let outputs = graph
+        .iter()
+        .find(|(_, node)| matches!(node.op, Op::Output(_)));
+    let (at, value) = match outputs {
+        Some((at, node)) if node.inputs.len() == 1 => (at, node.inputs[0]),
+        _ => bail!("--output argmax is for networks with one result"),
+    };
+    let name = graph.fresh_name("argmax");
+    let node = Node::new(&name, "", Argmax::default(), &[value]);
+    let argmax = graph.insert(at, node);
+    graph.node_mut(NodeId(argmax.0 + 1)).inputs = vec![argmax.into()];
+    Ok(())
 }
 
 fn describe(emission: &Emission, console: &mut Console) {

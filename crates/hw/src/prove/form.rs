@@ -813,11 +813,36 @@ impl Forms {
         ))
     }
 
+    /// The two values that a form compares: 1 where the first is less than the second, else 0.
+    pub fn comparison(&self, form: &Form) -> Option<(Form, Form)> {
+        match self.lone_atom(form)? {
+            Atom::Less(less, greater) => {
+                Some((self.form(less).clone(), self.form(greater).clone()))
+            }
+            Atom::Requant {
+                form,
+                shift: 0,
+                tie_to_even: false,
+                lo: 0,
+                hi: 1,
+            } => Some((Form::default(), self.form(form).clone())),
+            _ => None,
+        }
+    }
+
     /// The lowest index of the largest of several, given with their indices. Those that cannot win are left out.
     pub fn argmax(&mut self, entries: &[(i64, Form)]) -> Result<Form, ProveError> {
+        // The same constant may be added to all.
+        let are_whole = entries.iter().all(|entry| entry.1.exponent == 0);
+        let first = entries
+            .iter()
+            .min_by_key(|entry| entry.0)
+            .filter(|_| are_whole);
+        let less = Form::constant(first.map_or(0, |entry| -entry.1.offset));
         let mut ranged = Vec::with_capacity(entries.len());
         for (index, form) in entries {
-            ranged.push((*index, self.intern(form), self.range(form)?));
+            let form = form.plus(&less, 1, 0)?;
+            ranged.push((*index, self.intern(&form), self.range(&form)?));
         }
         ranged.sort_unstable_by_key(|entry| entry.0);
         let all = ranged.clone();
@@ -883,7 +908,13 @@ impl Forms {
             .map(|(index, form)| (index, self.form(form).clone()))
             .collect();
         let forms: Vec<Form> = entries.iter().map(|entry| entry.1.clone()).collect();
-        let is_theirs = index.offset == 0 && self.max(&forms)? == *largest;
-        Ok(is_theirs.then_some(entries))
+        let apart = largest.plus(&self.max(&forms)?, -1, 0)?.as_constant();
+        let Some(apart) = apart.filter(|_| index.offset == 0) else {
+            return Ok(None);
+        };
+        let moved = entries
+            .into_iter()
+            .map(|(index, form)| Ok((index, form.plus(&Form::constant(apart), 1, 0)?)));
+        moved.collect::<Result<_, _>>().map(Some)
     }
 }

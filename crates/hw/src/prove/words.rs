@@ -20,13 +20,6 @@ pub struct Reading {
     pub stage: Option<u32>,
 }
 
-/// A comparison of two values.
-#[derive(Clone, Debug)]
-struct Compared {
-    less: Form,
-    greater: Form,
-}
-
 /// A driver of wires.
 enum Driver {
     /// A word with a form.
@@ -56,7 +49,6 @@ pub struct Words<'a> {
     /// The cell of every driver behind the inputs.
     first_cell: usize,
     wires: HashMap<u32, (usize, usize)>,
-    compared: HashMap<usize, Compared>,
     recognized: HashMap<usize, Word>,
     /// The names that hold a wire, and its place in them.
     names: HashMap<u32, Vec<(usize, usize)>>,
@@ -75,7 +67,6 @@ impl<'a> Words<'a> {
             drivers: Vec::new(),
             first_cell: 0,
             wires: HashMap::new(),
-            compared: HashMap::new(),
             recognized: HashMap::new(),
             names: names(rtl),
             named: HashMap::new(),
@@ -153,9 +144,12 @@ impl<'a> Words<'a> {
             Kind::Lt | Kind::Gt if !constant(&cell.a) && !constant(&cell.b) => {
                 self.comparison(cell).map(Driver::Word)
             }
-            Kind::Mux if self.comparison_of(cell.s[0]).is_some() => {
-                self.choice(cell).map(Driver::Word)
-            }
+            Kind::Mux => match self.choice(cell)? {
+                Some(word) => Ok(Driver::Word(word)),
+                None => Ok(Driver::Function {
+                    leaves: self.leaves(cell)?,
+                }),
+            },
             _ => Ok(Driver::Function {
                 leaves: self.leaves(cell)?,
             }),
@@ -311,8 +305,6 @@ impl<'a> Words<'a> {
         let (x, y) = (self.forms.intern(&less), self.forms.intern(&greater));
         let interval = Interval { lo: 0, hi: 1 };
         let form = self.forms.atom(Atom::Less(x, y), interval);
-        self.compared
-            .insert(self.drivers.len(), Compared { less, greater });
         Ok(Word {
             form,
             interval,
@@ -321,39 +313,47 @@ impl<'a> Words<'a> {
         })
     }
 
-    fn comparison_of(&self, bit: Bit) -> Option<usize> {
+    /// The comparison that a bit is, and its cycle: `less < greater` where it is 1.
+    fn comparison_of(&mut self, bit: Bit) -> Option<(Form, Form, Option<u32>)> {
         let Bit::Wire(wire) = bit else {
             return None;
         };
         let (driver, _) = *self.wires.get(&wire)?;
-        // Through registers a comparison stays one.
-        self.compared.contains_key(&driver).then_some(driver)
+        if self.outputs[driver].len() > 1 {
+            return None;
+        }
+        // A bit that is no rounding of a word is no comparison with a constant either.
+        let word = self.word(driver).ok()?;
+        let (less, greater) = self.forms.comparison(&word.form)?;
+        Some((less, greater, word.stage))
     }
 
-    /// A choice by a comparison: a maximum, or the index of one.
-    fn choice(&mut self, cell: &RtlCell) -> Result<Word, ProveError> {
-        let unknown = || ProveError::NotUnderstood {
-            cell: cell.name.clone(),
+    /// A choice by a comparison: a maximum, or the index of one. None for other choices.
+    fn choice(&mut self, cell: &RtlCell) -> Result<Option<Word>, ProveError> {
+        let Some((less, greater, selecting)) = self.comparison_of(cell.s[0]) else {
+            return Ok(None);
         };
-        let select = self.comparison_of(cell.s[0]).ok_or_else(unknown)?;
-        let compared = self.compared[&select].clone();
-        let (zero, one) = (self.read(&cell.a)?, self.read(&cell.b)?);
-        let selecting = match &self.drivers[select] {
-            Driver::Word(word) => word.stage,
-            Driver::Function { .. } => None,
+        let (Ok(zero), Ok(one)) = (self.read(&cell.a), self.read(&cell.b)) else {
+            return Ok(None);
         };
         let stage = aligned(
             &cell.name,
             [aligned(&cell.name, [zero.stage, one.stage])?, selecting],
         )?;
-        // Either way the result is congruent to the larger, which decides the word if it fits.
-        if zero.form == compared.less && one.form == compared.greater {
-            let form = self.forms.max(&[zero.form, one.form])?;
-            return self.fitted(form, None, cell.y.len(), stage);
+        let apart =
+            |value: &Form, of: &Form| Ok::<_, ProveError>(value.plus(of, -1, 0)?.as_constant());
+        let (below, above) = (apart(&zero.form, &less)?, apart(&one.form, &greater)?);
+        let form = if below.is_some() && below == above {
+            // Either way the result is congruent to the larger, which decides the word if it fits.
+            Some(self.forms.max(&[zero.form, one.form])?)
+        } else {
+            self.forms
+                .joined_argmax([(&zero.form, &less), (&one.form, &greater)])?
+        };
+        match form {
+            Some(form) => self.fitted(form, None, cell.y.len(), stage).map(Some),
+            None => Ok(None),
         }
-        let groups = [(&zero.form, &compared.less), (&one.form, &compared.greater)];
-        let form = self.forms.joined_argmax(groups)?.ok_or_else(unknown)?;
-        self.fitted(form, None, cell.y.len(), stage)
     }
 
     /// An operand of a cell, extended to `bits` bits.
