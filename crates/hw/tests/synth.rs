@@ -4,8 +4,10 @@
 mod emitted;
 
 use emitted::{combinational, edit, pipelined, there};
+use hw::estimate::{estimate, random_network};
+use hw::print::verilog;
 use hw::simulate::{Icarus, Scratch};
-use hw::synth::{Area, Target, by_layer, clocks, gates, net_design, synthesize};
+use hw::synth::{Area, Design, Target, by_layer, clocks, gates, net_design, synthesize};
 use hw::tools::Toolbox;
 
 /// Adders of the pipelined network, in bits: 15 differences of 7, and 15 of the sum of 10.
@@ -117,4 +119,27 @@ fn a_family_without_place_and_route_is_told() {
         error.to_string(),
         "there is no open place and route for xcup; ecp5 and ice40 have one"
     );
+}
+
+/// Networks that no calibration has seen.
+#[test]
+fn estimates_are_near_what_yosys_finds() {
+    let tools = Toolbox::new(None);
+    let target = Target::find("ice40").unwrap();
+    for index in 0..2 {
+        let (net, ports) = random_network(1000, index);
+        let scratch = Scratch::new().unwrap();
+        let design = Design {
+            target,
+            top: "net",
+            sources: vec![scratch.write("net.sv", verilog(&net, &ports)).unwrap()],
+        };
+        let Some(synthesis) = there(synthesize(&design, &tools, &scratch)) else {
+            return;
+        };
+        let measured = Area::of(&synthesis.netlist("net").unwrap());
+        let estimate = estimate(&net, target.name).unwrap();
+        let error = estimate.lut.abs_diff(measured.lut) as f64 / measured.lut as f64;
+        assert!(error <= 0.15, "{estimate:?} {measured:?}");
+    }
 }

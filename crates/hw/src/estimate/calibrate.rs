@@ -39,17 +39,22 @@ pub fn calibrate(
         });
         progress(index, luts);
     }
+    Ok(line(target, tool, &samples))
+}
+
+/// The line through samples, with its errors.
+fn line(target: &Target, tool: String, samples: &[Sample]) -> Line {
     let errors: Vec<f64> = (0..samples.len())
-        .map(|left_out| unseen_error(&samples, left_out))
+        .map(|left_out| unseen_error(samples, left_out))
         .collect();
-    Ok(Line {
+    Line {
         target: target.name.to_owned(),
         tool,
-        networks,
-        luts: fitted(&samples, None),
+        networks: samples.len() as u64,
+        luts: fitted(samples, None),
         mean_error: errors.iter().sum::<f64>() / errors.len().max(1) as f64,
         max_error: errors.into_iter().fold(0.0, f64::max),
-    })
+    }
 }
 
 /// The relative error of a network that is predicted from all others.
@@ -66,7 +71,9 @@ fn fitted(samples: &[Sample], left_out: Option<usize>) -> Features {
         .enumerate()
         .filter(|(k, _)| Some(*k) != left_out);
     let used: Vec<&Sample> = used.map(|(_, sample)| sample).collect();
-    let mut kinds: Vec<usize> = (0..Features::REST).collect();
+    let mut kinds: Vec<usize> = (0..Features::COUNT)
+        .filter(|kind| *kind != Features::REST)
+        .collect();
     loop {
         let costs = least_squares(&used, &kinds);
         let negative = costs.iter().zip(&kinds).filter(|(cost, _)| **cost < 0.0);
@@ -135,7 +142,7 @@ mod tests {
     fn sample(counts: [f64; 4], luts: f64) -> Sample {
         let [a, b, c, d] = counts;
         Sample {
-            features: Features([a, b, c, d, 0.0]),
+            features: Features([a, b, c, d, 0.0, 0.0]),
             luts,
         }
     }

@@ -1,6 +1,6 @@
 //! Bits of a netlist that cost LUTs.
 
-use crate::net::{Bounds, Interval, Net, Operation};
+use crate::net::{Bounds, CellId, Interval, Net, Operation};
 use serde::{Deserialize, Serialize};
 
 /// A number for each kind of bit: how many there are, or what each costs.
@@ -10,10 +10,12 @@ pub struct Features(pub [f64; Features::COUNT]);
 
 impl Features {
     /// The kinds.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 6;
 
-    /// Bits of adders of two values.
+    /// Bits of adders of two values that both have.
     pub const SUM: usize = 0;
+    /// Bits of adders above the highest of an operand without a sign: a carry alone, which some devices have outside of LUTs.
+    pub const CARRY: usize = 5;
     /// Bits of adders of a value and a constant, and of negations.
     pub const OFFSET: usize = 1;
     /// Bits of results that are cut from below, as a ReLU's.
@@ -35,12 +37,14 @@ impl Features {
                 | Operation::Delay { .. } => {}
                 Operation::AddSub { a, b, .. } => {
                     let has_constant = net.constant(*a).or(net.constant(*b)).is_some();
-                    let kind = if has_constant {
-                        Self::OFFSET
+                    let own = net.adder_bits(id).unwrap_or(0);
+                    let carry = carry_bits(net, id).min(own);
+                    if has_constant {
+                        all.0[Self::OFFSET] += f64::from(own);
                     } else {
-                        Self::SUM
-                    };
-                    all.0[kind] += f64::from(net.adder_bits(id).unwrap_or(0));
+                        all.0[Self::SUM] += f64::from(own - carry);
+                        all.0[Self::CARRY] += f64::from(carry);
+                    }
                 }
                 Operation::Neg { .. } => all.0[Self::OFFSET] += bits,
                 Operation::Requant {
@@ -94,4 +98,22 @@ impl Features {
             .map(|(count, cost)| count * cost)
             .sum()
     }
+}
+
+/// Bits of an adder's result above the highest of an operand that is not negative.
+fn carry_bits(net: &Net, id: CellId) -> u32 {
+    let Operation::AddSub { a, sa, b, sb, .. } = net.cell(id).operation else {
+        return 0;
+    };
+    let end = |operand: CellId, shift: u32| {
+        let width = net.width(operand);
+        if width.signed {
+            u32::MAX
+        } else {
+            width.bits + shift
+        }
+    };
+    net.width(id)
+        .bits
+        .saturating_sub(end(a, sa).min(end(b, sb)))
 }
