@@ -52,27 +52,40 @@ impl Words<'_> {
         Ok(None)
     }
 
-    /// The value of a word whose lowest bit is that of a tie.
-    pub(super) fn rounded(&mut self, bits: &[Bit]) -> Result<Option<Word>, ProveError> {
-        let Some(Bit::Wire(lowest)) = bits.first() else {
-            return Ok(None);
+    /// True for a name whose lowest bit is a function of several bits, and whose others are bits of words.
+    pub(super) fn ends_in_tie(&self, name: usize) -> bool {
+        self.tie_leaves(&self.rtl.names[name]).is_some()
+    }
+
+    /// The bits of words that a word whose lowest bit is that of a tie is computed from.
+    fn tie_leaves(&self, bits: &[Bit]) -> Option<Vec<u32>> {
+        let (Bit::Wire(lowest), rest) = bits.split_first()? else {
+            return None;
         };
-        let mut leaves = match self.wires.get(lowest).map(|place| &self.drivers[place.0]) {
-            Some(Driver::Function { leaves }) if leaves.len() > 1 => leaves.clone(),
-            _ => return Ok(None),
+        let mut leaves = match &self.drivers[self.wires.get(lowest)?.0] {
+            Driver::Function { leaves } if leaves.len() > 1 => leaves.clone(),
+            _ => return None,
         };
-        for bit in &bits[1..] {
-            match bit {
-                Bit::Wire(wire) if matches!(self.wires.get(wire), Some(own) if matches!(self.drivers[own.0], Driver::Word(_))) =>
-                {
-                    leaves.push(*wire);
-                }
-                _ => return Ok(None),
+        for bit in rest {
+            let Bit::Wire(wire) = bit else {
+                return None;
+            };
+            match self.drivers[self.wires.get(wire)?.0] {
+                Driver::Word(_) => leaves.push(*wire),
+                Driver::Function { .. } => return None,
             }
         }
         leaves.sort_unstable();
         leaves.dedup();
-        self.function(&leaves, bits)
+        Some(leaves)
+    }
+
+    /// The value of a word whose lowest bit is that of a tie.
+    pub(super) fn rounded(&mut self, bits: &[Bit]) -> Result<Option<Word>, ProveError> {
+        match self.tie_leaves(bits) {
+            Some(leaves) => self.function(&leaves, bits),
+            None => Ok(None),
+        }
     }
 
     /// The function that bits are of the bits of a word.

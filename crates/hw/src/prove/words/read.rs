@@ -65,12 +65,16 @@ impl Words<'_> {
         let (driver, first) = *self.wires.get(&wire).ok_or(ProveError::Undriven { wire })?;
         let own = Item::Driver(driver);
         let mut best = (self.run(bits, own, first), own, first, None);
-        let names = self.names.get(&wire).filter(|_| by_name).cloned();
+        let names = self.names.get(&wire).cloned();
         for (name, first) in names.into_iter().flatten() {
+            let is_tie = self.ends_in_tie(name);
+            if !by_name && !is_tie {
+                continue;
+            }
             let run = self.run(bits, Item::Name(name), first);
-            if run > best.0
-                && let Some(word) = self.named(name)?
-            {
+            // Bits of a rounding to the even are read as its own, though they are also bits of what is rounded.
+            let is_longer = run > best.0 || (run == best.0 && is_tie);
+            if is_longer && let Some(word) = self.named(name)? {
                 best = (run, Item::Name(name), first, Some(word));
             }
         }
@@ -94,6 +98,8 @@ impl Words<'_> {
         if !bits.iter().all(is_driven) {
             return Ok(None);
         }
+        // While it is read, it is not read by its name.
+        self.named.insert(name, None);
         if let Some(word) = self.rounded(bits)? {
             self.named.insert(name, Some(word.clone()));
             return Ok(Some(word));
