@@ -245,7 +245,9 @@ fn chunks_are_those_of_pytorch() {
             assert_eq!(sizes.iter().sum::<usize>(), size);
             assert!(sizes.len() <= chunks);
             let (last, whole) = sizes.split_last().expect("a piece");
-            let piece = (1..).find(|piece| piece * chunks >= size).expect("a piece");
+            let piece = (1..=size)
+                .find(|piece| piece * chunks >= size)
+                .expect("a piece");
             assert!(
                 whole.iter().all(|&n| n == piece) && (1..=piece).contains(last),
                 "{sizes:?}"
