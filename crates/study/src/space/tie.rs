@@ -194,7 +194,7 @@ pub(crate) mod tests {
     }
 
     /// The point nearest to one with these choices, by its named values.
-    fn nearest(space: &Space, named: serde_json::Value) -> serde_json::Value {
+    fn nearest(space: &Space, named: &serde_json::Value) -> serde_json::Value {
         let point = space.point(named.as_object().unwrap()).unwrap();
         serde_json::Value::Object(space.named(&space.possible(point)))
     }
@@ -204,7 +204,7 @@ pub(crate) mod tests {
         let space = formats();
         let near = |width: i64, exponent: i64| {
             let float = json!({"name": "float", "width": width, "exponent": exponent, "free": "y"});
-            let near = nearest(&space, float);
+            let near = nearest(&space, &float);
             (
                 near["width"].as_i64().unwrap(),
                 near["exponent"].as_i64().unwrap(),
@@ -227,7 +227,7 @@ pub(crate) mod tests {
         let rows = [row_of(&[0, 4]), row_of(&[1, 0])];
         let space = Space::with_ties(parameters, vec![tie(None, &[0, 1], &[&rows])]).unwrap();
         let near = |rounding: &str, width: i64| {
-            let near = nearest(&space, json!({"rounding": rounding, "width": width}));
+            let near = nearest(&space, &json!({"rounding": rounding, "width": width}));
             near["rounding"].as_str().unwrap().to_owned()
         };
         assert_eq!(near("up", 2), "up");
@@ -251,14 +251,14 @@ pub(crate) mod tests {
         let space = Space::with_ties(parameters, vec![tie]).unwrap();
         let near = nearest(
             &space,
-            json!({"name": "integer", "width": 2, "frac_width": 2}),
+            &json!({"name": "integer", "width": 2, "frac_width": 2}),
         );
         assert_eq!(
             near,
             json!({"name": "integer", "width": 32, "frac_width": 32})
         );
         let float = json!({"name": "float", "exponent": 2, "width": 16, "frac_width": 16});
-        assert_eq!(nearest(&space, float)["name"], "float");
+        assert_eq!(nearest(&space, &float)["name"], "float");
     }
 
     #[test]
