@@ -218,3 +218,59 @@ fn a_wrong_node_with_a_long_body_is_one_error() {
     assert_eq!(errors.matches("unknown op").count(), 1, "{errors}");
     assert!(!errors.contains("in_features"), "{errors}");
 }
+
+/// The bound of every placeholder of a graph from text, by its name.
+fn index_bounds(text: &str) -> Vec<(String, Option<usize>)> {
+    let graph = Graph::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+    let verified = verify(&graph).unwrap_or_else(|error| panic!("{error}"));
+    let inputs = verified.placeholders().into_iter();
+    inputs
+        .map(|id| (graph.node(id).name.clone(), verified.index_bound(id)))
+        .collect()
+}
+
+#[test]
+fn indices_are_bounded_by_the_smallest_embedding_that_they_reach() {
+    let bounds = index_bounds(
+        "graph \"g\" {
+           many: i64[N, 4] = placeholder
+           few: i64[N, 4] = placeholder
+           unread: i64[N, 4] = placeholder
+           scores: f32[N, 4] = placeholder
+           large = embedding(many) { num_embeddings = 10, embedding_dim = 3 }
+           turned = reshape(many) { shape = [N, 2, 2] }
+           half = getitem(turned) { index = \":, 0\" }
+           small = embedding(half) { num_embeddings = 7, embedding_dim = 3 }
+           larger = embedding(turned) { num_embeddings = 9, embedding_dim = 3 }
+           one = embedding(few) { num_embeddings = 12, embedding_dim = 3 }
+           best = argmax(scores)
+           chosen = embedding(best) { num_embeddings = 4, embedding_dim = 3 }
+           return large, small, larger, one, chosen, unread
+         }",
+    );
+    let expected = [
+        ("many", Some(7)),
+        ("few", Some(12)),
+        ("unread", None),
+        // Numbers that no embedding reads; the index made of them is always in range.
+        ("scores", None),
+    ];
+    let expected = expected.map(|(name, bound)| (name.to_owned(), bound));
+    assert_eq!(bounds, expected);
+}
+
+#[test]
+fn a_row_is_as_wide_as_all_inputs_together() {
+    let width = |text: &str| {
+        let graph = Graph::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+        let verified = verify(&graph).unwrap_or_else(|error| panic!("{error}"));
+        verified.input_width()
+    };
+    assert_eq!(
+        width("graph \"g\" { x: f32[N, 3, 4] = placeholder return x }"),
+        12
+    );
+    let two =
+        "graph \"g\" { x: f32[N, 3, 4] = placeholder y: i64[2*N, 5] = placeholder return x, y }";
+    assert_eq!(width(two), 22);
+}

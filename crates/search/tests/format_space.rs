@@ -222,6 +222,24 @@ fn of_many_combinations_each_choice_is_tried() {
     assert!(notes[1].starts_with("weight_block_size: "), "{notes:?}");
 }
 
+/// Where one name has too many combinations to try, all points count, those of the other names too.
+#[test]
+fn beside_a_name_with_many_combinations_nothing_is_ruled_out() {
+    let sizes: Vec<String> = (1..60).map(|n| format!("[1, {n}]")).collect();
+    let keys = |names: &str| {
+        format!(
+            "name = [{names}]\nweight_width = [3, 4, 5, 6, 7, 8]\nweight_exponent_width = [2, 3, 4, 5, 6, 7, 8]\n\
+             weight_exponent_bias_width = [1, 2, 3, 4, 5, 6, 7, 8]\nweight_block_size = [{}]",
+            sizes.join(", ")
+        )
+    };
+    let size = |names: &str| linear(&keys(names)).unwrap().space.size().unwrap();
+    let (few, many) = (6 * 7, 6 * 7 * 8 * 59);
+    assert_eq!(size("\"minifloat_ieee\", \"block_minifloat\""), few + many);
+    // An exponent must be smaller than its width: 1 of 3 bits, 2 of 4, … 6 of 8.
+    assert_eq!(size("\"minifloat_ieee\""), 1 + 2 + 3 + 4 + 5 + 6);
+}
+
 #[test]
 fn an_operand_with_a_format_of_its_own_has_its_fields() {
     let sizes = [

@@ -22,6 +22,10 @@ const MIXED: &str = "name = [\"integer\", \"minifloat_ieee\", \"NA\"]\n\
 const OWN_NAME: &str = "name = [\"integer\"]\nweight_name = [\"integer\", \"minifloat_ieee\"]\n\
     weight_width = [2, 4, 8]\nweight_exponent_width = [2, 3, 5]\nbias_width = [4, 8]\n";
 
+/// As above, with nothing to choose about the weight's name.
+const ONE_NAME: &str = "name = [\"integer\"]\nweight_name = [\"minifloat_ieee\"]\n\
+    weight_width = [2, 4, 8]\nweight_exponent_width = [2, 3, 5]\nbias_width = [4, 8]\n";
+
 /// Numbers alone, in rising order: two exponents go with four bits, three with eight.
 const NUMBERS: &str =
     "name = [\"minifloat_ieee\"]\nweight_width = [4, 8]\nweight_exponent_width = [2, 3, 5]\n";
@@ -94,7 +98,7 @@ fn value(formats: &FormatSpace, point: &Point) -> f64 {
 #[test]
 fn the_points_of_a_space_are_those_whose_formats_can_be_made() {
     let graph = network();
-    for keys in [MIXED, OWN_NAME] {
+    for keys in [MIXED, OWN_NAME, ONE_NAME] {
         let formats = formats(keys);
         let space = &formats.space;
         let first = space.nth(0).unwrap();

@@ -13,6 +13,7 @@ use search::{Objective, Results, Scores, Search};
 use serde_json::{Map, Value as Json, json};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 use stored_trials::StoredTrials;
 use study::storage::{Attributes, Journal, StudyInfo};
 use study::{Outcome, Point, State, Trial};
@@ -316,6 +317,53 @@ fn few_trials_say_nothing_of_importances() {
         let shares = importances(&search, &run(&search, None));
         assert_eq!(shares.len(), objectives, "{trials} trials");
     }
+}
+
+/// Every combination of two keys is tried, and one of them alone decides the bits.
+#[test]
+fn what_decides_an_objective_is_all_that_matters_for_it() {
+    let text = "[search_space.setup]\nby = \"type\"\n[search_space.seed.linear.config]\nname = [\"integer\"]\n\
+                weight_frac_width = [0, 1, 2, 3, 4]\nweight_width = [2, 4, 8, 16]\n\
+                [strategy]\nname = \"random\"\n[strategy.setup]\nn_trials = 20\n\
+                [strategy.metrics]\naccuracy = {}\naverage_bitwidth = {}\n";
+    let mut graph = models::build("jsc-tiny", &models::ModelInfo::default()).unwrap();
+    graph.initialize(1);
+    let search = search(text, graph, 200);
+    let results = run(&search, None);
+    let shares = importances(&search, &results);
+    let objectives: Vec<&str> = shares.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(objectives, ["accuracy", "average_bitwidth"]);
+    for (_, shares) in &shares {
+        assert!(shares.iter().all(|(_, share)| (0.0..=1.0).contains(share)));
+        assert!(shares.is_sorted_by(|a, b| a.1 >= b.1), "{shares:?}");
+    }
+    let [width, frac_width] = shares[1].1.as_slice() else {
+        panic!("{shares:?}");
+    };
+    assert!(width.0.ends_with("/weight_width") && (width.1 - 1.0).abs() < 1e-9);
+    assert!(frac_width.0.ends_with("/weight_frac_width") && frac_width.1 == 0.0);
+}
+
+#[test]
+fn a_row_says_when_a_trial_ran() {
+    let setup = "[strategy.setup]\nn_trials = 1\n";
+    let search = search(&strategy("accuracy = {}", setup), network(), 50);
+    let results = run(&search, None);
+    let report = Report::new(&search, &results);
+    let start = UNIX_EPOCH + Duration::from_millis(1_500);
+    let row = |started, finished| {
+        let trial = Trial {
+            started,
+            finished,
+            ..results.history.trials()[0].clone()
+        };
+        let row = report.row(&trial);
+        ["time_begin", "time_end", "duration"].map(|key| row[key].as_f64().unwrap())
+    };
+    let later = start + Duration::from_millis(2_250);
+    assert_eq!(row(start, later), [1.5, 3.75, 2.25]);
+    // A clock that was set back.
+    assert_eq!(row(later, start), [3.75, 1.5, 0.0]);
 }
 
 /// Other programs that share a study choose each parameter by itself.

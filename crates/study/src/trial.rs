@@ -126,3 +126,61 @@ impl Trial {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(values: &[f64], state: State) -> Trial {
+        let outcome = Outcome {
+            values: values.to_vec(),
+            violation: Some(0.5),
+            state,
+        };
+        Trial::new(3, Point::new(Vec::new()), outcome)
+    }
+
+    #[test]
+    fn a_result_with_another_number_of_values_is_a_failure() {
+        for (values, state) in [
+            (&[0.1][..], State::Complete),
+            (&[], State::Complete),
+            (&[0.1], State::Pruned),
+            (&[0.1, 0.2, 0.3], State::Pruned),
+            (&[0.1], State::Failed),
+        ] {
+            let mut failed = trial(values, state);
+            failed.normalize(2);
+            assert_eq!(failed.outcome, Outcome::failed(), "{values:?} {state:?}");
+            let count = values.len();
+            let note = format!("it is stored with {count} values for 2 objectives");
+            assert_eq!(failed.note, Some(note));
+        }
+        for (values, state) in [
+            (&[0.1, 0.2][..], State::Complete),
+            (&[0.1, 0.2], State::Pruned),
+            (&[], State::Pruned),
+            (&[], State::Failed),
+        ] {
+            let mut kept = trial(values, state);
+            kept.normalize(2);
+            assert_eq!(kept, trial(values, state));
+        }
+    }
+
+    #[test]
+    fn a_violation_that_is_no_number_is_the_worst() {
+        for (violation, excess) in [
+            (None, 0.0),
+            (Some(-2.0), 0.0),
+            (Some(0.0), 0.0),
+            (Some(0.25), 0.25),
+            (Some(f64::NAN), f64::INFINITY),
+        ] {
+            let mut trial = trial(&[1.0], State::Complete);
+            trial.outcome.violation = violation;
+            assert_eq!(trial.excess(), excess);
+            assert_eq!(trial.is_feasible(), excess == 0.0, "{violation:?}");
+        }
+    }
+}

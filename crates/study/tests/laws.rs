@@ -259,6 +259,31 @@ fn points_stay_the_same() {
             check_golden(&format!("{}_three", entry.name), &space, study);
         }
     }
+    let cmaes = study::find_sampler("cmaes").unwrap();
+    let space = numbers();
+    check_golden("cmaes_numbers", &space, study(cmaes, space.clone(), 5, 120));
+}
+
+/// Numbers of every kind; the results that [`outcome`] gives draw them to the ends of their ranges.
+fn numbers() -> Space {
+    let stepped = |low, high, step, log| Distribution::Int {
+        low,
+        high,
+        step,
+        log,
+    };
+    let rate = Distribution::Float {
+        low: 1e-4,
+        high: 1.0,
+        log: true,
+    };
+    Space::new(vec![
+        parameter("x", Distribution::float(-2.0, 2.0)),
+        parameter("rate", rate),
+        parameter("size", stepped(1, 64, 1, true)),
+        parameter("step", stepped(-6, 15, 3, false)),
+    ])
+    .unwrap()
 }
 
 /// Compares the points of a study with those of its file in `golden`.

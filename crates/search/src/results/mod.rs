@@ -268,3 +268,32 @@ fn unix(time: SystemTime) -> f64 {
     time.duration_since(UNIX_EPOCH)
         .map_or(0.0, |since| since.as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn numbers_are_shown_with_up_to_three_decimals() {
+        for (value, shown) in [
+            (2.0, "2"),
+            (100.0, "100"),
+            (2.5, "2.5"),
+            (1.23456, "1.235"),
+            (-0.25, "-0.25"),
+            (0.0, "0"),
+        ] {
+            assert_eq!(short(value), shown);
+        }
+        assert_eq!(measured(0.1234567), "0.1234567");
+        assert_eq!(measured(f64::NAN) + &measured(f64::INFINITY), "");
+    }
+
+    #[test]
+    fn times_are_seconds_of_the_epoch() {
+        let half = Duration::from_millis(500);
+        assert_eq!(unix(UNIX_EPOCH + half), 0.5);
+        assert_eq!(unix(UNIX_EPOCH - half), 0.0);
+    }
+}

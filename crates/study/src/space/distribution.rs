@@ -272,6 +272,136 @@ mod tests {
         ]
     }
 
+    fn stepped(low: i64, high: i64, step: i64, log: bool) -> Distribution {
+        Distribution::Int {
+            low,
+            high,
+            step,
+            log,
+        }
+    }
+
+    fn logarithmic(low: f64, high: f64) -> Distribution {
+        Distribution::Float {
+            low,
+            high,
+            log: true,
+        }
+    }
+
+    #[test]
+    fn what_is_of_another_kind_or_between_two_values_is_not_contained() {
+        let words = Distribution::categorical(["a", "b"]);
+        let stepped = stepped(-3, 7, 5, false);
+        let float = Distribution::float(-1.0, 2.0);
+        let (choice, int, real) = (Coordinate::Choice, Coordinate::Int, Coordinate::Float);
+        for (distribution, inside, outside) in [
+            (
+                &words,
+                vec![choice(0), choice(1)],
+                vec![choice(2), int(0), real(0.0)],
+            ),
+            (
+                &stepped,
+                vec![int(-3), int(2), int(7)],
+                vec![int(-8), int(-2), int(3), int(12), choice(0), real(2.0)],
+            ),
+            (
+                &float,
+                vec![real(-1.0), real(0.3), real(2.0)],
+                vec![real(-1.1), real(2.1), real(f64::NAN), choice(0), int(0)],
+            ),
+        ] {
+            for coordinate in inside {
+                assert!(distribution.contains(coordinate), "{coordinate:?}");
+            }
+            for coordinate in outside {
+                assert!(!distribution.contains(coordinate), "{coordinate:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_counted_where_they_can_be() {
+        assert_eq!(Distribution::categorical(["a", "b"]).count(), Some(2));
+        assert_eq!(stepped(-3, 7, 5, false).count(), Some(3));
+        assert_eq!(Distribution::int(4, 4).count(), Some(1));
+        assert_eq!(Distribution::float(0.5, 0.5).count(), Some(1));
+        assert_eq!(Distribution::float(0.5, 0.6).count(), None);
+        assert_eq!(Distribution::float(0.5, 0.5).nth(0), Coordinate::Float(0.5));
+    }
+
+    #[test]
+    fn order_is_that_of_rising_whole_numbers() {
+        assert!(Distribution::categorical([2, 4, 8]).is_ordered());
+        assert!(!Distribution::categorical([2, 8, 4]).is_ordered());
+        assert!(!Distribution::categorical([2, 2, 4]).is_ordered());
+        assert!(!Distribution::categorical(["2", "4"]).is_ordered());
+        assert!(!Distribution::categorical([0.5, 1.5]).is_ordered());
+        assert!(Distribution::int(0, 1).is_ordered());
+        assert!(Distribution::float(0.0, 1.0).is_ordered());
+    }
+
+    /// Cells of a linear `Int` are equal, those of a logarithmic one run from half below a value to half above it, as
+    /// Optuna has them.
+    #[test]
+    fn cells_are_those_of_a_uniform_draw() {
+        let near = |a: (f64, f64), b: (f64, f64)| {
+            assert!(
+                (a.0 - b.0).abs() < 1e-12 && (a.1 - b.1).abs() < 1e-12,
+                "{a:?}, {b:?}"
+            );
+        };
+        let int = stepped(-3, 7, 5, false);
+        near(int.cell(Coordinate::Int(-3)), (0.0, 1.0 / 3.0));
+        near(int.cell(Coordinate::Int(2)), (1.0 / 3.0, 2.0 / 3.0));
+        let words = Distribution::categorical(["a", "b", "c", "d"]);
+        near(words.cell(Coordinate::Choice(2)), (0.5, 0.75));
+        let log = stepped(2, 32, 1, true);
+        let place = |x: f64| (x / 1.5).ln() / (32.5_f64 / 1.5).ln();
+        near(log.cell(Coordinate::Int(5)), (place(4.5), place(5.5)));
+        near(log.cell(Coordinate::Int(32)), (place(31.5), 1.0));
+        let rate = logarithmic(1e-4, 1.0);
+        near(rate.cell(Coordinate::Float(1e-3)), (0.25, 0.25));
+        assert_eq!(
+            Distribution::float(3.0, 3.0).place(Coordinate::Float(3.0)),
+            0.5
+        );
+        let Coordinate::Float(middle) = rate.at(0.5) else {
+            panic!("a float's values are floats");
+        };
+        assert!((middle - 1e-2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn places_beyond_the_axis_give_its_ends() {
+        for (distribution, ends) in [
+            (
+                Distribution::categorical(["a", "b"]),
+                [Coordinate::Choice(0), Coordinate::Choice(1)],
+            ),
+            (
+                stepped(-3, 7, 5, false),
+                [Coordinate::Int(-3), Coordinate::Int(7)],
+            ),
+            (
+                stepped(1, 9, 1, true),
+                [Coordinate::Int(1), Coordinate::Int(9)],
+            ),
+            (
+                Distribution::float(-2.0, 3.0),
+                [Coordinate::Float(-2.0), Coordinate::Float(3.0)],
+            ),
+        ] {
+            assert_eq!([-0.5, 1.5].map(|unit| distribution.at(unit)), ends);
+        }
+        assert_eq!(
+            Distribution::float(-2.0, 3.0).place(Coordinate::Float(9.0)),
+            1.0
+        );
+        assert_eq!(Distribution::int(0, 3).place(Coordinate::Int(-9)), 0.0);
+    }
+
     proptest! {
         #[test]
         fn a_value_is_where_its_place_says(distribution in any_distribution(), unit in 0.0..1.0_f64) {

@@ -352,10 +352,6 @@ pub(crate) mod tests {
 
     /// `format` is a, b or c; `width` 2, 4, 6, 8 goes with a and b; `block` x, y with b; `free` is on its own.
     pub(crate) fn conditional() -> Space {
-        let under = |choices: &[&str]| Condition {
-            parameter: "format".into(),
-            choices: choices.iter().map(|&c| Value::from(c)).collect(),
-        };
         Space::new(vec![
             categorical("format", &["a", "b", "c"], None),
             Parameter::new(
@@ -367,11 +363,19 @@ pub(crate) mod tests {
                     log: false,
                 },
             )
-            .when(under(&["a", "b"])),
-            categorical("block", &["x", "y"], Some(under(&["b"]))),
+            .when(under("format", &["a", "b"])),
+            categorical("block", &["x", "y"], Some(under("format", &["b"]))),
             categorical("free", &["0", "1", "2"], None),
         ])
         .unwrap()
+    }
+
+    /// Active when `parameter` has one of these choices.
+    pub(crate) fn under(parameter: &str, choices: &[&str]) -> Condition {
+        Condition {
+            parameter: parameter.into(),
+            choices: choices.iter().map(|&c| Value::from(c)).collect(),
+        }
     }
 
     pub(crate) fn categorical(

@@ -116,3 +116,168 @@ pub(super) fn row(parameters: &[usize], coordinates: &[Option<Coordinate>]) -> R
     let own = parameters.iter();
     own.map(|&index| choice(coordinates[index])).collect()
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::super::tests::{categorical, under};
+    use super::super::{Distribution, Parameter};
+    use super::*;
+    use serde_json::json;
+    use std::collections::BTreeSet;
+
+    fn numbers(name: &str, values: &[i64]) -> Parameter {
+        Parameter::new(name, Distribution::categorical(values.iter().copied()))
+    }
+
+    fn tie(decider: Option<usize>, parameters: &[usize], rows: &[&[Row]]) -> Tie {
+        Tie {
+            decider,
+            parameters: parameters.to_vec(),
+            rows: Arc::new(rows.iter().map(|rows| rows.to_vec()).collect()),
+        }
+    }
+
+    fn row_of(choices: &[usize]) -> Row {
+        choices.iter().copied().map(Some).collect()
+    }
+
+    /// A float's exponent must be smaller than its width; an integer has none. `free` is on its own.
+    pub(crate) fn formats() -> Space {
+        let parameters = vec![
+            categorical("name", &["float", "integer"], None),
+            numbers("width", &[2, 4, 8]),
+            numbers("exponent", &[2, 3, 5]).when(under("name", &["float"])),
+            categorical("free", &["x", "y"], None),
+        ];
+        let floats = [[1, 0], [1, 1], [2, 0], [2, 1], [2, 2]].map(|row| row_of(&row));
+        let integers = [0, 1, 2].map(|width| vec![Some(width), None]);
+        let tie = tie(Some(0), &[1, 2], &[&floats, &integers]);
+        Space::with_ties(parameters, vec![tie]).unwrap()
+    }
+
+    fn can_be_made(space: &Space, point: &Point) -> bool {
+        let named = space.named(point);
+        let exponent = named.get("exponent").and_then(serde_json::Value::as_i64);
+        exponent.is_none_or(|exponent| named["width"].as_i64().is_some_and(|w| exponent < w))
+    }
+
+    /// Every point that the conditions allow, possible or not.
+    fn all_points(space: &Space) -> Vec<Point> {
+        let untied = Space::new(space.parameters().to_vec()).unwrap();
+        let size = untied.size().unwrap();
+        (0..size).map(|index| untied.nth(index).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_possible_points_are_those_that_can_be_made() {
+        let space = formats();
+        let all = all_points(&space);
+        assert_eq!(all.len(), (9 + 3) * 2);
+        let mut possible = Vec::new();
+        for point in all {
+            let is_possible = can_be_made(&space, &point);
+            assert_eq!(space.is_possible(&point), is_possible, "{point:?}");
+            let mended = space.possible(point.clone());
+            assert!(can_be_made(&space, &mended), "{mended:?}");
+            assert_eq!(mended == point, is_possible, "{point:?}");
+            // What another tie or no tie decides stays.
+            assert_eq!((mended.get(0), mended.get(3)), (point.get(0), point.get(3)));
+            if is_possible {
+                possible.push(point);
+            }
+        }
+        possible.sort_by_key(|point| row(&[0, 1, 2, 3], point.coordinates()));
+        assert_eq!(space.size(), Some(possible.len() as u128));
+        let numbered: Vec<Point> = (0..16).map(|k| space.nth(k).unwrap()).collect();
+        assert_eq!(numbered, possible, "in lexicographic order");
+        assert_eq!(space.nth(16), None);
+    }
+
+    /// The point nearest to one with these choices, by its named values.
+    fn nearest(space: &Space, named: &serde_json::Value) -> serde_json::Value {
+        let point = space.point(named.as_object().unwrap()).unwrap();
+        serde_json::Value::Object(space.named(&space.possible(point)))
+    }
+
+    #[test]
+    fn the_nearest_is_the_one_with_the_fewest_steps() {
+        let space = formats();
+        let near = |width: i64, exponent: i64| {
+            let float = json!({"name": "float", "width": width, "exponent": exponent, "free": "y"});
+            let near = nearest(&space, &float);
+            (
+                near["width"].as_i64().unwrap(),
+                near["exponent"].as_i64().unwrap(),
+            )
+        };
+        assert_eq!(near(8, 5), (8, 5));
+        assert_eq!(near(2, 2), (4, 2));
+        assert_eq!(near(2, 3), (4, 3));
+        // (4, 3) and (8, 5) are as near: the first.
+        assert_eq!(near(4, 5), (4, 3));
+    }
+
+    /// All four steps along a list of five numbers are less than another word.
+    #[test]
+    fn words_are_farther_apart_than_numbers() {
+        let parameters = vec![
+            categorical("rounding", &["up", "down", "even"], None),
+            numbers("width", &[2, 4, 8, 16, 32]),
+        ];
+        let rows = [row_of(&[0, 4]), row_of(&[1, 0])];
+        let space = Space::with_ties(parameters, vec![tie(None, &[0, 1], &[&rows])]).unwrap();
+        let near = |rounding: &str, width: i64| {
+            let near = nearest(&space, &json!({"rounding": rounding, "width": width}));
+            near["rounding"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(near("up", 2), "up");
+        assert_eq!(near("even", 4), "down");
+        assert_eq!(near("even", 16), "up");
+        assert_eq!(near("down", 32), "down");
+    }
+
+    /// A word and with it a key that becomes active are two changes; a key that stays inactive is none.
+    #[test]
+    fn what_stays_inactive_is_no_change() {
+        let widths = [2, 4, 8, 16, 32];
+        let parameters = vec![
+            categorical("name", &["integer", "float"], None),
+            numbers("exponent", &[2]).when(under("name", &["float"])),
+            numbers("width", &widths),
+            numbers("frac_width", &widths),
+        ];
+        let rows = [vec![Some(0), None, Some(4), Some(4)], row_of(&[1, 0, 0, 0])];
+        let tie = tie(None, &[0, 1, 2, 3], &[&rows]);
+        let space = Space::with_ties(parameters, vec![tie]).unwrap();
+        let near = nearest(
+            &space,
+            &json!({"name": "integer", "width": 2, "frac_width": 2}),
+        );
+        assert_eq!(
+            near,
+            json!({"name": "integer", "width": 32, "frac_width": 32})
+        );
+        let float = json!({"name": "float", "exponent": 2, "width": 16, "frac_width": 16});
+        assert_eq!(nearest(&space, &float)["name"], "float");
+    }
+
+    #[test]
+    fn ties_are_kept_one_by_one() {
+        let parameters = (0..4).map(|k| categorical(&k.to_string(), &["a", "b"], None));
+        let rows = [row_of(&[0, 1]), row_of(&[1, 0])];
+        let ties = vec![tie(None, &[0, 1], &[&rows]), tie(None, &[2, 3], &[&rows])];
+        let space = Space::with_ties(parameters.collect(), ties).unwrap();
+        let point =
+            |choices: [usize; 4]| Point::new(choices.map(|c| Some(Coordinate::Choice(c))).to_vec());
+        let half = point([0, 1, 1, 1]);
+        assert!(space.is_possible_for(&[0, 1], half.coordinates()));
+        assert!(!space.is_possible_for(&[2, 3], half.coordinates()));
+        assert!(!space.is_possible_for(&[0, 1, 2, 3], half.coordinates()));
+        assert!(!space.is_possible(&half));
+        assert_eq!(space.possible(half), point([0, 1, 0, 1]));
+        let different: BTreeSet<String> = (0..space.size().unwrap())
+            .map(|k| format!("{:?}", space.nth(k).unwrap()))
+            .collect();
+        assert_eq!(different.len(), 4);
+    }
+}

@@ -50,6 +50,44 @@ fn between(state: &mut Distribution, axis: usize, below: f64, above: f64, alpha:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
+
+    /// `tests/cmaes/record.py` made the file with the package `cmaes`, which is not ours.
+    #[test]
+    fn margins_are_those_of_another_implementation() {
+        let records: Value =
+            serde_json::from_str(include_str!("../../../tests/cmaes/margins.json")).unwrap();
+        let (mut kept, mut moved) = (0, 0);
+        for record in records.as_array().unwrap() {
+            let (before, after) = (&record["before"], &record["after"]);
+            let number = |part: &Value, name: &str| part[name].as_f64().unwrap();
+            let mut state = Distribution::new(1);
+            state.mean[0] = number(before, "mean");
+            state.margin[0] = number(before, "margin");
+            state.sigma = number(before, "deviation") / state.margin[0];
+            let limits = [0, 1].map(|end| before["limits"][end].as_f64().unwrap());
+            // Beside the outermost values there is one limit.
+            let is_outer = limits[0] == limits[1];
+            let below = (!is_outer || limits[0] > 2.0).then_some(limits[0]);
+            let above = (!is_outer || limits[0] < 2.0).then_some(limits[1]);
+            let untouched = (state.mean[0], state.margin[0]);
+            correct(&mut state, 0, below, above, number(before, "alpha"));
+            let near = |found: f64, expected: f64| (found - expected).abs() < 1e-6 * expected.abs();
+            assert!(
+                near(state.mean[0], number(after, "mean"))
+                    && near(state.margin[0], number(after, "margin")),
+                "{} {}: {record}",
+                state.mean[0],
+                state.margin[0]
+            );
+            if (state.mean[0], state.margin[0]) == untouched {
+                kept += 1;
+            } else {
+                moved += 1;
+            }
+        }
+        assert!(kept > 20 && moved > 40, "{kept} {moved}");
+    }
 
     #[test]
     fn neighbors_keep_their_chance() {

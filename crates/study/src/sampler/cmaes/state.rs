@@ -64,17 +64,12 @@ fn effective(weights: &[f64]) -> f64 {
 
 /// Positive weights with sum 1, negative ones with the least of the given sums (eq. 49 to 53).
 fn weights(raw: &[f64], negative_sums: &[f64]) -> Vec<f64> {
-    let positive: f64 = raw.iter().filter(|w| **w > 0.0).sum();
-    let negative: f64 = raw.iter().filter(|w| **w < 0.0).map(|w| -w).sum();
+    let positive: f64 = raw.iter().map(|w| w.max(0.0)).sum();
+    let negative: f64 = raw.iter().map(|w| w.min(0.0)).sum();
     let min = negative_sums.iter().copied().fold(f64::INFINITY, f64::min);
-    let scaled = |w: &f64| {
-        if *w >= 0.0 {
-            w / positive
-        } else {
-            w * min / negative
-        }
-    };
-    raw.iter().map(scaled).collect()
+    raw.iter()
+        .map(|w| w.max(0.0) / positive - w.min(0.0) * min / negative)
+        .collect()
 }
 
 /// A normal distribution on the unit cube, and how it has moved.
@@ -190,11 +185,8 @@ impl Distribution {
     fn adapt(&mut self, rates: &Rates, steps: &[Vec<f64>], is_steady: bool) {
         let n = self.mean.len();
         let weight_of = |(weight, step): (&f64, &Vec<f64>)| {
-            if *weight >= 0.0 {
-                return *weight;
-            }
             let white = self.whiten(step);
-            weight * n as f64 / (dot(&white, &white) + 1e-8)
+            weight.max(0.0) + weight.min(0.0) * n as f64 / (dot(&white, &white) + 1e-8)
         };
         let weights: Vec<f64> = rates.weights.iter().zip(steps).map(weight_of).collect();
         let lost = if is_steady {
@@ -237,5 +229,169 @@ impl Distribution {
 fn decay_and_add(path: &mut [f64], decay: f64, gain: f64, step: &[f64]) {
     for (path, step) in path.iter_mut().zip(step) {
         *path = decay * *path + gain * step;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn numbers(value: &Value) -> Vec<f64> {
+        let numbers = value.as_array().expect("a list").iter();
+        numbers
+            .map(|number| number.as_f64().expect("a number"))
+            .collect()
+    }
+
+    fn rows(value: &Value) -> Vec<Vec<f64>> {
+        value
+            .as_array()
+            .expect("rows")
+            .iter()
+            .map(numbers)
+            .collect()
+    }
+
+    fn assert_near(found: &[f64], expected: &[f64], place: &str) {
+        assert_eq!(found.len(), expected.len(), "{place}");
+        for (found, expected) in found.iter().zip(expected) {
+            let scale = expected.abs().max(1.0);
+            assert!(
+                (found - expected).abs() < 1e-10 * scale,
+                "{place}: {found}, {expected}"
+            );
+        }
+    }
+
+    /// `tests/cmaes/record.py` made the file with the package `cmaes`, which is not ours.
+    #[test]
+    fn generations_are_those_of_another_implementation() {
+        let cases: Value =
+            serde_json::from_str(include_str!("../../../tests/cmaes/updates.json")).unwrap();
+        for case in cases.as_array().unwrap() {
+            let n = case["parameters"].as_u64().unwrap() as usize;
+            let given = case["given"].as_u64().map(|size| size as usize);
+            let rates = Rates::new(n, given);
+            assert_eq!(rates.population as u64, case["population"]);
+            let mut state = Distribution::new(n);
+            for (number, step) in case["generations"].as_array().unwrap().iter().enumerate() {
+                let place = format!("{n} parameters, generation {number}");
+                state.update(&rates, &rows(&step["places"]));
+                assert_near(&state.mean, &numbers(&step["mean"]), &place);
+                assert_near(&[state.sigma], &[step["sigma"].as_f64().unwrap()], &place);
+                assert_near(&state.path_sigma, &numbers(&step["path_sigma"]), &place);
+                assert_near(&state.path_c, &numbers(&step["path_c"]), &place);
+                let covariance = rows(&step["covariance"]).concat();
+                assert_near(&state.covariance.values, &covariance, &place);
+            }
+        }
+    }
+
+    /// A generation around the mean, each individual with its deviation from it.
+    fn generation(state: &Distribution, size: usize, seed: u64) -> Vec<Vec<f64>> {
+        let mut draws = Draws::new(random::Random::new(seed, "generation"));
+        (0..size).map(|_| state.draw(&mut draws)).collect()
+    }
+
+    /// A distribution that has learned.
+    fn learned(rates: &Rates) -> Distribution {
+        let mut state = Distribution::new(3);
+        for seed in 0..5 {
+            let mut places = generation(&state, rates.population, seed);
+            places.sort_by(|a, b| (a[0] + a[1]).total_cmp(&(b[0] + b[1])));
+            state.update(rates, &places);
+        }
+        state
+    }
+
+    #[test]
+    fn draws_have_the_mean_and_the_covariance() {
+        let mut state = learned(&Rates::new(3, Some(12)));
+        state.margin = vec![1.0, 3.0, 0.5];
+        let count = 40_000;
+        let places = generation(&state, count, 7);
+        for a in 0..3 {
+            let mean = places.iter().map(|place| place[a]).sum::<f64>() / count as f64;
+            let own = state.deviation(a);
+            assert!(
+                (mean - state.mean[a]).abs() < 5.0 * own / (count as f64).sqrt(),
+                "{mean}"
+            );
+            for b in 0..3 {
+                let products = places
+                    .iter()
+                    .map(|place| (place[a] - state.mean[a]) * (place[b] - state.mean[b]));
+                let found = products.sum::<f64>() / count as f64;
+                let expected = state.sigma.powi(2)
+                    * state.margin[a]
+                    * state.margin[b]
+                    * state.covariance.get(a, b);
+                let scale = own * state.deviation(b);
+                assert!(
+                    (found - expected).abs() < 0.03 * scale,
+                    "{a} {b}: {found}, {expected}"
+                );
+            }
+            let diagonal = state.covariance.get(a, a).sqrt();
+            assert!((own - state.sigma * state.margin[a] * diagonal).abs() < 1e-15);
+        }
+    }
+
+    /// A margin is a wider axis: whoever measures that axis in wider units learns the same.
+    #[test]
+    fn a_margin_is_a_change_of_units() {
+        let rates = Rates::new(3, Some(12));
+        let plain = learned(&rates);
+        let mut wide = plain.clone();
+        wide.margin = vec![2.0, 1.0, 0.25];
+        let places = generation(&plain, 12, 9);
+        let widened: Vec<Vec<f64>> = places
+            .iter()
+            .map(|place| {
+                let axes = place.iter().zip(&plain.mean).zip(&wide.margin);
+                axes.map(|((x, mean), margin)| mean + margin * (x - mean))
+                    .collect()
+            })
+            .collect();
+        let (mut after, mut wide_after) = (plain.clone(), wide.clone());
+        after.update(&rates, &places);
+        wide_after.update(&rates, &widened);
+        let moved = |axis: usize| after.mean[axis] - plain.mean[axis];
+        let expected: Vec<f64> = (0..3)
+            .map(|axis| plain.mean[axis] + wide.margin[axis] * moved(axis))
+            .collect();
+        assert_near(&wide_after.mean, &expected, "mean");
+        assert_near(&[wide_after.sigma], &[after.sigma], "sigma");
+        assert_near(
+            &wide_after.covariance.values,
+            &after.covariance.values,
+            "covariance",
+        );
+    }
+
+    /// However long it is pulled to one side or held in one place, its draws stay numbers.
+    #[test]
+    fn steps_stay_within_bounds() {
+        let rates = Rates::new(2, None);
+        let after = |pull: f64| {
+            let mut state = Distribution::new(2);
+            for seed in 0..400 {
+                let mut places = generation(&state, rates.population, seed);
+                for place in &mut places {
+                    for (axis, x) in place.iter_mut().enumerate() {
+                        *x = state.mean[axis] + pull * (state.sigma + (*x - state.mean[axis]));
+                    }
+                }
+                state.update(&rates, &places);
+            }
+            let places = generation(&state, 20, 1);
+            assert!(places.iter().flatten().all(|x| x.is_finite()), "{pull}");
+            state
+        };
+        assert_eq!(after(5.0).sigma, 1e3);
+        let held = after(0.0);
+        assert_eq!(held.sigma, 1e-12);
+        assert!((0..2).all(|axis| held.covariance.get(axis, axis) >= 1e-16));
     }
 }
