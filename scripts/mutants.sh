@@ -32,6 +32,9 @@ fi
 
 # A file whose content is the same keeps its time, so that what is built stays built.
 tree=$PWD/target/mutants/tree
+# Tests read the reference vectors beside the project, so that the copy has them beside it too.
+mkdir -p target/mutants
+[ ! -d ../shared ] || ln -sfn "$PWD/../shared" target/mutants/shared
 mkdir -p "$tree"
 exec 9>"$tree.lock"
 flock --nonblock 9 || { echo "another run is under way here; begin when it has ended" >&2; exit 2; }
