@@ -115,11 +115,23 @@ impl Pair {
     }
 }
 
-/// A pair's number of places, and the sums that had it.
+/// A pair's number of places, and the sums that had it. Most pairs have one place, which needs no list.
 #[derive(Clone, Debug, Default)]
 struct Places {
     count: u32,
-    columns: Vec<u32>,
+    first: u32,
+    others: Vec<u32>,
+}
+
+impl Places {
+    /// The sums, each once, in order.
+    fn columns(&self) -> Vec<u32> {
+        let mut columns = self.others.clone();
+        columns.push(self.first);
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
 }
 
 #[derive(Default)]
@@ -131,11 +143,16 @@ struct Pairs {
 
 impl Pairs {
     fn add(&mut self, pair: Pair, column: usize) {
+        let column = column as u32;
         let places = self.places.entry(pair.key()).or_default();
-        places.count += 1;
-        if places.columns.last() != Some(&(column as u32)) {
-            places.columns.push(column as u32);
+        match places.count {
+            0 => places.first = column,
+            _ if places.others.last().copied().unwrap_or(places.first) != column => {
+                places.others.push(column)
+            }
+            _ => {}
         }
+        places.count += 1;
     }
 
     fn remove(&mut self, pair: Pair) {
@@ -190,9 +207,7 @@ pub fn share(net: &mut Builder, forms: &mut Forms, columns: &mut [Column], origi
             continue;
         }
         let pair = Pair::from_key(key);
-        let mut among = pairs.places[&key].columns.clone();
-        among.sort_unstable();
-        among.dedup();
+        let among = pairs.places[&key].columns();
         let uses = uses(pair, &among, columns, forms, budget);
         if uses.len() < 2 {
             // The budget forbids the others; the places come back with the terms that they have.
@@ -302,7 +317,8 @@ struct KeyHasher(u64);
 
 impl Hasher for KeyHasher {
     fn finish(&self) -> u64 {
-        self.0
+        // The map takes the low bits, and the product's high bits are those that depend on the whole key.
+        self.0.rotate_left(26)
     }
 
     fn write(&mut self, bytes: &[u8]) {
