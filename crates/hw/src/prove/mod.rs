@@ -2,7 +2,7 @@
 //!
 //! yosys reads the printed text, so that the printer is not trusted. Every word of the module gets an exact linear form over the
 //! inputs, remainders, requantised values, maxima and tables ([`form`]); ranges and the alignment of registers are checked on the
-//! way ([`words`]). The results are compared with the forms of the integer program ([`reference`]), not with those of the netlist,
+//! way (`words`). The results are compared with the forms of the integer program (`reference.rs`), not with those of the netlist,
 //! so that the solver is not trusted either.
 
 mod bits;

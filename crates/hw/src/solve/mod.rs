@@ -1,7 +1,7 @@
 //! Products with constant matrices as additions and subtractions of shifted values.
 //!
-//! Every weight becomes canonical signed digits ([`digits`]); pairs of terms that several sums have in common are computed
-//! once ([`sharing`]), under a budget of depth; what is left of each sum becomes a tree ([`tree`]). The interval of every partial
+//! Every weight becomes canonical signed digits (`digits.rs`); pairs of terms that several sums have in common are computed
+//! once (`sharing.rs`), under a budget of depth; what is left of each sum becomes a tree (`tree.rs`). The interval of every partial
 //! sum is that of its linear form, which is narrower than its operands tell where they have inputs in common.
 
 mod digits;

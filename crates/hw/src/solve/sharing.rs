@@ -148,7 +148,7 @@ impl Pairs {
         match places.count {
             0 => places.first = column,
             _ if places.others.last().copied().unwrap_or(places.first) != column => {
-                places.others.push(column)
+                places.others.push(column);
             }
             _ => {}
         }
