@@ -211,8 +211,15 @@ fn without_javascript_a_browser_shows_summary_drawing_and_tables() {
             &[("inner.html", page.as_bytes())],
         )
     };
-    let (plain, bare) = (shown(&page), shown(&page.replace("noscript", "template")));
-    let seen = differences(&browser, &[[plain.clone(), bare], [plain.clone(), plain]]);
-    assert!(seen[0].mean > 3.0 && seen[0].far > 0.01, "{seen:?}");
-    assert_eq!(seen[1].mean, 0.0);
+    // A busy machine may take the picture before the frame is painted; what is never painted is missing each time.
+    let is_shown = || {
+        let (plain, bare) = (shown(&page), shown(&page.replace("noscript", "template")));
+        let seen = differences(&browser, &[[plain.clone(), bare], [plain.clone(), plain]]);
+        assert_eq!(seen[1].mean, 0.0);
+        seen[0].mean > 3.0 && seen[0].far > 0.01
+    };
+    assert!(
+        (0..6).any(|_| is_shown()),
+        "no picture shows what stands for scripts"
+    );
 }
