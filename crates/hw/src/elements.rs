@@ -1,6 +1,6 @@
 //! An integer program element by element: which elements of earlier steps, and which constants, one is computed from.
 
-use engine::integer::{MatMul, Program, RoundMap, Source, Stage};
+use engine::integer::{MatMul, Program, RoundMap, Source, Stage, pool_window};
 
 /// An element of the value of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -80,7 +80,7 @@ pub fn expression(program: &Program, step: usize, i: usize) -> Expression {
             plane,
             is_max,
         } => {
-            let all = window(windows, *plane, i);
+            let all = pool_window(windows, *plane, i);
             let all = all.into_iter().map(|at| element(0, at));
             if *is_max {
                 Expression::Max(all.collect())
@@ -122,18 +122,6 @@ pub fn expression(program: &Program, step: usize, i: usize) -> Expression {
             Expression::Products((0..*k).map(pair).collect())
         }
     }
-}
-
-/// The elements of a window of a pool.
-fn window(windows: &[Vec<Vec<usize>>; 2], [height, width]: [usize; 2], i: usize) -> Vec<usize> {
-    let [rows, columns] = windows;
-    let plane = i / (rows.len() * columns.len()) * height * width;
-    let (rows, columns) = (
-        &rows[i / columns.len() % rows.len()],
-        &columns[i % columns.len()],
-    );
-    let row = |&y: &usize| columns.iter().map(move |x| plane + y * width + x);
-    rows.iter().flat_map(row).collect()
 }
 
 /// A stage of one element.

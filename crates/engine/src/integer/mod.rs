@@ -46,6 +46,7 @@ pub(crate) use lowering::{IntegerForm, Lowered, Param, Site};
 pub use plan::IntegerPlan;
 pub use program::{
     CatPart, MatMul, NodeResult, Program, ProgramInput, ProgramOutput, ProgramStep, Rows, Source,
+    pool_window,
 };
 pub use report::NodeReport;
 pub use round_map::RoundMap;

@@ -192,7 +192,7 @@ impl RoundingRule for Fixed {
         (clamped(x * up, lo, hi) + MAGIC - MAGIC) * down
     }
 
-    /// What wraps has jumped to another value, whose slope says nothing: it passes no more than what saturates.
+    /// A value that wraps has jumped to another, whose slope says nothing: it passes no more than one that saturates.
     #[inline(always)]
     fn pass(&self) -> (f32, f32) {
         let step = exp2(-self.frac);

@@ -13,17 +13,6 @@ use crate::net::{Builder, Origin, Term};
 use form::Forms;
 use sharing::Column;
 
-/// The effort that is spent on a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effort {
-    /// Pairs are shared once.
-    Fast,
-    /// The default.
-    Normal,
-    /// Several orders of sharing are tried, and the cheapest is kept.
-    Best,
-}
-
 /// `y = W·x + b` with constants.
 #[derive(Clone, Debug)]
 pub struct Product<'a> {

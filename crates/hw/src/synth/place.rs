@@ -37,7 +37,7 @@ pub static HX8K: Device = Device {
     ..ICE40
 };
 
-/// What all devices of ECP5 share.
+/// The part that all devices of ECP5 share.
 pub const ECP5: Device = Device {
     tool: &NEXTPNR_ECP5,
     options: &[],
@@ -46,7 +46,7 @@ pub const ECP5: Device = Device {
     routed: "--textcfg",
 };
 
-/// What all devices of iCE40 share.
+/// The part that all devices of iCE40 share.
 pub const ICE40: Device = Device {
     tool: &NEXTPNR_ICE40,
     options: &[],

@@ -3,6 +3,7 @@
 use super::super::range::CodeRange;
 use super::super::round_map::RoundMap;
 use super::super::stage::Stage;
+use super::source::pool_window;
 use super::{MatMul, Program, ProgramStep, Source};
 use format::{Overflow, Rounding};
 
@@ -87,7 +88,7 @@ fn source<'a>(
             plane,
             is_max,
         } => {
-            let elements = window(windows, *plane, i).into_iter();
+            let elements = pool_window(windows, *plane, i).into_iter();
             let codes = elements.map(|element| at(0, element));
             if *is_max {
                 codes.max().unwrap_or(0)
@@ -123,18 +124,6 @@ fn source<'a>(
             (0..*k).map(term).sum()
         }
     }
-}
-
-/// The elements of the window of an element of a pool.
-fn window(windows: &[Vec<Vec<usize>>; 2], [height, width]: [usize; 2], i: usize) -> Vec<usize> {
-    let [rows, columns] = windows;
-    let plane = i / (rows.len() * columns.len()) * height * width;
-    let (own_rows, own_columns) = (
-        &rows[i / columns.len() % rows.len()],
-        &columns[i % columns.len()],
-    );
-    let row = |&y: &usize| own_columns.iter().map(move |x| plane + y * width + x);
-    own_rows.iter().flat_map(row).collect()
 }
 
 /// The result of a stage for the code of element `i`.

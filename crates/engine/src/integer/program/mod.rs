@@ -22,7 +22,7 @@ use crate::state::State;
 use ir::Verified;
 
 pub use rows::Rows;
-pub use source::{CatPart, MatMul, Source};
+pub use source::{CatPart, MatMul, Source, pool_window};
 
 /// A graph whose every operand is fixed point as steps on codes, for a number of rows and the present parameters.
 #[derive(Clone, Debug)]

@@ -91,3 +91,19 @@ pub struct MatMul {
     /// Per matrix of the result, the index of its left and right matrix.
     pub pairs: Vec<(usize, usize)>,
 }
+
+/// The operand's elements in the window of element `i` of a [`Source::Pool`].
+pub fn pool_window(
+    windows: &[Vec<Vec<usize>>; 2],
+    [height, width]: [usize; 2],
+    i: usize,
+) -> Vec<usize> {
+    let [rows, columns] = windows;
+    let plane = i / (rows.len() * columns.len()) * height * width;
+    let (own_rows, own_columns) = (
+        &rows[i / columns.len() % rows.len()],
+        &columns[i % columns.len()],
+    );
+    let row = |&y: &usize| own_columns.iter().map(move |x| plane + y * width + x);
+    own_rows.iter().flat_map(row).collect()
+}
