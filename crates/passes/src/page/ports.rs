@@ -14,8 +14,8 @@ use serde_json::Value as Json;
 const MAX_HISTOGRAMS: usize = 600;
 /// Values of a port that are looked at, at most.
 const MAX_VALUES: usize = 1 << 22;
-/// Values of ports that are kept at a time.
-const KEPT: usize = 1 << 24;
+/// Values of ports that are kept at a time: each group of ports is a run of the network.
+const KEPT: usize = 1 << 25;
 
 /// The profiles of parameters, and of data inputs when there are rows; the number of rows looked at.
 pub(super) fn profiles(
@@ -130,14 +130,29 @@ fn observed(
         return Ok(Vec::new());
     }
     let graph: &Graph = verified.graph();
-    let mut all: Vec<Spread> = ports
-        .iter()
-        .map(|Port { node, port }| {
-            let format = graph.node(*node).formats.get(port).cloned();
-            Spread::new(*node, port, format)
-        })
-        .collect();
+    let mut all = ports.iter().map(|Port { node, port }| {
+        let format = graph.node(*node).formats.get(port).cloned();
+        Spread::new(*node, port, format)
+    });
     let mut observer = Observer::new(graph, ports.to_vec(), rows, threads)?;
+    if rows.indices().len() <= ROWS {
+        // All rows come at once, port after port: the values of one port are kept at a time.
+        let mut profiles = Vec::new();
+        let mut open: Option<(usize, Spread)> = None;
+        observer.read(rows.indices(), |index, shape, values| {
+            if open.as_ref().is_none_or(|(at, _)| *at != index) {
+                profiles.extend(open.take().map(|(_, spread)| spread.profile()));
+                open = all.next().map(|spread| (index, spread));
+            }
+            if let Some((_, spread)) = &mut open {
+                spread.add(verified, shape, values);
+            }
+        })?;
+        profiles.extend(open.map(|(_, spread)| spread.profile()));
+        let nodes = ports.iter().map(|port| port.node);
+        return Ok(nodes.zip(profiles).collect());
+    }
+    let mut all: Vec<Spread> = all.collect();
     for indices in rows.indices().chunks(ROWS) {
         observer.read(indices, |index, shape, values| {
             all[index].add(verified, shape, values);

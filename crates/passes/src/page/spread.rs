@@ -74,29 +74,24 @@ impl Spread {
 
     /// All that the page tells of the port.
     pub fn profile(&self) -> Json {
-        let finite = self
-            .values
-            .iter()
-            .copied()
-            .filter(|value| value.is_finite());
-        let mut sorted: Vec<f32> = finite.collect();
-        sorted.sort_unstable_by(f32::total_cmp);
-        let n = sorted.len().max(1) as f64;
-        let mean = sorted.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
-        let squares = sorted.iter().map(|&x| (f64::from(x) - mean).powi(2));
+        let finite = || {
+            self.values
+                .iter()
+                .copied()
+                .filter(|value| value.is_finite())
+        };
+        let mut sizes: Vec<f32> = finite().map(f32::abs).collect();
+        let n = sizes.len().max(1) as f64;
+        let mean = finite().map(f64::from).sum::<f64>() / n;
+        let squares = finite().map(|x| (f64::from(x) - mean).powi(2));
         // As profile_statistics has it: one degree of freedom less.
         let deviation = (squares.sum::<f64>() / (n - 1.0).max(1.0)).sqrt();
-        let mut sizes: Vec<f32> = sorted.iter().map(|value| value.abs()).collect();
-        sizes.sort_unstable_by(f32::total_cmp);
-        let quantile = |share: f64| {
-            let at = (share * (sizes.len().max(1) - 1) as f64).round() as usize;
-            sizes.get(at).map_or(0.0, |&value| f64::from(value))
-        };
-        let shares = [0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0];
-        let quantiles: Vec<Json> = shares.map(|share| number(quantile(share))).into();
-        let end = |value: Option<&f32>| value.map_or(0.0, |&value| f64::from(value));
-        let (low, high) = (end(sorted.first()), end(sorted.last()));
-        let zeros = sorted.iter().filter(|&&value| value == 0.0).count();
+        let logarithmic = octaves(&sizes);
+        let quantiles: Vec<Json> = quantiles(&mut sizes).map(number).into();
+        let end = |value: Option<f32>| value.map_or(0.0, f64::from);
+        let low = end(finite().min_by(f32::total_cmp));
+        let high = end(finite().max_by(f32::total_cmp));
+        let zeros = sizes.iter().filter(|&&value| value == 0.0).count();
         let is_rounded = self.format.is_some();
         let all = self.values.len().max(1) as f64;
         let nonzero = (self.values.len() - zeros).max(1) as f64;
@@ -118,7 +113,7 @@ impl Spread {
                 "high": number(high),
                 "counts": histogram(&self.values, low, high),
             },
-            "logarithmic": octaves(&sorted),
+            "logarithmic": logarithmic,
             "format": self.format.as_ref().map(ToString::to_string),
             "range": self.format.as_ref().map(|format| {
                 let (low, high) = format.range();
@@ -158,13 +153,32 @@ fn histogram(values: &[f32], low: f64, high: f64) -> Vec<u64> {
     counts
 }
 
+/// The quantiles 0, 1 %, 25 %, 50 %, 75 %, 99 % and 1 of magnitudes, which it reorders. Choosing them from the top
+/// down leaves ever shorter parts to look at: a quarter of the time of sorting.
+fn quantiles(sizes: &mut [f32]) -> [f64; 7] {
+    const SHARES: [f64; 7] = [0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0];
+    let last = sizes.len().max(1) - 1;
+    let mut rest = sizes;
+    let mut chosen = [0.0; 7];
+    for (share, place) in SHARES.iter().zip(&mut chosen).rev() {
+        let at = (share * last as f64).round() as usize;
+        if at < rest.len() {
+            rest.select_nth_unstable_by(at, f32::total_cmp);
+            *place = f64::from(rest[at]);
+            rest = &mut rest[..=at];
+        }
+    }
+    chosen
+}
+
 /// Counts of magnitudes over powers of two; nothing when all are zero.
-fn octaves(sorted: &[f32]) -> Json {
-    let exponent = |value: &f32| {
-        let magnitude = f64::from(value.abs());
-        (magnitude > 0.0).then(|| magnitude.log2().floor() as i64)
+fn octaves(sizes: &[f32]) -> Json {
+    // The exponent of a double is in its bits, and no value of 32 bits is too small for a normal double.
+    let exponent = |&size: &f32| {
+        let bits = f64::from(size).to_bits();
+        (size > 0.0).then(|| (bits >> 52) as i64 - 1023)
     };
-    let exponents = || sorted.iter().filter_map(exponent);
+    let exponents = || sizes.iter().filter_map(exponent);
     let (Some(min), Some(high)) = (exponents().min(), exponents().max()) else {
         return Json::Null;
     };

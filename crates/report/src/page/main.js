@@ -61,12 +61,20 @@ function startTheme() {
     repaint();
   };
   dark.onchange = repaint;
-  // Paper is light.
+  // Paper is light, and shows the whole graph.
   let kept = "light";
+  let place = null;
   for (const moment of ["beforeprint", "afterprint"]) {
     addEventListener(moment, () => {
       [kept, root.style.colorScheme] = [root.style.colorScheme, kept];
       resize();
+      if (view && !place) {
+        place = { ...camera };
+        fit();
+      } else if (view) {
+        Object.assign(camera, { x: place.x, y: place.y, zoom: place.zoom });
+        place = null;
+      }
       repaint();
     });
   }
