@@ -101,6 +101,17 @@ pub fn open(settings: &Settings, learns: bool, console: &mut Console) -> Result<
     Ok(data)
 }
 
+/// The rows of an opened dataset that a trained network is run on.
+pub fn part(data: &Dataset, settings: &Settings, asked: Option<Part>) -> Split {
+    asked.unwrap_or_else(|| usual_part(settings)).rows(data)
+}
+
+/// The test rows of a named set, the whole of a file.
+fn usual_part(settings: &Settings) -> Part {
+    let is_file = settings.dataset.as_deref().is_some_and(data::is_file);
+    if is_file { Part::All } else { Part::Test }
+}
+
 /// The part of a dataset that a trained network is run on: the one asked for, else the test rows of a named set and the
 /// whole of a file.
 pub fn open_part(
@@ -108,8 +119,7 @@ pub fn open_part(
     asked: Option<Part>,
     console: &mut Console,
 ) -> Result<(Dataset, Split)> {
-    let is_file = settings.dataset.as_deref().is_some_and(data::is_file);
-    let part = asked.unwrap_or(if is_file { Part::All } else { Part::Test });
+    let part = asked.unwrap_or_else(|| usual_part(settings));
     let data = open_prepared(settings, false, part == Part::All, console)?;
     let rows = part.rows(&data);
     describe(

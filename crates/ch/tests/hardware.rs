@@ -91,11 +91,11 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "synth hw --target ecp55",
-        "unknown target 'ecp55'; did you mean 'ecp5'?",
+        "invalid value 'ecp55' for '--target <T>': unknown target 'ecp55'; did you mean 'ecp5'?",
     ),
     (
         "bitstream hw --board ulx3s",
-        "unknown board 'ulx3s'; `ch list boards` names all",
+        "invalid value 'ulx3s' for '--board <NAME>': unknown board 'ulx3s'; `ch list boards` names all",
     ),
 ];
 

@@ -6,6 +6,7 @@ use crate::net::Net;
 use crate::ports::Ports;
 use crate::print::verilog;
 use crate::simulate::write_testbenches;
+use crate::solve::Effort;
 use crate::tools::ToolError;
 use crate::vectors::Vectors;
 use crate::wrap::write_wrappers;
@@ -43,8 +44,8 @@ pub struct Emission {
 
 impl Emission {
     /// The hardware of an integer program with one row.
-    pub fn of(program: &Program, style: Style) -> Result<Self, LowerError> {
-        let (net, mut ports) = lower(program)?;
+    pub fn of(program: &Program, style: Style, effort: Effort) -> Result<Self, LowerError> {
+        let (net, mut ports) = lower(program, effort)?;
         let levels = net.depths().into_iter().fold(0.0, f32::max);
         let net = match style {
             Style::Combinational => net,

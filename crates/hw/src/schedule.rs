@@ -4,9 +4,54 @@
 //! stage between, and results through one at the end.
 
 use crate::net::{Cell, CellId, Net, Operation, Term};
+use crate::synth::{Delays, TARGETS, Target};
+use thiserror::Error;
 
 /// The default levels of adders between registers.
 pub const DEFAULT_LEVELS: f32 = 2.2;
+
+/// Levels of adders between registers below which a cut makes nothing faster: one adder is one level.
+const MIN_LEVELS: f32 = 1.0;
+
+/// A clock that a pipeline cannot be cut for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ClockError {
+    /// Nobody has measured the target's delays.
+    #[error(
+        "the delays of {0} are not known; give --levels, or a target that can be placed here: {1}"
+    )]
+    Unknown(&'static str, String),
+    /// A register behind every adder is not enough.
+    #[error(
+        "a clock of {wanted} MHz cannot be met on {target}: a register behind every adder reaches about {reachable} MHz"
+    )]
+    TooFast {
+        /// The target.
+        target: &'static str,
+        /// The clock asked for.
+        wanted: u32,
+        /// The fastest.
+        reachable: u32,
+    },
+}
+
+/// The levels of adders that fit one period of a clock, by the delays of a target.
+pub fn levels_for(target: &'static Target, megahertz: f32) -> Result<f32, ClockError> {
+    let Some(Delays { fixed, level }) = target.delays else {
+        let known = TARGETS.iter().filter(|target| target.delays.is_some());
+        let known: Vec<&str> = known.map(|target| target.name).collect();
+        return Err(ClockError::Unknown(target.name, known.join(", ")));
+    };
+    let levels = (1e3 / megahertz - fixed) / level;
+    if levels < MIN_LEVELS {
+        return Err(ClockError::TooFast {
+            target: target.name,
+            wanted: megahertz.round() as u32,
+            reachable: (1e3 / (fixed + MIN_LEVELS * level)) as u32,
+        });
+    }
+    Ok(levels)
+}
 
 impl Net {
     /// The netlist with registers, cut evenly into as few stages of at most `levels` levels as there are.

@@ -9,6 +9,7 @@ use engine::integer::Program;
 use hw::emit::{Emission, Style};
 use hw::print::verilog;
 use hw::prove::prove;
+use hw::solve::Effort;
 use ir::{Graph, verify};
 use random::Random;
 use simulated::simulate;
@@ -189,7 +190,8 @@ fn every_fault_that_changes_a_result_is_refused() {
     let verified = verify(&graph).unwrap();
     let state = State::new(&verified).unwrap();
     let program = Program::of(&verified, &state, 1).unwrap();
-    let emission = Emission::of(&program, Style::Pipelined { levels: 3.0 }).unwrap();
+    let emission =
+        Emission::of(&program, Style::Pipelined { levels: 3.0 }, Effort::Normal).unwrap();
     let text = verilog(&emission.net, &emission.ports);
     let ports = &emission.ports;
     let right = yosys.read(&text);

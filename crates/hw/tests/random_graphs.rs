@@ -14,6 +14,7 @@ use hw::lower::lower;
 use hw::net::Net;
 use hw::print::verilog;
 use hw::prove::prove;
+use hw::solve::Effort;
 use ir::{Graph, verify};
 use random_graph::{Choices, inputs, random_graph};
 
@@ -69,7 +70,7 @@ fn netlists_give_the_codes_of_the_program() {
         let Some(case) = case(seed) else {
             continue;
         };
-        let Ok((net, ports)) = lower(&case.program) else {
+        let Ok((net, ports)) = lower(&case.program, Effort::Normal) else {
             continue;
         };
         compare(&case, &net, ports.inputs.len());
@@ -92,7 +93,7 @@ fn printed_text_is_proved() {
         let Some(case) = case(seed) else {
             continue;
         };
-        let Ok((net, mut ports)) = lower(&case.program) else {
+        let Ok((net, mut ports)) = lower(&case.program, Effort::Normal) else {
             continue;
         };
         if net.cells.len() > MAX_CELLS {

@@ -1,13 +1,12 @@
 //! `ch bitstream DIR --board NAME`: a file that a board loads, with the network behind a serial line.
 
-use crate::command_line::whole;
-use crate::hardware::{self, Workbench, checked, find_board};
+use crate::hardware::{self, BitstreamOptions, Workbench, checked};
 use crate::output::{Output, OutputArgs, json_text};
 use anyhow::Result;
 use hw::bitstream::{Bitstream, Made, bitstream};
 use hw::boards::{BAUD, Board};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `ch bitstream`.
 #[derive(clap::Args)]
@@ -15,23 +14,29 @@ pub struct Args {
     /// The folder of `ch emit`
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// The board: `ch list boards`
-    #[arg(long, value_name = "NAME")]
-    board: String,
-    /// Seeds of the placer to try; the fastest is packed
-    #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<u64>(1, Some(1000)))]
-    seeds: u64,
+    #[command(flatten)]
+    options: BitstreamOptions,
     #[command(flatten)]
     output: OutputArgs,
 }
 
 /// Makes the file; a row that differs, a device too small or a clock too fast fails the check.
 pub fn run(args: &Args) -> Result<Output> {
-    let board = find_board(&args.board)?;
-    hardware::run(&args.dir, args.output, |bench| make(args, board, bench))
+    make(&args.dir, &args.options, args.output)
 }
 
-fn make(args: &Args, board: &'static Board, bench: &mut Workbench) -> Result<Output> {
+/// Makes the file of a folder.
+pub fn make(dir: &Path, options: &BitstreamOptions, output: OutputArgs) -> Result<Output> {
+    hardware::run(dir, output, |bench| pack(dir, options, output, bench))
+}
+
+fn pack(
+    dir: &Path,
+    options: &BitstreamOptions,
+    output: OutputArgs,
+    bench: &mut Workbench,
+) -> Result<Output> {
+    let board = options.board;
     for tool in [board.device.tool, board.packer] {
         bench.identify(tool)?;
     }
@@ -39,9 +44,9 @@ fn make(args: &Args, board: &'static Board, bench: &mut Workbench) -> Result<Out
         "the serial line in simulation, synthesis, place and route for {}",
         board.name
     ));
-    let made = bitstream(&bench.emitted, &bench.tools, board, args.seeds)?;
+    let made = bitstream(&bench.emitted, &bench.tools, board, options.seeds)?;
     let passed = matches!(made, Made::Done(_));
-    if args.output.json {
+    if output.json {
         let mut json = json!({ "board": board.name });
         if let (Some(all), Ok(serde_json::Value::Object(facts))) =
             (json.as_object_mut(), serde_json::to_value(&made))
@@ -51,15 +56,14 @@ fn make(args: &Args, board: &'static Board, bench: &mut Workbench) -> Result<Out
         return Ok(checked(json_text(&json)?, passed));
     }
     let text = match &made {
-        Made::Done(made) => text(made, board, args),
+        Made::Done(made) => text(made, board, dir),
         _ => made.refusal(board).unwrap_or_default() + "\n",
     };
     Ok(checked(text, passed))
 }
 
-fn text(made: &Bitstream, board: &Board, args: &Args) -> String {
-    let file = args
-        .dir
+fn text(made: &Bitstream, board: &Board, dir: &Path) -> String {
+    let file = dir
         .join("bitstream")
         .join(made.file.file_name().unwrap_or_default());
     let [synthesis, place, pack] = made.seconds;

@@ -1,67 +1,35 @@
 //! `ch emit`: a network in fixed point as hardware.
 
-use crate::hardware::find_target;
+use crate::hardware::{EmitOptions, Results};
 use crate::output::{Console, Output, OutputArgs, json_text};
 use crate::pipeline;
-use crate::rows::{self, Part, SPLIT_HELP};
-use crate::settings::{Action, Config, SettingArgs, hide_unused};
+use crate::rows;
+use crate::settings::{Action, Config, SettingArgs, Settings, hide_unused};
 use anyhow::{Context, Result, bail};
-use data::Split;
+use data::{Dataset, Split};
 use engine::IntegerPlan;
 use engine::integer::Program;
 use hw::elements::input_codes;
-use hw::emit::{Emission, Rows, Style};
+use hw::emit::{Emission, Rows};
 use hw::estimate::{Estimate, estimate};
-use hw::schedule::DEFAULT_LEVELS;
 use hw::vectors::Vectors;
 use ir::ops::argmax::Argmax;
 use ir::{Graph, Node, NodeId, Op, Verified};
 use passes::{Pass, transform::QuantizeRest};
-use serde_json::json;
-use std::path::PathBuf;
+use serde_json::{Value as Json, json};
+use std::path::{Path, PathBuf};
 
 /// Arguments of `ch emit`.
 #[derive(clap::Args)]
-#[command(mut_args = hide_unused(Action::Use))]
+#[command(mut_args = hide_unused(Action::Emit))]
 pub struct Args {
     #[command(flatten)]
     settings: SettingArgs,
     /// Folder for the hardware
     #[arg(long, value_name = "DIR", help_heading = "Hardware")]
     out: PathBuf,
-    /// Registers: a row every cycle, or none
-    #[arg(long, value_enum, default_value_t = Layout::Pipelined, help_heading = "Hardware")]
-    style: Layout,
-    /// Levels of adders between registers, at most
-    #[arg(long, value_name = "K", default_value_t = DEFAULT_LEVELS, value_parser = levels, help_heading = "Hardware")]
-    levels: f32,
-    /// The device that LUTs are estimated for; `ch list targets` names all
-    #[arg(
-        long,
-        value_name = "T",
-        default_value = "xcup",
-        help_heading = "Hardware"
-    )]
-    target: String,
-    /// Results: the codes, or the place of the largest of them
-    #[arg(long = "output", value_enum, default_value_t = Results::Codes, help_heading = "Hardware")]
-    results: Results,
-    /// Give integers of so many bits to every port that needs a format and has none
-    #[arg(long, value_name = "W", value_parser = crate::command_line::whole::<u32>(1, Some(63)), help_heading = "Hardware")]
-    quantize_rest: Option<u32>,
-    /// Refuse a netlist that is estimated to be larger
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 200_000,
-        help_heading = "Hardware"
-    )]
-    max_luts: u64,
-    #[arg(long, value_name = "WORD", help = SPLIT_HELP, help_heading = "Hardware")]
-    split: Option<Part>,
-    /// Rows that the netlist is compared on and that simulations get, at most; if not given, all
-    #[arg(long, value_name = "N", value_parser = crate::command_line::whole::<usize>(1, None), help_heading = "Hardware")]
-    rows: Option<usize>,
+    #[command(flatten)]
+    options: EmitOptions,
     /// Replace a folder that holds other files
     #[arg(long, help_heading = "Hardware")]
     force: bool,
@@ -69,30 +37,11 @@ pub struct Args {
     output: OutputArgs,
 }
 
-/// Registers, as an option names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Layout {
-    Combinational,
-    Pipelined,
-}
-
-/// Results, as an option names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Results {
-    Codes,
-    Argmax,
-}
-
-fn levels(text: &str) -> Result<f32, String> {
-    match text.parse() {
-        Ok(levels) if (0.5..=1000.0).contains(&levels) => Ok(levels),
-        _ => Err("a number from 0.5 to 1000 is expected".to_owned()),
-    }
-}
-
 /// Emits.
 pub fn run(args: &Args) -> Result<Output> {
-    let config = Config::resolve(&args.settings, Action::Use)?;
+    let mut config = Config::resolve(&args.settings, Action::Emit)?;
+    let of_file = config.hardware.emit.take().unwrap_or_default();
+    let options = args.options.over(of_file);
     let settings = &config.settings;
     let mut console = pipeline::begin(&config, args.output)?;
     if pipeline::starts_fresh(settings) {
@@ -101,74 +50,112 @@ pub fn run(args: &Args) -> Result<Output> {
     if settings.dataset.is_none() {
         bail!("no dataset given; the netlist is compared with the integer executor on its rows");
     }
-    let (data, split) = rows::open_part(settings, args.split, &mut console)?;
-    let target = find_target(&args.target)?;
-    let mut graph = pipeline::open_graph(settings, Some(&data.info), &mut console)?;
-    if let Some(width) = args.quantize_rest {
-        quantize_rest(&mut graph, width, &mut console)?;
-    }
-    if args.results == Results::Argmax {
-        append_argmax(&mut graph)?;
-    }
-    let verified = ir::verify(&graph)?;
-    data.check_inputs(&verified)?;
-    let split = args.rows.map_or(split.clone(), |rows| split.head(rows));
-    if split.is_empty() {
-        bail!("there are no rows to compare on");
-    }
-    let state = engine::State::new(&verified)?;
-    let program =
-        Program::of(&verified, &state, 1).context("the network cannot become hardware")?;
-    console.print(&format!(
-        "integer program: {} steps, every range proven",
-        program.steps.len()
-    ));
-    let style = match args.style {
-        Layout::Combinational => Style::Combinational,
-        Layout::Pipelined => Style::Pipelined {
-            levels: args.levels,
-        },
+    let (data, split) = rows::open_part(settings, options.split, &mut console)?;
+    let graph = pipeline::open_graph(settings, Some(&data.info), &mut console)?;
+    let emit = Emit {
+        settings,
+        options: &options,
+        out: &args.out,
+        force: args.force,
     };
-    let emission = Emission::of(&program, style)?;
-    describe(&emission, &mut console);
-    let estimate = estimate(&emission.net, target.name);
-    if let Some(Estimate { lut, error, .. }) = estimate {
-        console.print(&format!(
-            "estimate for {}: {lut} ± {error} LUT, 0 DSP",
-            target.name
-        ));
-        if lut > args.max_luts {
-            bail!(
-                "the netlist is estimated at {lut} LUT, more than --max-luts {}; fewer bits, fewer weights (prune) or \
-                 --output argmax make it smaller",
-                args.max_luts
-            );
-        }
-    }
-    let rows = compared(&verified, &program, &emission, &split)?;
-    console.print(&format!(
-        "interpreter = integer executor: {0} of {0} rows",
-        rows.x.len()
-    ));
-    let preparation = rows::preparation(settings)?;
-    let network = passes::interface::graph_file(&graph, &preparation)?;
-    let mut figures = emission.figures();
-    figures["target"] = json!(target.name);
-    figures["estimate"] = json!(estimate);
-    let emitted = emission.write(&args.out, &figures, &network, &rows, args.force)?;
+    let figures = emit.make(graph, &data, &split, &mut console)?;
     let text = if args.output.json {
-        figures["rows"] = json!(rows.x.len());
-        figures["out"] = json!(args.out);
         json_text(&figures)?
     } else {
-        let lines = std::fs::read_to_string(emitted.net())?.lines().count();
-        format!(
-            "{} ({lines} lines)\n",
-            args.out.join("rtl/net.sv").display()
-        )
+        emit.text()?
     };
     Ok(text.into())
 }
+
+/// A network that is to become a folder of hardware.
+pub struct Emit<'a> {
+    /// The settings.
+    pub settings: &'a Settings,
+    /// The choices.
+    pub options: &'a EmitOptions,
+    /// The folder.
+    pub out: &'a Path,
+    /// True when a folder with other files may be replaced.
+    pub force: bool,
+}
+
+impl Emit<'_> {
+    /// Makes the folder, compared with the integer executor on rows; its figures.
+    pub fn make(
+        &self,
+        mut graph: Graph,
+        data: &Dataset,
+        split: &Split,
+        console: &mut Console,
+    ) -> Result<Json> {
+        let options = self.options;
+        let target = options.target();
+        let style = options.style()?;
+        if let Some(width) = options.quantize_rest {
+            quantize_rest(&mut graph, width, console)?;
+        }
+        if options.output == Some(Results::Argmax) {
+            append_argmax(&mut graph)?;
+        }
+        let verified = ir::verify(&graph)?;
+        data.check_inputs(&verified)?;
+        let split = options.rows.map_or(split.clone(), |rows| split.head(rows));
+        if split.is_empty() {
+            bail!("there are no rows to compare on");
+        }
+        let state = engine::State::new(&verified)?;
+        let program =
+            Program::of(&verified, &state, 1).context("the network cannot become hardware")?;
+        console.print(&format!(
+            "integer program: {} steps, every range proven",
+            program.steps.len()
+        ));
+        let emission = Emission::of(&program, style, options.effort(self.settings.seed))?;
+        describe(&emission, console);
+        let estimate = self.estimate(&emission, console)?;
+        let rows = compared(&verified, &program, &emission, &split)?;
+        console.print(&format!(
+            "interpreter = integer executor: {0} of {0} rows",
+            rows.x.len()
+        ));
+        let preparation = rows::preparation(self.settings)?;
+        let network = passes::interface::graph_file(&graph, &preparation)?;
+        let mut figures = emission.figures();
+        figures["target"] = json!(target.name);
+        figures["estimate"] = json!(estimate);
+        emission.write(self.out, &figures, &network, &rows, self.force)?;
+        figures["rows"] = json!(rows.x.len());
+        figures["out"] = json!(self.out);
+        Ok(figures)
+    }
+
+    /// The sentence on the module.
+    pub fn text(&self) -> Result<String> {
+        let file = self.out.join("rtl/net.sv");
+        let lines = std::fs::read_to_string(&file)?.lines().count();
+        Ok(format!("{} ({lines} lines)\n", file.display()))
+    }
+
+    fn estimate(&self, emission: &Emission, console: &mut Console) -> Result<Option<Estimate>> {
+        let target = self.options.target();
+        let estimate = estimate(&emission.net, target.name);
+        if let Some(Estimate { lut, error, .. }) = estimate {
+            let name = target.name;
+            console.print(&format!("estimate for {name}: {lut} ± {error} LUT, 0 DSP"));
+            let max_luts = self.options.max_luts.unwrap_or(MAX_LUTS);
+            if lut > max_luts {
+                bail!(
+                    "the netlist is estimated at {lut} LUT, more than --max-luts {max_luts}; fewer bits, fewer weights \
+                     (prune) or --output argmax make it smaller"
+                );
+            }
+        }
+        Ok(estimate)
+    }
+}
+
+/// The largest netlist that is not refused, unless the user says otherwise.
+const MAX_LUTS: u64 = 200_000;
 
 /// Gives a format to every port that integers would refuse for want of one.
 fn quantize_rest(graph: &mut Graph, width: u32, console: &mut Console) -> Result<()> {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use engine::integer::Program;
 use hw::prove::{Certificate, Proof, ProveError, prove, read};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Arguments of `ch prove`.
@@ -24,12 +24,16 @@ pub struct Args {
 
 /// Proves; a module that does something else fails the check.
 pub fn run(args: &Args) -> Result<Output> {
-    hardware::run(&args.dir, args.output, |bench| prove_folder(args, bench))
+    prove_folder(&args.dir, args.check, args.output)
 }
 
-fn prove_folder(args: &Args, bench: &mut Workbench) -> Result<Output> {
-    let known = args
-        .check
+/// Proves a folder, or checks the proof that it holds.
+pub fn prove_folder(dir: &Path, check: bool, output: OutputArgs) -> Result<Output> {
+    hardware::run(dir, output, |bench| prove_module(check, output, bench))
+}
+
+fn prove_module(check: bool, output: OutputArgs, bench: &mut Workbench) -> Result<Output> {
+    let known = check
         .then(|| Certificate::read(&bench.emitted))
         .transpose()?;
     if let Some(known) = &known
@@ -55,13 +59,20 @@ fn prove_folder(args: &Args, bench: &mut Workbench) -> Result<Output> {
     let proof = prove(&rtl, &bench.emitted.ports, &program);
     let seconds = start.elapsed().as_secs_f64();
     match proof {
-        Ok(proof) => proved(args, bench, &proof, known.as_ref(), &tool.label(), seconds),
-        Err(error) => refused(args, &error),
+        Ok(proof) => proved(
+            output,
+            bench,
+            &proof,
+            known.as_ref(),
+            &tool.label(),
+            seconds,
+        ),
+        Err(error) => refused(output, &error),
     }
 }
 
 fn proved(
-    args: &Args,
+    output: OutputArgs,
     bench: &Workbench,
     proof: &Proof,
     known: Option<&Certificate>,
@@ -80,7 +91,7 @@ fn proved(
         }
         None => certificate.write(&bench.emitted)?,
     }
-    if args.output.json {
+    if output.json {
         return Ok(json_text(
             &json!({ "proved": true, "seconds": seconds, "certificate": certificate }),
         )?
@@ -93,7 +104,7 @@ fn proved(
         latency,
         ..
     } = proof;
-    let file = if args.check {
+    let file = if known.is_some() {
         "certificate.json holds"
     } else {
         "certificate.json"
@@ -104,8 +115,8 @@ fn proved(
     Ok(text.into())
 }
 
-fn refused(args: &Args, error: &ProveError) -> Result<Output> {
-    let text = if args.output.json {
+fn refused(output: OutputArgs, error: &ProveError) -> Result<Output> {
+    let text = if output.json {
         json_text(&json!({ "proved": false, "reason": error.to_string() }))?
     } else {
         format!("not proved: {error}\n")

@@ -1,10 +1,12 @@
-//! `ch run FILE`: the whole flow from one file: train, test, passes, compare, test again, search.
+//! `ch run FILE`: the whole flow from one file: train, test, passes, compare, test again, hardware, search.
 
+use super::emit::Emit;
 use super::search::trials::SearchRun;
 use super::test::{scores_json, scores_table};
-use super::train;
 use super::train::fit::{TrainRun, Trained};
 use super::transform::apply::{Options, TransformRun, graph_path};
+use super::{bitstream, prove, simulate, synth, train};
+use crate::hardware::{EmitOptions, Hardware};
 use crate::interrupt::stop_flag;
 use crate::output::{Console, Folder, Output, OutputArgs, fit, json_text};
 use crate::settings::{Action, Config, Resume, SettingArgs, Settings, Source};
@@ -24,7 +26,7 @@ use std::sync::atomic::Ordering;
 /// Arguments of `ch run`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// TOML file with settings, and tables [passes.…] and [search.…] for what is to be done after training
+    /// TOML file with settings, and tables [passes.…], [emit] and the like, and [search.…] for what is to be done after training
     #[arg(value_name = "FILE", required_unless_present = "config")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -52,6 +54,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let program = config.passes.take();
     let program = program.map(|program| args.options.select(program));
     let (program, asked) = (program.transpose()?, config.search.take());
+    let hardware = std::mem::take(&mut config.hardware);
     let settings = &config.settings;
     let mut console = pipeline::begin(&config, args.output)?;
     let data = rows::open(settings, pipeline::starts_fresh(settings), &mut console)?;
@@ -61,6 +64,8 @@ pub fn run(args: &Args) -> Result<Output> {
         source: &config.source,
         data: &data,
         options: &args.options,
+        output: args.output,
+        hardware: &hardware,
         console: &mut console,
         facts: json!({}),
         results: String::new(),
@@ -94,12 +99,17 @@ fn open_folder(settings: &Settings) -> Result<Folder> {
     }
 }
 
+/// Something to do with emitted hardware.
+type Step<'a> = Box<dyn FnOnce() -> Result<Output> + 'a>;
+
 /// The parts of a run, and their results so far.
 struct Flow<'a> {
     settings: &'a Settings,
     source: &'a Source,
     data: &'a Dataset,
     options: &'a Options,
+    output: OutputArgs,
+    hardware: &'a Hardware,
     console: &'a mut Console,
     /// For programs.
     facts: Json,
@@ -144,8 +154,13 @@ impl<'a> Flow<'a> {
             return Ok(());
         };
         self.facts["test"] = self.test(&graph, "test")?;
-        if let Some(program) = program {
-            self.passes(&graph, program, &software)?;
+        let transformed = match program {
+            Some(program) => Some(self.passes(&graph, program, &software)?),
+            None => None,
+        };
+        if let Some(options) = &self.hardware.emit {
+            let network = transformed.unwrap_or_else(|| graph.clone());
+            self.emit(network, options, &folder.path.join("hardware"))?;
         }
         if let Some(asked) = asked {
             self.search(graph, asked, &software)?;
@@ -201,7 +216,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Runs the passes, and compares and tests what came out when it computes otherwise.
-    fn passes(&mut self, graph: &Graph, program: &Program, software: &Path) -> Result<()> {
+    fn passes(&mut self, graph: &Graph, program: &Program, software: &Path) -> Result<Graph> {
         let run = self.transform_run();
         let mut outcome = run.apply(program, graph.clone(), self.console);
         run.write(&outcome, software, self.console)?;
@@ -215,6 +230,63 @@ impl<'a> Flow<'a> {
         if computes_otherwise(graph, &outcome.graph) {
             self.facts["compare"] = self.compare(graph, &outcome.graph)?;
             self.facts["test_after_passes"] = self.test(&outcome.graph, "test after the passes")?;
+        }
+        Ok(outcome.graph)
+    }
+
+    /// Makes hardware, and does with it what the file asks for; a check that fails ends this.
+    fn emit(&mut self, graph: Graph, options: &EmitOptions, folder: &Path) -> Result<()> {
+        self.console.print("== emit");
+        let emit = Emit {
+            settings: self.settings,
+            options,
+            out: folder,
+            force: false,
+        };
+        let split = rows::part(self.data, self.settings, options.split);
+        self.facts["emit"] = emit.make(graph, self.data, &split, self.console)?;
+        self.report(emit.text()?.trim_end());
+        let (hardware, output) = (self.hardware, self.output);
+        let steps: [(&str, Option<Step>); 4] =
+            [
+                (
+                    "simulate",
+                    hardware.simulate.as_ref().map(|options| -> Step {
+                        Box::new(|| simulate::simulate(folder, options, None, output))
+                    }),
+                ),
+                (
+                    "prove",
+                    hardware.prove.as_ref().map(|_| -> Step {
+                        Box::new(|| prove::prove_folder(folder, false, output))
+                    }),
+                ),
+                (
+                    "synth",
+                    hardware.synth.as_ref().map(|options| -> Step {
+                        Box::new(|| synth::synth(folder, options, output))
+                    }),
+                ),
+                (
+                    "bitstream",
+                    hardware.bitstream.as_ref().map(|options| -> Step {
+                        Box::new(|| bitstream::make(folder, options, output))
+                    }),
+                ),
+            ];
+        for (name, step) in steps {
+            let Some(step) = step.filter(|_| self.passed && !self.interrupted) else {
+                continue;
+            };
+            self.console.print(&format!("== {name}"));
+            let done = step()?;
+            self.passed &= done.passed;
+            self.interrupted |= done.interrupted;
+            if output.json {
+                self.facts[name] = serde_json::from_str(&done.text)?;
+            } else {
+                self.report(done.text.trim_end());
+            }
         }
         Ok(())
     }

@@ -1,14 +1,13 @@
 //! `ch simulate DIR`: emitted hardware against the answers of the integer executor.
 
-use crate::command_line::whole;
-use crate::hardware::{self, Workbench, checked};
+use crate::hardware::{self, SimulateOptions, Simulator, Workbench, checked};
 use crate::output::{Output, OutputArgs, json_text};
 use anyhow::{Result, bail};
 use hw::simulate::{Icarus, Outcome, icarus, verilator};
 use hw::synth::gates;
 use hw::tools::{ICARUS, VERILATOR};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Arguments of `ch simulate`.
@@ -17,30 +16,13 @@ pub struct Args {
     /// The folder of `ch emit`
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// The simulator; Verilator builds a program first and then runs all rows at once
-    #[arg(long, value_enum, default_value_t = Simulator::Icarus)]
-    with: Simulator,
-    /// Rows to run, at most; if not given, all with Verilator, 500 with Icarus, 100 of gates
-    #[arg(long, value_name = "N", value_parser = whole::<usize>(1, None))]
-    rows: Option<usize>,
-    /// Simulate the netlist after synthesis, with yosys' models of its cells
-    #[arg(long)]
-    gates: bool,
-    /// The target of --gates; if not given, that of `ch emit`
-    #[arg(long, value_name = "T", requires = "gates")]
-    target: Option<String>,
+    #[command(flatten)]
+    options: SimulateOptions,
     /// Write the waveform
     #[arg(long, value_name = "FILE")]
     vcd: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
-}
-
-/// A simulator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Simulator {
-    Icarus,
-    Verilator,
 }
 
 /// Rows of a run by Icarus, and of gates, that nobody has limited.
@@ -49,59 +31,71 @@ const GATE_ROWS: usize = 100;
 
 /// Simulates; a row that differs fails the check.
 pub fn run(args: &Args) -> Result<Output> {
-    if args.with == Simulator::Verilator {
-        if args.gates {
+    simulate(&args.dir, &args.options, args.vcd.as_deref(), args.output)
+}
+
+/// Simulates a folder.
+pub fn simulate(
+    dir: &Path,
+    options: &SimulateOptions,
+    vcd: Option<&Path>,
+    output: OutputArgs,
+) -> Result<Output> {
+    if options.with == Simulator::Verilator {
+        if options.gates {
             bail!("gates are simulated by Icarus alone; leave --with verilator out");
         }
-        if args.vcd.is_some() {
+        if vcd.is_some() {
             bail!("the waveform is written by Icarus alone; leave --with verilator out");
         }
     }
-    hardware::run(&args.dir, args.output, |bench| simulate(args, bench))
-}
-
-fn simulate(args: &Args, bench: &mut Workbench) -> Result<Output> {
-    let available = bench.emitted.vectors(None)?.0.len();
-    let start = Instant::now();
-    let (what, outcome) = match args.with {
-        Simulator::Verilator => {
-            let tool = bench.identify(&VERILATOR)?.label();
-            bench
-                .console
-                .print(&format!("{tool} builds a program of the network"));
-            (tool, verilator(&bench.emitted, &bench.tools, args.rows)?)
+    hardware::run(dir, output, |bench| {
+        let available = bench.emitted.vectors(None)?.0.len();
+        let start = Instant::now();
+        let (tool, outcome) = match options.with {
+            Simulator::Verilator => {
+                let tool = bench.identify(&VERILATOR)?.label();
+                bench
+                    .console
+                    .print(&format!("{tool} builds a program of the network"));
+                (tool, verilator(&bench.emitted, &bench.tools, options.rows)?)
+            }
+            Simulator::Icarus => with_icarus(options, vcd, bench)?,
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        let passed = outcome.differing == 0;
+        if output.json {
+            let Outcome {
+                rows,
+                differing,
+                first,
+            } = outcome;
+            let json = json!({
+                "folder": dir, "tool": tool, "gates": options.gates, "rows": rows, "available_rows": available,
+                "differing": differing, "first": first, "seconds": seconds,
+            });
+            return Ok(checked(json_text(&json)?, passed));
         }
-        Simulator::Icarus => with_icarus(args, bench)?,
-    };
-    let seconds = start.elapsed().as_secs_f64();
-    let passed = outcome.differing == 0;
-    if args.output.json {
-        let Outcome {
-            rows,
-            differing,
-            first,
-        } = outcome;
-        let json = json!({
-            "folder": args.dir, "tool": what, "gates": args.gates, "rows": rows, "available_rows": available,
-            "differing": differing, "first": first, "seconds": seconds,
-        });
-        return Ok(checked(json_text(&json)?, passed));
-    }
-    Ok(checked(sentence(&what, &outcome, available as u64), passed))
+        Ok(checked(sentence(&tool, &outcome, available as u64), passed))
+    })
 }
 
-fn with_icarus(args: &Args, bench: &mut Workbench) -> Result<(String, Outcome)> {
+fn with_icarus(
+    options: &SimulateOptions,
+    vcd: Option<&Path>,
+    bench: &mut Workbench,
+) -> Result<(String, Outcome)> {
     let tool = bench.identify(&ICARUS)?.label();
-    let rows = if args.gates { GATE_ROWS } else { ROWS };
+    let rows = if options.gates { GATE_ROWS } else { ROWS };
     let choices = Icarus {
-        rows: Some(args.rows.unwrap_or(rows)),
-        vcd: args.vcd.clone(),
+        rows: Some(options.rows.unwrap_or(rows)),
+        vcd: vcd.map(Path::to_owned),
         ..Icarus::default()
     };
-    if !args.gates {
+    if !options.gates {
         return Ok((tool, icarus(&bench.emitted, &bench.tools, &choices)?));
     }
-    let target = bench.target(args.target.as_deref())?;
+    let target = bench.target(options.target);
     bench
         .console
         .print(&format!("synthesis for {}", target.name));

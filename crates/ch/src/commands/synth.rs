@@ -1,7 +1,6 @@
 //! `ch synth DIR`: the size of emitted hardware by layer, and with `--place` its clock.
 
-use crate::command_line::whole;
-use crate::hardware::{self, Workbench, checked, find_target};
+use crate::hardware::{self, SynthOptions, Workbench, checked};
 use crate::output::folder::write_file;
 use crate::output::{Console, Level, Output, OutputArgs, Stream, fit, json_text};
 use anyhow::Result;
@@ -10,7 +9,7 @@ use hw::estimate::{self, Calibration, NETWORKS};
 use hw::synth::{Area, Clocks, Report, TARGETS, Target, clocks, report};
 use report::{Column, Table};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `ch synth`.
 #[derive(clap::Args)]
@@ -18,15 +17,8 @@ pub struct Args {
     /// The folder of `ch emit`
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// The family of devices: `ch list targets`; if not given, that of `ch emit`
-    #[arg(long, value_name = "T")]
-    target: Option<String>,
-    /// Place and route too, between registers, for the clock and the longest path
-    #[arg(long)]
-    place: bool,
-    /// Seeds of the placer to try
-    #[arg(long, value_name = "N", default_value = "3", requires = "place", value_parser = whole::<u64>(1, Some(1000)))]
-    seeds: u64,
+    #[command(flatten)]
+    options: SynthOptions,
     /// Measure random networks instead, and write the costs that estimates use to DIR/calibration.json
     #[arg(long, conflicts_with = "place")]
     calibrate: bool,
@@ -78,20 +70,25 @@ pub fn run(args: &Args) -> Result<Output> {
     if args.calibrate {
         return calibrate(args);
     }
-    hardware::run(&args.dir, args.output, |bench| synth(args, bench))
+    synth(&args.dir, &args.options, args.output)
 }
 
-fn synth(args: &Args, bench: &mut Workbench) -> Result<Output> {
-    let target = bench.target(args.target.as_deref())?;
-    if let (true, Some(device)) = (args.place, target.device) {
+/// Synthesises a folder.
+pub fn synth(dir: &Path, options: &SynthOptions, output: OutputArgs) -> Result<Output> {
+    hardware::run(dir, output, |bench| measure(options, output, bench))
+}
+
+fn measure(options: &SynthOptions, output: OutputArgs, bench: &mut Workbench) -> Result<Output> {
+    let target = bench.target(options.target);
+    if let (true, Some(device)) = (options.place, target.device) {
         bench.identify(device.tool)?;
     }
     bench
         .console
         .print(&format!("synthesis for {}", target.name));
     let mut report = report(&bench.emitted, &bench.tools, target)?;
-    if args.place
-        && let Some(refusal) = place(args, bench, target, &mut report)?
+    if options.place
+        && let Some(refusal) = place(options.seeds, bench, target, &mut report)?
     {
         return Ok(checked(refusal, false));
     }
@@ -100,7 +97,7 @@ fn synth(args: &Args, bench: &mut Workbench) -> Result<Output> {
     }
     let json = serde_json::to_value(&report)?;
     bench.emitted.write("synth.json", &json_text(&json)?)?;
-    if args.output.json {
+    if output.json {
         return Ok(json_text(&json)?.into());
     }
     Ok(text(&report).into())
@@ -108,7 +105,7 @@ fn synth(args: &Args, bench: &mut Workbench) -> Result<Output> {
 
 /// Adds clocks to the report, or returns the sentence on a device that is too small.
 fn place(
-    args: &Args,
+    seeds: u64,
     bench: &mut Workbench,
     target: &'static Target,
     report: &mut Report,
@@ -119,7 +116,7 @@ fn place(
         .iter()
         .map(|layer| layer.layer.clone())
         .collect();
-    match clocks(&bench.emitted, &bench.tools, target, args.seeds, &layers)? {
+    match clocks(&bench.emitted, &bench.tools, target, seeds, &layers)? {
         Ok(clocks) => {
             bench.emitted.write("floor.svg", &clocks.picture)?;
             report.placement = Some(clocks);
@@ -136,8 +133,8 @@ fn place(
 const CALIBRATION_SEED: u64 = 1;
 
 fn calibrate(args: &Args) -> Result<Output> {
-    let targets: Vec<&'static Target> = match &args.target {
-        Some(name) => vec![find_target(name)?],
+    let targets: Vec<&'static Target> = match args.options.target {
+        Some(target) => vec![target],
         None => TARGETS.iter().collect(),
     };
     hardware::with_tools(|tools| {

@@ -1,9 +1,10 @@
-//! A config file: settings, and the tables `[passes]` and `[search]`. Every problem is reported at once, each with its
+//! A config file: settings, and the tables `[passes]`, `[search]` and those of hardware. Every problem is reported at once, each with its
 //! line and column.
 
 use super::setting::Setting;
 use super::table::{Layer, SETTINGS};
 use super::{Action, names};
+use crate::hardware::{Hardware, TABLES};
 use crate::missing;
 use anyhow::{Context, Result, anyhow, bail};
 use config::{Item, Key, Problem, Reader, Table, Value, describe, did_you_mean};
@@ -41,7 +42,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "no_warnings",
 ];
 
-/// Tables that single actions read.
+/// Tables that single actions read, beside those of hardware.
 const SECTIONS: [&str; 2] = ["passes", "search"];
 
 /// The table of the original that says what to transform: `style`, and the passes to run.
@@ -59,6 +60,8 @@ pub struct Content {
     pub passes: Option<Program>,
     /// `[search]`, if the action reads it.
     pub search: Option<SearchConfig>,
+    /// The tables of hardware that the action reads.
+    pub hardware: Hardware,
     /// Keys and tables that change nothing in this action.
     pub without_effect: Vec<String>,
     /// Notes on the tables.
@@ -182,6 +185,11 @@ pub fn parse(text: &str, scope: Scope) -> Result<Content, Problems> {
         let notes = content.search.iter().flat_map(|search| &search.notes);
         content.notes.extend(notes.cloned());
     }
+    if is_whole {
+        let (hardware, mistakes) = Hardware::read(&table, text, |name| action.reads(name));
+        content.hardware = hardware;
+        found.extend(mistakes);
+    }
     // A value that cannot be parsed has been reported.
     found.retain(|new| problems.iter().all(|problem| problem.span != new.span));
     problems.extend(found);
@@ -288,9 +296,10 @@ fn read_passes(
 
 fn report_unknown_keys(reader: &mut Reader) {
     reader.ignore(WITHOUT_EFFECT);
+    reader.ignore(&TABLES);
     for (key, _) in reader.rest() {
         let keys = SETTINGS.iter().map(|setting| setting.key);
-        let names = keys.chain(SECTIONS).chain([TRANSFORM]);
+        let names = keys.chain(SECTIONS).chain(TABLES).chain([TRANSFORM]);
         let close = did_you_mean(&key.name, names);
         reader.problem(
             key.span.clone(),
@@ -304,7 +313,7 @@ fn without_effect(table: &Table, action: Action) -> Vec<String> {
     let keys = table.0.iter().map(|(key, _)| key.name.as_str());
     let keys = keys.filter(|key| WITHOUT_EFFECT.contains(key));
     let is_unread = |name: &&str| !action.reads(name) && table.get(name).is_some();
-    let sections = SECTIONS.into_iter().filter(is_unread);
+    let sections = SECTIONS.into_iter().chain(TABLES).filter(is_unread);
     keys.chain(sections).map(str::to_owned).collect()
 }
 

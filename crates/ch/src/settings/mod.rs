@@ -11,6 +11,7 @@ mod table;
 mod value;
 
 use crate::checkpoints;
+use crate::hardware::Hardware;
 use crate::output::{Console, Level, fit};
 use anyhow::{Result, bail};
 pub use arguments::{SettingArgs, hide_unused};
@@ -46,6 +47,8 @@ pub enum Action {
     Train,
     /// `ch test` and `ch predict`: those of training do not.
     Use,
+    /// `ch emit`: as for using, with a table of the file.
+    Emit,
     /// `ch transform`: as for using, but files are written.
     Transform,
     /// `ch search`: as for transforming, with another table of the file.
@@ -60,7 +63,7 @@ impl Action {
         match self {
             Self::Train | Self::Run => true,
             Self::Transform | Self::Search => group != Group::Training,
-            Self::Use => !matches!(group, Group::Training | Group::Output),
+            Self::Use | Self::Emit => !matches!(group, Group::Training | Group::Output),
         }
     }
 
@@ -68,6 +71,7 @@ impl Action {
     fn reads(self, section: &str) -> bool {
         match self {
             Self::Train | Self::Use => false,
+            Self::Emit => section == "emit",
             Self::Transform => section == "passes",
             Self::Search => section == "search",
             Self::Run => true,
@@ -83,6 +87,8 @@ pub struct Config {
     pub passes: Option<Program>,
     /// `[search]`, if the file has it and the action reads it.
     pub search: Option<SearchConfig>,
+    /// The tables of hardware, if the file has them and the action reads them.
+    pub hardware: Hardware,
     /// The file, to show the places of problems that are found later.
     pub source: Source,
     /// The purpose.
@@ -124,6 +130,7 @@ impl Config {
             settings: Settings::from(layers).checked()?,
             passes: content.passes,
             search: content.search,
+            hardware: content.hardware,
             source,
             action,
             without_effect: content.without_effect,

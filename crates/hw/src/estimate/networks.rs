@@ -2,7 +2,7 @@
 
 use crate::net::{Bounds, Builder, Interval, Net, Origin, Term};
 use crate::ports::{Ports, packed};
-use crate::solve::{Product, solve};
+use crate::solve::{Effort, Product, solve};
 use random::Random;
 
 /// Numbers drawn one after the other.
@@ -144,7 +144,7 @@ fn linear(
         elements: &elements,
         node,
     };
-    solve(net, &product)
+    solve(net, &product, Effort::Normal)
 }
 
 #[cfg(test)]

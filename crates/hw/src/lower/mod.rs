@@ -5,10 +5,10 @@
 
 mod stages;
 
-use crate::elements::{Element, Expression, Map, expression, live, maps};
+use crate::elements::{Element, Expression, expression, live, maps};
 use crate::net::{Builder, Interval, Net, NetError, Origin, Term};
 use crate::ports::{Ports, packed};
-use crate::solve::{Product, solve};
+use crate::solve::{Effort, Product, solve};
 use engine::integer::{Program, Source};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -30,12 +30,13 @@ pub enum LowerError {
 }
 
 /// The netlist of a program, without registers, and the places of its inputs and results.
-pub fn lower(program: &Program) -> Result<(Net, Ports), LowerError> {
+pub fn lower(program: &Program, effort: Effort) -> Result<(Net, Ports), LowerError> {
     if program.rows != 1 {
         return Err(LowerError::Rows(program.rows));
     }
     let mut lowering = Lowering {
         program,
+        effort,
         live: live(program),
         net: Builder::default(),
         values: Vec::new(),
@@ -55,6 +56,7 @@ type Sum = (usize, Vec<i64>, i64);
 
 struct Lowering<'a> {
     program: &'a Program,
+    effort: Effort,
     live: Vec<Vec<bool>>,
     net: Builder,
     /// The terms of every step so far; none for elements that nobody reads.
@@ -171,7 +173,7 @@ impl Lowering<'_> {
             elements: &places,
             node,
         };
-        solve(&mut self.net, &product)
+        solve(&mut self.net, &product, self.effort)
     }
 
     /// The constant that the first rounding of an element adds, if nothing but bounds lies before it.
@@ -184,11 +186,10 @@ impl Lowering<'_> {
                 | Source::Product { .. }
                 | Source::MatMul(_)
         );
-        let maps = maps(self.program, step, i);
-        let first = maps.iter().find(|map| !matches!(map, Map::Clamp { .. }));
-        match first {
-            Some(Map::Round(map)) if is_linear => stages::half(map),
-            _ => 0,
+        if is_linear {
+            stages::first_half(&maps(self.program, step, i))
+        } else {
+            0
         }
     }
 
@@ -303,7 +304,7 @@ impl Lowering<'_> {
             elements: &[origin.element.unwrap_or(0)],
             node: origin.node,
         };
-        solve(&mut self.net, &product).remove(0)
+        solve(&mut self.net, &product, self.effort).remove(0)
     }
 
     fn finish(mut self) -> Result<(Net, Ports), LowerError> {

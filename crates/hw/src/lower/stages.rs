@@ -16,6 +16,15 @@ pub fn half(map: &RoundMap) -> i64 {
     }
 }
 
+/// The constant that the first rounding of some stages adds, if nothing but bounds lies before it.
+pub fn first_half(maps: &[Map]) -> i64 {
+    let first = maps.iter().find(|map| !matches!(map, Map::Clamp { .. }));
+    match first {
+        Some(Map::Round(map)) => half(map),
+        _ => 0,
+    }
+}
+
 impl Lowering<'_> {
     /// The element behind its stages. The term holds `added` more than the value.
     pub fn stages(
@@ -28,29 +37,31 @@ impl Lowering<'_> {
     ) -> Term {
         let (mut term, mut added) = (term, added);
         let mut bounds: Option<Interval> = None;
-        for map in maps(self.program, step, i) {
+        let maps = maps(self.program, step, i);
+        for (at, map) in maps.iter().enumerate() {
             match map {
                 Map::Clamp { lo, hi } => {
+                    let (lo, hi) = (*lo, *hi);
                     let own = Interval { lo, hi };
                     bounds = Some(bounds.map_or(own, |before| before.map(|x| x.clamp(lo, hi))));
                 }
                 Map::Affine { scale, offset } => {
                     let value = self.bounded(term, added, bounds.take(), origin);
-                    term = self.scaled(&[value], &[scale], offset, origin);
-                    added = 0;
+                    added = first_half(&maps[at + 1..]);
+                    term = self.scaled(&[value], &[*scale], offset + added, origin);
                 }
                 Map::Table { first, values } => {
                     let value = self.bounded(term, added, bounds.take(), origin);
-                    term = self.table(value, first, &values, origin);
+                    term = self.table(value, *first, values, origin);
                     added = 0;
                 }
                 Map::Round(map) => {
-                    let half = half(&map);
+                    let half = half(map);
                     if half != added {
                         let more = self.net.constant(half - added, origin);
                         term = self.net.add(term, more, false, None, origin);
                     }
-                    term = self.round(term, &map, bounds.take(), origin);
+                    term = self.round(term, map, bounds.take(), origin);
                     added = 0;
                 }
             }

@@ -21,8 +21,8 @@ impl Net {
         )
     }
 
-    /// The netlist of such a text, whose rules are checked.
-    pub fn from_json(text: &str, n_inputs: usize) -> Result<Self, NetError> {
+    /// The netlist of such a text, whose rules are checked; without a number of inputs, as many as it reads.
+    pub fn from_json(text: &str, n_inputs: Option<usize>) -> Result<Self, NetError> {
         let refused = |problem: String| NetError { cell: 0, problem };
         let mut json: Json =
             serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
@@ -34,7 +34,7 @@ impl Net {
             )));
         }
         let net: Self = serde_json::from_value(json).map_err(|error| refused(error.to_string()))?;
-        net.verify(n_inputs)?;
+        net.verify(n_inputs.unwrap_or(usize::MAX))?;
         Ok(net)
     }
 }

@@ -8,6 +8,7 @@ mod builder;
 mod evaluate;
 mod interval;
 mod json;
+mod text;
 mod verify;
 
 pub use builder::Builder;
@@ -279,6 +280,13 @@ impl Net {
     pub fn adders(&self) -> (usize, u64) {
         let bits = self.iter().filter_map(|(id, _)| self.adder_bits(id));
         bits.fold((0, 0), |(n, sum), bits| (n + 1, sum + u64::from(bits)))
+    }
+
+    /// Bits of adders from a place on.
+    pub fn adder_bits_from(&self, first: usize) -> u64 {
+        let ids = (first..self.cells.len()).map(|at| CellId(at as u32));
+        let bits = ids.filter_map(|id| self.adder_bits(id));
+        bits.map(u64::from).sum()
     }
 
     /// Bits of a cell's carry chain, if it has one.

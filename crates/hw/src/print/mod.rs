@@ -6,11 +6,10 @@
 mod names;
 mod words;
 
-pub use names::legal_nodes;
+pub use names::{legal_nodes, names};
 
 use crate::net::{Bounds, Cell, CellId, Interval, Net, Operation, Term};
 use crate::ports::Ports;
-use names::names;
 use std::fmt::Write;
 
 /// The text of the module `net`, whose ports lie as `ports` says.

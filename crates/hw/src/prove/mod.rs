@@ -76,7 +76,7 @@ pub enum ProveError {
         ports: usize,
     },
     /// A result that is not the program's.
-    #[error("{element} is not what the network computes")]
+    #[error("{element} could not be shown to be what the network computes")]
     Differs {
         /// Its name in the ports.
         element: String,

@@ -2,7 +2,8 @@
 //!
 //! Every weight becomes canonical signed digits (`digits.rs`); pairs of terms that several sums have in common are computed
 //! once (`sharing.rs`), under a budget of depth; what is left of each sum becomes a tree (`tree.rs`). The interval of every partial
-//! sum is that of its linear form, which is narrower than its operands tell where they have inputs in common.
+//! sum is that of its linear form, which is narrower than its operands tell where they have inputs in common. [`Effort`] says how
+//! many orders of sharing are tried.
 
 mod digits;
 mod form;
@@ -11,7 +12,7 @@ mod tree;
 
 use crate::net::{Builder, Origin, Term};
 use form::Forms;
-use sharing::Column;
+use sharing::{Column, Order};
 
 /// `y = W·x + b` with constants.
 #[derive(Clone, Debug)]
@@ -28,15 +29,69 @@ pub struct Product<'a> {
     pub node: u32,
 }
 
+/// The work that goes into a smaller netlist.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// Every sum for itself.
+    Fast,
+    /// Shared pairs, the one that saves most first.
+    #[default]
+    Normal,
+    /// The smallest of many orders of sharing, by several measures and by chance.
+    Best {
+        /// The seed of the orders.
+        seed: u64,
+    },
+}
+
+/// Orders of sharing that [`Effort::Best`] tries beside the normal one.
+const TRIES: u64 = 24;
+
 /// The results of a product, one term each.
-pub fn solve(net: &mut Builder, product: &Product) -> Vec<Term> {
+pub fn solve(net: &mut Builder, product: &Product, effort: Effort) -> Vec<Term> {
+    match effort {
+        Effort::Fast => sums(net, product, None),
+        Effort::Normal => sums(net, product, Some(Order::Saving)),
+        Effort::Best { seed } => best(net, product, seed),
+    }
+}
+
+/// The results with the fewest bits of adders among many orders; of equals the first.
+fn best(net: &mut Builder, product: &Product, seed: u64) -> Vec<Term> {
+    let first = net.net().cells.len();
+    let attempt = |order: Order| {
+        let mut own = net.clone();
+        let terms = sums(&mut own, product, Some(order));
+        (own.net().adder_bits_from(first), own, terms)
+    };
+    let mut least = attempt(Order::Saving);
+    for number in 0..TRIES {
+        let measure = number % Order::MEASURES;
+        let chance =
+            (number >= Order::MEASURES).then(|| seed.wrapping_mul(TRIES).wrapping_add(number));
+        let other = attempt(Order::Varied {
+            measure,
+            seed: chance,
+        });
+        if other.0 < least.0 {
+            least = other;
+        }
+    }
+    *net = least.1;
+    least.2
+}
+
+/// The results with one order of sharing, or none.
+fn sums(net: &mut Builder, product: &Product, order: Option<Order>) -> Vec<Term> {
     let mut forms = Forms::new(net, product.inputs);
     let mut columns = columns(product);
     let origin = Origin {
         node: product.node,
         element: None,
     };
-    sharing::share(net, &mut forms, &mut columns, origin);
+    if let Some(order) = order {
+        sharing::share(net, &mut forms, &mut columns, order, origin);
+    }
     let sums = columns.into_iter().zip(product.bias).zip(product.elements);
     sums.map(|((column, &bias), &element)| {
         let origin = Origin {

@@ -134,8 +134,53 @@ impl Places {
     }
 }
 
-#[derive(Default)]
+/// The order in which pairs are shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// What saves most goes first.
+    Saving,
+    /// Another measure of savings, and chance among them: a greedy choice that looks best need not end best.
+    Varied {
+        /// The measure: of bits, and of places.
+        measure: u64,
+        /// The seed of the chance; none for none.
+        seed: Option<u64>,
+    },
+}
+
+impl Order {
+    /// Measures of [`Order::Varied`].
+    pub const MEASURES: u64 = 6;
+
+    /// The weight of a pair that so many places have and whose terms overlap in so many bits.
+    fn weight(self, key: u64, count: u32, overlap: i64) -> i64 {
+        let saved = i64::from(count - 1);
+        let Self::Varied { measure, seed } = self else {
+            return saved * overlap;
+        };
+        // Roots in whole numbers, so that all machines choose alike.
+        let bits = match measure % 3 {
+            0 => overlap << 6,
+            1 => overlap * (overlap << 12).isqrt(),
+            _ => (overlap * overlap) << 6,
+        };
+        let places = match measure / 3 % 2 {
+            0 => saved << 6,
+            _ => (saved << 12).isqrt(),
+        };
+        let weight = bits.saturating_mul(places);
+        let Some(seed) = seed else {
+            return weight;
+        };
+        let mut hasher = KeyHasher(seed);
+        hasher.write_u64(key);
+        hasher.write_u64(seed);
+        weight.saturating_add(weight / 128 * (hasher.finish() >> 32 & 31) as i64)
+    }
+}
+
 struct Pairs {
+    order: Order,
     places: HashMap<u64, Places, BuildHasherDefault<KeyHasher>>,
     /// Pairs by saving; entries whose count has changed are stale.
     queue: BinaryHeap<(i64, u64, u32)>,
@@ -165,14 +210,21 @@ impl Pairs {
     fn queue(&mut self, key: u64, forms: &Forms) {
         let count = self.places.get(&key).map_or(0, |places| places.count);
         if count >= 2 {
-            let saving = i64::from(count - 1) * Pair::from_key(key).overlap(forms);
-            self.queue.push((saving, key, count));
+            let overlap = Pair::from_key(key).overlap(forms);
+            let weight = self.order.weight(key, count, overlap);
+            self.queue.push((weight, key, count));
         }
     }
 }
 
 /// Replaces pairs that sums have in common by partial sums.
-pub fn share(net: &mut Builder, forms: &mut Forms, columns: &mut [Column], origin: Origin) {
+pub fn share(
+    net: &mut Builder,
+    forms: &mut Forms,
+    columns: &mut [Column],
+    order: Order,
+    origin: Origin,
+) {
     for column in columns.iter_mut() {
         column.weight = column
             .digits
@@ -185,7 +237,11 @@ pub fn share(net: &mut Builder, forms: &mut Forms, columns: &mut [Column], origi
         .map(|column| column.levels(0.0))
         .fold(0.0, f32::max)
         + EXTRA_LEVELS;
-    let mut pairs = Pairs::default();
+    let mut pairs = Pairs {
+        order,
+        places: HashMap::default(),
+        queue: BinaryHeap::new(),
+    };
     for (j, column) in columns.iter().enumerate() {
         for (p, &x) in column.digits.iter().enumerate() {
             column.digits[..p]

@@ -22,7 +22,7 @@ use crate::tools::{Found, PYOSYS, ToolError, Toolbox, YOSYS};
 use std::path::{Path, PathBuf};
 
 /// A family of devices.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Target {
     /// The name in options and reports.
     pub name: &'static str,
@@ -34,6 +34,17 @@ pub struct Target {
     models: &'static str,
     /// The device that `--place` uses, where there is an open place and route.
     pub device: Option<&'static Device>,
+    /// Delays between registers, where they can be measured.
+    pub delays: Option<Delays>,
+}
+
+/// The nanoseconds between registers: a line over the levels of adders, through the slowest of measured networks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delays {
+    /// Registers, choices and the way to them.
+    pub fixed: f32,
+    /// One more level of adders.
+    pub level: f32,
 }
 
 /// Every target.
@@ -44,6 +55,7 @@ pub static TARGETS: &[Target] = &[
         command: "synth_xilinx -family xcup -flatten",
         models: "xilinx",
         device: None,
+        delays: None,
     },
     Target {
         name: "xc7",
@@ -51,6 +63,7 @@ pub static TARGETS: &[Target] = &[
         command: "synth_xilinx -family xc7 -flatten",
         models: "xilinx",
         device: None,
+        delays: None,
     },
     Target {
         name: "ecp5",
@@ -58,6 +71,10 @@ pub static TARGETS: &[Target] = &[
         command: "synth_ecp5",
         models: "ecp5",
         device: Some(&place::ECP5_85),
+        delays: Some(Delays {
+            fixed: 1.3,
+            level: 2.3,
+        }),
     },
     Target {
         name: "ice40",
@@ -65,6 +82,10 @@ pub static TARGETS: &[Target] = &[
         command: "synth_ice40",
         models: "ice40",
         device: Some(&place::HX8K),
+        delays: Some(Delays {
+            fixed: 3.0,
+            level: 3.0,
+        }),
     },
 ];
 

@@ -2,10 +2,11 @@
 
 use crate::checkpoints;
 use crate::command_line::whole;
+use crate::missing;
 use crate::output::folder::write_file;
 use crate::output::{Console, Level, Output, OutputArgs, json_text};
 use crate::source::{load, verify};
-use anyhow::bail;
+use anyhow::{Context, bail};
 use ir::{Graph, NodeId, Verified};
 use models::ModelInfo;
 use passes::cost::{self, NodeCost};
@@ -21,7 +22,8 @@ use belonging::Belonging;
 /// Arguments of `ch show`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A model of `ch list models`, a graph from a file (`.mg`, `.mz`), or a checkpoint, whose network is found
+    /// A model of `ch list models`, a graph from a file (`.mg`, `.mz`), a checkpoint, whose network is found, or the
+    /// netlist of emitted hardware (`net.json`)
     #[arg(value_name = "MODEL|FILE")]
     model: String,
     /// Rows in a batch, for shapes and costs
@@ -69,6 +71,9 @@ pub const PARAMETER_COLUMNS: &[Column] = &[
 
 /// The graph, its nodes and its totals.
 pub fn run(args: &Args) -> anyhow::Result<Output> {
+    if Path::new(&args.model).extension() == Some("json".as_ref()) {
+        return netlist(args);
+    }
     let (mut graph, belonging) = if checkpoints::is_weights(&args.model) {
         let owner = checkpoints::owner(Path::new(&args.model))?;
         let belonging = Belonging::of(&args.model, &owner);
@@ -101,6 +106,16 @@ pub fn run(args: &Args) -> anyhow::Result<Output> {
         head + &text::print(&verified, &rows)
     };
     Ok(text.into())
+}
+
+/// A netlist as text, or as it is.
+fn netlist(args: &Args) -> anyhow::Result<Output> {
+    let path = Path::new(&args.model);
+    missing::check(path)?;
+    let text = hw::folder::read(path)?;
+    let net = hw::net::Net::from_json(&text, None);
+    let net = net.with_context(|| format!("{} is no netlist of `ch emit`", args.model))?;
+    Ok(if args.json { text } else { net.to_text() }.into())
 }
 
 /// Writes a drawing of the graph and says so.

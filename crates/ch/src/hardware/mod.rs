@@ -1,5 +1,13 @@
 //! Commands over a folder of emitted hardware: opening it, its target, the tools, and Ctrl-C.
 
+mod options;
+mod tables;
+
+pub use options::{
+    BitstreamOptions, EmitOptions, Results, SimulateOptions, Simulator, SynthOptions,
+};
+pub use tables::{Hardware, TABLES};
+
 use crate::interrupt::stop_flag;
 use crate::output::{Console, Level, Output, OutputArgs};
 use anyhow::{Context, Result};
@@ -34,16 +42,16 @@ impl Workbench<'_> {
     }
 
     /// The target of an option, or else that of `ch emit`, or else the first one.
-    pub fn target(&self, option: Option<&str>) -> Result<&'static Target> {
-        if let Some(name) = option {
-            return find_target(name);
+    pub fn target(&self, option: Option<&'static Target>) -> &'static Target {
+        if let Some(target) = option {
+            return target;
         }
         let report = fs::read_to_string(self.emitted.path.join("report.json"));
         let report: Option<Json> = report
             .ok()
             .and_then(|text| serde_json::from_str(&text).ok());
         let name = report.as_ref().and_then(|report| report["target"].as_str());
-        Ok(name.and_then(Target::find).unwrap_or(&TARGETS[0]))
+        name.and_then(Target::find).unwrap_or(&TARGETS[0])
     }
 }
 
