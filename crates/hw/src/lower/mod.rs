@@ -187,7 +187,7 @@ impl Lowering<'_> {
                 | Source::MatMul(_)
         );
         if is_linear {
-            stages::first_half(&maps(self.program, step, i))
+            stages::first_round(&maps(self.program, step, i)).map_or(0, stages::half)
         } else {
             0
         }

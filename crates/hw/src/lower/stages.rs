@@ -16,12 +16,36 @@ pub fn half(map: &RoundMap) -> i64 {
     }
 }
 
-/// The constant that the first rounding of some stages adds, if nothing but bounds lies before it.
-pub fn first_half(maps: &[Map]) -> i64 {
+/// The first rounding of some stages, if nothing but bounds lies before it.
+pub fn first_round(maps: &[Map]) -> Option<&RoundMap> {
     let first = maps.iter().find(|map| !matches!(map, Map::Clamp { .. }));
     match first {
-        Some(Map::Round(map)) => half(map),
-        _ => 0,
+        Some(Map::Round(map)) => Some(map),
+        _ => None,
+    }
+}
+
+/// Low bits of a value that are always the same and that its rounding would drop: they are not computed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Dropped {
+    /// Their number.
+    bits: u32,
+    /// True when one of them is set: then nothing is a tie.
+    is_set: bool,
+}
+
+impl Dropped {
+    /// The low bits of `scale·x + offset` that a rounding drops. Where all are 0 its last one stays, to tell ties by.
+    fn of(scale: i64, offset: i64, map: &RoundMap) -> Self {
+        // What wraps may have bounds before it, which need not end in the same bits.
+        if map.shift <= 0 || map.overflow == Overflow::Wrap {
+            return Self::default();
+        }
+        let shift = map.shift.min(62) as u32;
+        let bits = scale.trailing_zeros().min(shift);
+        let is_set = offset & ((1 << bits) - 1) != 0;
+        let bits = if is_set { bits } else { bits.min(shift - 1) };
+        Self { bits, is_set }
     }
 }
 
@@ -36,6 +60,7 @@ impl Lowering<'_> {
         origin: Origin,
     ) -> Term {
         let (mut term, mut added) = (term, added);
+        let mut dropped = Dropped::default();
         let mut bounds: Option<Interval> = None;
         let maps = maps(self.program, step, i);
         for (at, map) in maps.iter().enumerate() {
@@ -47,8 +72,13 @@ impl Lowering<'_> {
                 }
                 Map::Affine { scale, offset } => {
                     let value = self.bounded(term, added, bounds.take(), origin);
-                    added = first_half(&maps[at + 1..]);
-                    term = self.scaled(&[value], &[*scale], offset + added, origin);
+                    let next = first_round(&maps[at + 1..]);
+                    added = next.map_or(0, half);
+                    let offset = offset + added;
+                    dropped =
+                        next.map_or(Dropped::default(), |next| Dropped::of(*scale, offset, next));
+                    let (scale, offset) = (scale >> dropped.bits, offset >> dropped.bits);
+                    term = self.scaled(&[value], &[scale], offset, origin);
                 }
                 Map::Table { first, values } => {
                     let value = self.bounded(term, added, bounds.take(), origin);
@@ -61,7 +91,13 @@ impl Lowering<'_> {
                         let more = self.net.constant(half - added, origin);
                         term = self.net.add(term, more, false, None, origin);
                     }
-                    term = self.round(term, map, bounds.take(), origin);
+                    term = self.round(
+                        term,
+                        map,
+                        std::mem::take(&mut dropped),
+                        bounds.take(),
+                        origin,
+                    );
                     added = 0;
                 }
             }
@@ -92,15 +128,17 @@ impl Lowering<'_> {
         self.net.table(term, own.to_vec(), origin)
     }
 
-    /// The rounding of a term that holds half a step more than its value, and of bounds before it.
+    /// The rounding of a term that holds half a step more than its value, without low bits, and of bounds before it.
     fn round(
         &mut self,
         term: Term,
         map: &RoundMap,
+        dropped: Dropped,
         before: Option<Interval>,
         origin: Origin,
     ) -> Term {
         let tie_to_even = map.rounding == Rounding::NearestEven && map.shift > 0;
+        let shift = map.shift - dropped.bits as i32;
         let own = Interval {
             lo: map.lo,
             hi: map.hi,
@@ -130,9 +168,8 @@ impl Lowering<'_> {
                 (clamped, Bounds::Wrap { bits, signed })
             }
         };
-        let rounded = self
-            .net
-            .requant(term, map.shift, tie_to_even, bounds, origin);
+        let has_ties = tie_to_even && !dropped.is_set;
+        let rounded = self.net.requant(term, shift, has_ties, bounds, origin);
         Term {
             shift: rounded.shift + map.lift,
             ..rounded

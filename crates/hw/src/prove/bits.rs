@@ -74,6 +74,18 @@ pub struct Cone<'a> {
     pub cells: &'a dyn Fn(u32) -> Option<(&'a RtlCell, usize)>,
     /// The place of a wire in the word.
     pub place: &'a dyn Fn(u32) -> Option<u32>,
+    /// The word's bits, some of which may be constants.
+    pub word: &'a [Bit],
+}
+
+impl Cone<'_> {
+    /// The value of a bit of the word that is always the same.
+    fn fixed(&self, place: u32) -> Option<bool> {
+        match self.word.get(place as usize) {
+            Some(Bit::Const(value)) => Some(*value),
+            _ => None,
+        }
+    }
 }
 
 /// The functions of a cone for words whose bits from `known_from` on are those of `value`.
@@ -95,9 +107,21 @@ impl<'a, 'c> Assumed<'a, 'c> {
         }
     }
 
+    /// True when a word with constants where it has them can be as assumed.
+    pub fn is_possible(&self) -> bool {
+        let known = self.known_from..self.cone.word.len().min(63) as u32;
+        known.into_iter().all(|place| {
+            self.cone
+                .fixed(place)
+                .is_none_or(|bit| bit == (self.value >> place & 1 == 1))
+        })
+    }
+
     /// A bit of the word itself.
     pub fn own(&self, place: u32) -> Function {
-        if place >= self.known_from {
+        if let Some(bit) = self.cone.fixed(place) {
+            Function::Const(bit)
+        } else if place >= self.known_from {
             Function::Const(self.value >> place.min(63) & 1 == 1)
         } else {
             Function::Bit(place)

@@ -75,12 +75,13 @@ pub fn recognize(cone: &Cone, word: Interval, result: &[Bit]) -> Option<Recogniz
 
 /// The shift of a tie's lowest bit: a bit of the word, and any of those below it.
 fn tie_bit(cone: &Cone, bit: Bit) -> Option<u32> {
-    let function = Assumed::new(cone, 0, u32::MAX).bit(bit)?;
+    let mut assumed = Assumed::new(cone, 0, u32::MAX);
+    let function = assumed.bit(bit)?;
     let Function::And(parts) = &function else {
         return None;
     };
     let shift = highest_bit(parts)?;
-    (function == tie(shift, Function::Bit)).then_some(shift)
+    (function == tie(shift, |place| assumed.own(place))).then_some(shift)
 }
 
 fn highest_bit(parts: &[Function]) -> Option<u32> {
@@ -106,6 +107,9 @@ fn candidates(cone: &Cone, word: Interval, result: &[Bit]) -> Vec<(i32, bool)> {
             break;
         }
         let mut assumed = assume(cone, piece);
+        if !assumed.is_possible() {
+            continue;
+        }
         let bits: Option<Vec<Function>> = result.iter().map(|&bit| assumed.bit(bit)).collect();
         let Some(bits) = bits else {
             open.extend(halves(piece).into_iter().flatten());
@@ -151,6 +155,9 @@ impl Candidate {
         let clamped = free.map(|x| x.clamp(self.bounds.lo, self.bounds.hi));
         let is_decided = clamped == free || clamped.single().is_some();
         let mut assumed = assume(cone, piece);
+        if !assumed.is_possible() {
+            return true;
+        }
         let bits: Option<Vec<Function>> = if is_decided {
             result.iter().map(|&bit| assumed.bit(bit)).collect()
         } else {

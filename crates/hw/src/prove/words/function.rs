@@ -102,6 +102,7 @@ impl Words<'_> {
         let cone = Cone {
             cells: &cells,
             place: &place,
+            word: source,
         };
         recognize(&cone, interval, result)
     }
