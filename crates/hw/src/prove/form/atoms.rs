@@ -1,5 +1,6 @@
 //! Atoms: values that are not linear in others, each once.
 
+use super::univariate::OfOne;
 use super::{AtomId, Form, FormId};
 use crate::net::Interval;
 use crate::prove::ProveError;
@@ -61,6 +62,8 @@ pub enum Atom {
 #[derive(Clone, Debug, Default)]
 pub struct Forms {
     pub(super) atoms: Vec<(Atom, Interval)>,
+    /// Per atom, its values for every value of the one input that it depends on.
+    pub(super) ones: Vec<Option<OfOne>>,
     atom_ids: HashMap<Atom, AtomId>,
     pub(super) bodies: Vec<Form>,
     form_ids: HashMap<Form, FormId>,
@@ -90,6 +93,7 @@ impl Forms {
         let next = self.atoms.len() as AtomId;
         let id = *self.atom_ids.entry(atom.clone()).or_insert(next);
         if id == next {
+            self.ones.push(self.of_one(id, &atom, interval));
             self.atoms.push((atom, interval));
         }
         Form {

@@ -185,6 +185,14 @@ impl Forms {
         let (Some(&first), Some(&last)) = (values.first(), values.last()) else {
             return Ok(Form::default());
         };
+        let entry = |x: i64| {
+            values
+                .get(usize::try_from(x.checked_sub(lo)?).ok()?)
+                .copied()
+        };
+        if let Some(function) = self.mapped_one(form, entry)? {
+            return Ok(function);
+        }
         let entries = || (lo..).zip(&values);
         let is_rounding = |shift: i32| {
             let rounded = |x: i64| (x >> shift).clamp(first, last);

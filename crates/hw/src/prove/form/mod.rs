@@ -9,6 +9,7 @@ mod choice;
 mod remainder;
 mod rounding;
 mod steps;
+mod univariate;
 
 pub use atoms::{Atom, Forms};
 

@@ -1,5 +1,6 @@
 //! Roundings with bounds, in a form in which equal functions look equal.
 
+use super::univariate::tie_bit;
 use super::{Atom, Form, Forms, Scaled, combined};
 use crate::net::Interval;
 use crate::prove::ProveError;
@@ -22,13 +23,14 @@ impl Forms {
             return self.requant(&shifted, 0, false, lo, hi);
         }
         let tie_to_even = tie_to_even && shift > 0;
+        let rounded = |x: i64| {
+            let free = Interval::point(x).requantized(shift, tie_to_even);
+            free.lo.clamp(lo, hi)
+        };
+        if let Some(function) = self.mapped_one(form, |x| Some(rounded(x)))? {
+            return Ok(function);
+        }
         if let Some(steps) = self.as_steps(form)? {
-            let rounded = |x: i64| {
-                Interval::point(x)
-                    .requantized(shift, tie_to_even)
-                    .lo
-                    .clamp(lo, hi)
-            };
             return self.mapped_steps(&steps, rounded);
         }
         if let Some(taken) = self.inner_requant(form, shift, tie_to_even, lo, hi)? {
@@ -184,9 +186,11 @@ impl Forms {
 
     /// 1 where `⌊form·2^-shift⌋` is odd and the dropped bits are not all 0.
     pub fn tie_bit(&mut self, form: &Form, shift: u32) -> Result<Form, ProveError> {
+        if let Some(function) = self.mapped_one(form, |x| Some(tie_bit(x, shift).into()))? {
+            return Ok(function);
+        }
         if let Some(steps) = self.as_steps(form)? {
-            let is_odd = |x: i64| x >> shift & 1 == 1 && x & ((1 << shift) - 1) != 0;
-            return self.mapped_steps(&steps, |x| is_odd(x).into());
+            return self.mapped_steps(&steps, |x| tie_bit(x, shift).into());
         }
         let form = self.intern(form);
         Ok(self.atom(Atom::TieBit { form, shift }, Interval { lo: 0, hi: 1 }))

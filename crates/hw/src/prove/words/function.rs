@@ -175,6 +175,13 @@ impl Words<'_> {
                 .forms
                 .requant(&of.form, shift, tie_to_even, bounds.lo, bounds.hi),
             Recognized::Steps { first, steps } => {
+                let reached = |x: i64| {
+                    let passed = steps.iter().rev().find(|(threshold, _)| x >= *threshold);
+                    Some(passed.map_or(first, |(_, value)| *value))
+                };
+                if let Some(function) = self.forms.mapped_one(&of.form, reached)? {
+                    return Ok(function);
+                }
                 let mut form = Form::constant(first.into());
                 let mut before = first;
                 for (threshold, value) in steps {
