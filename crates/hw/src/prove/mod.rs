@@ -123,7 +123,7 @@ pub fn prove(rtl: &Rtl, ports: &Ports, program: &Program) -> Result<Proof, Prove
         let differs = || ProveError::Differs {
             element: element.name.clone(),
         };
-        let difference = value.form.plus(expected, -1, 0)?;
+        let difference = words.gathered(&value.form.plus(expected, -1, 0)?)?;
         let difference = difference.as_constant().ok_or_else(differs)?;
         if difference.rem_euclid(1 << element.width.min(100)) != 0 {
             return Err(differs());

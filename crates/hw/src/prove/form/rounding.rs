@@ -30,6 +30,12 @@ impl Forms {
         if let Some(function) = self.mapped_one(form, |x| Some(rounded(x)))? {
             return Ok(function);
         }
+        let form = &self.gathered(form)?;
+        if !tie_to_even
+            && let Some((other, bits)) = self.without_low_bits(form, shift.unsigned_abs())?
+        {
+            return self.requant(&other, shift - bits as i32, false, lo, hi);
+        }
         if let Some(steps) = self.as_steps(form)? {
             return self.mapped_steps(&steps, rounded);
         }

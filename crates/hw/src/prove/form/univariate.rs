@@ -56,15 +56,8 @@ impl Forms {
 
     /// The values of a form, if it depends on one input alone.
     fn function_of_one(&self, form: &Form) -> Option<OfOne> {
-        let of = |id: AtomId| self.ones[id as usize].as_ref();
-        let first = of(form.terms.first()?.0)?;
-        let mut sums = vec![form.offset; first.values.len()];
-        for &(id, factor) in &form.terms {
-            let own = of(id).filter(|own| own.input == first.input)?;
-            for (sum, &value) in sums.iter_mut().zip(own.values.iter()) {
-                *sum = sum.checked_add(factor.checked_mul(value.into())?)?;
-            }
-        }
+        let first = self.ones[form.terms.first()?.0 as usize].as_ref()?;
+        let sums = self.numerators(form)?;
         let values = sums
             .iter()
             .map(|sum| i64::try_from(sum >> form.exponent).ok());
@@ -86,6 +79,16 @@ impl Forms {
         let Some(values) = values.iter().map(|&x| map(x)).collect::<Option<Vec<i64>>>() else {
             return Ok(None);
         };
+        let values: Vec<i128> = values.into_iter().map(i128::from).collect();
+        self.line_or_table(input, &values)
+    }
+
+    /// A function of an input by its values: a line over it, or a multiple of a table that begins with 0, and a constant.
+    fn line_or_table(
+        &mut self,
+        input: AtomId,
+        values: &[i128],
+    ) -> Result<Option<Form>, ProveError> {
         let alone = Form {
             terms: vec![(input, 1)],
             ..Form::default()
@@ -95,18 +98,131 @@ impl Forms {
         let slope = values.get(1).map_or(0, |second| second - first);
         let is_line = values.windows(2).all(|pair| pair[1] - pair[0] == slope);
         if is_line {
-            let offset = i128::from(first) - i128::from(slope) * i128::from(lo);
-            let constant = Form::constant(offset);
-            return constant.plus(&alone, slope.into(), 0).map(Some);
+            let constant = Form::constant(first - slope * i128::from(lo));
+            return constant.plus(&alone, slope, 0).map(Some);
         }
-        let bounds = Interval {
-            lo: values.iter().copied().min().unwrap_or(first),
-            hi: values.iter().copied().max().unwrap_or(first),
+        let rises = || values.iter().map(|value| value - first);
+        let factor = rises().fold(0, gcd);
+        let Some(values) = rises()
+            .map(|rise| i64::try_from(rise / factor).ok())
+            .collect::<Option<Vec<i64>>>()
+        else {
+            return Ok(None);
         };
+        let bounds = values.iter().fold(Interval::point(0), |all, &value| {
+            all.hull(Interval::point(value))
+        });
         let form = self.intern(&alone);
         let values = values.into();
-        Ok(Some(self.atom(Atom::Table { form, lo, values }, bounds)))
+        let table = self.atom(Atom::Table { form, lo, values }, bounds);
+        Form::constant(first).plus(&table, factor, 0).map(Some)
     }
+
+    /// The form with all that depends on one input alone as one line or table, for every input.
+    pub(in crate::prove) fn gathered(&mut self, form: &Form) -> Result<Form, ProveError> {
+        let mut gathered = Form {
+            offset: form.offset,
+            ..Form::default()
+        };
+        for (input, terms) in self.groups(form) {
+            let own = Form {
+                terms,
+                ..Form::default()
+            };
+            let values = input.and_then(|input| Some((input, self.numerators(&own)?)));
+            let one = match values {
+                Some((input, values)) => self.line_or_table(input, &values)?,
+                None => None,
+            };
+            gathered = gathered.plus(&one.unwrap_or(own), 1, 0)?;
+        }
+        gathered.divided(form.exponent)
+    }
+
+    /// `⌊form·2^-shift⌋` as `⌊other·2^-(shift - bits)⌋`: where all terms but those of one input are multiples of a power of
+    /// two, the low bits of what depends on that input are dropped in its own table.
+    pub(super) fn without_low_bits(
+        &mut self,
+        form: &Form,
+        shift: u32,
+    ) -> Result<Option<(Form, u32)>, ProveError> {
+        if form.exponent > 0 {
+            return Ok(None);
+        }
+        let groups = self.groups(form);
+        let zeros = |terms: &[(AtomId, i128)]| {
+            let zeros = terms.iter().map(|term| term.1.trailing_zeros());
+            zeros.min().unwrap_or(u32::MAX)
+        };
+        let Some(low) = (0..groups.len()).min_by_key(|&at| zeros(&groups[at].1)) else {
+            return Ok(None);
+        };
+        let others = || (0..groups.len()).filter(|&at| at != low);
+        let Some(bits) = others().map(|at| zeros(&groups[at].1)).min() else {
+            return Ok(None);
+        };
+        let bits = bits.min(shift);
+        let Some(input) = groups[low].0.filter(|_| zeros(&groups[low].1) < bits) else {
+            return Ok(None);
+        };
+        let own = Form {
+            offset: form.offset,
+            terms: groups[low].1.clone(),
+            exponent: 0,
+        };
+        let Some(values) = self.numerators(&own) else {
+            return Ok(None);
+        };
+        let values: Vec<i128> = values.iter().map(|value| value >> bits).collect();
+        let Some(mut sum) = self.line_or_table(input, &values)? else {
+            return Ok(None);
+        };
+        for at in others() {
+            let terms = groups[at].1.iter().map(|term| (term.0, term.1 >> bits));
+            let part = Form {
+                terms: terms.collect(),
+                ..Form::default()
+            };
+            sum = sum.plus(&part, 1, 0)?;
+        }
+        Ok(Some((sum, bits)))
+    }
+
+    /// The terms of a form by the one input that they depend on; those that depend on several are one group more.
+    fn groups(&self, form: &Form) -> Vec<(Option<AtomId>, Vec<(AtomId, i128)>)> {
+        let mut groups: Vec<(Option<AtomId>, Vec<(AtomId, i128)>)> = Vec::new();
+        for &term in &form.terms {
+            let input = self.ones[term.0 as usize].as_ref().map(|own| own.input);
+            match groups.iter_mut().find(|group| group.0 == input) {
+                Some(group) => group.1.push(term),
+                None => groups.push((input, vec![term])),
+            }
+        }
+        groups
+    }
+
+    /// The values of a form of one input, times the power of two that it is divided by.
+    fn numerators(&self, form: &Form) -> Option<Vec<i128>> {
+        let of = |id: AtomId| self.ones[id as usize].as_ref();
+        let first = of(form.terms.first()?.0)?;
+        let mut sums = vec![form.offset; first.values.len()];
+        for &(id, factor) in &form.terms {
+            let own = of(id).filter(|own| own.input == first.input)?;
+            for (sum, &value) in sums.iter_mut().zip(own.values.iter()) {
+                *sum = sum.checked_add(factor.checked_mul(value.into())?)?;
+            }
+        }
+        Some(sums)
+    }
+}
+
+/// The greatest common divisor, not negative.
+fn gcd(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// True where `⌊x·2^-shift⌋` is odd and the dropped bits are not all 0.

@@ -84,6 +84,11 @@ impl<'a> Words<'a> {
         Ok(words)
     }
 
+    /// The form with all that depends on one input alone gathered.
+    pub fn gathered(&mut self, form: &Form) -> Result<Form, ProveError> {
+        self.forms.gathered(form)
+    }
+
     /// The number of words that have a form.
     pub fn count(&self) -> usize {
         let is_word = |driver: &&Driver| matches!(driver, Driver::Word(_));
