@@ -30,6 +30,11 @@ impl Forms {
         if let Some(function) = self.mapped_one(form, |x| Some(rounded(x)))? {
             return Ok(function);
         }
+        if let Some((whole, from)) = self.floored(form)?
+            && !tie_to_even
+        {
+            return self.requant(&whole, shift + from as i32, false, lo, hi);
+        }
         let form = &self.gathered(form)?;
         if !tie_to_even
             && let Some((other, bits)) = self.without_low_bits(form, shift.unsigned_abs())?
@@ -41,11 +46,6 @@ impl Forms {
         }
         if let Some(taken) = self.inner_requant(form, shift, tie_to_even, lo, hi)? {
             return Ok(taken);
-        }
-        if let Some((whole, from)) = self.floored(form)?
-            && !tie_to_even
-        {
-            return self.requant(&whole, shift + from as i32, false, lo, hi);
         }
         if let Some(parts) = form.scaled_parts() {
             // Where all bits that are dropped are known, ties are everywhere or nowhere.
