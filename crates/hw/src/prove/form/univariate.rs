@@ -8,6 +8,9 @@ use std::sync::Arc;
 /// Values of an input that are few enough to be tried one by one.
 const MAX_VALUES: i64 = 1 << 12;
 
+/// Terms that depend on one input alone, or all those that depend on several.
+type Group = (Option<AtomId>, Vec<(AtomId, i128)>);
+
 /// The values of an atom for every value of one input.
 #[derive(Clone, Debug)]
 pub(super) struct OfOne {
@@ -189,8 +192,8 @@ impl Forms {
     }
 
     /// The terms of a form by the one input that they depend on; those that depend on several are one group more.
-    fn groups(&self, form: &Form) -> Vec<(Option<AtomId>, Vec<(AtomId, i128)>)> {
-        let mut groups: Vec<(Option<AtomId>, Vec<(AtomId, i128)>)> = Vec::new();
+    fn groups(&self, form: &Form) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
         for &term in &form.terms {
             let input = self.ones[term.0 as usize].as_ref().map(|own| own.input);
             match groups.iter_mut().find(|group| group.0 == input) {
