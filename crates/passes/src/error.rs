@@ -41,6 +41,9 @@ pub enum PassError {
     /// The graph breaks rules.
     #[error(transparent)]
     Graph(#[from] ir::VerifyError),
+    /// The graph cannot become hardware.
+    #[error("{0}")]
+    Hardware(String),
     /// The graph cannot be run.
     #[error(transparent)]
     Engine(#[from] engine::EngineError),

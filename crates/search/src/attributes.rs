@@ -10,7 +10,7 @@ use study::storage::Attributes;
 fn group(source: Source) -> &'static str {
     match source {
         Source::Software => "software_metrics",
-        Source::Hardware => "hardware_metrics",
+        Source::Hardware | Source::Netlist => "hardware_metrics",
     }
 }
 
@@ -34,8 +34,12 @@ impl Search {
 /// The metrics that attributes hold; empty when one is missing.
 pub(crate) fn stored_metrics(attributes: &Attributes) -> Vec<f64> {
     let metric = |entry: &ObjectiveEntry| {
+        let attribute = attributes.get(group(entry.source))?;
+        if entry.source == Source::Netlist && attribute.get(entry.name).is_none() {
+            return Some(f64::NAN);
+        }
         // What is not a number has no other form in JSON than null.
-        let value = attributes.get(group(entry.source))?.get(entry.name)?;
+        let value = attribute.get(entry.name)?;
         Some(value.as_f64().unwrap_or(f64::NAN))
     };
     let all: Option<Vec<f64>> = OBJECTIVES.iter().map(metric).collect();
@@ -44,8 +48,10 @@ pub(crate) fn stored_metrics(attributes: &Attributes) -> Vec<f64> {
 
 /// The metrics of one source as JSON.
 pub(crate) fn metrics(scores: &Scores, source: Source) -> Json {
+    let more = (source == Source::Hardware && scores.has_netlist()).then_some(Source::Netlist);
     let pairs = scores
         .of_source(source)
+        .chain(more.into_iter().flat_map(|more| scores.of_source(more)))
         .map(|(name, value)| (name.to_owned(), json!(value)));
     Json::Object(pairs.collect())
 }

@@ -1,7 +1,7 @@
 //! The goals of a search: scaled objectives, their sum, and the budgets that configurations must keep.
 
 use crate::evaluate::Bounds;
-use crate::objectives::{OBJECTIVES, Objective, Scores};
+use crate::objectives::{OBJECTIVES, Objective, ObjectiveEntry, Scores, Source};
 use serde_json::{Map, Value as Json, json};
 use study::{Direction, Outcome, State};
 
@@ -78,6 +78,20 @@ impl Budget {
 }
 
 impl Goals {
+    /// True when an objective or a budget needs the netlist of a trial.
+    pub fn ask_for_netlist(&self) -> bool {
+        let goals = self.objectives.iter().map(|goal| goal.objective);
+        let mut all = goals.chain(self.budgets.iter().map(|budget| budget.objective));
+        all.any(|objective| objective.entry().source == Source::Netlist)
+    }
+
+    /// The objectives that trials have values of.
+    pub fn measured(&self) -> impl Iterator<Item = &'static ObjectiveEntry> {
+        let has_netlist = self.ask_for_netlist();
+        let entries = OBJECTIVES.iter();
+        entries.filter(move |entry| has_netlist || entry.source != Source::Netlist)
+    }
+
     /// The directions of the objectives, one when they are summed.
     pub fn directions(&self) -> Vec<Direction> {
         match self.sum {

@@ -39,6 +39,7 @@ impl Search {
             "training": config.training.map(|training| training.facts()),
             "early_stop": config.early_stop,
             "compare_to": config.compare_to,
+            "target": config.netlist_target().map(|target| target.name),
             "space": self.space.facts(),
             // Points follow from the order of the parameters, and from what of the space is possible.
             "parameters": space.parameters().iter().map(|p| &p.name).collect::<Vec<_>>(),

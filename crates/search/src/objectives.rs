@@ -12,6 +12,8 @@ pub enum Source {
     Software,
     /// The graph with its formats alone.
     Hardware,
+    /// The netlist that the graph with its formats becomes, which is made where it is asked for.
+    Netlist,
 }
 
 /// Everything that is measured of a trial.
@@ -79,6 +81,11 @@ objectives! {
     Flops = "flops", Hardware, Minimize, |m| m.costs.flops(), "floating-point operations for one row";
     Bitops = "bitops", Hardware, Minimize, |m| m.costs.bitops(), "bit operations for one row";
     ModelSize = "model_size", Hardware, Minimize, |m| m.costs.model_size(), "bytes of all parameters and buffers";
+    // of the netlist
+    AdderBits = "adder_bits", Netlist, Minimize, |m| m.costs.netlist.adder_bits, "bits of all adders of the network as hardware";
+    Lut = "lut", Netlist, Minimize, |m| m.costs.netlist.lut, "look-up tables of the network as hardware, estimated for a target";
+    Ff = "ff", Netlist, Minimize, |m| m.costs.netlist.ff, "flip-flops of the network as hardware";
+    LatencyCycles = "latency_cycles", Netlist, Minimize, |m| m.costs.netlist.latency_cycles, "clock cycles from an input to its result";
 }
 
 /// The objectives that decide between trials whose values are equal: the smaller is better.
@@ -107,8 +114,16 @@ impl Objective {
 }
 
 /// The values of all objectives for one trial.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Scores([f64; COUNT]);
+
+/// What was not measured is equal to what was not measured.
+impl PartialEq for Scores {
+    fn eq(&self, other: &Self) -> bool {
+        let mut pairs = self.0.iter().zip(&other.0);
+        pairs.all(|(a, b)| a == b || (a.is_nan() && b.is_nan()))
+    }
+}
 
 impl Scores {
     /// The objectives of a measurement.
@@ -119,6 +134,11 @@ impl Scores {
     /// The scores of a finished trial; none when it could not be run, or was run by another program.
     pub fn of(trial: &Trial) -> Option<Self> {
         trial.metrics.as_slice().try_into().ok().map(Self)
+    }
+
+    /// True when the netlist was made.
+    pub fn has_netlist(&self) -> bool {
+        !self[Objective::AdderBits].is_nan()
     }
 
     /// All values in the order of [`OBJECTIVES`], as [`Trial::metrics`] holds them.

@@ -1,7 +1,7 @@
 //! A search, ready to run, and what came of it.
 
 use crate::config::SearchConfig;
-use crate::evaluate::{Costs, Evaluator, Task};
+use crate::evaluate::{Costs, Evaluator, Netlist, Task};
 use crate::objectives::{Measurement, Scores};
 use crate::space::SearchSpace;
 use crate::workers;
@@ -168,6 +168,14 @@ impl Search {
         self.scores(&mut network, costs).map(Some)
     }
 
+    /// The costs of a network's hardware, where goals ask for them.
+    pub(crate) fn netlist(&self, network: &Network) -> Result<Netlist, PassError> {
+        match self.config.netlist_target() {
+            Some(target) => Netlist::of(&network.to_graph(), target),
+            None => Ok(Netlist::default()),
+        }
+    }
+
     /// The scores of a network that costs so much.
     pub(crate) fn scores(&self, network: &mut Network, costs: Costs) -> Result<Scores, TrialError> {
         let score = evaluate(network, &self.rows)?;
@@ -189,6 +197,7 @@ impl Search {
             formats: Arc::clone(formats),
             rows: self.rows.clone(),
             compare_to: self.config.compare_to,
+            target: self.config.netlist_target(),
         };
         Evaluator::new(task, self.threads).map(Some)
     }

@@ -403,11 +403,13 @@ impl<'a> WorkerPool<'a> {
         point: &Point,
     ) -> Result<Scores, TrialError> {
         let search = self.search;
-        let costs = match evaluator {
+        let mut costs = match evaluator {
             Some(evaluator) => evaluator.costs(point)?,
             None => Costs::of_graph(&search.untrained(point)?)?,
         };
-        search.scores(&mut search.trained(point)?, costs)
+        let mut network = search.trained(point)?;
+        costs.netlist = search.netlist(&network)?;
+        search.scores(&mut network, costs)
     }
 
     fn finish(&self, trial: Trial) -> Result<(), RunError> {

@@ -86,6 +86,7 @@ fn check_on(mut graph: Graph, rules: &str, rows: &Split) {
         formats: Arc::new(formats.clone()),
         rows: rows.clone(),
         compare_to: 32.0,
+        target: None,
     };
     let mut forgetful = Evaluator::with_memory(task.clone(), 0).unwrap();
     let mut evaluator = Evaluator::new(task, 1).unwrap();
@@ -223,6 +224,7 @@ fn costs_follow_from_the_formats() {
         formats: Arc::new(formats.clone()),
         rows: rows(10, 16, 5),
         compare_to: 32.0,
+        target: None,
     };
     let mut evaluator = Evaluator::new(task, 1).unwrap();
     let scores: Vec<_> = (0..2)
@@ -252,4 +254,53 @@ fn costs_follow_from_the_formats() {
         [66_208.0 + 80.0 * 40.0, 66_208.0 + 80.0 * 72.0]
     );
     assert_eq!(get("model_size"), [256.0 + 40.0 + 5.0, 256.0 + 80.0 + 5.0]);
+}
+
+/// The netlist of a trial is the one that the network with the formats of its point becomes.
+#[test]
+fn hardware_follows_from_the_formats() {
+    let mut graph = models::build("jsc-tiny", &models::ModelInfo::default()).unwrap();
+    graph.initialize(1);
+    let seed = "by = \"type\"\n[default.config]\nname = [\"integer\"]\ndata_in_width = [6, 8]\ndata_in_frac_width = [3]\n\
+                weight_width = [4, 6]\nweight_frac_width = [3]\nbias_width = [6]\nbias_frac_width = [3]\n";
+    let formats = space(&graph, seed);
+    let target = hw::synth::Target::find("ecp5").unwrap();
+    let rows = rows(10, 16, 5);
+    let task = |target| Task {
+        graph: Arc::new(graph.clone()),
+        formats: Arc::new(formats.clone()),
+        rows: rows.clone(),
+        compare_to: 32.0,
+        target,
+    };
+    let mut evaluator = Evaluator::new(task(Some(target)), 1).unwrap();
+    let mut luts = Vec::new();
+    for point in points(&formats, 6) {
+        let changed = formats.graph(&graph, &point).unwrap();
+        let verified = ir::verify(&changed).unwrap();
+        let state = engine::State::new(&verified).unwrap();
+        let program = engine::integer::Program::of(&verified, &state, 1).unwrap();
+        let style = hw::emit::Style::Pipelined {
+            levels: hw::schedule::DEFAULT_LEVELS,
+        };
+        let emission = hw::emit::Emission::of(&program, style, hw::solve::Effort::Normal).unwrap();
+        let expected = hw::estimate::estimate(&emission.net, "ecp5").unwrap();
+        let Evaluation::Complete(scores) = evaluator.evaluate(&point, |_| false).unwrap() else {
+            panic!("all rows were seen");
+        };
+        let get = |name: &str| scores[Objective::find(name).unwrap()];
+        assert_eq!(get("lut"), expected.lut as f64);
+        assert_eq!(get("ff"), emission.net.register_bits() as f64);
+        assert_eq!(get("adder_bits"), emission.net.adders().1 as f64);
+        assert_eq!(get("latency_cycles"), f64::from(emission.net.latency));
+        luts.push(expected.lut);
+    }
+    luts.sort_unstable();
+    assert!(luts[0] < luts[luts.len() - 1], "formats decide the size");
+    let mut plain = Evaluator::new(task(None), 1).unwrap();
+    let point = points(&formats, 1).remove(0);
+    let Evaluation::Complete(scores) = plain.evaluate(&point, |_| false).unwrap() else {
+        panic!("all rows were seen");
+    };
+    assert!(!scores.has_netlist(), "nobody asked for it");
 }

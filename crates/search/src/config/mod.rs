@@ -9,6 +9,7 @@ use crate::space::SpaceRules;
 use crate::trial_training::TrialTraining;
 use config::{Item, Problem, Reader, Sort, Table, Value, is_same_name, not_here};
 use data::SplitName;
+use hw::synth::Target;
 use passes::By;
 use serde_json::{Value as Json, json};
 use space::{SPACES, is_channel_space, no_rules, read_space};
@@ -36,6 +37,8 @@ pub struct SearchConfig {
     pub num_samples: Option<usize>,
     /// Bits that memory density compares with.
     pub compare_to: f64,
+    /// The device that netlists are made for, where goals ask for their costs.
+    pub target: &'static Target,
     /// Objectives and budgets.
     pub goals: Goals,
     /// Gives up a trial that can no longer reach the front; the sampler decides if not given.
@@ -79,6 +82,11 @@ impl SamplerChoice {
     }
 }
 impl SearchConfig {
+    /// The device that netlists are made for; none where no goal asks for their costs.
+    pub fn netlist_target(&self) -> Option<&'static Target> {
+        self.goals.ask_for_netlist().then_some(self.target)
+    }
+
     /// Reads the table `[search]`; all problems at once.
     pub fn read(table: &Table) -> Result<Self, Vec<Problem>> {
         // What is missing is shown where the table begins.

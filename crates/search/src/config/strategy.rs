@@ -8,6 +8,7 @@ use crate::space::SpaceRules;
 use crate::trial_training::TrialTraining;
 use config::{Reader, Sort, Value, did_you_mean, is_same_name, not_here};
 use data::SplitName;
+use hw::synth::{TARGETS, Target};
 use std::time::Duration;
 use study::{Direction, SAMPLERS, SamplerEntry, find_sampler};
 
@@ -67,11 +68,12 @@ pub(super) fn read_strategy(reader: &mut Reader, space: SpaceRules) -> SearchCon
         software.split = split;
     }
     software.num_samples = reader.count("num_samples").or(software.num_samples);
-    let compare_to = if is_named_alone(reader, "hw_runner") {
+    let hardware = if is_named_alone(reader, "hw_runner") {
         None
     } else {
-        reader.table("hw_runner", read_hardware).flatten()
+        reader.table("hw_runner", read_hardware)
     };
+    let hardware = hardware.unwrap_or_default();
     let setup = reader.table("setup", |setup| read_setup(setup, named));
     let setup = setup.unwrap_or_default();
     let metrics = reader.table("metrics", read_metrics);
@@ -99,7 +101,8 @@ pub(super) fn read_strategy(reader: &mut Reader, space: SpaceRules) -> SearchCon
         n_jobs: setup.n_jobs,
         split: software.split,
         num_samples: software.num_samples,
-        compare_to: compare_to.unwrap_or(32.0),
+        compare_to: hardware.compare_to.unwrap_or(32.0),
+        target: hardware.target.unwrap_or(&TARGETS[0]),
         goals: Goals {
             objectives,
             sum: setup
@@ -141,7 +144,7 @@ fn unknown_runner(reader: &mut Reader, name: &str, span: config::Span) {
         reader.note(format!("{reason}; it has no effect"));
         return;
     }
-    let costs = OBJECTIVES.iter().filter(|o| o.source == Source::Hardware);
+    let costs = OBJECTIVES.iter().filter(|o| o.source != Source::Software);
     let names = ["basic_evaluation", "basic_train"].into_iter();
     let close = did_you_mean(name, names.chain(costs.map(|entry| entry.name)));
     reader.problem(span, format!("unknown runner '{name}'{close}"));
@@ -214,19 +217,32 @@ fn read_software(reader: &mut Reader, is_trained: bool) -> Software {
     software
 }
 
-fn read_hardware(reader: &mut Reader) -> Option<f64> {
+#[derive(Default)]
+struct Hardware {
+    compare_to: Option<f64>,
+    target: Option<&'static Target>,
+}
+
+fn read_hardware(reader: &mut Reader) -> Hardware {
+    let targets: Vec<(&str, &'static Target)> =
+        TARGETS.iter().map(|target| (target.name, target)).collect();
+    let target = reader.table(Objective::Lut.name(), |lut| lut.choice("target", &targets));
     let compare_to = reader.table("average_bitwidth", |bits| {
         bits.number("compare_to", 1.0..=1e6)
     });
     // Costs are always there; a file may name the ones it looks at.
-    let costs = OBJECTIVES.iter().filter(|o| o.source == Source::Hardware);
-    for cost in costs.filter(|cost| cost.objective != Objective::AverageBitwidth) {
+    let others = [Objective::AverageBitwidth, Objective::Lut];
+    let costs = OBJECTIVES.iter().filter(|o| o.source != Source::Software);
+    for cost in costs.filter(|cost| !others.contains(&cost.objective)) {
         reader.table(cost.name, |_| ());
     }
     for (key, _) in reader.rest() {
         unknown_runner(reader, &key.name, key.span.clone());
     }
-    compare_to.flatten()
+    Hardware {
+        compare_to: compare_to.flatten(),
+        target: target.flatten(),
+    }
 }
 
 #[derive(Default)]

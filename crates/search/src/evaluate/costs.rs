@@ -1,5 +1,6 @@
 //! Costs of a graph by node: a trial adds up what its nodes cost.
 
+use super::netlist::Netlist;
 use ir::{Graph, NodeId, Verified, verify};
 use passes::PassError;
 use passes::cost::{NodeCost, PortBits, node_bits, node_cost};
@@ -9,6 +10,8 @@ use passes::cost::{NodeCost, PortBits, node_bits, node_cost};
 pub struct Costs {
     node: NodeCost,
     layer_weights: PortBits,
+    /// Of the whole graph, where it was made.
+    pub netlist: Netlist,
 }
 
 impl Costs {
@@ -19,6 +22,7 @@ impl Costs {
         Self {
             node,
             layer_weights: bits.layer_weights,
+            netlist: Netlist::default(),
         }
     }
 

@@ -8,6 +8,7 @@
 mod activations;
 mod costs;
 mod lru_cache;
+mod netlist;
 
 use crate::format_space::{FormatSpace, NodeChoice};
 use crate::objectives::{Measurement, Scores};
@@ -16,8 +17,10 @@ pub use costs::Costs;
 use data::Split;
 use engine::{Input, Plan, PlanOptions, Pool, Port, State, compile, gather};
 use format::Format;
+use hw::synth::Target;
 use ir::{Graph, NodeId, Verified, verify};
 use lru_cache::LruCache;
+pub use netlist::Netlist;
 use passes::PassError;
 use passes::segments::{Segment, block_rows, cut};
 use std::collections::{BTreeMap, HashMap};
@@ -41,6 +44,8 @@ pub struct Task {
     pub rows: Split,
     /// Bits that memory density compares with.
     pub compare_to: f64,
+    /// The device that netlists are made for, where goals ask for their costs.
+    pub target: Option<&'static Target>,
 }
 
 /// Progress of a trial over its rows.
@@ -182,7 +187,7 @@ impl Evaluator {
         mut is_hopeless: impl FnMut(&Bounds) -> bool,
     ) -> Result<Evaluation, PassError> {
         let variants = self.variants_of(point)?;
-        let costs = self.sum_costs(&variants);
+        let costs = self.costs_of(&variants)?;
         let names: Vec<u32> = (0..self.segments.len())
             .map(|segment| self.combination(segment, &variants))
             .collect();
@@ -214,6 +219,21 @@ impl Evaluator {
     pub fn costs(&mut self, point: &Point) -> Result<Costs, PassError> {
         let variants = self.variants_of(point)?;
         Ok(self.sum_costs(&variants))
+    }
+
+    /// The costs, with those of the netlist where they are asked for.
+    fn costs_of(&self, variants: &[u32]) -> Result<Costs, PassError> {
+        let mut costs = self.sum_costs(variants);
+        if let Some(target) = self.task.target {
+            let mut graph = (*self.task.graph).clone();
+            for (node, &variant) in variants.iter().enumerate() {
+                let id = self.task.formats.nodes[node].id;
+                let formats = &self.variants[node][variant as usize].formats;
+                graph.node_mut(id).formats.clone_from(formats);
+            }
+            costs.netlist = Netlist::of(&graph, target)?;
+        }
+        Ok(costs)
     }
 
     fn sum_costs(&self, variants: &[u32]) -> Costs {

@@ -2,7 +2,7 @@
 
 use super::{Report, short};
 use crate::objectives::TIE_BREAKERS;
-use crate::{OBJECTIVES, Objective, Scores, Source};
+use crate::{Objective, Scores, Source};
 use report::Table;
 use std::cmp::Ordering;
 use study::{State, Trial, pareto};
@@ -75,7 +75,7 @@ impl Report<'_> {
         let goals = &self.search.config.goals;
         let asked = goals.objectives.iter().map(|goal| goal.objective);
         let mut columns: Vec<Objective> = asked.collect();
-        let others = OBJECTIVES.iter().map(|entry| entry.objective);
+        let others = goals.measured().map(|entry| entry.objective);
         let others: Vec<Objective> = others.filter(|own| !columns.contains(own)).collect();
         columns.extend(others);
         let sum = goals.sum.map(|_| goals.names().remove(0));
@@ -136,7 +136,7 @@ fn shown(objective: Objective, scores: &Scores) -> String {
     match objective.entry().source {
         _ if !value.is_finite() => "–".to_owned(),
         Source::Software => decimals(value),
-        Source::Hardware => short(value),
+        Source::Hardware | Source::Netlist => short(value),
     }
 }
 
@@ -147,8 +147,8 @@ fn decimals(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Measurement;
     use crate::evaluate::Costs;
+    use crate::{Measurement, OBJECTIVES};
 
     /// A network whose answers left the numbers.
     #[test]

@@ -11,7 +11,7 @@ pub use importance::importances;
 pub use page::{CHAPTER, data as page_data};
 
 use crate::attributes::metrics;
-use crate::{Budget, OBJECTIVES, Objective, Results, Scores, Search, Side, Source, TrialError};
+use crate::{Budget, Objective, Results, Scores, Search, Side, Source, TrialError};
 use report::{Chart, Mark, Series, Table};
 use serde_json::{Value as Json, json};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -114,9 +114,10 @@ impl Report<'_> {
     pub fn table(&self) -> Table {
         let space = &self.search.space.study_space();
         let parameters = space.parameters();
+        let columns = || self.search.config.goals.measured();
         let names = ["number", "state"]
             .into_iter()
-            .chain(OBJECTIVES.iter().map(|entry| entry.name));
+            .chain(self.search.config.goals.measured().map(|entry| entry.name));
         let mut table = Table::new(
             &names
                 .chain(parameters.iter().map(|p| p.name.as_str()))
@@ -128,8 +129,10 @@ impl Report<'_> {
                 trial.outcome.state.name().to_owned(),
             ];
             match Scores::of(trial) {
-                Some(scores) => cells.extend(scores.values().iter().map(|value| measured(*value))),
-                None => cells.extend(OBJECTIVES.iter().map(|_| String::new())),
+                Some(scores) => {
+                    cells.extend(columns().map(|entry| measured(scores[entry.objective])));
+                }
+                None => cells.extend(columns().map(|_| String::new())),
             }
             cells.extend(
                 (0..parameters.len()).map(|index| match trial.point.get(index) {

@@ -48,7 +48,7 @@ fn state(trial: &Trial) -> char {
 fn columns(report: &Report) -> Vec<Json> {
     let (search, trials) = (report.search, report.results.history.trials());
     let goals = &search.config.goals;
-    let metrics = OBJECTIVES.iter().map(|entry| {
+    let metrics = goals.measured().map(|entry| {
         let mut asked = goals.objectives.iter();
         let goal = asked.position(|goal| goal.objective == entry.objective);
         let goal = goal.filter(|_| goals.sum.is_none());
@@ -96,7 +96,7 @@ fn short(value: f64) -> Json {
 fn objectives(search: &Search) -> Vec<usize> {
     let goals = &search.config.goals;
     if goals.sum.is_some() {
-        return vec![OBJECTIVES.len()];
+        return vec![goals.measured().count()];
     }
     let objectives = goals.objectives.iter();
     objectives.map(|goal| goal.objective as usize).collect()
