@@ -27,7 +27,11 @@ impl Case<'_> {
 
     fn check(&self, fuse: bool) -> Vec<String> {
         let mut attributes = self.json["attrs"].as_object().unwrap().clone();
-        let mode = attributes.remove("mode");
+        let mode = attributes.get("mode").and_then(Json::as_str);
+        let (is_eval, is_train) = (mode == Some("eval"), mode == Some("train"));
+        if is_eval || is_train {
+            attributes.remove("mode");
+        }
         let op = Op::from_attributes(self.text("op"), attributes)
             .unwrap()
             .unwrap();
@@ -53,7 +57,6 @@ impl Case<'_> {
         let graph = single(op, &types, &self.params());
         let verified = ir::verify(&graph).unwrap();
         let mut state = State::new(&verified).unwrap();
-        let is_eval = mode.is_some_and(|mode| mode == "eval");
         let options = PlanOptions {
             rows: 1,
             mode: if is_eval { Mode::Eval } else { Mode::Train },

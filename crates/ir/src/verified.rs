@@ -116,5 +116,5 @@ impl<'g> Verified<'g> {
 /// True for an operator whose results are elements of its inputs, unchanged.
 fn moves_elements(op: &Op) -> bool {
     let is_helper = op.entry().mase_type == MaseType::ImplicitFunc;
-    (is_helper && !matches!(op, Op::To(_))) || matches!(op, Op::Identity(_))
+    (is_helper && !matches!(op, Op::To(_) | Op::Pad(_))) || matches!(op, Op::Identity(_))
 }

@@ -114,6 +114,22 @@ const LAYERS: &[(&str, &str)] = &[
         "LeakyReLU(negative_slope=0.2)",
     ),
     ("prelu(a)", "PReLU(num_parameters=1)"),
+    (
+        "conv_transpose1d(a) { in_channels = 4, out_channels = 6, kernel_size = 3, stride = 2, output_padding = 1, bias = false }",
+        "ConvTranspose1d(4, 6, kernel_size=(3,), stride=(2,), output_padding=(1,), bias=False)",
+    ),
+    (
+        "conv_transpose2d(a) { in_channels = 4, out_channels = 6, kernel_size = 3, padding = 1, dilation = 2, groups = 2 }",
+        "ConvTranspose2d(4, 6, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1), dilation=(2, 2), groups=2)",
+    ),
+    (
+        "rms_norm(a) { normalized_shape = [4] }",
+        "RMSNorm((4,), eps=1e-05, elementwise_affine=True)",
+    ),
+    (
+        "group_norm(a) { num_groups = 2, num_channels = 4 }",
+        "GroupNorm(2, 4, eps=1e-05, affine=True)",
+    ),
     ("flatten(a)", "Flatten(start_dim=1, end_dim=-1)"),
     (
         "flatten(a) { start_dim = 0, end_dim = 1 }",
@@ -186,6 +202,10 @@ const FUNCTIONS: &[&str] = &[
     "amax(a)",
     "amin(a)",
     "prod(a)",
+    "pad(a) { pad = [1, 1] }",
+    "roll(a) { shifts = [1], dims = [1] }",
+    "instance_norm(a) { num_features = 4 }",
+    "upsample(a) { output_size = 4 }",
     "expand(a) { shape = [N, 4] }",
     "gather(a, a)",
     "to(a) { dtype = \"f32\" }",

@@ -31,7 +31,7 @@ impl Step for Where {
             wires.y(),
             wires.scratch.clone(),
         ]);
-        let (conditions, others) = scratch.split_at_mut(self.len);
+        let (conditions, others) = scratch[..2 * self.len].split_at_mut(self.len);
         spread(condition, &wires.inputs[0].shape, conditions);
         spread(a, &wires.inputs[1].shape, y);
         spread(b, &wires.inputs[2].shape, others);

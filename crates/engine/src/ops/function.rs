@@ -5,7 +5,8 @@
 )]
 
 use super::activation::{Activation, Function};
-use super::{Lowered, Site};
+use super::{Lowered, Site, arithmetic, exact, table};
+use crate::integer::IntegerForm;
 use ir::{DType, Op};
 use kernels::math;
 use std::f32::consts::FRAC_2_SQRT_PI;
@@ -119,6 +120,23 @@ pub(crate) fn lower(op: &Op) -> Lowered {
         Op::Round(_) => Activation(Round).into(),
         Op::Sign(_) => Activation(Sign).into(),
         _ => unreachable!("{} is not a function of one element", op.name()),
+    }
+}
+
+/// The integer form of a function without attributes: a table, but for those that are not numbers everywhere.
+pub(crate) fn integer(op: &Op) -> IntegerForm<'_> {
+    match op {
+        Op::Neg(_) => exact(|site| arithmetic::integer::mul(Some(-1.0), site)),
+        Op::Abs(_) => table(Abs),
+        Op::Exp(_) => table(Exp),
+        Op::Erf(_) => table(Erf),
+        Op::Sin(_) => table(Sin),
+        Op::Cos(_) => table(Cos),
+        Op::Floor(_) => table(Floor),
+        Op::Ceil(_) => table(Ceil),
+        Op::Round(_) => table(Round),
+        Op::Sign(_) => table(Sign),
+        _ => IntegerForm::Missing,
     }
 }
 

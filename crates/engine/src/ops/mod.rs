@@ -14,16 +14,19 @@ pub(crate) mod choice;
 pub(crate) mod coded;
 pub(crate) mod compare;
 pub(crate) mod conv;
+pub(crate) mod conv_transpose;
 pub(crate) mod dropout;
 pub(crate) mod embedding;
 pub(crate) mod expand;
 pub(crate) mod function;
 pub(crate) mod gather;
 pub(crate) mod getitem;
+pub(crate) mod group_norm;
 pub(crate) mod layer_norm;
 pub(crate) mod linear;
 pub(crate) mod mask;
 pub(crate) mod matmul;
+pub(crate) mod moved;
 pub(crate) mod pair;
 pub(crate) mod param;
 pub(crate) mod permute;
@@ -33,13 +36,16 @@ pub(crate) mod prelu;
 pub(crate) mod quantize;
 pub(crate) mod reduce;
 pub(crate) mod reorder;
+pub(crate) mod rms_norm;
 pub(crate) mod softmax;
+pub(crate) mod upsample;
 
 use self::activation::{
     Activation, Clamp, Elu, Function, Gelu, GeluTanh, Hardsigmoid, Hardswish, Ramp, Relu, Sigmoid,
     Silu, Softplus, Softsign, Tanh,
 };
 use self::function::LeakyRelu;
+use self::moved::Moved;
 use crate::EngineError;
 use crate::fuse::Fusion;
 use crate::integer::error::Refusal;
@@ -51,6 +57,8 @@ use crate::rounding::{DataRounding, Rounding};
 use crate::state::State;
 use crate::step::Step;
 use ir::ops::activation::GeluForm;
+use ir::ops::pad::Sources;
+use ir::ops::upsample::UpsampleMode;
 use ir::{Graph, Node, NodeId, Op, OpError, Shape, Verified};
 use std::ops::Range;
 
@@ -194,6 +202,12 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::BatchNorm1d(op) => batch_norm::lower(op.momentum, site)?,
         Op::BatchNorm2d(op) => batch_norm::lower(op.momentum, site)?,
         Op::LayerNorm(op) => layer_norm::LayerNorm::new(op, site).into(),
+        Op::ConvTranspose1d(op) => conv_transpose::ConvTranspose::new(op, site).into(),
+        Op::ConvTranspose2d(op) => conv_transpose::ConvTranspose::new(op, site).into(),
+        Op::RmsNorm(op) => rms_norm::RmsNorm::new(op, site).into(),
+        Op::GroupNorm(op) => group_norm::GroupNorm::new(op.num_groups, op.eps, site).into(),
+        Op::InstanceNorm(op) => group_norm::GroupNorm::new(op.num_features, op.eps, site).into(),
+        Op::Upsample(op) => upsample::lower(op, site),
         Op::Embedding(op) => embedding::Embedding::new(op, site).into(),
         // activations
         Op::Relu(_) => Activation(Relu).into(),
@@ -267,10 +281,12 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::Permute(op) => permute::permute(op, site).into(),
         Op::Cat(op) => cat::cat(op, site).into(),
         Op::Chunk(op) => cat::chunk(op, site).into(),
-        Op::Getitem(op) => getitem::Getitem::new(op, site).into(),
+        Op::Getitem(op) => getitem::lower(op, site),
         Op::Expand(_) => expand::Expand.into(),
         Op::Gather(op) => gather::Gather::new(op, site).into(),
         Op::To(op) => function::cast(op.dtype, site),
+        Op::Pad(op) => Moved::new(&op.sources(&site.inputs[0]), op.value, site).into(),
+        Op::Roll(op) => Moved::new(&op.sources(&site.inputs[0]), 0.0, site).into(),
     })
 }
 
@@ -373,7 +389,15 @@ pub(crate) fn order_stance(op: &Op) -> Stance {
         | Op::Prod(_)
         | Op::Expand(_)
         | Op::Gather(_)
-        | Op::To(_) => Stance::Planes,
+        | Op::To(_)
+        | Op::Pad(_)
+        | Op::Roll(_)
+        | Op::ConvTranspose1d(_)
+        | Op::ConvTranspose2d(_)
+        | Op::RmsNorm(_)
+        | Op::GroupNorm(_)
+        | Op::InstanceNorm(_)
+        | Op::Upsample(_) => Stance::Planes,
     }
 }
 
@@ -408,15 +432,7 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         Op::Softplus(op) => table(Softplus::from(op)),
         Op::Softsign(_) => table(Softsign),
         Op::LeakyRelu(op) => table(LeakyRelu::from(op)),
-        Op::Abs(_) => table(function::Abs),
-        Op::Exp(_) => table(function::Exp),
-        Op::Erf(_) => table(function::Erf),
-        Op::Sin(_) => table(function::Sin),
-        Op::Cos(_) => table(function::Cos),
-        Op::Floor(_) => table(function::Floor),
-        Op::Ceil(_) => table(function::Ceil),
-        Op::Round(_) => table(function::Round),
-        Op::Sign(_) => table(function::Sign),
+        op @ functions!() => function::integer(op),
         // pools
         Op::MaxPool1d(op) => exact(|site| pool::integer::max(&op.window(), site)),
         Op::MaxPool2d(op) => exact(|site| pool::integer::max(&op.window(), site)),
@@ -437,7 +453,6 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         Op::Div(op) => exact(|site| arithmetic::integer::div(op.scalar, site)),
         Op::Max(op) => exact(|site| arithmetic::integer::bound(op.scalar, true, site)),
         Op::Min(op) => exact(|site| arithmetic::integer::bound(op.scalar, false, site)),
-        Op::Neg(_) => exact(|site| arithmetic::integer::mul(Some(-1.0), site)),
         Op::Matmul(_) | Op::Bmm(_) => exact(matmul::integer::lower),
         Op::Mean(op) => total(|shape| op.reduced(shape), reduce::integer::mean),
         Op::Sum(op) => total(|shape| op.reduced(shape), reduce::integer::sum),
@@ -448,6 +463,9 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         Op::Cat(op) => exact(|site| cat::integer::cat(op, site)),
         Op::Chunk(op) => exact(|site| Ok(cat::integer::chunk(op, site))),
         Op::Getitem(op) => exact(|site| Ok(getitem::integer::lower(op, site))),
+        Op::Upsample(op) if op.mode == UpsampleMode::Nearest => moved(|sizes| op.sources(sizes)),
+        Op::Pad(op) => moved(|sizes| op.sources(sizes)),
+        Op::Roll(op) => moved(|sizes| op.sources(sizes)),
         Op::Expand(_) => exact(|site| Ok(expand::integer::lower(site))),
         // edges, which the compiler makes itself
         Op::Placeholder(_)
@@ -456,10 +474,6 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         // functions that are not numbers everywhere, choices, and products of many elements
         | Op::Prelu(_)
         | Op::Pow(_)
-        | Op::Sqrt(_)
-        | Op::Rsqrt(_)
-        | Op::Reciprocal(_)
-        | Op::Log(_)
         | Op::Eq(_)
         | Op::Ne(_)
         | Op::Lt(_)
@@ -476,7 +490,13 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         | Op::Gather(_)
         | Op::To(_)
         // divisions and roots of several elements, and look-ups
+        | Op::ConvTranspose1d(_)
+        | Op::ConvTranspose2d(_)
         | Op::LayerNorm(_)
+        | Op::RmsNorm(_)
+        | Op::GroupNorm(_)
+        | Op::InstanceNorm(_)
+        | Op::Upsample(_)
         | Op::Embedding(_)
         | Op::Softmax(_)
         | Op::LogSoftmax(_)
@@ -496,6 +516,11 @@ fn table(function: impl Function) -> IntegerForm<'static> {
 
 fn clamp(lo: Option<f64>, hi: Option<f64>) -> IntegerForm<'static> {
     exact(move |site| activation::integer::clamp(lo, hi, site))
+}
+
+/// Elements picked along axes of these sizes.
+fn moved<'a>(sources: impl Fn(&[usize]) -> Vec<Sources> + 'a) -> IntegerForm<'a> {
+    exact(move |site| moved::integer::lower(&sources(&site.operands[0].shape), site))
 }
 
 /// A sum over the axes that are reduced.

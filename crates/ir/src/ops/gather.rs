@@ -16,11 +16,6 @@ pub struct Gather {
     pub dim: i64,
 }
 
-impl Gather {
-    /// The engine holds indices in f32, which counts without gaps only up to 2²⁴.
-    pub const MAX_LEN: usize = 1 << 24;
-}
-
 impl Operator for Gather {
     fn ports(&self) -> Vec<PortSpec> {
         PortSpec::data(2)
@@ -30,13 +25,8 @@ impl Operator for Gather {
         let values = check::any_input(inputs, 0)?;
         let indices = check::input_of(inputs, 1, DType::I64)?;
         let axis = values.shape.axis(self.dim)?;
-        let is_indexed = values.shape.0[axis]
-            .fixed()
-            .is_some_and(|n| n <= Self::MAX_LEN);
-        if !is_indexed {
-            let expected = format!("a fixed size of at most 2^24 on axis {axis}");
-            return Err(OpError::input(0, expected, values));
-        }
+        // The engine holds indices in f32, which counts without gaps only so far.
+        check::fixed_axis(values, axis)?;
         let (before, after) = (&values.shape.0[..axis], &values.shape.0[axis + 1..]);
         let dims = before.iter().chain(&indices.0).chain(after);
         let shape = Shape(dims.cloned().collect());

@@ -25,22 +25,28 @@ pub mod cat;
 pub mod choice;
 pub mod compare;
 pub mod conv;
+pub mod conv_transpose;
 pub mod dropout;
 pub mod embedding;
 pub mod expand;
 pub mod function;
 pub mod gather;
 pub mod getitem;
+pub mod group_norm;
 pub mod layer_norm;
 pub mod linear;
 pub mod matmul;
+pub mod pad;
 pub mod permute;
 pub mod placeholder;
 pub mod pool;
 pub mod prelu;
 pub mod reduce;
 pub mod reshape;
+pub mod rms_norm;
+pub mod roll;
 pub mod softmax;
+pub mod upsample;
 
 pub use attributes::AttributeError;
 pub(crate) use check::numel;
@@ -128,6 +134,16 @@ ops! {
     BatchNorm2d(batch_norm::BatchNorm2d) = "batch_norm2d", Module, CallModule;
     /// Layer normalisation over the last axes: `y = (x − μ)/√(σ² + ε)·γ + β`.
     LayerNorm(layer_norm::LayerNorm) = "layer_norm", ModuleRelatedFunc, CallFunction;
+    /// Transposed convolution over one axis of space, `[N, C, L]`.
+    ConvTranspose1d(conv_transpose::ConvTranspose1d) = "conv_transpose1d", ModuleRelatedFunc, CallFunction;
+    /// Transposed convolution over two axes of space, `[N, C, H, W]`.
+    ConvTranspose2d(conv_transpose::ConvTranspose2d) = "conv_transpose2d", ModuleRelatedFunc, CallFunction;
+    /// Normalisation by the root mean square over the last axes: `y = x/√(mean(x²) + ε)·γ`.
+    RmsNorm(rms_norm::RmsNorm) = "rms_norm", ModuleRelatedFunc, CallFunction;
+    /// Normalisation of groups of channels of each sample.
+    GroupNorm(group_norm::GroupNorm) = "group_norm", ModuleRelatedFunc, CallFunction;
+    /// Normalisation of each channel of each sample.
+    InstanceNorm(group_norm::InstanceNorm) = "instance_norm", ModuleRelatedFunc, CallFunction;
     /// Look-up of rows of a table by index, `y = W[x]`.
     Embedding(embedding::Embedding) = "embedding", ModuleRelatedFunc, CallFunction;
 
@@ -188,6 +204,9 @@ ops! {
     AdaptiveMaxPool1d(adaptive_pool::AdaptiveMaxPool1d) = "adaptive_max_pool1d", ModuleRelatedFunc, CallFunction;
     /// The largest element of a given number of windows of `[N, C, H, W]`.
     AdaptiveMaxPool2d(adaptive_pool::AdaptiveMaxPool2d) = "adaptive_max_pool2d", ModuleRelatedFunc, CallFunction;
+
+    /// A picture of another size, by its nearest pixels or by means of four.
+    Upsample(upsample::Upsample) = "upsample", ModuleRelatedFunc, CallFunction;
 
     // arithmetic on values
     /// `y = a + b`, with broadcasting.
@@ -268,7 +287,7 @@ ops! {
     Prod(reduce::Prod) = "prod", BuiltinFunc, CallFunction;
     /// The place of the largest element along the last axis, the first of equal ones: `[N, C]` becomes `i64[N]`.
     Argmax(argmax::Argmax) = "argmax", BuiltinFunc, CallFunction;
-    /// Attention, `y = softmax(q·kᵀ/√d)·v`.
+    /// Attention, `y = softmax(q·kᵀ/√d + mask)·v`.
     ScaledDotProductAttention(attention::ScaledDotProductAttention) = "scaled_dot_product_attention", ModuleRelatedFunc, CallFunction;
 
     // helpers that move elements and compute nothing
@@ -292,6 +311,10 @@ ops! {
     Expand(expand::Expand) = "expand", ImplicitFunc, CallMethod;
     /// Slices picked by index along an axis, `y = x[…, index, …]`.
     Gather(gather::Gather) = "gather", ImplicitFunc, CallFunction;
+    /// Elements added around a value: a number, mirrored elements or those at the edge.
+    Pad(pad::Pad) = "pad", ImplicitFunc, CallFunction;
+    /// Elements moved around axes; those that leave the end come in at the start.
+    Roll(roll::Roll) = "roll", ImplicitFunc, CallFunction;
     /// The same elements as f32, i64 or bool.
     To(cast::To) = "to", ImplicitFunc, CallMethod;
 }

@@ -2,8 +2,8 @@
 
 use super::check;
 use crate::{
-    CodeRange, Cost, Dim, Init, OpError, OperandRanges, Operator, PortSpec, RowCoupling,
-    TorchModule, Type,
+    CodeRange, Cost, Init, OpError, OperandRanges, Operator, PortSpec, RowCoupling, TorchModule,
+    Type,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,10 +30,8 @@ impl Operator for Prelu {
     fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
         check::positive("num_parameters", self.num_parameters)?;
         let shape = check::f32_input(inputs, 0)?;
-        let channels = shape.0.get(1).and_then(Dim::fixed);
-        if self.num_parameters != 1 && channels != Some(self.num_parameters) {
-            let expected = format!("{} channels on axis 1", self.num_parameters);
-            return Err(OpError::input(0, expected, &inputs[0]));
+        if self.num_parameters != 1 {
+            check::input_channels(shape, self.num_parameters, inputs)?;
         }
         Ok(vec![Type::f32(shape.clone())])
     }

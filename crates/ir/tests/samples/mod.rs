@@ -117,6 +117,42 @@ pub const SAMPLES: &[Sample] = &[
         &["f32[N, 16]"],
     ),
     sample(
+        LINES,
+        "conv_transpose1d(a) { in_channels = 4, out_channels = 6, kernel_size = 3, stride = 2, output_padding = 1, bias = false }",
+        &["f32[N, 6, 22]"],
+    ),
+    sample(
+        &["f32[N, 4, 3, 2]"],
+        "conv_transpose2d(a) { in_channels = 4, out_channels = 2, kernel_size = [3, 2], stride = [1, 2], padding = [1, 0], dilation = [1, 2], groups = 2 }",
+        &["f32[N, 2, 3, 5]"],
+    ),
+    sample(ROWS, "rms_norm(a) { normalized_shape = [16] }", ROWS),
+    sample(
+        LINES,
+        "rms_norm(a) { normalized_shape = [4, 10], elementwise_affine = false }",
+        LINES,
+    ),
+    sample(
+        LINES,
+        "group_norm(a) { num_groups = 2, num_channels = 4 }",
+        LINES,
+    ),
+    sample(
+        LINES,
+        "instance_norm(a) { num_features = 4, affine = true }",
+        LINES,
+    ),
+    sample(
+        &["f32[N, 2, 3, 4]"],
+        "upsample(a) { output_size = [6, 7] }",
+        &["f32[N, 2, 6, 7]"],
+    ),
+    sample(
+        &["f32[N, 2, 3, 4]"],
+        "upsample(a) { output_size = [5, 6], mode = \"bilinear\" }",
+        &["f32[N, 2, 5, 6]"],
+    ),
+    sample(
         &["i64[N, 7]"],
         "embedding(a) { num_embeddings = 10, embedding_dim = 4 }",
         &["f32[N, 7, 4]"],
@@ -157,6 +193,16 @@ pub const SAMPLES: &[Sample] = &[
         IMAGES,
         "max_pool2d(a) { kernel_size = 3, stride = 2, padding = 1 }",
         &["f32[N, 4, 5, 4]"],
+    ),
+    sample(
+        LINES,
+        "max_pool1d(a) { kernel_size = 4, stride = 4, ceil_mode = true }",
+        &["f32[N, 4, 3]"],
+    ),
+    sample(
+        IMAGES,
+        "avg_pool2d(a) { kernel_size = 3, stride = 2, ceil_mode = true }",
+        &["f32[N, 4, 4, 4]"],
     ),
     sample(
         LINES,
@@ -274,6 +320,16 @@ pub const SAMPLES: &[Sample] = &[
         "scaled_dot_product_attention(a, b, c) { is_causal = true }",
         &["f32[N, 3]"],
     ),
+    sample(
+        &["f32[N, 4, 3, 2]", "f32[N, 2, 3, 2]", "f32[N, 1, 1, 3]"],
+        "scaled_dot_product_attention(a, b, b, c) { enable_gqa = true }",
+        &["f32[N, 4, 3, 2]"],
+    ),
+    sample(
+        &["f32[N, 3, 2]", "f32[N, 4, 2]", "bool[3, 4]"],
+        "scaled_dot_product_attention(a, b, b, c)",
+        &["f32[N, 3, 2]"],
+    ),
     // shapes
     sample(IMAGES, "flatten(a)", &["f32[N, 288]"]),
     sample(
@@ -333,6 +389,31 @@ pub const SAMPLES: &[Sample] = &[
         LINES,
         "getitem(a) { index = \":, 0, -8:5\" }",
         &["f32[N, 3]"],
+    ),
+    sample(
+        LINES,
+        "getitem(a) { index = \":, 1::2, :7:3\" }",
+        &["f32[N, 2, 3]"],
+    ),
+    sample(
+        IMAGES,
+        "pad(a) { pad = [1, 2, 0, 3], value = 0.5 }",
+        &["f32[N, 4, 12, 11]"],
+    ),
+    sample(
+        LINES,
+        "pad(a) { pad = [3, 2], mode = \"reflect\" }",
+        &["f32[N, 4, 15]"],
+    ),
+    sample(
+        LINES,
+        "pad(a) { pad = [1, 0, 2, 1], mode = \"edge\" }",
+        &["f32[N, 7, 11]"],
+    ),
+    sample(
+        IMAGES,
+        "roll(a) { shifts = [-2, 11], dims = [2, 3] }",
+        IMAGES,
     ),
     sample(
         &["f32[N, 1, 3]"],
