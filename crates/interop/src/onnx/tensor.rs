@@ -285,6 +285,7 @@ mod tests {
 
     #[test]
     fn wrong_sizes_are_errors_with_the_tensor() {
+        type Change<'c> = &'c dyn Fn(&mut TensorProto);
         let good = tensor(Element::F32, &[2], Values::Floats(vec![1.0, 2.0])).write();
         let with = |change: &dyn Fn(&mut TensorProto)| {
             let mut proto = good.clone();
@@ -293,7 +294,7 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        let cases: [(&dyn Fn(&mut TensorProto), &str); 6] = [
+        let cases: [(Change, &str); 6] = [
             (
                 &|p| p.dims = vec![3],
                 "has 8 bytes, but 3 elements of float are 12",
