@@ -145,6 +145,11 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         | Op::Reshape(_)
         | Op::View(_) => Lowered::SameElements,
         Op::Constant(_) => placeholder::Constant::new(site).into(),
+        Op::Opaque(op) => {
+            return Err(EngineError::Opaque {
+                nodes: format!("{} ({})", site.node.name, op.operator),
+            });
+        }
         // layers with weights
         Op::Linear(op) => linear::lower(op, site),
         Op::Conv1d(op) => conv::lower1d(op, site),
@@ -259,6 +264,7 @@ pub(crate) fn order_stance(op: &Op) -> Stance {
         Op::Placeholder(_)
         | Op::Constant(_)
         | Op::Output(_)
+        | Op::Opaque(_)
         | Op::Flatten(_)
         | Op::Reshape(_)
         | Op::View(_)
@@ -341,6 +347,8 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         Op::Placeholder(_)
         | Op::Constant(_)
         | Op::Output(_)
+        // what nobody knows
+        | Op::Opaque(_)
         // divisions and roots of several elements, and look-ups
         | Op::LayerNorm(_)
         | Op::Embedding(_)
