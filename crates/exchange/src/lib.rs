@@ -4,3 +4,8 @@
 #![forbid(unsafe_code)]
 
 pub mod constant;
+pub mod onnx;
+
+mod error;
+
+pub use error::{ExchangeError, ImportProblem};

@@ -26,7 +26,8 @@ pub const MODEL: usize = 0;
 /// A tensor on its own.
 pub const TENSOR: usize = 4;
 
-const GRAPH: usize = 1;
+/// A graph on its own.
+pub const GRAPH: usize = 1;
 const NODE: usize = 2;
 const ATTRIBUTE: usize = 3;
 const VALUE_INFO: usize = 5;

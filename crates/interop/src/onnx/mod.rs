@@ -75,6 +75,21 @@ pub fn encode(proto: &ModelProto) -> Vec<u8> {
     proto.encode_to_vec()
 }
 
+/// The bytes of a graph on its own.
+pub fn encode_graph(proto: &proto::GraphProto) -> Vec<u8> {
+    proto.encode_to_vec()
+}
+
+/// The graph that these bytes are.
+///
+/// # Errors
+/// When they are none.
+pub fn decode_graph(bytes: impl Into<Bytes>) -> Result<proto::GraphProto, OnnxProblem> {
+    let bytes = bytes.into();
+    footprint::check(&bytes, footprint::GRAPH)?;
+    Ok(proto::GraphProto::decode(bytes)?)
+}
+
 fn decode_proto(bytes: Bytes) -> Result<ModelProto, OnnxProblem> {
     footprint::check(&bytes, footprint::MODEL)?;
     let proto = ModelProto::decode(bytes)?;
