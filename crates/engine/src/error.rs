@@ -98,6 +98,16 @@ pub enum EngineError {
         /// The number of embeddings.
         bound: usize,
     },
+    /// An integer that an f32, in which plans hold them, does not have.
+    #[error(
+        "input {name}: {value} is larger than 2^24, beyond which a plan does not hold every integer"
+    )]
+    IntegerTooLarge {
+        /// The placeholder.
+        name: String,
+        /// The value.
+        value: i64,
+    },
     /// The wrong number of labels, or a label that is not a class.
     #[error("labels: expected {expected} numbers below {classes}, got {got}")]
     Labels {

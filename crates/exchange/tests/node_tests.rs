@@ -1,11 +1,7 @@
 //! The node tests of the package `onnx`: every one is read or refused with a sentence, and those of the list agree.
 //!
 //! `BLESS=1 cargo test -p exchange --test node_tests` writes the list anew. Without the package the test says that it is skipped.
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may panic and says what it skips"
-)]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
@@ -25,8 +21,8 @@ const LIST: &str = "tests/fixtures/node_tests.txt";
 const RELATIVE: f32 = 1e-3;
 const ABSOLUTE: f32 = 1e-7;
 
-/// The outcome of a test: agreement, or the reason why not.
-type Outcome = Result<(), String>;
+/// The outcome of a test: the inputs that had to be known for it to agree, or the reason why it does not.
+type Outcome = Result<Fixed, String>;
 
 #[test]
 fn every_node_test_is_read_or_refused_and_the_listed_ones_agree() {
@@ -35,19 +31,18 @@ fn every_node_test_is_read_or_refused_and_the_listed_ones_agree() {
         return;
     };
     let outcomes = run_all(&data.join("node"));
-    let passing: BTreeSet<&str> = outcomes
-        .iter()
-        .filter(|(_, o)| o.is_ok())
-        .map(|(name, _)| name.as_str())
-        .collect();
+    let line = |(name, outcome): (&String, &Outcome)| {
+        Some(format!("{name} {}", outcome.as_ref().ok()?.word()))
+    };
+    let passing: BTreeSet<String> = outcomes.iter().filter_map(line).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(LIST);
     if std::env::var_os("BLESS").is_some() {
-        let lines: String = passing.iter().map(|name| format!("{name}\n")).collect();
-        fs::write(&path, lines).unwrap();
+        let lines: Vec<&str> = passing.iter().map(String::as_str).collect();
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
     }
     if let Some(report) = std::env::var_os("NODE_TEST_REPORT") {
         let lines = outcomes.iter().map(|(name, outcome)| match outcome {
-            Ok(()) => format!("{name}: agrees\n"),
+            Ok(fixed) => format!("{name}: agrees {}\n", fixed.word()),
             Err(why) => format!("{name}: {}\n", why.replace('\n', " ")),
         });
         fs::write(report, lines.collect::<String>()).unwrap();
@@ -55,8 +50,11 @@ fn every_node_test_is_read_or_refused_and_the_listed_ones_agree() {
     let list = fs::read_to_string(&path).unwrap();
     let lost: Vec<String> = list
         .lines()
-        .filter(|name| !passing.contains(name))
-        .map(|name| format!("{name}: {:?}", outcomes.get(name)))
+        .filter(|line| !passing.contains(*line))
+        .map(|line| {
+            let name = line.split(' ').next().unwrap_or(line);
+            format!("{line}: {:?}", outcomes.get(name))
+        })
         .collect();
     assert!(
         lost.is_empty(),
@@ -100,7 +98,7 @@ fn check(folder: &Path) -> Outcome {
     let mut first = Err("nothing was read".to_owned());
     // Weights, axes and bounds are inputs in these tests; a network has them stored. The fewer are fixed, the better.
     for fixed in [Fixed::None, Fixed::Integers, Fixed::AllButFirst, Fixed::All] {
-        let attempt = check_fixed(&model, fixed, &inputs, &outputs);
+        let attempt = check_fixed(&model, fixed, &inputs, &outputs).map(|()| fixed);
         if attempt.is_ok() {
             return attempt;
         }
@@ -116,7 +114,7 @@ fn check(folder: &Path) -> Outcome {
 }
 
 /// The inputs of a test that are known when its network is read.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Fixed {
     None,
     Integers,
@@ -124,7 +122,24 @@ enum Fixed {
     All,
 }
 
-fn check_fixed(model: &Model, fixed: Fixed, inputs: &[Tensor], outputs: &[Tensor]) -> Outcome {
+impl Fixed {
+    /// The word of the list.
+    fn word(self) -> &'static str {
+        match self {
+            Self::None => "computed",
+            Self::Integers => "with_stored_integers",
+            Self::AllButFirst => "with_stored_inputs",
+            Self::All => "evaluated",
+        }
+    }
+}
+
+fn check_fixed(
+    model: &Model,
+    fixed: Fixed,
+    inputs: &[Tensor],
+    outputs: &[Tensor],
+) -> Result<(), String> {
     let mut model = model.clone();
     let graph = model.proto.graph.as_mut().unwrap();
     let names: Vec<String> = graph
@@ -228,8 +243,8 @@ fn opaque(graph: &Graph) -> Vec<String> {
     opaque.map(|node| node.name.clone()).collect()
 }
 
-fn compare(results: &[(Vec<f32>, Vec<usize>)], outputs: &[Tensor]) -> Outcome {
-    if results.len() != outputs.len() {
+fn compare(results: &[support::Output], outputs: &[Tensor]) -> Result<(), String> {
+    if results.len() != outputs.len() || outputs.is_empty() {
         return Err(format!(
             "differs: {} results, {} outputs",
             results.len(),
@@ -241,6 +256,11 @@ fn compare(results: &[(Vec<f32>, Vec<usize>)], outputs: &[Tensor]) -> Outcome {
             return Err(format!("differs: shape {shape:?}, not {:?}", output.shape));
         }
         let expected = support::floats(output);
+        assert_eq!(
+            values.len(),
+            expected.len(),
+            "a result has the elements of its shape"
+        );
         let is_close = |(a, b): (&f32, &f32)| {
             a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= ABSOLUTE + RELATIVE * b.abs()
         };

@@ -113,6 +113,8 @@ pub enum Init {
     Zeros,
     /// All one.
     Ones,
+    /// All of them this number.
+    Constant(f32),
     /// Uniform in ±1/√fan_in: Kaiming uniform with a = √5, and the matching bias.
     FanIn(usize),
     /// Normal with this deviation.

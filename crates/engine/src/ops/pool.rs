@@ -154,7 +154,7 @@ pub(crate) mod integer {
     use crate::integer::buffer::{Buffer, Code, with_buffer};
     use crate::integer::error::Refusal;
     use crate::integer::{Lowered, Site, Source};
-    use crate::ops::mean::integer::mean_range;
+    use crate::ops::reduce::integer::mean_range;
     use ir::ops::Window;
 
     pub(crate) fn max<const K: usize>(window: &Window<K>, site: &Site) -> Result<Lowered, Refusal> {

@@ -17,6 +17,14 @@ pub fn dtype(element: Element) -> Option<DType> {
     }
 }
 
+/// The element type that a file states for a value.
+pub fn element_of(info: &ValueInfoProto) -> Option<Element> {
+    match info.r#type.as_ref()?.value.as_ref()? {
+        Kind::TensorType(tensor) => Element::of_code(tensor.elem_type()),
+        _ => None,
+    }
+}
+
 /// The type of a value; free axes other than the first are refused, and the first is the batch.
 pub fn of_value(info: &ValueInfoProto, batch_axis: bool) -> Result<(Type, Element), String> {
     let proto = info.r#type.as_ref().ok_or("the file states no type")?;

@@ -39,12 +39,11 @@ pub fn array(tensor: &Tensor) -> Array {
     Array::new(tensor.shape.clone(), values)
 }
 
+/// An output: its values and its sizes.
+pub type Output = (Vec<f32>, Vec<usize>);
+
 /// The outputs of a graph: their values and their sizes for this many rows.
-pub fn run(
-    graph: Graph,
-    rows: usize,
-    inputs: &[&Tensor],
-) -> Result<Vec<(Vec<f32>, Vec<usize>)>, String> {
+pub fn run(graph: Graph, rows: usize, inputs: &[&Tensor]) -> Result<Vec<Output>, String> {
     let verified = ir::verify(&graph).map_err(|error| error.to_string())?;
     let shapes: Vec<Vec<usize>> = verified
         .output_values()
@@ -62,7 +61,7 @@ pub fn run(
         .zip(&floats)
         .zip(&dtypes)
         .map(|((tensor, floats), dtype)| match (&tensor.values, dtype) {
-            (onnx::Values::Ints(values), DType::I64) => Input::I64(values),
+            (onnx::Values::Ints(values), DType::I64 | DType::Bool) => Input::I64(values),
             _ => Input::F32(floats),
         })
         .collect();

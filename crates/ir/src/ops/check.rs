@@ -21,12 +21,24 @@ pub fn any_input(inputs: &[Type], index: usize) -> Result<&Type, OpError> {
 
 /// The shape of input `index`, which must be f32.
 pub fn f32_input(inputs: &[Type], index: usize) -> Result<&Shape, OpError> {
+    input_of(inputs, index, DType::F32)
+}
+
+/// The shape of input `index`, which must have this element type.
+pub fn input_of(inputs: &[Type], index: usize, dtype: DType) -> Result<&Shape, OpError> {
     let input = any_input(inputs, index)?;
-    if input.dtype == DType::F32 {
+    if input.dtype == dtype {
         Ok(&input.shape)
     } else {
-        Err(OpError::input(index, "f32", input))
+        Err(OpError::input(index, dtype.to_string(), input))
     }
+}
+
+/// The type of two inputs after broadcasting, which must have the same element type.
+pub fn alike(inputs: &[Type], [a, b]: [usize; 2]) -> Result<Type, OpError> {
+    let left = any_input(inputs, a)?;
+    let right = input_of(inputs, b, left.dtype)?;
+    Ok(left.with_shape(left.shape.broadcast(right)?))
 }
 
 /// The sizes of the last `K` axes of input 0, which must be f32 of rank `K + 2`: batch, channels, then space.

@@ -20,19 +20,26 @@ pub mod argmax;
 pub mod arithmetic;
 pub mod attention;
 pub mod batch_norm;
+pub mod cast;
 pub mod cat;
+pub mod choice;
+pub mod compare;
 pub mod conv;
 pub mod dropout;
 pub mod embedding;
+pub mod expand;
+pub mod function;
+pub mod gather;
 pub mod getitem;
 pub mod layer_norm;
 pub mod linear;
 pub mod matmul;
-pub mod mean;
 pub mod opaque;
 pub mod permute;
 pub mod placeholder;
 pub mod pool;
+pub mod prelu;
+pub mod reduce;
 pub mod reshape;
 pub mod softmax;
 
@@ -137,7 +144,7 @@ ops! {
     Hardtanh(activation::Hardtanh) = "hardtanh", ModuleRelatedFunc, CallFunction;
     /// `y = x·min(max(x + 3, 0), 6)/6`.
     Hardswish(activation::Hardswish) = "hardswish", ModuleRelatedFunc, CallFunction;
-    /// `y = min(max(x + 3, 0), 6)/6`.
+    /// `y = min(max(alpha·x + beta, 0), 1)`.
     Hardsigmoid(activation::Hardsigmoid) = "hardsigmoid", ModuleRelatedFunc, CallFunction;
     /// Logistic function, `y = 1/(1 + exp(−x))`.
     Sigmoid(activation::Sigmoid) = "sigmoid", ModuleRelatedFunc, CallFunction;
@@ -155,6 +162,10 @@ ops! {
     Softplus(activation::Softplus) = "softplus", ModuleRelatedFunc, CallFunction;
     /// `y = x/(1 + |x|)`.
     Softsign(activation::Softsign) = "softsign", ModuleRelatedFunc, CallFunction;
+    /// `y = x` for x > 0, else `negative_slope·x`.
+    LeakyRelu(function::LeakyRelu) = "leaky_relu", ModuleRelatedFunc, CallFunction;
+    /// `y = x` for x > 0, else `weight·x`, with a weight for all channels or for each.
+    Prelu(prelu::Prelu) = "prelu", ModuleRelatedFunc, CallFunction;
     /// Softmax along an axis, `y = exp(x)/Σ exp(x)`.
     Softmax(softmax::Softmax) = "softmax", ModuleRelatedFunc, CallFunction;
     /// Logarithm of the softmax along an axis.
@@ -191,12 +202,74 @@ ops! {
     Mul(arithmetic::Mul) = "mul", BuiltinFunc, CallFunction;
     /// `y = a/b` element by element, with broadcasting.
     Div(arithmetic::Div) = "div", BuiltinFunc, CallFunction;
+    /// `y = −x`.
+    Neg(function::Neg) = "neg", BuiltinFunc, CallFunction;
+    /// `y = |x|`.
+    Abs(function::Abs) = "abs", BuiltinFunc, CallFunction;
+    /// `y = √x`.
+    Sqrt(function::Sqrt) = "sqrt", BuiltinFunc, CallFunction;
+    /// `y = 1/√x`.
+    Rsqrt(function::Rsqrt) = "rsqrt", BuiltinFunc, CallFunction;
+    /// `y = 1/x`.
+    Reciprocal(function::Reciprocal) = "reciprocal", BuiltinFunc, CallFunction;
+    /// `y = e^x`.
+    Exp(function::Exp) = "exp", BuiltinFunc, CallFunction;
+    /// Natural logarithm.
+    Log(function::Log) = "log", BuiltinFunc, CallFunction;
+    /// Error function, `y = 2/√π·∫₀ˣ exp(−t²) dt`.
+    Erf(function::Erf) = "erf", BuiltinFunc, CallFunction;
+    /// Sine.
+    Sin(function::Sin) = "sin", BuiltinFunc, CallFunction;
+    /// Cosine.
+    Cos(function::Cos) = "cos", BuiltinFunc, CallFunction;
+    /// The largest whole number up to x.
+    Floor(function::Floor) = "floor", BuiltinFunc, CallFunction;
+    /// The smallest whole number from x on.
+    Ceil(function::Ceil) = "ceil", BuiltinFunc, CallFunction;
+    /// The nearest whole number, of two the even one.
+    Round(function::Round) = "round", BuiltinFunc, CallFunction;
+    /// −1, 0 or 1 after the sign.
+    Sign(function::Sign) = "sign", BuiltinFunc, CallFunction;
+    /// True where `a = b`, with broadcasting.
+    Eq(compare::Eq) = "eq", BuiltinFunc, CallFunction;
+    /// True where `a ≠ b`, with broadcasting.
+    Ne(compare::Ne) = "ne", BuiltinFunc, CallFunction;
+    /// True where `a < b`, with broadcasting.
+    Lt(compare::Lt) = "lt", BuiltinFunc, CallFunction;
+    /// True where `a ≤ b`, with broadcasting.
+    Le(compare::Le) = "le", BuiltinFunc, CallFunction;
+    /// True where `a > b`, with broadcasting.
+    Gt(compare::Gt) = "gt", BuiltinFunc, CallFunction;
+    /// True where `a ≥ b`, with broadcasting.
+    Ge(compare::Ge) = "ge", BuiltinFunc, CallFunction;
+    /// True where both are, with broadcasting.
+    And(compare::And) = "and", BuiltinFunc, CallFunction;
+    /// True where one is, with broadcasting.
+    Or(compare::Or) = "or", BuiltinFunc, CallFunction;
+    /// True where the value is false.
+    Not(compare::Not) = "not", BuiltinFunc, CallFunction;
+    /// `y = a` where the condition holds, else `b`, with broadcasting.
+    Where(choice::Where) = "where", BuiltinFunc, CallFunction;
     /// Matrix product `y = a·b`; batch axes broadcast.
     Matmul(matmul::Matmul) = "matmul", BuiltinFunc, CallFunction;
     /// Matrix product of two batches of matrices.
     Bmm(matmul::Bmm) = "bmm", BuiltinFunc, CallFunction;
+    /// `y = max(a, b)` element by element, with broadcasting.
+    Max(arithmetic::Max) = "max", BuiltinFunc, CallFunction;
+    /// `y = min(a, b)` element by element, with broadcasting.
+    Min(arithmetic::Min) = "min", BuiltinFunc, CallFunction;
+    /// `y = a^b` element by element, with broadcasting.
+    Pow(arithmetic::Pow) = "pow", BuiltinFunc, CallFunction;
     /// The mean along axes.
-    Mean(mean::Mean) = "mean", BuiltinFunc, CallFunction;
+    Mean(reduce::Mean) = "mean", BuiltinFunc, CallFunction;
+    /// The sum along axes.
+    Sum(reduce::Sum) = "sum", BuiltinFunc, CallFunction;
+    /// The largest element along axes.
+    Amax(reduce::Amax) = "amax", BuiltinFunc, CallFunction;
+    /// The smallest element along axes.
+    Amin(reduce::Amin) = "amin", BuiltinFunc, CallFunction;
+    /// The product along axes.
+    Prod(reduce::Prod) = "prod", BuiltinFunc, CallFunction;
     /// The place of the largest element along the last axis, the first of equal ones: `[N, C]` becomes `i64[N]`.
     Argmax(argmax::Argmax) = "argmax", BuiltinFunc, CallFunction;
     /// Attention, `y = softmax(q·kᵀ/√d)·v`.
@@ -219,6 +292,12 @@ ops! {
     Chunk(cat::Chunk) = "chunk", ImplicitFunc, CallFunction;
     /// Indexing as in Python, `x[:, 0, 2:5]`.
     Getitem(getitem::Getitem) = "getitem", ImplicitFunc, CallFunction;
+    /// A value repeated along axes of size 1 and along new ones in front.
+    Expand(expand::Expand) = "expand", ImplicitFunc, CallMethod;
+    /// Slices picked by index along an axis, `y = x[…, index, …]`.
+    Gather(gather::Gather) = "gather", ImplicitFunc, CallFunction;
+    /// The same elements as f32, i64 or bool.
+    To(cast::To) = "to", ImplicitFunc, CallMethod;
 }
 
 impl Op {

@@ -201,7 +201,12 @@ impl<'m> Importer<'m> {
                 continue;
             }
             if let Some(array) = self.options.fixed.get(name) {
-                self.scopes.define(name, Source::made(array.clone()))?;
+                let source = Source::Known {
+                    array: array.clone(),
+                    element: types::element_of(info).unwrap_or(stored::element_of(array)),
+                    path: String::new(),
+                };
+                self.scopes.define(name, source)?;
                 continue;
             }
             let typed = types::of_value(info, self.options.batch_axis);

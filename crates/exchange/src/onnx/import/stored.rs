@@ -1,13 +1,16 @@
 //! Tensors of a file, and known tensors as nodes and parameters of the graph.
 
 use super::{Importer, Source};
-use crate::constant::{Array, Refusal, Values};
+use crate::constant::{self, Array, Refusal, Values};
 use crate::error::ImportProblem;
 use crate::onnx::call::Param;
 use interop::onnx::proto::TensorProto;
 use interop::onnx::{self, Element};
 use ir::ops::placeholder::Constant;
-use ir::{Node, Tensor, Type, Value};
+use ir::{DType, Node, Tensor, Type, Value};
+
+/// The largest integer that a graph holds, which computes in floats.
+const MAX_INTEGER: u64 = 1 << 24;
 
 /// The stored type of what was evaluated.
 pub fn element_of(array: &Array) -> Element {
@@ -52,23 +55,32 @@ impl Importer<'_> {
         if let Some(&value) = self.stored.get(path) {
             return Ok(value);
         }
-        let Values::F32(_) = array.values else {
-            let dtype = array.values.dtype();
-            return Err(Refusal::new(format!(
-                "a constant of {dtype} is not stored in a graph"
-            )));
-        };
-        let op = Constant {
-            shape: array.shape.clone(),
-            init_std: 0.0,
+        let dtype = array.values.dtype();
+        // Floats of the file are trained; what was evaluated, and what is no float, is not.
+        let op = if path.is_empty() || dtype != DType::F32 {
+            Constant::buffer(array.shape.clone(), dtype)
+        } else {
+            Constant::trained(array.shape.clone(), 0.0)
         };
         let param = Param {
             port: "value",
-            array: array.clone(),
+            array: constant::cast(array, DType::F32)?,
             path: path.clone(),
         };
+        if let Some(integers) = array.integers()
+            && integers
+                .iter()
+                .any(|value| value.unsigned_abs() > MAX_INTEGER)
+        {
+            return Err(Refusal::new(
+                "a constant holds integers beyond 2^24, which a graph does not",
+            ));
+        }
         let tensor = self.shared(param)?;
-        let ty = Type::f32(ir::Shape::of(&array.shape));
+        let ty = Type {
+            shape: ir::Shape::of(&array.shape),
+            dtype,
+        };
         if array.values.is_empty() {
             return Err(Refusal::new("a constant is empty"));
         }
