@@ -13,6 +13,14 @@ pub enum EngineError {
         /// The parameter.
         port: String,
     },
+    /// Operators of another program.
+    #[error(
+        "{nodes} cannot run: no such operator is known here; the network can be shown, counted and written, but not computed"
+    )]
+    Opaque {
+        /// The nodes with their operators.
+        nodes: String,
+    },
     /// A batch without rows.
     #[error("the batch is empty; give at least one row")]
     EmptyBatch,

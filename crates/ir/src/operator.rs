@@ -143,6 +143,12 @@ impl Cost {
         bit_ops: BitOpRule::Elementwise,
     };
 
+    /// Arithmetic that nobody can count: an operator of another program.
+    pub const UNKNOWN: Self = Self {
+        formula: FlopFormula::Unknown,
+        ..Self::FREE
+    };
+
     /// `factor` operations with one operand each for every element of the first input.
     pub fn per_input(inputs: &[&[usize]], factor: u64) -> Self {
         Self {
@@ -212,6 +218,8 @@ pub enum FlopFormula {
         /// Size of the last axis of the result.
         out_features: usize,
     },
+    /// Not known: the operator is opaque.
+    Unknown,
     /// The two matrix products of attention, and scale and softmax of the scores between them.
     Attention,
 }

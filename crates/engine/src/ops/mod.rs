@@ -195,6 +195,11 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         | Op::Reshape(_)
         | Op::View(_) => Lowered::SameElements,
         Op::Constant(op) => placeholder::constant(op, site),
+        Op::Opaque(op) => {
+            return Err(EngineError::Opaque {
+                nodes: format!("{} ({})", site.node.name, op.operator),
+            });
+        }
         // layers with weights
         Op::Linear(op) => linear::lower(op, site),
         Op::Conv1d(op) => conv::lower1d(op, site),
@@ -350,6 +355,7 @@ pub(crate) fn order_stance(op: &Op) -> Stance {
         Op::Placeholder(_)
         | Op::Constant(_)
         | Op::Output(_)
+        | Op::Opaque(_)
         | Op::Flatten(_)
         | Op::Reshape(_)
         | Op::View(_)
@@ -471,6 +477,8 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         Op::Placeholder(_)
         | Op::Constant(_)
         | Op::Output(_)
+        // what nobody knows
+        | Op::Opaque(_)
         // functions that are not numbers everywhere, choices, and products of many elements
         | Op::Prelu(_)
         | Op::Pow(_)

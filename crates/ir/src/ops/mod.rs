@@ -36,6 +36,7 @@ pub mod group_norm;
 pub mod layer_norm;
 pub mod linear;
 pub mod matmul;
+pub mod opaque;
 pub mod pad;
 pub mod permute;
 pub mod placeholder;
@@ -120,6 +121,9 @@ ops! {
     Constant(placeholder::Constant) = "constant", GetAttr, GetAttr;
     /// The results of the graph.
     Output(placeholder::Output) = "output", Output, Output;
+
+    /// An operator of another program that this one does not know; it is shown and written back, and does not run.
+    Opaque(opaque::Opaque) = "opaque", BuiltinFunc, CallFunction;
 
     // layers with weights
     /// Fully connected layer, `y = x·Wᵀ + b`.
