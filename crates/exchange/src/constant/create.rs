@@ -3,7 +3,7 @@
 use super::{Array, Refusal, Values};
 
 /// Elements of a tensor that is made while a file is read, at most.
-pub const MAX_ELEMENTS: usize = 1 << 26;
+pub const MAX_ELEMENTS: usize = 1 << 28;
 
 /// The elements of this shape, if they are few enough to make.
 fn count(shape: &[usize]) -> Result<usize, Refusal> {
@@ -13,7 +13,7 @@ fn count(shape: &[usize]) -> Result<usize, Refusal> {
     let count = count.filter(|&count| count <= MAX_ELEMENTS);
     count.ok_or_else(|| {
         Refusal::new(format!(
-            "a constant of shape {shape:?} has more than 2^26 elements"
+            "a constant of shape {shape:?} has more than 2^28 elements"
         ))
     })
 }

@@ -37,7 +37,7 @@ pub fn matmul(a: &Array, b: &Array) -> Result<Array, Refusal> {
     }
     let batch = broadcast_shapes(&left.shape[..m_at], &right.shape[..n_at])?;
     let n_matrices: usize = batch.iter().product();
-    if n_matrices.saturating_mul(m * n).saturating_mul(k) > 8 * MAX_ELEMENTS {
+    if n_matrices.saturating_mul(m * n).saturating_mul(k) > 2 * MAX_ELEMENTS {
         return Err(Refusal::new("a product of constants is too large"));
     }
     let left = expand(&left, &[&batch[..], &[m, k]].concat())?;

@@ -5,12 +5,14 @@
 
 mod attributes;
 mod call;
+mod export;
 mod import;
 mod notes;
 mod readers;
 mod table;
 mod types;
 
+pub use export::{ExportOptions, ExportProblem, OPSETS, QONNX_DOMAIN, Style, export};
 pub use table::{Entry, OPERATORS};
 
 use crate::constant::Array;
@@ -55,6 +57,10 @@ pub fn read(path: &Path, options: &ImportOptions) -> Result<Imported, ExchangeEr
 /// # Errors
 /// When the network makes no graph that obeys the rules.
 pub fn import(model: &Model, options: &ImportOptions) -> Result<Imported, ImportProblem> {
+    if let Some(graph) = export::read_source(&model.proto).filter(|_| options.fixed.is_empty()) {
+        let notes = Vec::new();
+        return Ok(Imported { graph, notes });
+    }
     let imported = import::run(model, options)?;
     ir::verify(&imported.graph)?;
     Ok(imported)

@@ -70,6 +70,11 @@ pub fn decode_tensor(bytes: impl Into<Bytes>) -> Result<Tensor, OnnxProblem> {
     Tensor::read(&proto::TensorProto::decode(bytes)?, &budget)
 }
 
+/// The bytes of a tensor on its own.
+pub fn encode_tensor(proto: &proto::TensorProto) -> Vec<u8> {
+    proto.encode_to_vec()
+}
+
 /// The bytes of a file with this network.
 pub fn encode(proto: &ModelProto) -> Vec<u8> {
     proto.encode_to_vec()

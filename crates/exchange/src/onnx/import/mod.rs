@@ -103,6 +103,8 @@ pub struct Importer<'m> {
     stated: HashMap<&'m str, &'m ValueInfoProto>,
     /// The nodes and outputs that read a value, by its name.
     readers: HashMap<&'m str, usize>,
+    /// True when nodes hold graphs, which read values without naming them as inputs.
+    has_branches: bool,
     notes: Notes,
     budget: Budget,
     n_read: usize,
@@ -174,6 +176,11 @@ impl<'m> Importer<'m> {
             functions: functions.collect(),
             stated: stated.collect(),
             readers: readers(graph),
+            has_branches: graph
+                .node
+                .iter()
+                .flat_map(|node| &node.attribute)
+                .any(|a| a.g.is_some()),
             notes: Notes::default(),
             budget: Budget::of_size(size.sum::<usize>() as u64),
             n_read: 0,
@@ -369,11 +376,9 @@ impl<'m> Importer<'m> {
                 "attribute {attribute} is not understood"
             )));
         }
-        let n_needed = node
-            .output
-            .iter()
-            .rposition(|name| !name.is_empty())
-            .map_or(0, |last| last + 1);
+        let is_read = |name: &String| call.importer.is_read(name);
+        let last = node.output.iter().rposition(is_read);
+        let n_needed = last.map_or(0, |last| last + 1);
         if results.len() < n_needed {
             return Err(Refusal::new(format!(
                 "result {} is not computed",
@@ -531,6 +536,12 @@ impl<'m> Importer<'m> {
     /// The operator that makes a value.
     pub fn op_of(&self, value: Value) -> &Op {
         &self.nodes[value.node.index()].op
+    }
+
+    /// True when a node or an output reads a value of the file, or may do so within a branch or a function.
+    fn is_read(&self, name: &str) -> bool {
+        let within = self.scopes.depth() > 1 || self.has_branches;
+        !name.is_empty() && (within || self.readers.contains_key(name))
     }
 
     /// True when one node alone reads a value of the file.

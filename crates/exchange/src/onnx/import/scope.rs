@@ -33,6 +33,11 @@ impl Scopes {
         });
     }
 
+    /// The number of scopes.
+    pub fn depth(&self) -> usize {
+        self.stack.len()
+    }
+
     /// Closes the innermost scope.
     pub fn leave(&mut self) {
         self.stack.pop();

@@ -36,6 +36,10 @@ pub fn attention(call: &mut Call) -> Read {
         operands.push(call.value(3)?);
     }
     let mut attributes = Map::new();
+    let heads = |call: &Call, k: usize| call.type_of(operands[k]).shape.0.get(1).cloned();
+    if heads(call, 0) != heads(call, 1) {
+        attributes.insert("enable_gqa".to_owned(), Json::from(true));
+    }
     if is_causal {
         attributes.insert("is_causal".to_owned(), Json::from(true));
     }

@@ -21,16 +21,16 @@ fn operator(stem: [&'static str; 2], n_axes: usize) -> Result<&'static str, Refu
         .ok_or_else(|| Refusal::new(format!("{n_axes} axes of space are not computed")))
 }
 
-/// Rounds the number of windows up by padding behind, where asked; `None` when nothing is to be padded.
-fn round_up(call: &Call, window: &mut Window) -> Result<(), Refusal> {
+/// Rounds the number of windows up by padding behind, where padding is not the same on both sides; where it is, the operator
+/// does so itself.
+fn round_up(call: &Call, window: &mut Window) -> Result<bool, Refusal> {
     if !call.attributes.flag_or("ceil_mode", false)? {
-        return Ok(());
+        return Ok(false);
     }
+    let mut longer = window.after.clone();
     for (axis, size) in space(call)?.into_iter().enumerate() {
-        let (stride, padded) = (
-            window.stride[axis],
-            size + window.before[axis] + window.after[axis],
-        );
+        let stride = window.stride[axis];
+        let padded = size + window.before[axis] + window.after[axis];
         let Some(room) = padded.checked_sub(window.reach(axis)) else {
             return Err(Refusal::new("its window is larger than its input"));
         };
@@ -38,31 +38,33 @@ fn round_up(call: &Call, window: &mut Window) -> Result<(), Refusal> {
         // A window that would start in the padding behind is left out.
         let starts = (room / stride + 1) * stride;
         if rest != 0 && starts < size + window.before[axis] {
-            window.after[axis] += stride - rest;
+            longer[axis] += stride - rest;
         }
     }
-    Ok(())
+    let gains = longer != window.after;
+    if gains && window.is_symmetric() {
+        return Ok(true);
+    }
+    window.after = longer;
+    Ok(false)
 }
 
 pub fn max_pool(call: &mut Call) -> Read {
     let mut window = Window::read(call, kernel(call)?)?;
-    round_up(call, &mut window)?;
+    let ceil_mode = round_up(call, &mut window)?;
     let order = call.attributes.int_or("storage_order", 0)?;
     if order != 0 && call.node.output.len() > 1 {
         return Err(Refusal::new("storage_order is not understood"));
     }
     let op = operator(["max_pool1d", "max_pool2d"], window.kernel.len())?;
     let x = call.value(0)?;
-    let reaches = |(axis, &padding): (usize, &usize)| padding > window.kernel[axis] / 2;
-    if window.before.iter().enumerate().any(reaches) && window.is_symmetric() {
-        return Err(Refusal::new("its padding is more than half of its window"));
-    }
     let x = window.pad_unequal(call, x, f64::from(f32::MIN))?;
     let attributes = json!({
         "kernel_size": window.kernel,
         "stride": window.stride,
         "padding": window.before,
         "dilation": window.dilation,
+        "ceil_mode": ceil_mode,
     });
     let y = call.push(op, attributes, &[x])?;
     call.result_like(y, 0)
@@ -72,7 +74,7 @@ pub fn average_pool(call: &mut Call) -> Read {
     let mut window = Window::read(call, kernel(call)?)?;
     let counts_padding = call.attributes.flag_or("count_include_pad", false)?;
     let before = (window.before.clone(), window.after.clone());
-    round_up(call, &mut window)?;
+    let ceil_mode = round_up(call, &mut window)?;
     let is_longer = (window.before.clone(), window.after.clone()) != before;
     if window.dilation.iter().any(|&d| d != 1) {
         return Err(Refusal::new(
@@ -93,6 +95,7 @@ pub fn average_pool(call: &mut Call) -> Read {
         "stride": window.stride,
         "padding": window.before,
         "count_include_pad": counts_padding,
+        "ceil_mode": ceil_mode,
     });
     let y = call.push(op, attributes, &[x])?;
     call.result_like(y, 0)

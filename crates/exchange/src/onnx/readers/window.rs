@@ -86,7 +86,14 @@ impl Window {
         if self.is_symmetric() {
             return Ok(x);
         }
-        let padded = pad(call, x, &self.before.clone(), &self.after.clone(), value)?;
+        let padded = pad(
+            call,
+            x,
+            &self.before.clone(),
+            &self.after.clone(),
+            "constant",
+            value,
+        )?;
         self.before = vec![0; self.kernel.len()];
         self.after.clone_from(&self.before);
         Ok(padded)
@@ -107,12 +114,17 @@ pub fn pad(
     x: Value,
     before: &[usize],
     after: &[usize],
+    mode: &str,
     value: f64,
 ) -> Result<Value, Refusal> {
     // The list runs from the last axis to the first, as PyTorch's does.
     let pairs = before.iter().zip(after).rev().flat_map(|(&b, &a)| [b, a]);
     let padding: Vec<usize> = pairs.collect();
-    call.push("pad", json!({ "padding": padding, "value": value }), &[x])
+    call.push(
+        "pad",
+        json!({ "pad": padding, "mode": mode, "value": value }),
+        &[x],
+    )
 }
 
 /// The sizes of a stored tensor behind its second axis.
