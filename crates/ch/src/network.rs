@@ -88,10 +88,15 @@ impl Opener<'_> {
     /// A network, and the weights that it still needs.
     fn define(&self, name: &str, info: &ModelInfo) -> Result<(Graph, Option<Weights>)> {
         let path = &network_file(name)?;
-        let is_text = path.extension().is_some_and(|extension| extension == "mg");
-        if is_text || (!path.is_file() && models::find(name).is_ok()) {
+        let is_defined = |ending: &str| path.extension().is_some_and(|own| own == ending);
+        if is_defined("mg") || is_defined("onnx") || (!path.is_file() && models::find(name).is_ok())
+        {
             let graph = source::load(name, info)?;
             source::verify(name, &graph)?;
+            let mut console = Console::new(self.output, Level::Info);
+            for note in source::take_notes() {
+                console.note(&note);
+            }
             return Ok((graph, Some(Weights::Start)));
         }
         if !path.is_file() && source::is_path(name) {

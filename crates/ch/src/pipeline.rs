@@ -71,14 +71,14 @@ pub fn weights_path(settings: &Settings) -> Result<Option<PathBuf>> {
 /// True when a network has the weights it starts from, because nobody gives others.
 pub fn starts_fresh(settings: &Settings) -> bool {
     let model = settings.model.as_ref().map(Path::new);
-    settings.load_name.is_none() && !model.is_some_and(is_graph_file)
+    settings.load_name.is_none() && !model.is_some_and(source::brings_weights)
 }
 
 fn model_name(settings: &Settings) -> Result<&str> {
     settings
         .model
         .as_deref()
-        .context("no model given; name one of `ch list models`, or a file in the text form (.mg)")
+        .context("no model given; name one of `ch list models`, or a file (.mg, .mz, .onnx)")
 }
 
 /// The name of a run's dataset.
@@ -127,6 +127,9 @@ pub fn open_graph(
 ) -> Result<Graph> {
     let Some(path) = &load_path(settings)? else {
         let mut graph = build(model_name(settings)?, &model_info(info, None))?;
+        for note in source::take_notes() {
+            console.note(&note);
+        }
         graph.initialize(settings.seed);
         return Ok(graph);
     };

@@ -1,16 +1,29 @@
-//! A graph by the name of a model or from a file in the text form.
+//! A graph by the name of a model, from a file in the text form, or from a file of another program.
 
 use crate::missing;
 use anyhow::{Context, Result, anyhow, bail};
+use exchange::onnx::ImportOptions;
 use ir::{Graph, Verified};
 use models::ModelInfo;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Mutex;
 
 /// Text forms are small; more than this is another file by mistake.
 const MAX_FILE: u64 = 1 << 26;
 
-/// A model by name, or a graph from a file: what looks like a path is one. A `.mz` file brings its weights along.
+/// Sentences about networks of other programs that were read and not printed yet.
+static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// The sentences about networks of other programs that were read since the last call.
+pub fn take_notes() -> Vec<String> {
+    NOTES
+        .lock()
+        .map(|mut notes| std::mem::take(&mut *notes))
+        .unwrap_or_default()
+}
+
+/// A model by name, or a graph from a file: what looks like a path is one. A `.mz` or `.onnx` file brings its weights along.
 pub fn load(model: &str, info: &ModelInfo) -> Result<Graph> {
     let path = Path::new(model);
     if !is_path(model) {
@@ -20,6 +33,14 @@ pub fn load(model: &str, info: &ModelInfo) -> Result<Graph> {
     if has_extension(path, "mz") {
         let file = interop::checkpoint::read(path, None)?;
         return Ok(passes::interface::graph_of(path, &file)?);
+    }
+    if has_extension(path, "onnx") {
+        let imported = exchange::onnx::read(path, &ImportOptions::default())?;
+        if let Ok(mut notes) = NOTES.lock() {
+            let sentences = imported.notes.into_iter();
+            notes.extend(sentences.map(|sentence| format!("{model}: {sentence}")));
+        }
+        return Ok(imported.graph);
     }
     let text = read(path).with_context(|| model.to_owned())?;
     let errors = match Graph::parse(&text) {
@@ -37,7 +58,12 @@ pub fn is_path(model: &str) -> bool {
 
 /// True for a path of the text form, or of a graph with its weights.
 pub fn is_graph_file(path: &Path) -> bool {
-    has_extension(path, "mg") || has_extension(path, "mz")
+    has_extension(path, "mg") || brings_weights(path)
+}
+
+/// True for a path of a graph with its weights.
+pub fn brings_weights(path: &Path) -> bool {
+    has_extension(path, "mz") || has_extension(path, "onnx")
 }
 
 fn has_extension(path: &Path, wanted: &str) -> bool {

@@ -13,6 +13,14 @@ pub enum EngineError {
         /// The parameter.
         port: String,
     },
+    /// Operators of another program.
+    #[error(
+        "{nodes} cannot run: no such operator is known here; the network can be shown, counted and written, but not computed"
+    )]
+    Opaque {
+        /// The nodes with their operators.
+        nodes: String,
+    },
     /// A batch without rows.
     #[error("the batch is empty; give at least one row")]
     EmptyBatch,
@@ -89,6 +97,16 @@ pub enum EngineError {
         index: i64,
         /// The number of embeddings.
         bound: usize,
+    },
+    /// An integer that an f32, in which plans hold them, does not have.
+    #[error(
+        "input {name}: {value} is larger than 2^24, beyond which a plan does not hold every integer"
+    )]
+    IntegerTooLarge {
+        /// The placeholder.
+        name: String,
+        /// The value.
+        value: i64,
     },
     /// The wrong number of labels, or a label that is not a class.
     #[error("labels: expected {expected} numbers below {classes}, got {got}")]

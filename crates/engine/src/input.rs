@@ -4,6 +4,9 @@ use crate::EngineError;
 use crate::options::PlanOptions;
 use ir::{DType, Elements, NodeId, Verified};
 
+/// The largest magnitude up to which an f32 holds every integer.
+const MAX_INTEGER: u64 = 1 << 24;
+
 /// The values of one placeholder for a whole batch, in row-major order.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
@@ -162,7 +165,13 @@ impl InputInfo {
 
     fn check_indices(&self, values: &[i64]) -> Result<(), EngineError> {
         let Some(bound) = self.index_bound else {
-            return Ok(());
+            let too_large = values.iter().find(|v| v.unsigned_abs() > MAX_INTEGER);
+            return too_large.map_or(Ok(()), |&value| {
+                Err(EngineError::IntegerTooLarge {
+                    name: self.name.clone(),
+                    value,
+                })
+            });
         };
         match values.iter().find(|&&v| v < 0 || v >= bound as i64) {
             Some(&index) => Err(EngineError::IndexOutOfRange {

@@ -4,8 +4,11 @@ use crate::EngineError;
 use crate::learning::{FoldedNorm, Learning, folded_norms};
 use crate::options::Mode;
 use crate::rounding::{learned_format, learned_ports};
-use ir::{Graph, Node, NodeId, ParamRole, Tensor, Verified};
+use ir::{Graph, Node, NodeId, Op, ParamRole, Tensor, Verified};
 use std::ops::Range;
+
+/// Nodes that an error names, at most.
+const MAX_SHOWN: usize = 5;
 
 /// The place of one parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +54,7 @@ impl State {
 
     /// The parameters of a graph, and after them the scales of its formats that are to be learned.
     pub fn with_learning(verified: &Verified, learning: Learning) -> Result<Self, EngineError> {
+        check_operators(verified)?;
         let folded_norms = folded_norms(verified, &learning);
         let learn = learning.scales;
         let mut state = Self {
@@ -286,6 +290,26 @@ impl State {
             ParamRole::Buffer => &mut self.buffers,
         }
     }
+}
+
+/// Refuses a graph with operators of another program, and names the first of them.
+fn check_operators(verified: &Verified) -> Result<(), EngineError> {
+    let opaque = verified
+        .graph()
+        .nodes()
+        .iter()
+        .filter_map(|node| match &node.op {
+            Op::Opaque(op) => Some(format!("{} ({})", node.name, op.operator)),
+            _ => None,
+        });
+    let opaque: Vec<String> = opaque.collect();
+    let shown = opaque[..opaque.len().min(MAX_SHOWN)].join(", ");
+    let nodes = match opaque.len() {
+        0 => return Ok(()),
+        1..=MAX_SHOWN => shown,
+        n => format!("{shown} and {} more nodes", n - MAX_SHOWN),
+    };
+    Err(EngineError::Opaque { nodes })
 }
 
 /// Refuses a format that lacks the values of a stored field.

@@ -556,3 +556,22 @@ fn a_hundred_thousand_nodes_are_planned() {
     plan.for_each_output(0, |output| assert_eq!(output, [0.5]));
     assert!(plan.arena_len() < 100, "{}", plan.arena_len());
 }
+
+#[test]
+fn an_operator_of_another_program_is_named_instead_of_run() {
+    let nodes: String = (0..7)
+        .map(|k| {
+            format!(
+                "y{k} = opaque(x) {{ operator = \"Own\", version = 1, results = [\"f32[N, 4]\"] }} "
+            )
+        })
+        .collect();
+    let text = format!("graph \"t\" {{ x: f32[N, 4] = placeholder {nodes} return y6 }}");
+    let graph = Graph::parse(&text).unwrap();
+    let error = State::new(&verify(&graph).unwrap()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "y0 (Own), y1 (Own), y2 (Own), y3 (Own), y4 (Own) and 2 more nodes cannot run: no such operator is known here; \
+         the network can be shown, counted and written, but not computed"
+    );
+}

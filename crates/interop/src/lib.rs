@@ -27,6 +27,7 @@ pub mod hdf5;
 pub mod idx;
 pub mod npy;
 pub mod npz;
+pub mod onnx;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod tar;

@@ -357,6 +357,7 @@ fn initial(shape: Vec<usize>, init: Init, random: Random) -> Tensor {
     let (value, deviation, bound) = match init {
         Init::Zeros => (0.0, 0.0, 0.0),
         Init::Ones => (1.0, 0.0, 0.0),
+        Init::Constant(value) => (value, 0.0, 0.0),
         Init::FanIn(fan_in) => (0.0, 0.0, 1.0 / (fan_in.max(1) as f32).sqrt()),
         Init::Normal(deviation) => (0.0, deviation, 0.0),
     };

@@ -113,6 +113,8 @@ pub enum Init {
     Zeros,
     /// All one.
     Ones,
+    /// All of them this number.
+    Constant(f32),
     /// Uniform in ±1/√fan_in: Kaiming uniform with a = √5, and the matching bias.
     FanIn(usize),
     /// Normal with this deviation.
@@ -139,6 +141,12 @@ impl Cost {
         macs: 0,
         formula: FlopFormula::Free,
         bit_ops: BitOpRule::Elementwise,
+    };
+
+    /// Arithmetic that nobody can count: an operator of another program.
+    pub const UNKNOWN: Self = Self {
+        formula: FlopFormula::Unknown,
+        ..Self::FREE
     };
 
     /// `factor` operations with one operand each for every element of the first input.
@@ -210,6 +218,8 @@ pub enum FlopFormula {
         /// Size of the last axis of the result.
         out_features: usize,
     },
+    /// Not known: the operator is opaque.
+    Unknown,
     /// The two matrix products of attention, and scale and softmax of the scores between them.
     Attention,
 }

@@ -293,12 +293,34 @@ impl fmt::Display for Type {
     }
 }
 
+impl std::str::FromStr for Type {
+    type Err = ShapeError;
+
+    fn from_str(text: &str) -> Result<Self, ShapeError> {
+        let bad = || ShapeError::BadType(text.to_owned());
+        let (dtype, dims) = text.split_once('[').ok_or_else(bad)?;
+        let dtype = DType::parse(dtype.trim()).ok_or_else(bad)?;
+        let dims = dims.trim().strip_suffix(']').ok_or_else(bad)?.trim();
+        let dims: Result<Vec<Dim>, ShapeError> = match dims {
+            "" => Ok(Vec::new()),
+            dims => dims.split(',').map(|dim| dim.trim().parse()).collect(),
+        };
+        Ok(Self {
+            shape: Shape(dims?),
+            dtype,
+        })
+    }
+}
+
 /// The reason why shapes do not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// Not a number, a symbol or a multiple of one.
     #[error("'{0}' is not a dim: write a number, a symbol such as N, or 4*N")]
     BadDim(String),
+    /// Not an element type with axes.
+    #[error("'{0}' is not a type: write f32, i64 or bool and axes, as in f32[N, 3]")]
+    BadType(String),
     /// A dim would be the product of two symbols.
     #[error("a dim cannot be a product of symbols ({0}·{1})")]
     SymbolProduct(String, String),
@@ -333,6 +355,16 @@ mod tests {
         }
         for text in ["", "-1", "N*64", "2*3", "N M", "*N"] {
             assert!(text.parse::<Dim>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn types_print_and_parse_back() {
+        for text in ["f32[N, 3]", "i64[]", "bool[2*N]"] {
+            assert_eq!(text.parse::<Type>().unwrap().to_string(), text);
+        }
+        for text in ["f32", "f16[3]", "f32[3", "f32[3,,4]", "f32[-1]"] {
+            assert!(text.parse::<Type>().is_err(), "{text}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! A graph that obeys every rule, with the types of all its values.
 
-use crate::{BitOpRule, Cost, DType, Graph, NodeId, Op, Operator, Type, Value, density};
+use crate::{BitOpRule, Cost, DType, Graph, MaseType, NodeId, Op, Operator, Type, Value, density};
 
 /// The result of [`crate::verify`]: a borrowed graph and the type of every result. The engine and the hardware
 /// generator take only this.
@@ -61,21 +61,28 @@ impl<'g> Verified<'g> {
         sizes.map(|sizes| sizes.iter().product::<usize>()).sum()
     }
 
-    /// The exclusive upper bound of a placeholder's values: the rows of the smallest embedding that they index, directly
-    /// or through shape helpers. `None` for a placeholder that indexes no embedding.
+    /// The exclusive upper bound of a placeholder's values: the size of the smallest table that they index, directly or
+    /// through helpers that move elements. `None` for a placeholder that indexes none.
     pub fn index_bound(&self, placeholder: NodeId) -> Option<usize> {
         let mut carries = vec![false; self.graph.nodes().len()];
-        let mut bound = None;
+        let mut bound: Option<usize> = None;
         carries[placeholder.index()] = self.ty(placeholder.into()).dtype == DType::I64;
         for (id, node) in self.graph.iter() {
-            if !node.inputs.iter().any(|value| carries[value.node.index()]) {
+            let reads = |value: &Value| carries[value.node.index()];
+            if !node.inputs.iter().any(reads) {
                 continue;
             }
-            if let Op::Embedding(op) = &node.op {
-                bound = Some(bound.map_or(op.num_embeddings, |b: usize| b.min(op.num_embeddings)));
-            } else {
-                carries[id.index()] = true;
-            }
+            let table = match &node.op {
+                Op::Embedding(op) => Some(op.num_embeddings),
+                Op::Gather(op) if node.inputs.get(1).is_some_and(reads) => {
+                    let shape = &self.ty(node.inputs[0]).shape;
+                    let axis = shape.axis(op.dim).ok();
+                    axis.and_then(|axis| shape.0[axis].fixed())
+                }
+                _ => None,
+            };
+            bound = [bound, table].into_iter().flatten().min();
+            carries[id.index()] = table.is_none() && moves_elements(&node.op);
         }
         bound
     }
@@ -104,4 +111,10 @@ impl<'g> Verified<'g> {
         let kept: f64 = operands.iter().map(|port| density(node, port)).product();
         Some(cost.flops as f64 * if is_one_product { kept } else { 1.0 })
     }
+}
+
+/// True for an operator whose results are elements of its inputs, unchanged.
+fn moves_elements(op: &Op) -> bool {
+    let is_helper = op.entry().mase_type == MaseType::ImplicitFunc;
+    (is_helper && !matches!(op, Op::To(_) | Op::Pad(_))) || matches!(op, Op::Identity(_))
 }

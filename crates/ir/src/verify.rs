@@ -9,7 +9,7 @@
 //!  7. `size`: no axis is empty, and every value and parameter has a number of elements that memory could hold.
 //!  8. `symbol`: all symbolic dims use one symbol.
 //!  9. `parameter`: every parameter that is present belongs to the operator and has the shape it asks for.
-//! 10. `finite`: every value of a parameter is a finite number.
+//! 10. `finite`: every value of a parameter is a finite number, and a whole one up to 2^24 or a truth value where its type says so.
 //! 11. `path`: no two parameters, masks or stored fields have the same dotted name.
 //! 12. `format`: formats stand only on ports that exist and hold f32.
 //! 13. `mask`: masks are 0 or 1, have the shape of their trained parameter or of a sample of their f32 input, and what they mask is zero.
@@ -43,7 +43,7 @@ rules! {
     SIZE = "size": "no axis is empty, and every value and parameter has a number of elements that memory could hold";
     SYMBOL = "symbol": "all symbolic dims use one symbol";
     PARAMETER = "parameter": "every parameter that is present belongs to the operator and has the shape it asks for";
-    FINITE = "finite": "every value of a parameter is a finite number";
+    FINITE = "finite": "every value of a parameter is a finite number, and a whole one up to 2^24 or a truth value where its type says so";
     PATH = "path": "no two parameters, masks or stored fields have the same dotted name";
     FORMAT = "format": "formats stand only on ports that exist and hold f32";
     MASK = "mask": "masks are 0 or 1, have the shape of their trained parameter or of a sample of their f32 input, and what they mask is zero";
@@ -52,6 +52,9 @@ rules! {
 
 /// The largest parameter: 2³² elements, 16 GiB. More is a slip in an attribute.
 const MAX_PARAMETER_ELEMENTS: usize = 1 << 32;
+
+/// The largest magnitude up to which an f32, in which tensors and plans hold integers, counts without gaps.
+const MAX_INDEX: f32 = 16_777_216.0;
 
 /// One broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -303,7 +306,7 @@ impl<'g> Verifier<'g> {
                 }
                 Some(_) => {}
             }
-            if let Some(at) = tensor.values().iter().position(|v| !v.is_finite()) {
+            if let Some(at) = tensor.values().iter().position(|v| !holds(node, *v)) {
                 let value = tensor.values()[at];
                 let index = unravel(at, tensor.shape());
                 self.report(
@@ -368,6 +371,23 @@ impl<'g> Verifier<'g> {
     }
 }
 
+/// True when a parameter of the node may have this value: a finite number, and an index or a truth value where a stored
+/// tensor holds these.
+fn holds(node: &Node, value: f32) -> bool {
+    match parameter_dtype(node) {
+        DType::F32 => value.is_finite(),
+        DType::I64 => value.abs() <= MAX_INDEX && value.fract() == 0.0,
+        DType::Bool => value == 0.0 || value == 1.0,
+    }
+}
+
+fn parameter_dtype(node: &Node) -> DType {
+    match &node.op {
+        Op::Constant(op) => op.dtype,
+        _ => DType::F32,
+    }
+}
+
 struct NoSuchPort;
 
 /// The type of a port, when it is known.
@@ -390,7 +410,8 @@ fn port_dtype(
         return results.get(k).map(|ty| Some(ty.dtype)).ok_or(NoSuchPort);
     }
     let is_param = node.param_specs().iter().any(|spec| spec.0 == port);
-    is_param.then_some(Some(DType::F32)).ok_or(NoSuchPort)
+    let dtype = parameter_dtype(node);
+    is_param.then_some(Some(dtype)).ok_or(NoSuchPort)
 }
 
 /// True when `name` is a letter or `_`, then letters, digits and `_`.

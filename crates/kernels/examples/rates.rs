@@ -214,6 +214,7 @@ fn convolutions() {
         stride: [2; 2],
         padding: [0; 2],
         dilation: [1; 2],
+        overhang: [0; 2],
     };
     let x = floats(s.planes * 28 * 28);
     let (mut y, dy, mut dx) = (vec![0.0; x.len() / 4], floats(x.len() / 4), x.clone());

@@ -1,4 +1,4 @@
-//! Scaled dot-product attention, `y = softmax(scale · q·kᵀ) · v`, over `[heads, T, dh]` with heads = batch · heads.
+//! Scaled dot-product attention, `y = softmax(scale · q·kᵀ + mask) · v`, over `[heads, T, dh]` with heads = batch · heads.
 //!
 //! Under a causal mask query i sees keys 0 to i; rows are taken in blocks, and keys that no row of a block sees are left
 //! out of its products.
@@ -17,6 +17,8 @@ const CAUSAL_BLOCK: usize = 32;
 pub struct AttentionShape {
     /// Heads of all samples.
     pub heads: usize,
+    /// Neighbouring heads that share their keys and values.
+    pub group: usize,
     /// Queries of a head.
     pub queries: usize,
     /// Keys, and values, of a head.
@@ -29,6 +31,48 @@ pub struct AttentionShape {
     pub scale: f32,
     /// Lets query i see only keys 0 to i.
     pub causal: bool,
+}
+
+/// A mask of the scores: truth where a key is seen, or numbers that are added. A query or a head may share it with others.
+#[derive(Clone, Copy, Debug)]
+pub struct AttentionMask<'a> {
+    /// The start of each head's part.
+    pub starts: &'a [usize],
+    /// Distances of the entries of neighbouring queries and of neighbouring keys; zero where they share one.
+    pub steps: [usize; 2],
+    /// True for truth values.
+    pub is_truth: bool,
+}
+
+impl AttentionMask<'_> {
+    /// The place of the entry of a head, a query and a key.
+    #[inline(always)]
+    fn place(&self, head: usize, query: usize, key: usize) -> usize {
+        self.starts[head] + query * self.steps[0] + key * self.steps[1]
+    }
+
+    /// Masks the scores of a head.
+    fn apply(&self, head: usize, keys: usize, mask: &[f32], scores: &mut [f32]) {
+        for (query, row) in scores.chunks_exact_mut(keys.max(1)).enumerate() {
+            for (key, score) in row.iter_mut().enumerate() {
+                let entry = mask[self.place(head, query, key)];
+                *score = match (self.is_truth, entry) {
+                    (false, _) => *score + entry,
+                    (true, 0.0) => f32::NEG_INFINITY,
+                    (true, _) => *score,
+                };
+            }
+        }
+    }
+
+    /// Adds the gradient of a head's scores, which were scaled, to that of the mask.
+    fn add_gradient(&self, head: usize, shape: &AttentionShape, scores: &[f32], mask: &mut [f32]) {
+        for (query, row) in scores.chunks_exact(shape.keys.max(1)).enumerate() {
+            for (key, gradient) in row.iter().enumerate() {
+                mask[self.place(head, query, key)] += gradient / shape.scale;
+            }
+        }
+    }
 }
 
 impl AttentionShape {
@@ -70,6 +114,11 @@ impl AttentionShape {
         }
     }
 
+    /// The head of the keys and values that head `i` of the queries looks at.
+    fn shared(&self, i: usize) -> usize {
+        i / self.group
+    }
+
     /// The part of head `i` of an operand with `rows` rows of `cols` elements.
     fn of<'a>(&self, i: usize, what: &str, x: &'a [f32], rows: usize, cols: usize) -> &'a [f32] {
         self.check(what, x.len(), rows * cols);
@@ -90,8 +139,10 @@ impl AttentionShape {
     }
 
     fn check(&self, what: &str, len: usize, head: usize) {
+        let is_shared = ["k", "v", "dk", "dv"].contains(&what);
+        let group = if is_shared { self.group } else { 1 };
         assert_eq!(
-            len,
+            len * group,
             self.heads * head,
             "attention: {what} has {len} elements for {self:?}"
         );
@@ -108,6 +159,7 @@ pub fn attention_forward(
     q: &[f32],
     k: &[f32],
     v: &[f32],
+    mask: Option<(AttentionMask, &[f32])>,
     y: &mut [f32],
     probs: &mut [f32],
     scratch: &mut [f32],
@@ -116,8 +168,8 @@ pub fn attention_forward(
     let turned = &mut scratch[..keys * key_dim];
     for i in 0..s.heads {
         let q = s.of(i, "q", q, queries, key_dim);
-        let k = s.of(i, "k", k, keys, key_dim);
-        let v = s.of(i, "v", v, keys, value_dim);
+        let k = s.of(s.shared(i), "k", k, keys, key_dim);
+        let v = s.of(s.shared(i), "v", v, keys, value_dim);
         let y = s.of_mut(i, "y", y, queries, value_dim);
         let probs = s.of_mut(i, "probs", probs, queries, keys);
         transpose(keys, key_dim, k, key_dim, turned, keys);
@@ -130,6 +182,9 @@ pub fn attention_forward(
                 (turned, keys),
                 (scores, keys),
             );
+        }
+        if let Some((mask, entries)) = mask {
+            mask.apply(i, keys, entries, probs);
         }
         softmax_seen(*s, probs);
         for (first, m, n) in s.blocks() {
@@ -149,7 +204,7 @@ fn product(
     gemm(m, k, n, a, lda, 1, b, ldb, c, ldc, Init::Zero);
 }
 
-/// Gradients of q, k and v from the forward's operands and weights. Overwrites all three.
+/// Gradients of q, k and v from the forward's operands and weights. Overwrites all three, and adds to that of a mask of numbers.
 ///
 /// # Panics
 /// When lengths do not fit: an error of the caller.
@@ -163,22 +218,25 @@ pub fn attention_backward(
     dq: &mut [f32],
     dk: &mut [f32],
     dv: &mut [f32],
+    mut dmask: Option<(AttentionMask, &mut [f32])>,
     scratch: &mut [f32],
 ) {
     let [queries, keys, key_dim, value_dim] = s.sizes();
     let (turned, scores) = scratch.split_at_mut(keys * value_dim);
     for i in 0..s.heads {
         let q = s.of(i, "q", q, queries, key_dim);
-        let k = s.of(i, "k", k, keys, key_dim);
-        let v = s.of(i, "v", v, keys, value_dim);
+        let k = s.of(s.shared(i), "k", k, keys, key_dim);
+        let v = s.of(s.shared(i), "v", v, keys, value_dim);
         let dy = s.of(i, "dy", dy, queries, value_dim);
         let probs = s.of(i, "probs", probs, queries, keys);
         let dq = s.of_mut(i, "dq", dq, queries, key_dim);
-        let dk = s.of_mut(i, "dk", dk, keys, key_dim);
-        let dv = s.of_mut(i, "dv", dv, keys, value_dim);
+        let dk = s.of_mut(s.shared(i), "dk", dk, keys, key_dim);
+        let dv = s.of_mut(s.shared(i), "dv", dv, keys, value_dim);
         transpose(keys, value_dim, v, value_dim, turned, keys);
-        dk.fill(0.0);
-        dv.fill(0.0);
+        if i.is_multiple_of(s.group) {
+            dk.fill(0.0);
+            dv.fill(0.0);
+        }
         for (first, m, n) in s.blocks() {
             let (p, dy) = (&probs[first * keys..], &dy[first * value_dim..]);
             let ds = &mut scores[first * keys..];
@@ -219,6 +277,9 @@ pub fn attention_backward(
                 Init::Accumulate,
             );
         }
+        if let Some((mask, gradient)) = &mut dmask {
+            mask.add_gradient(i, s, &scores[..s.scores()], gradient);
+        }
     }
 }
 
@@ -232,9 +293,12 @@ versions! {
             let (row, hidden) = row.split_at_mut(seen.next_multiple_of(LANES).min(width));
             hidden.fill(0.0);
             row[seen..].fill(f32::NEG_INFINITY);
+            // A query that sees no key has no weights.
             let max = max_lanes(row);
+            let max = if max == f32::NEG_INFINITY { 0.0 } else { max };
             map_chunks(row, #[inline(always)] |x| exp(x - max));
-            let inverse = 1.0 / add_lanes(row);
+            let sum = add_lanes(row);
+            let inverse = if sum == 0.0 { 0.0 } else { 1.0 / sum };
             map_chunks(row, #[inline(always)] |x| x * inverse);
             row[seen..].fill(0.0);
         }
@@ -322,6 +386,7 @@ mod tests {
                 for causal in [false, true] {
                     let s = AttentionShape {
                         heads,
+                        group: 1,
                         queries,
                         keys,
                         key_dim,
@@ -344,7 +409,7 @@ mod tests {
         let lengths = [y_len, s.scores(), q_len, k_len, v_len];
         let [mut y, mut probs, mut dq, mut dk, mut dv] =
             lengths.map(|len| vec![9.0; s.heads * len]);
-        attention_forward(&s, &q, &k, &v, &mut y, &mut probs, &mut scratch);
+        attention_forward(&s, &q, &k, &v, None, &mut y, &mut probs, &mut scratch);
         scratch.fill(f32::NAN);
         attention_backward(
             &s,
@@ -356,6 +421,7 @@ mod tests {
             &mut dq,
             &mut dk,
             &mut dv,
+            None,
             &mut scratch,
         );
         for i in 0..s.heads {

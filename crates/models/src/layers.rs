@@ -80,6 +80,7 @@ pub fn max_pool2d() -> Op {
         stride: [2, 2],
         padding: [0, 0],
         dilation: [1, 1],
+        ceil_mode: false,
     }
     .into()
 }

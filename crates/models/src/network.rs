@@ -69,7 +69,12 @@ impl Network {
     pub fn stored(&mut self, target: &str, shape: &[usize], init_std: f32) -> Value {
         let shape = shape.to_vec();
         let name = self.graph.fresh_name(&target.replace('.', "_"));
-        self.push(Node::new(&name, target, Constant { shape, init_std }, &[]))
+        self.push(Node::new(
+            &name,
+            target,
+            Constant::trained(shape, init_std),
+            &[],
+        ))
     }
 
     /// The graph, which returns the current value.

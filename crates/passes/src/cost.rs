@@ -182,6 +182,7 @@ pub fn explain_flops(verified: &Verified, id: NodeId, batch: usize) -> Option<St
     let n_out = elements("data_out_0").unwrap_or(0);
     let formula = match cost.formula {
         FlopFormula::Free => return Some("0".to_owned()),
+        FlopFormula::Unknown => return Some("unknown: the operator is opaque".to_owned()),
         FlopFormula::PerInput(1) => "N_in".to_owned(),
         FlopFormula::PerInput(factor) => format!("{factor}·N_in = {factor}·{n_in}"),
         FlopFormula::PerResult if n_out == n_in => "N_in".to_owned(),

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
 /// Operators that hold no format: what stands at their ports is rounded by those who read it.
-const WITHOUT: &[&str] = &["placeholder", "constant", "output"];
+const WITHOUT: &[&str] = &["placeholder", "constant", "output", "opaque"];
 /// How far floats may be from the reference, in shares of its largest value.
 const NEAR: f64 = 1e-6;
 

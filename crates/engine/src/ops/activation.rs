@@ -172,6 +172,30 @@ impl Function for Hardsigmoid {
     }
 }
 
+/// `min(max(alpha·x + beta, 0), 1)`.
+#[derive(Clone, Copy)]
+pub(crate) struct Ramp {
+    pub alpha: f32,
+    pub beta: f32,
+}
+
+impl Function for Ramp {
+    #[inline(always)]
+    fn value(self, x: f32) -> f32 {
+        Clamp {
+            low: 0.0,
+            high: 1.0,
+        }
+        .value(self.alpha * x + self.beta)
+    }
+
+    #[inline(always)]
+    fn slope(self, x: f32) -> f32 {
+        let y = self.alpha * x + self.beta;
+        if y > 0.0 && y < 1.0 { self.alpha } else { 0.0 }
+    }
+}
+
 /// `1/(1 + e^−x)`.
 #[derive(Clone, Copy)]
 pub(crate) struct Sigmoid;

@@ -1,5 +1,6 @@
 //! Addition, subtraction, multiplication and division, of two broadcast operands or with a number.
 
+use super::pair::PairFunction;
 use super::{Lowered, Site};
 use crate::step::{Memory, Step, Wires};
 use kernels::elementwise;
@@ -133,12 +134,82 @@ impl Step for Binary {
     }
 }
 
+/// The larger of two elements; NaN is larger than any number, and equal elements share the gradient.
+#[derive(Clone, Copy)]
+pub(crate) struct Max;
+
+impl PairFunction for Max {
+    const HAS_SLOPE: bool = true;
+
+    fn value(self, a: f32, b: f32) -> f32 {
+        if a > b || a.is_nan() { a } else { b }
+    }
+
+    fn slopes(self, a: f32, b: f32) -> [f32; 2] {
+        shares(a, b)
+    }
+}
+
+/// The smaller of two elements; NaN is smaller than any number, and equal elements share the gradient.
+#[derive(Clone, Copy)]
+pub(crate) struct Min;
+
+impl PairFunction for Min {
+    const HAS_SLOPE: bool = true;
+
+    fn value(self, a: f32, b: f32) -> f32 {
+        if a < b || a.is_nan() { a } else { b }
+    }
+
+    fn slopes(self, a: f32, b: f32) -> [f32; 2] {
+        shares(b, a)
+    }
+}
+
+/// The shares of the larger and the other.
+fn shares(a: f32, b: f32) -> [f32; 2] {
+    if a == b {
+        [0.5, 0.5]
+    } else if a > b {
+        [1.0, 0.0]
+    } else {
+        [0.0, 1.0]
+    }
+}
+
+/// `a^b`.
+#[derive(Clone, Copy)]
+pub(crate) struct Pow;
+
+impl PairFunction for Pow {
+    const HAS_SLOPE: bool = true;
+
+    fn value(self, a: f32, b: f32) -> f32 {
+        if b == 2.0 { a * a } else { a.powf(b) }
+    }
+
+    fn slopes(self, a: f32, b: f32) -> [f32; 2] {
+        let by_base = if b == 0.0 {
+            0.0
+        } else {
+            b * self.value(a, b - 1.0)
+        };
+        let by_exponent = if a == 0.0 && b >= 0.0 {
+            0.0
+        } else {
+            a.powf(b) * a.ln()
+        };
+        [by_base, by_exponent]
+    }
+}
+
 /// Sums, differences and products in exact integers.
 pub(crate) mod integer {
     use crate::integer::error::Refusal;
     use crate::integer::range::{CodeRange, Fit, refined};
     use crate::integer::walk::broadcast_indices;
     use crate::integer::{Lowered, Param, Site, Source};
+    use crate::ops::activation::integer::clamp;
     use crate::ops::batch_norm::integer::affine;
 
     /// `a + b`, or `a − b`.
@@ -197,6 +268,18 @@ pub(crate) mod integer {
             return Err(Refusal::NoForm(why));
         }
         times(site.operands[0].range, exact(scalar.recip())?)
+    }
+
+    /// `max(a, b)` or `min(a, b)` for a number b.
+    pub(crate) fn bound(
+        scalar: Option<f64>,
+        is_max: bool,
+        site: &Site,
+    ) -> Result<Lowered, Refusal> {
+        let why = "an extreme of two values has no exact integer form; bound one by a number";
+        let scalar = scalar.ok_or_else(|| Refusal::NoForm(why.to_owned()))?;
+        let (low, high) = (is_max.then_some(scalar), (!is_max).then_some(scalar));
+        clamp(low, high, site)
     }
 
     fn times(a: CodeRange, factor: CodeRange) -> Result<Lowered, Refusal> {

@@ -1,9 +1,12 @@
-//! Look-up of rows by index; indices are checked when they enter the plan.
+//! Look-up of rows by index; indices are checked when they enter the plan, and one that was computed and is out of range
+//! gives NaN.
 
 use super::Site;
+use super::gather::picked;
 use super::param::Param;
 use crate::state::State;
 use crate::step::{Memory, Step, Wires};
+use std::ops::Range;
 
 /// Row `i` of the weight for every index `i`.
 pub(crate) struct Embedding {
@@ -20,13 +23,23 @@ impl Embedding {
     }
 }
 
+impl Embedding {
+    /// The elements of a row in a table of `len` elements.
+    fn row(&self, index: f32, len: usize) -> Option<Range<usize>> {
+        let start = picked(index, len / self.dim)? * self.dim;
+        Some(start..start + self.dim)
+    }
+}
+
 impl Step for Embedding {
     fn forward(&self, wires: &Wires, memory: &mut Memory) {
         let weight = self.weight.values(wires, memory);
         let [x, y] = memory.split([wires.x(0), wires.y()]);
-        for (index, y) in x.iter().zip(y.chunks_exact_mut(self.dim)) {
-            let start = *index as usize * self.dim;
-            y.copy_from_slice(&weight[start..start + self.dim]);
+        for (&index, y) in x.iter().zip(y.chunks_exact_mut(self.dim)) {
+            match self.row(index, weight.len()) {
+                Some(row) => y.copy_from_slice(&weight[row]),
+                None => y.fill(f32::NAN),
+            }
         }
     }
 
@@ -36,9 +49,10 @@ impl Step for Embedding {
         };
         grad.fill(0.0);
         let (x, dy) = (&memory.arena[wires.x(0)], &memory.arena[wires.dy()]);
-        for (index, dy) in x.iter().zip(dy.chunks_exact(self.dim)) {
-            let start = *index as usize * self.dim;
-            kernels::elementwise::add_assign(dy, &mut grad[start..start + self.dim]);
+        for (&index, dy) in x.iter().zip(dy.chunks_exact(self.dim)) {
+            if let Some(row) = self.row(index, grad.len()) {
+                kernels::elementwise::add_assign(dy, &mut grad[row]);
+            }
         }
         self.weight.pass_gradient(memory);
     }

@@ -1,19 +1,30 @@
 //! A box cut out of a value.
 
-use super::Site;
+use super::moved::Moved;
+use super::{Lowered, Site};
 use crate::step::{Memory, Step, Wires};
 use ir::Shape;
+use ir::ops::getitem::AxisSlice;
+use ir::ops::pad::Sources;
 
 /// Copies runs of `run` elements that start at `starts`, one after the other.
-pub(crate) struct Getitem {
+struct Getitem {
     starts: Vec<usize>,
     run: usize,
 }
 
+/// The step of a box, or of every few elements along axes.
+pub(crate) fn lower(op: &ir::ops::getitem::Getitem, site: &Site) -> Lowered {
+    let slices = op.parsed(&Shape::of(&site.inputs[0])).unwrap_or_default();
+    if slices.iter().all(|slice| slice.step == 1) {
+        return Getitem::new(&slices, &site.inputs[0]).into();
+    }
+    let sources: Vec<Sources> = slices.iter().map(AxisSlice::sources).collect();
+    Moved::new(&sources, 0.0, site).into()
+}
+
 impl Getitem {
-    pub fn new(op: &ir::ops::getitem::Getitem, site: &Site) -> Self {
-        let shape = &site.inputs[0];
-        let slices = op.parsed(&Shape::of(shape)).unwrap_or_default();
+    fn new(slices: &[AxisSlice], shape: &[usize]) -> Self {
         let bounds: Vec<(usize, usize)> = slices
             .iter()
             .map(|s| (s.start, s.len.fixed().unwrap_or(1)))
@@ -86,6 +97,11 @@ pub(crate) mod integer {
             .iter()
             .map(|slice| slice.len.fixed().unwrap_or(1))
             .collect();
-        gather(box_indices(start, &sizes, &strides), site)
+        let steps: Vec<usize> = slices
+            .iter()
+            .zip(&strides)
+            .map(|(slice, stride)| slice.step * stride)
+            .collect();
+        gather(box_indices(start, &sizes, &steps), site)
     }
 }

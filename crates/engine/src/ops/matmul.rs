@@ -100,7 +100,7 @@ impl Matmul {
 }
 
 /// The index in a batch of shape `shape` of what entry `i` of the broadcast batch reads.
-fn broadcast_index(shape: &[usize], batch: &[usize], mut i: usize) -> usize {
+pub(crate) fn broadcast_index(shape: &[usize], batch: &[usize], mut i: usize) -> usize {
     let (mut index, mut stride) = (0, 1);
     for (back, &size) in batch.iter().rev().enumerate() {
         let position = i % size;

@@ -10,28 +10,42 @@ pub(crate) mod arithmetic;
 pub(crate) mod attention;
 pub(crate) mod batch_norm;
 pub(crate) mod cat;
+pub(crate) mod choice;
 pub(crate) mod coded;
+pub(crate) mod compare;
 pub(crate) mod conv;
+pub(crate) mod conv_transpose;
 pub(crate) mod dropout;
 pub(crate) mod embedding;
+pub(crate) mod expand;
+pub(crate) mod function;
+pub(crate) mod gather;
 pub(crate) mod getitem;
+pub(crate) mod group_norm;
 pub(crate) mod layer_norm;
 pub(crate) mod linear;
 pub(crate) mod mask;
 pub(crate) mod matmul;
-pub(crate) mod mean;
+pub(crate) mod moved;
+pub(crate) mod pair;
 pub(crate) mod param;
 pub(crate) mod permute;
 pub(crate) mod placeholder;
 pub(crate) mod pool;
+pub(crate) mod prelu;
 pub(crate) mod quantize;
+pub(crate) mod reduce;
 pub(crate) mod reorder;
+pub(crate) mod rms_norm;
 pub(crate) mod softmax;
+pub(crate) mod upsample;
 
 use self::activation::{
-    Activation, Clamp, Elu, Function, Gelu, GeluTanh, Hardsigmoid, Hardswish, Relu, Sigmoid, Silu,
-    Softplus, Softsign, Tanh,
+    Activation, Clamp, Elu, Function, Gelu, GeluTanh, Hardsigmoid, Hardswish, Ramp, Relu, Sigmoid,
+    Silu, Softplus, Softsign, Tanh,
 };
+use self::function::LeakyRelu;
+use self::moved::Moved;
 use crate::EngineError;
 use crate::fuse::Fusion;
 use crate::integer::error::Refusal;
@@ -43,8 +57,44 @@ use crate::rounding::{DataRounding, Rounding};
 use crate::state::State;
 use crate::step::Step;
 use ir::ops::activation::GeluForm;
-use ir::{Graph, Node, NodeId, Op, Verified};
+use ir::ops::pad::Sources;
+use ir::ops::upsample::UpsampleMode;
+use ir::{Graph, Node, NodeId, Op, OpError, Shape, Verified};
 use std::ops::Range;
+
+/// The functions of one element without attributes, as a pattern.
+macro_rules! functions {
+    () => {
+        Op::Neg(_)
+            | Op::Abs(_)
+            | Op::Sqrt(_)
+            | Op::Rsqrt(_)
+            | Op::Reciprocal(_)
+            | Op::Exp(_)
+            | Op::Log(_)
+            | Op::Erf(_)
+            | Op::Sin(_)
+            | Op::Cos(_)
+            | Op::Floor(_)
+            | Op::Ceil(_)
+            | Op::Round(_)
+            | Op::Sign(_)
+    };
+}
+
+/// The comparisons and the logic of two operands, as a pattern.
+macro_rules! comparisons {
+    () => {
+        Op::Eq(_)
+            | Op::Ne(_)
+            | Op::Lt(_)
+            | Op::Le(_)
+            | Op::Gt(_)
+            | Op::Ge(_)
+            | Op::And(_)
+            | Op::Or(_)
+    };
+}
 
 /// The step of a node.
 pub(crate) enum Lowered {
@@ -144,7 +194,12 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         | Op::Flatten(_)
         | Op::Reshape(_)
         | Op::View(_) => Lowered::SameElements,
-        Op::Constant(_) => placeholder::Constant::new(site).into(),
+        Op::Constant(op) => placeholder::constant(op, site),
+        Op::Opaque(op) => {
+            return Err(EngineError::Opaque {
+                nodes: format!("{} ({})", site.node.name, op.operator),
+            });
+        }
         // layers with weights
         Op::Linear(op) => linear::lower(op, site),
         Op::Conv1d(op) => conv::lower1d(op, site),
@@ -152,6 +207,12 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::BatchNorm1d(op) => batch_norm::lower(op.momentum, site)?,
         Op::BatchNorm2d(op) => batch_norm::lower(op.momentum, site)?,
         Op::LayerNorm(op) => layer_norm::LayerNorm::new(op, site).into(),
+        Op::ConvTranspose1d(op) => conv_transpose::ConvTranspose::new(op, site).into(),
+        Op::ConvTranspose2d(op) => conv_transpose::ConvTranspose::new(op, site).into(),
+        Op::RmsNorm(op) => rms_norm::RmsNorm::new(op, site).into(),
+        Op::GroupNorm(op) => group_norm::GroupNorm::new(op.num_groups, op.eps, site).into(),
+        Op::InstanceNorm(op) => group_norm::GroupNorm::new(op.num_features, op.eps, site).into(),
+        Op::Upsample(op) => upsample::lower(op, site),
         Op::Embedding(op) => embedding::Embedding::new(op, site).into(),
         // activations
         Op::Relu(_) => Activation(Relu).into(),
@@ -166,7 +227,8 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         })
         .into(),
         Op::Hardswish(_) => Activation(Hardswish).into(),
-        Op::Hardsigmoid(_) => Activation(Hardsigmoid).into(),
+        Op::Hardsigmoid(op) if op.is_plain() => Activation(Hardsigmoid).into(),
+        Op::Hardsigmoid(op) => Activation(ramp(op)).into(),
         Op::Sigmoid(_) => Activation(Sigmoid).into(),
         Op::Tanh(_) => Activation(Tanh).into(),
         Op::Gelu(op) => match op.approximate {
@@ -178,6 +240,8 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::Selu(_) => Activation(Elu::SELU).into(),
         Op::Softplus(op) => Activation(Softplus::from(op)).into(),
         Op::Softsign(_) => Activation(Softsign).into(),
+        Op::LeakyRelu(op) => Activation(LeakyRelu::from(op)).into(),
+        Op::Prelu(op) => prelu::Prelu::new(op, site).into(),
         Op::Softmax(op) => softmax::Softmax::new(op.dim, false, site).into(),
         Op::LogSoftmax(op) => softmax::Softmax::new(op.dim, true, site).into(),
         Op::Dropout(op) => dropout::lower(op.p, site),
@@ -201,16 +265,33 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::Sub(op) => arithmetic::lower(arithmetic::Kind::Sub, op.scalar, site),
         Op::Mul(op) => arithmetic::lower(arithmetic::Kind::Mul, op.scalar, site),
         Op::Div(op) => arithmetic::lower(arithmetic::Kind::Div, op.scalar, site),
+        Op::Max(op) => pair::lower(arithmetic::Max, op.scalar, site),
+        Op::Min(op) => pair::lower(arithmetic::Min, op.scalar, site),
+        Op::Pow(op) => pair::lower(arithmetic::Pow, op.scalar, site),
+        op @ functions!() => function::lower(op),
+        op @ comparisons!() => compare::lower(op, site),
+        Op::Not(_) => Activation(function::Not).into(),
+        Op::Where(_) => choice::Where::new(site).into(),
+        // products and reductions
         Op::Matmul(_) | Op::Bmm(_) => matmul::Matmul::new(site).into(),
         Op::ScaledDotProductAttention(op) => attention::Attention::new(op, site).into(),
-        Op::Mean(op) => mean::Mean::new(op, site).into(),
+        Op::Mean(op) => reduce::Total::mean(&op.dim, site).into(),
+        Op::Sum(op) => reduce::Total::sum(&op.dim, site).into(),
+        Op::Amax(op) => reduce::Extreme::new(&op.dim, true, site).into(),
+        Op::Amin(op) => reduce::Extreme::new(&op.dim, false, site).into(),
+        Op::Prod(op) => reduce::Product::new(&op.dim, site).into(),
         Op::Argmax(_) => argmax::Argmax::new(site).into(),
         // elements moved about
         Op::Transpose(op) => permute::transpose(op, site).into(),
         Op::Permute(op) => permute::permute(op, site).into(),
         Op::Cat(op) => cat::cat(op, site).into(),
         Op::Chunk(op) => cat::chunk(op, site).into(),
-        Op::Getitem(op) => getitem::Getitem::new(op, site).into(),
+        Op::Getitem(op) => getitem::lower(op, site),
+        Op::Expand(_) => expand::Expand.into(),
+        Op::Gather(op) => gather::Gather::new(op, site).into(),
+        Op::To(op) => function::cast(op.dtype, site),
+        Op::Pad(op) => Moved::new(&op.sources(&site.inputs[0]), op.value, site).into(),
+        Op::Roll(op) => Moved::new(&op.sources(&site.inputs[0]), 0.0, site).into(),
     })
 }
 
@@ -248,6 +329,21 @@ pub(crate) fn order_stance(op: &Op) -> Stance {
         | Op::Selu(_)
         | Op::Softplus(_)
         | Op::Softsign(_)
+        | Op::LeakyRelu(_)
+        | Op::Neg(_)
+        | Op::Abs(_)
+        | Op::Sqrt(_)
+        | Op::Rsqrt(_)
+        | Op::Reciprocal(_)
+        | Op::Exp(_)
+        | Op::Log(_)
+        | Op::Erf(_)
+        | Op::Sin(_)
+        | Op::Cos(_)
+        | Op::Floor(_)
+        | Op::Ceil(_)
+        | Op::Round(_)
+        | Op::Sign(_)
         | Op::MaxPool1d(_)
         | Op::MaxPool2d(_)
         | Op::AdaptiveMaxPool1d(_)
@@ -259,6 +355,7 @@ pub(crate) fn order_stance(op: &Op) -> Stance {
         Op::Placeholder(_)
         | Op::Constant(_)
         | Op::Output(_)
+        | Op::Opaque(_)
         | Op::Flatten(_)
         | Op::Reshape(_)
         | Op::View(_)
@@ -277,7 +374,36 @@ pub(crate) fn order_stance(op: &Op) -> Stance {
         | Op::Permute(_)
         | Op::Cat(_)
         | Op::Chunk(_)
-        | Op::Getitem(_) => Stance::Planes,
+        | Op::Getitem(_)
+        | Op::Prelu(_)
+        | Op::Max(_)
+        | Op::Min(_)
+        | Op::Pow(_)
+        | Op::Eq(_)
+        | Op::Ne(_)
+        | Op::Lt(_)
+        | Op::Le(_)
+        | Op::Gt(_)
+        | Op::Ge(_)
+        | Op::And(_)
+        | Op::Or(_)
+        | Op::Not(_)
+        | Op::Where(_)
+        | Op::Sum(_)
+        | Op::Amax(_)
+        | Op::Amin(_)
+        | Op::Prod(_)
+        | Op::Expand(_)
+        | Op::Gather(_)
+        | Op::To(_)
+        | Op::Pad(_)
+        | Op::Roll(_)
+        | Op::ConvTranspose1d(_)
+        | Op::ConvTranspose2d(_)
+        | Op::RmsNorm(_)
+        | Op::GroupNorm(_)
+        | Op::InstanceNorm(_)
+        | Op::Upsample(_) => Stance::Planes,
     }
 }
 
@@ -298,7 +424,8 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         Op::Relu6(_) => clamp(Some(0.0), Some(6.0)),
         Op::Hardtanh(op) => clamp(Some(op.min_val), Some(op.max_val)),
         Op::Hardswish(_) => table(Hardswish),
-        Op::Hardsigmoid(_) => table(Hardsigmoid),
+        Op::Hardsigmoid(op) if op.is_plain() => table(Hardsigmoid),
+        Op::Hardsigmoid(op) => table(ramp(op)),
         Op::Sigmoid(_) => table(Sigmoid),
         Op::Tanh(_) => table(Tanh),
         Op::Gelu(op) => match op.approximate {
@@ -310,6 +437,8 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         Op::Selu(_) => table(Elu::SELU),
         Op::Softplus(op) => table(Softplus::from(op)),
         Op::Softsign(_) => table(Softsign),
+        Op::LeakyRelu(op) => table(LeakyRelu::from(op)),
+        op @ functions!() => function::integer(op),
         // pools
         Op::MaxPool1d(op) => exact(|site| pool::integer::max(&op.window(), site)),
         Op::MaxPool2d(op) => exact(|site| pool::integer::max(&op.window(), site)),
@@ -328,8 +457,11 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         Op::Sub(op) => exact(|site| arithmetic::integer::add(op.scalar, true, site)),
         Op::Mul(op) => exact(|site| arithmetic::integer::mul(op.scalar, site)),
         Op::Div(op) => exact(|site| arithmetic::integer::div(op.scalar, site)),
+        Op::Max(op) => exact(|site| arithmetic::integer::bound(op.scalar, true, site)),
+        Op::Min(op) => exact(|site| arithmetic::integer::bound(op.scalar, false, site)),
         Op::Matmul(_) | Op::Bmm(_) => exact(matmul::integer::lower),
-        Op::Mean(op) => exact(|site| mean::integer::lower(op, site)),
+        Op::Mean(op) => total(|shape| op.reduced(shape), reduce::integer::mean),
+        Op::Sum(op) => total(|shape| op.reduced(shape), reduce::integer::sum),
         Op::Argmax(_) => exact(|site| Ok(argmax::integer::lower(site))),
         // elements moved about
         Op::Transpose(op) => exact(|site| Ok(permute::integer::transpose(op, site))),
@@ -337,12 +469,42 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         Op::Cat(op) => exact(|site| cat::integer::cat(op, site)),
         Op::Chunk(op) => exact(|site| Ok(cat::integer::chunk(op, site))),
         Op::Getitem(op) => exact(|site| Ok(getitem::integer::lower(op, site))),
+        Op::Upsample(op) if op.mode == UpsampleMode::Nearest => moved(|sizes| op.sources(sizes)),
+        Op::Pad(op) => moved(|sizes| op.sources(sizes)),
+        Op::Roll(op) => moved(|sizes| op.sources(sizes)),
+        Op::Expand(_) => exact(|site| Ok(expand::integer::lower(site))),
         // edges, which the compiler makes itself
         Op::Placeholder(_)
         | Op::Constant(_)
         | Op::Output(_)
+        // what nobody knows
+        | Op::Opaque(_)
+        // functions that are not numbers everywhere, choices, and products of many elements
+        | Op::Prelu(_)
+        | Op::Pow(_)
+        | Op::Eq(_)
+        | Op::Ne(_)
+        | Op::Lt(_)
+        | Op::Le(_)
+        | Op::Gt(_)
+        | Op::Ge(_)
+        | Op::And(_)
+        | Op::Or(_)
+        | Op::Not(_)
+        | Op::Where(_)
+        | Op::Amax(_)
+        | Op::Amin(_)
+        | Op::Prod(_)
+        | Op::Gather(_)
+        | Op::To(_)
         // divisions and roots of several elements, and look-ups
+        | Op::ConvTranspose1d(_)
+        | Op::ConvTranspose2d(_)
         | Op::LayerNorm(_)
+        | Op::RmsNorm(_)
+        | Op::GroupNorm(_)
+        | Op::InstanceNorm(_)
+        | Op::Upsample(_)
         | Op::Embedding(_)
         | Op::Softmax(_)
         | Op::LogSoftmax(_)
@@ -362,4 +524,27 @@ fn table(function: impl Function) -> IntegerForm<'static> {
 
 fn clamp(lo: Option<f64>, hi: Option<f64>) -> IntegerForm<'static> {
     exact(move |site| activation::integer::clamp(lo, hi, site))
+}
+
+/// Elements picked along axes of these sizes.
+fn moved<'a>(sources: impl Fn(&[usize]) -> Vec<Sources> + 'a) -> IntegerForm<'a> {
+    exact(move |site| moved::integer::lower(&sources(&site.operands[0].shape), site))
+}
+
+/// A sum over the axes that are reduced.
+fn total<'a>(
+    reduced: impl Fn(&Shape) -> Result<Vec<bool>, OpError> + 'a,
+    lower: fn(&[bool], &integer::Site) -> Result<integer::Lowered, Refusal>,
+) -> IntegerForm<'a> {
+    exact(move |site| {
+        let reduced = reduced(&Shape::of(&site.operands[0].shape)).unwrap_or_default();
+        lower(&reduced, site)
+    })
+}
+
+fn ramp(op: &ir::ops::activation::Hardsigmoid) -> Ramp {
+    Ramp {
+        alpha: op.alpha as f32,
+        beta: op.beta as f32,
+    }
 }

@@ -37,7 +37,8 @@ pub(crate) fn window_pool<const K: usize>(
     site: &Site,
 ) -> WindowPool {
     let (planes, channels, input) = picture(&site.inputs[0], K, site.order);
-    let shape = PoolShape {
+    let (_, _, output) = picture(&site.outputs[0], K, site.order);
+    let mut shape = PoolShape {
         planes,
         channels,
         input,
@@ -45,7 +46,9 @@ pub(crate) fn window_pool<const K: usize>(
         stride: two(&window.stride, 1),
         padding: two(&window.padding, 0),
         dilation: two(&window.dilation, 1),
+        overhang: [0; 2],
     };
+    shape.overhang = shape.overhang_of(output);
     WindowPool {
         kind,
         shape,
@@ -154,7 +157,7 @@ pub(crate) mod integer {
     use crate::integer::buffer::{Buffer, Code, with_buffer};
     use crate::integer::error::Refusal;
     use crate::integer::{Lowered, Site, Source};
-    use crate::ops::mean::integer::mean_range;
+    use crate::ops::reduce::integer::mean_range;
     use ir::ops::Window;
 
     pub(crate) fn max<const K: usize>(window: &Window<K>, site: &Site) -> Result<Lowered, Refusal> {
@@ -176,6 +179,10 @@ pub(crate) mod integer {
         counts_padding: bool,
         site: &Site,
     ) -> Result<Lowered, Refusal> {
+        if window.ceil_mode {
+            let why = "its windows have different numbers of elements, because ceil_mode is true";
+            return Err(Refusal::NoForm(why.to_owned()));
+        }
         if window.padding != [0; K] && !counts_padding {
             let why = "its windows have different numbers of elements, because count_include_pad is false";
             return Err(Refusal::NoForm(why.to_owned()));

@@ -360,7 +360,7 @@ fn getitem(op: &ir::ops::getitem::Getitem, x: &Exact, shape: &[usize]) -> Exact 
     x.select(shape, places)
 }
 
-fn mean_axes(op: &ir::ops::mean::Mean, x: &Exact, shape: &[usize]) -> Exact {
+fn mean_axes(op: &ir::ops::reduce::Mean, x: &Exact, shape: &[usize]) -> Exact {
     let reduced = op.reduced(&Shape::of(&x.shape)).unwrap();
     let kept: Vec<usize> = x
         .shape

@@ -26,10 +26,12 @@ pub fn inputs(graph: &Graph) -> Vec<Feed> {
         let ty = verified.ty(id.into());
         let shape = ty.shape.bind(ROWS).unwrap();
         let mut values = normals(shape.iter().product(), k as u64);
-        if ty.dtype == DType::I64 {
-            for v in &mut values {
-                *v = v.abs().floor();
-            }
+        for v in &mut values {
+            *v = match ty.dtype {
+                DType::F32 => *v,
+                DType::I64 => v.abs().floor().min(2.0),
+                DType::Bool => f32::from(u8::from(*v > 0.0)),
+            };
         }
         Feed {
             values,

@@ -31,6 +31,8 @@ pub struct Array {
     pub values: Vec<f32>,
     /// Set for integer arrays.
     pub integers: Option<Vec<i64>>,
+    /// True for truth values.
+    pub is_bool: bool,
 }
 
 /// All arrays of a safetensors file.
@@ -43,8 +45,10 @@ pub fn arrays(bytes: &[u8]) -> BTreeMap<String, Array> {
                 .map(|b| i64::from_le_bytes(b.try_into().unwrap()))
                 .collect::<Vec<_>>()
         });
+        let is_bool = view.dtype() == Dtype::BOOL;
         let values = match &integers {
             Some(integers) => integers.iter().map(|&i| i as f32).collect(),
+            None if is_bool => data.iter().map(|&b| f32::from(b)).collect(),
             None => data
                 .chunks_exact(4)
                 .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
@@ -54,6 +58,7 @@ pub fn arrays(bytes: &[u8]) -> BTreeMap<String, Array> {
             shape: view.shape().to_vec(),
             values,
             integers,
+            is_bool,
         }
     };
     file.tensors()
@@ -67,9 +72,16 @@ pub fn relative_error(got: &[f32], expected: &[f32]) -> f64 {
     assert_eq!(got.len(), expected.len(), "lengths differ");
     let scale = expected
         .iter()
+        .filter(|v| v.is_finite())
         .fold(0.0_f64, |m, &v| m.max(f64::from(v).abs()));
     let worst = got.iter().zip(expected).fold(0.0_f64, |m, (&a, &b)| {
-        let d = (f64::from(a) - f64::from(b)).abs();
+        // Equal ones have no difference, infinite ones and NaN among them.
+        let is_same = a == b || (a.is_nan() && b.is_nan());
+        let d = if is_same {
+            0.0
+        } else {
+            (f64::from(a) - f64::from(b)).abs()
+        };
         if d.is_nan() { f64::INFINITY } else { m.max(d) }
     });
     if worst == 0.0 {

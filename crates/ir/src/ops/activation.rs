@@ -8,9 +8,18 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 /// One f32 input, a result of the same shape, one operation per element; `check` looks at the attributes, `exact` gives
-/// the exact range of the results, `torch` the class and the arguments of PyTorch's module.
+/// the exact range of the results, `torch` the class and the arguments of PyTorch's module, or none.
 macro_rules! elementwise {
+    ($name:ident, check: $check:expr, exact: $exact:expr, torch: none) => {
+        elementwise!($name, check: $check, exact: $exact, module: |_| None);
+    };
     ($name:ident, check: $check:expr, exact: $exact:expr, torch: $class:literal, $arguments:expr) => {
+        elementwise!($name, check: $check, exact: $exact, module: |op| {
+            let arguments: fn(&Self) -> String = $arguments;
+            Some(TorchModule::new($class, arguments(op)))
+        });
+    };
+    ($name:ident, check: $check:expr, exact: $exact:expr, module: $module:expr) => {
         impl Operator for $name {
             fn ports(&self) -> Vec<PortSpec> {
                 PortSpec::data(1)
@@ -36,12 +45,13 @@ macro_rules! elementwise {
             }
 
             fn torch_module(&self) -> Option<TorchModule> {
-                let arguments: fn(&Self) -> String = $arguments;
-                Some(TorchModule::new($class, arguments(self)))
+                let module: fn(&Self) -> Option<TorchModule> = $module;
+                module(self)
             }
         }
     };
 }
+pub(super) use elementwise;
 
 /// The activations without attributes: the operator, PyTorch's class, the exact range.
 macro_rules! plain {
@@ -58,7 +68,6 @@ macro_rules! plain {
 plain! {
     Relu6 = "relu6", "ReLU6", |_, x| x.clamp_below(0.0)?.clamp_above(6.0);
     Hardswish = "hardswish", "Hardswish", |_, _| None;
-    Hardsigmoid = "hardsigmoid", "Hardsigmoid", |_, _| None;
     Sigmoid = "sigmoid", "Sigmoid", |_, _| None;
     Tanh = "tanh", "Tanh", |_, _| None;
     Silu = "silu", "SiLU", |_, _| None;
@@ -121,6 +130,56 @@ elementwise!(
         let (min, max) = (python_float(op.min_val), python_float(op.max_val));
         format!("min_val={min}, max_val={max}")
     }
+);
+
+/// Attributes of `hardsigmoid`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Hardsigmoid {
+    /// The slope between 0 and 1; PyTorch's is 1/6.
+    #[serde(skip_serializing_if = "Hardsigmoid::is_sixth")]
+    pub alpha: f64,
+    /// The result at 0; PyTorch's is 1/2.
+    #[serde(skip_serializing_if = "Hardsigmoid::is_half")]
+    pub beta: f64,
+}
+
+impl Default for Hardsigmoid {
+    fn default() -> Self {
+        Self {
+            alpha: 1.0 / 6.0,
+            beta: 0.5,
+        }
+    }
+}
+
+impl Hardsigmoid {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    fn is_sixth(alpha: &f64) -> bool {
+        *alpha == Self::default().alpha
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    fn is_half(beta: &f64) -> bool {
+        *beta == Self::default().beta
+    }
+
+    /// True for the form that PyTorch has.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn check_attributes(&self) -> Result<(), OpError> {
+        check::finite("alpha", self.alpha)?;
+        check::finite("beta", self.beta)
+    }
+}
+
+elementwise!(
+    Hardsigmoid,
+    check: Self::check_attributes,
+    exact: |_, _| None,
+    module: |op| op.is_plain().then(|| TorchModule::new("Hardsigmoid", ""))
 );
 
 /// Attributes of `gelu`.

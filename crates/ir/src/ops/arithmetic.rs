@@ -2,12 +2,13 @@
 
 use super::check;
 use crate::{
-    CodeRange, Cost, OpError, OperandRanges, Operator, PortSpec, RowCoupling, TorchModule, Type,
+    CodeRange, Cost, DType, OpError, OperandRanges, Operator, PortSpec, RowCoupling, TorchModule,
+    Type,
 };
 use serde::{Deserialize, Serialize};
 
 macro_rules! arithmetic {
-    ($name:ident, $op:literal, check: $check:expr, exact: $exact:expr) => {
+    ($name:ident, $op:literal, on: $dtypes:expr, check: $check:expr, exact: $exact:expr) => {
         #[doc = concat!("Attributes of `", $op, "`.")]
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -23,15 +24,20 @@ macro_rules! arithmetic {
             }
 
             fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
-                let left = check::f32_input(inputs, 0)?;
+                let left = check::any_input(inputs, 0)?;
+                if !$dtypes.contains(&left.dtype) {
+                    return Err(OpError::input(0, shown(&$dtypes), left));
+                }
                 let Some(scalar) = self.scalar else {
-                    return Ok(vec![Type::f32(
-                        left.broadcast(check::f32_input(inputs, 1)?)?,
-                    )]);
+                    return Ok(vec![check::alike(inputs, [0, 1])?]);
                 };
                 let check: fn(f64) -> Result<(), OpError> = $check;
                 check(scalar)?;
-                Ok(vec![Type::f32(left.clone())])
+                if left.dtype == DType::I64 && scalar.fract() != 0.0 {
+                    let why = "must be a whole number beside i64";
+                    return Err(OpError::attribute("scalar", scalar, why));
+                }
+                Ok(vec![left.clone()])
             }
 
             fn cost(&self, _inputs: &[&[usize]], outputs: &[&[usize]]) -> Cost {
@@ -59,10 +65,21 @@ macro_rules! arithmetic {
     };
 }
 
-arithmetic!(Add, "add", check: finite, exact: |a, b| a.plus(b.range()?));
-arithmetic!(Sub, "sub", check: finite, exact: |a, b| a.plus(b.range()?.negated()?));
-arithmetic!(Mul, "mul", check: finite, exact: |a, b| a.times(b.range()?));
-arithmetic!(Div, "div", check: finite_not_zero, exact: |a, b| a.times(b.reciprocal()?));
+arithmetic!(Add, "add", on: NUMBERS, check: finite, exact: |a, b| a.plus(b.range()?));
+arithmetic!(Sub, "sub", on: NUMBERS, check: finite, exact: |a, b| a.plus(b.range()?.negated()?));
+arithmetic!(Mul, "mul", on: NUMBERS, check: finite, exact: |a, b| a.times(b.range()?));
+arithmetic!(Div, "div", on: FLOATS, check: finite_not_zero, exact: |a, b| a.times(b.reciprocal()?));
+arithmetic!(Max, "max", on: NUMBERS, check: finite, exact: |a, b| a.clamp_below(b.number()?));
+arithmetic!(Min, "min", on: NUMBERS, check: finite, exact: |a, b| a.clamp_above(b.number()?));
+arithmetic!(Pow, "pow", on: FLOATS, check: finite, exact: |_, _| None);
+
+const NUMBERS: [DType; 2] = [DType::F32, DType::I64];
+const FLOATS: [DType; 1] = [DType::F32];
+
+fn shown(dtypes: &[DType]) -> String {
+    let names: Vec<String> = dtypes.iter().map(ToString::to_string).collect();
+    names.join(" or ")
+}
 
 /// The right operand.
 #[derive(Clone, Copy)]
@@ -76,6 +93,14 @@ impl Right {
         match self {
             Self::Number(number) => CodeRange::number(number),
             Self::Value(range) => Some(range),
+        }
+    }
+
+    /// The number, if it is one.
+    fn number(self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(number),
+            Self::Value(_) => None,
         }
     }
 

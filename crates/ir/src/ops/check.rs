@@ -21,12 +21,36 @@ pub fn any_input(inputs: &[Type], index: usize) -> Result<&Type, OpError> {
 
 /// The shape of input `index`, which must be f32.
 pub fn f32_input(inputs: &[Type], index: usize) -> Result<&Shape, OpError> {
+    input_of(inputs, index, DType::F32)
+}
+
+/// The shape of input `index`, which must have this element type.
+pub fn input_of(inputs: &[Type], index: usize, dtype: DType) -> Result<&Shape, OpError> {
     let input = any_input(inputs, index)?;
-    if input.dtype == DType::F32 {
+    if input.dtype == dtype {
         Ok(&input.shape)
     } else {
-        Err(OpError::input(index, "f32", input))
+        Err(OpError::input(index, dtype.to_string(), input))
     }
+}
+
+/// The type of two inputs after broadcasting, which must have the same element type.
+pub fn alike(inputs: &[Type], [a, b]: [usize; 2]) -> Result<Type, OpError> {
+    let left = any_input(inputs, a)?;
+    let right = input_of(inputs, b, left.dtype)?;
+    Ok(left.with_shape(left.shape.broadcast(right)?))
+}
+
+/// The largest size of an axis that an operator lays out place by place.
+pub const MAX_AXIS: usize = 1 << 24;
+
+/// The size of an axis, which must be a number.
+pub fn fixed_axis(input: &Type, axis: usize) -> Result<usize, OpError> {
+    let size = input.shape.0[axis].fixed().filter(|&n| n > 0);
+    size.filter(|&n| n <= MAX_AXIS).ok_or_else(|| {
+        let expected = format!("a fixed size of at most 2^24 on axis {axis}");
+        OpError::input(0, expected, input)
+    })
 }
 
 /// The sizes of the last `K` axes of input 0, which must be f32 of rank `K + 2`: batch, channels, then space.
@@ -60,6 +84,27 @@ pub fn with_space<const K: usize>(shape: &Shape, channels: Dim, sizes: [usize; K
     let batch = shape.0[0].clone();
     let space = sizes.iter().map(|&n| n.into());
     Shape([batch, channels].into_iter().chain(space).collect())
+}
+
+/// Groups must divide the channels of a convolution.
+pub fn channels(inputs: usize, outputs: usize, groups: usize) -> Result<(), OpError> {
+    positive("in_channels", inputs)?;
+    positive("out_channels", outputs)?;
+    positive("groups", groups)?;
+    if !inputs.is_multiple_of(groups) || !outputs.is_multiple_of(groups) {
+        let why = format!("must divide in_channels {inputs} and out_channels {outputs}");
+        return Err(OpError::attribute("groups", groups, why));
+    }
+    Ok(())
+}
+
+/// Input 0 must have this number of channels on axis 1.
+pub fn input_channels(shape: &Shape, channels: usize, inputs: &[Type]) -> Result<(), OpError> {
+    if shape.0.get(1).and_then(Dim::fixed) == Some(channels) {
+        return Ok(());
+    }
+    let expected = format!("{channels} channels on axis 1");
+    Err(OpError::input(0, expected, &inputs[0]))
 }
 
 /// An attribute that counts something must not be zero.
@@ -137,6 +182,12 @@ pub fn is_yes(value: &bool) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 pub fn is_no(value: &bool) -> bool {
     !*value
+}
+
+/// serde: left out of the text form when zero.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+pub fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// serde: left out of the text form when one.

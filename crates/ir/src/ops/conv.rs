@@ -52,24 +52,13 @@ impl<const K: usize> Conv<K> {
             stride: self.stride,
             padding: self.padding,
             dilation: self.dilation,
+            ceil_mode: false,
         }
     }
 
     /// Input channels that one output channel sees.
     pub fn group_channels(&self) -> usize {
         self.in_channels / self.groups.max(1)
-    }
-
-    fn check_channels(&self) -> Result<(), OpError> {
-        check::positive("in_channels", self.in_channels)?;
-        check::positive("out_channels", self.out_channels)?;
-        check::positive("groups", self.groups)?;
-        let (i, o) = (self.in_channels, self.out_channels);
-        if !i.is_multiple_of(self.groups) || !o.is_multiple_of(self.groups) {
-            let why = format!("must divide in_channels {i} and out_channels {o}");
-            return Err(OpError::attribute("groups", self.groups, why));
-        }
-        Ok(())
     }
 }
 
@@ -87,12 +76,9 @@ impl<const K: usize> Operator for Conv<K> {
     }
 
     fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
-        self.check_channels()?;
+        check::channels(self.in_channels, self.out_channels, self.groups)?;
         let (shape, space) = check::spatial_input(inputs)?;
-        if shape.0[1].fixed() != Some(self.in_channels) {
-            let expected = format!("{} channels on axis 1", self.in_channels);
-            return Err(OpError::input(0, expected, &inputs[0]));
-        }
+        check::input_channels(shape, self.in_channels, inputs)?;
         let sizes = self.window().output_sizes(space)?;
         let channels = self.out_channels.into();
         Ok(vec![Type::f32(check::with_space(shape, channels, sizes))])

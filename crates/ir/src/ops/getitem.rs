@@ -1,6 +1,7 @@
 //! Indexing as Python writes it, `x[:, 0, 2:5]`.
 
 use super::check;
+use super::pad::Sources;
 use super::rearrange::Rearrange;
 use crate::{Dim, OpError, RowCoupling, Shape, TorchModule, Type};
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Getitem {
-    /// The text between the brackets: numbers, which drop their axis, and slices `a:b`, which keep it; negative
+    /// The text between the brackets: numbers, which drop their axis, and slices `a:b` or `a:b:step`, which keep it; negative
     /// numbers count from the end, and axes that are not named stay whole. An axis sized by a symbol stays whole.
     pub index: String,
 }
@@ -21,6 +22,8 @@ pub struct AxisSlice {
     pub start: usize,
     /// The number of elements.
     pub len: Dim,
+    /// The distance of two elements.
+    pub step: usize,
     /// True when the axis stays; a plain number drops it.
     pub keep: bool,
 }
@@ -40,6 +43,14 @@ impl Getitem {
             .zip(items)
             .map(|(dim, item)| axis_slice(dim, item));
         slices.collect::<Result<_, _>>().map_err(refuse)
+    }
+}
+
+impl AxisSlice {
+    /// The elements that it takes from an axis.
+    pub fn sources(&self) -> Sources {
+        let places = (self.start..).step_by(self.step).map(Some);
+        places.take(self.len.fixed().unwrap_or(1)).collect()
     }
 }
 
@@ -76,18 +87,25 @@ fn axis_slice(dim: &Dim, item: &str) -> Result<AxisSlice, String> {
         return Ok(AxisSlice {
             start,
             len: 1.into(),
+            step: 1,
             keep: false,
         });
     };
     let (end, step) = rest.split_once(':').unwrap_or((rest, ""));
-    if !matches!(step.trim(), "" | "1") {
-        return Err(format!("'{item}' has a step other than 1"));
-    }
+    let step = match step.trim() {
+        "" => 1,
+        text => text
+            .parse()
+            .ok()
+            .filter(|&step| step > 0)
+            .ok_or_else(|| format!("'{item}' has a step that is not a number of at least 1"))?,
+    };
     let (start, end) = (start.trim(), end.trim());
-    if start.is_empty() && end.is_empty() {
+    if start.is_empty() && end.is_empty() && step == 1 {
         return Ok(AxisSlice {
             start: 0,
             len: dim.clone(),
+            step,
             keep: true,
         });
     }
@@ -100,7 +118,8 @@ fn axis_slice(dim: &Dim, item: &str) -> Result<AxisSlice, String> {
     match end.checked_sub(start) {
         Some(len @ 1..) => Ok(AxisSlice {
             start,
-            len: len.into(),
+            len: len.div_ceil(step).into(),
+            step,
             keep: true,
         }),
         _ => Err(format!(

@@ -37,25 +37,7 @@ impl Operator for LayerNorm {
     }
 
     fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
-        check::all_positive("normalized_shape", &self.normalized_shape)?;
-        check::finite_not_negative("eps", self.eps)?;
-        if self.normalized_shape.is_empty() {
-            return Err(OpError::attribute(
-                "normalized_shape",
-                "[]",
-                "must have an axis",
-            ));
-        }
-        let shape = check::f32_input(inputs, 0)?;
-        if !shape.0.ends_with(&Shape::of(&self.normalized_shape).0) {
-            let sizes: Vec<String> = self.normalized_shape.iter().map(usize::to_string).collect();
-            return Err(OpError::input(
-                0,
-                format!("f32[…, {}]", sizes.join(", ")),
-                &inputs[0],
-            ));
-        }
-        Ok(vec![inputs[0].clone()])
+        check_normalized(&self.normalized_shape, self.eps, inputs)
     }
 
     fn cost(&self, inputs: &[&[usize]], _outputs: &[&[usize]]) -> Cost {
@@ -82,6 +64,34 @@ impl Operator for LayerNorm {
     }
 }
 
-fn default_eps() -> f64 {
+/// The type of a result whose last axes are normalised.
+pub(super) fn check_normalized(
+    normalized_shape: &[usize],
+    eps: f64,
+    inputs: &[Type],
+) -> Result<Vec<Type>, OpError> {
+    check::all_positive("normalized_shape", normalized_shape)?;
+    check::finite_not_negative("eps", eps)?;
+    if normalized_shape.is_empty() {
+        return Err(OpError::attribute(
+            "normalized_shape",
+            "[]",
+            "must have an axis",
+        ));
+    }
+    let shape = check::f32_input(inputs, 0)?;
+    if !shape.0.ends_with(&Shape::of(normalized_shape).0) {
+        let sizes: Vec<String> = normalized_shape.iter().map(usize::to_string).collect();
+        return Err(OpError::input(
+            0,
+            format!("f32[…, {}]", sizes.join(", ")),
+            &inputs[0],
+        ));
+    }
+    Ok(vec![inputs[0].clone()])
+}
+
+/// serde default: PyTorch's ε.
+pub(super) fn default_eps() -> f64 {
     1e-5
 }

@@ -20,20 +20,34 @@ pub mod argmax;
 pub mod arithmetic;
 pub mod attention;
 pub mod batch_norm;
+pub mod cast;
 pub mod cat;
+pub mod choice;
+pub mod compare;
 pub mod conv;
+pub mod conv_transpose;
 pub mod dropout;
 pub mod embedding;
+pub mod expand;
+pub mod function;
+pub mod gather;
 pub mod getitem;
+pub mod group_norm;
 pub mod layer_norm;
 pub mod linear;
 pub mod matmul;
-pub mod mean;
+pub mod opaque;
+pub mod pad;
 pub mod permute;
 pub mod placeholder;
 pub mod pool;
+pub mod prelu;
+pub mod reduce;
 pub mod reshape;
+pub mod rms_norm;
+pub mod roll;
 pub mod softmax;
+pub mod upsample;
 
 pub use attributes::AttributeError;
 pub(crate) use check::numel;
@@ -108,6 +122,9 @@ ops! {
     /// The results of the graph.
     Output(placeholder::Output) = "output", Output, Output;
 
+    /// An operator of another program that this one does not know; it is shown and written back, and does not run.
+    Opaque(opaque::Opaque) = "opaque", BuiltinFunc, CallFunction;
+
     // layers with weights
     /// Fully connected layer, `y = x·Wᵀ + b`.
     Linear(linear::Linear) = "linear", ModuleRelatedFunc, CallFunction;
@@ -121,6 +138,16 @@ ops! {
     BatchNorm2d(batch_norm::BatchNorm2d) = "batch_norm2d", Module, CallModule;
     /// Layer normalisation over the last axes: `y = (x − μ)/√(σ² + ε)·γ + β`.
     LayerNorm(layer_norm::LayerNorm) = "layer_norm", ModuleRelatedFunc, CallFunction;
+    /// Transposed convolution over one axis of space, `[N, C, L]`.
+    ConvTranspose1d(conv_transpose::ConvTranspose1d) = "conv_transpose1d", ModuleRelatedFunc, CallFunction;
+    /// Transposed convolution over two axes of space, `[N, C, H, W]`.
+    ConvTranspose2d(conv_transpose::ConvTranspose2d) = "conv_transpose2d", ModuleRelatedFunc, CallFunction;
+    /// Normalisation by the root mean square over the last axes: `y = x/√(mean(x²) + ε)·γ`.
+    RmsNorm(rms_norm::RmsNorm) = "rms_norm", ModuleRelatedFunc, CallFunction;
+    /// Normalisation of groups of channels of each sample.
+    GroupNorm(group_norm::GroupNorm) = "group_norm", ModuleRelatedFunc, CallFunction;
+    /// Normalisation of each channel of each sample.
+    InstanceNorm(group_norm::InstanceNorm) = "instance_norm", ModuleRelatedFunc, CallFunction;
     /// Look-up of rows of a table by index, `y = W[x]`.
     Embedding(embedding::Embedding) = "embedding", ModuleRelatedFunc, CallFunction;
 
@@ -133,7 +160,7 @@ ops! {
     Hardtanh(activation::Hardtanh) = "hardtanh", ModuleRelatedFunc, CallFunction;
     /// `y = x·min(max(x + 3, 0), 6)/6`.
     Hardswish(activation::Hardswish) = "hardswish", ModuleRelatedFunc, CallFunction;
-    /// `y = min(max(x + 3, 0), 6)/6`.
+    /// `y = min(max(alpha·x + beta, 0), 1)`.
     Hardsigmoid(activation::Hardsigmoid) = "hardsigmoid", ModuleRelatedFunc, CallFunction;
     /// Logistic function, `y = 1/(1 + exp(−x))`.
     Sigmoid(activation::Sigmoid) = "sigmoid", ModuleRelatedFunc, CallFunction;
@@ -151,6 +178,10 @@ ops! {
     Softplus(activation::Softplus) = "softplus", ModuleRelatedFunc, CallFunction;
     /// `y = x/(1 + |x|)`.
     Softsign(activation::Softsign) = "softsign", ModuleRelatedFunc, CallFunction;
+    /// `y = x` for x > 0, else `negative_slope·x`.
+    LeakyRelu(function::LeakyRelu) = "leaky_relu", ModuleRelatedFunc, CallFunction;
+    /// `y = x` for x > 0, else `weight·x`, with a weight for all channels or for each.
+    Prelu(prelu::Prelu) = "prelu", ModuleRelatedFunc, CallFunction;
     /// Softmax along an axis, `y = exp(x)/Σ exp(x)`.
     Softmax(softmax::Softmax) = "softmax", ModuleRelatedFunc, CallFunction;
     /// Logarithm of the softmax along an axis.
@@ -178,6 +209,9 @@ ops! {
     /// The largest element of a given number of windows of `[N, C, H, W]`.
     AdaptiveMaxPool2d(adaptive_pool::AdaptiveMaxPool2d) = "adaptive_max_pool2d", ModuleRelatedFunc, CallFunction;
 
+    /// A picture of another size, by its nearest pixels or by means of four.
+    Upsample(upsample::Upsample) = "upsample", ModuleRelatedFunc, CallFunction;
+
     // arithmetic on values
     /// `y = a + b`, with broadcasting.
     Add(arithmetic::Add) = "add", BuiltinFunc, CallFunction;
@@ -187,15 +221,77 @@ ops! {
     Mul(arithmetic::Mul) = "mul", BuiltinFunc, CallFunction;
     /// `y = a/b` element by element, with broadcasting.
     Div(arithmetic::Div) = "div", BuiltinFunc, CallFunction;
+    /// `y = −x`.
+    Neg(function::Neg) = "neg", BuiltinFunc, CallFunction;
+    /// `y = |x|`.
+    Abs(function::Abs) = "abs", BuiltinFunc, CallFunction;
+    /// `y = √x`.
+    Sqrt(function::Sqrt) = "sqrt", BuiltinFunc, CallFunction;
+    /// `y = 1/√x`.
+    Rsqrt(function::Rsqrt) = "rsqrt", BuiltinFunc, CallFunction;
+    /// `y = 1/x`.
+    Reciprocal(function::Reciprocal) = "reciprocal", BuiltinFunc, CallFunction;
+    /// `y = e^x`.
+    Exp(function::Exp) = "exp", BuiltinFunc, CallFunction;
+    /// Natural logarithm.
+    Log(function::Log) = "log", BuiltinFunc, CallFunction;
+    /// Error function, `y = 2/√π·∫₀ˣ exp(−t²) dt`.
+    Erf(function::Erf) = "erf", BuiltinFunc, CallFunction;
+    /// Sine.
+    Sin(function::Sin) = "sin", BuiltinFunc, CallFunction;
+    /// Cosine.
+    Cos(function::Cos) = "cos", BuiltinFunc, CallFunction;
+    /// The largest whole number up to x.
+    Floor(function::Floor) = "floor", BuiltinFunc, CallFunction;
+    /// The smallest whole number from x on.
+    Ceil(function::Ceil) = "ceil", BuiltinFunc, CallFunction;
+    /// The nearest whole number, of two the even one.
+    Round(function::Round) = "round", BuiltinFunc, CallFunction;
+    /// −1, 0 or 1 after the sign.
+    Sign(function::Sign) = "sign", BuiltinFunc, CallFunction;
+    /// True where `a = b`, with broadcasting.
+    Eq(compare::Eq) = "eq", BuiltinFunc, CallFunction;
+    /// True where `a ≠ b`, with broadcasting.
+    Ne(compare::Ne) = "ne", BuiltinFunc, CallFunction;
+    /// True where `a < b`, with broadcasting.
+    Lt(compare::Lt) = "lt", BuiltinFunc, CallFunction;
+    /// True where `a ≤ b`, with broadcasting.
+    Le(compare::Le) = "le", BuiltinFunc, CallFunction;
+    /// True where `a > b`, with broadcasting.
+    Gt(compare::Gt) = "gt", BuiltinFunc, CallFunction;
+    /// True where `a ≥ b`, with broadcasting.
+    Ge(compare::Ge) = "ge", BuiltinFunc, CallFunction;
+    /// True where both are, with broadcasting.
+    And(compare::And) = "and", BuiltinFunc, CallFunction;
+    /// True where one is, with broadcasting.
+    Or(compare::Or) = "or", BuiltinFunc, CallFunction;
+    /// True where the value is false.
+    Not(compare::Not) = "not", BuiltinFunc, CallFunction;
+    /// `y = a` where the condition holds, else `b`, with broadcasting.
+    Where(choice::Where) = "where", BuiltinFunc, CallFunction;
     /// Matrix product `y = a·b`; batch axes broadcast.
     Matmul(matmul::Matmul) = "matmul", BuiltinFunc, CallFunction;
     /// Matrix product of two batches of matrices.
     Bmm(matmul::Bmm) = "bmm", BuiltinFunc, CallFunction;
+    /// `y = max(a, b)` element by element, with broadcasting.
+    Max(arithmetic::Max) = "max", BuiltinFunc, CallFunction;
+    /// `y = min(a, b)` element by element, with broadcasting.
+    Min(arithmetic::Min) = "min", BuiltinFunc, CallFunction;
+    /// `y = a^b` element by element, with broadcasting.
+    Pow(arithmetic::Pow) = "pow", BuiltinFunc, CallFunction;
     /// The mean along axes.
-    Mean(mean::Mean) = "mean", BuiltinFunc, CallFunction;
+    Mean(reduce::Mean) = "mean", BuiltinFunc, CallFunction;
+    /// The sum along axes.
+    Sum(reduce::Sum) = "sum", BuiltinFunc, CallFunction;
+    /// The largest element along axes.
+    Amax(reduce::Amax) = "amax", BuiltinFunc, CallFunction;
+    /// The smallest element along axes.
+    Amin(reduce::Amin) = "amin", BuiltinFunc, CallFunction;
+    /// The product along axes.
+    Prod(reduce::Prod) = "prod", BuiltinFunc, CallFunction;
     /// The place of the largest element along the last axis, the first of equal ones: `[N, C]` becomes `i64[N]`.
     Argmax(argmax::Argmax) = "argmax", BuiltinFunc, CallFunction;
-    /// Attention, `y = softmax(q·kᵀ/√d)·v`.
+    /// Attention, `y = softmax(q·kᵀ/√d + mask)·v`.
     ScaledDotProductAttention(attention::ScaledDotProductAttention) = "scaled_dot_product_attention", ModuleRelatedFunc, CallFunction;
 
     // helpers that move elements and compute nothing
@@ -215,6 +311,16 @@ ops! {
     Chunk(cat::Chunk) = "chunk", ImplicitFunc, CallFunction;
     /// Indexing as in Python, `x[:, 0, 2:5]`.
     Getitem(getitem::Getitem) = "getitem", ImplicitFunc, CallFunction;
+    /// A value repeated along axes of size 1 and along new ones in front.
+    Expand(expand::Expand) = "expand", ImplicitFunc, CallMethod;
+    /// Slices picked by index along an axis, `y = x[…, index, …]`.
+    Gather(gather::Gather) = "gather", ImplicitFunc, CallFunction;
+    /// Elements added around a value: a number, mirrored elements or those at the edge.
+    Pad(pad::Pad) = "pad", ImplicitFunc, CallFunction;
+    /// Elements moved around axes; those that leave the end come in at the start.
+    Roll(roll::Roll) = "roll", ImplicitFunc, CallFunction;
+    /// The same elements as f32, i64 or bool.
+    To(cast::To) = "to", ImplicitFunc, CallMethod;
 }
 
 impl Op {

@@ -63,6 +63,43 @@ pub struct Constant {
     /// The deviation of its normal starting values; zero starts it at zero.
     #[serde(default, serialize_with = "shortest", skip_serializing_if = "is_zero")]
     pub init_std: f32,
+    /// The element type. Integers and truth values are not trained.
+    #[serde(
+        default = "dtype_name::f32",
+        with = "dtype_name",
+        skip_serializing_if = "dtype_name::is_f32"
+    )]
+    pub dtype: DType,
+    /// False for a buffer, which no optimiser changes.
+    #[serde(default = "check::yes", skip_serializing_if = "check::is_yes")]
+    pub trained: bool,
+}
+
+impl Constant {
+    /// A tensor of floats that is trained from normal starting values with this deviation.
+    pub fn trained(shape: Vec<usize>, init_std: f32) -> Self {
+        Self {
+            shape,
+            init_std,
+            dtype: DType::F32,
+            trained: true,
+        }
+    }
+
+    /// A tensor that no optimiser changes.
+    pub fn buffer(shape: Vec<usize>, dtype: DType) -> Self {
+        Self {
+            shape,
+            init_std: 0.0,
+            dtype,
+            trained: false,
+        }
+    }
+
+    /// True when an optimiser changes it.
+    pub fn is_trained(&self) -> bool {
+        self.trained && self.dtype == DType::F32
+    }
 }
 
 impl Operator for Constant {
@@ -72,12 +109,24 @@ impl Operator for Constant {
         } else {
             Init::Normal(self.init_std)
         };
-        vec![PortSpec::param("value", &self.shape, init)]
+        let port = if self.is_trained() {
+            PortSpec::param
+        } else {
+            PortSpec::buffer
+        };
+        vec![port("value", &self.shape, init)]
     }
 
     fn infer(&self, _inputs: &[Type]) -> Result<Vec<Type>, OpError> {
         check::finite_not_negative("init_std", self.init_std.into())?;
-        Ok(vec![Type::f32(Shape::of(&self.shape))])
+        if self.dtype != DType::F32 && self.init_std != 0.0 {
+            let why = format!("must be 0 for {}", self.dtype);
+            return Err(OpError::attribute("init_std", self.init_std, why));
+        }
+        Ok(vec![Type {
+            shape: Shape::of(&self.shape),
+            dtype: self.dtype,
+        }])
     }
 
     computes_nothing!();
@@ -112,9 +161,21 @@ fn is_zero(value: &f32) -> bool {
     *value == 0.0
 }
 
-mod dtype_name {
+/// serde form of an element type.
+pub(super) mod dtype_name {
     use crate::DType;
     use serde::{Deserialize, Deserializer, Serializer, de};
+
+    /// serde default.
+    pub fn f32() -> DType {
+        DType::F32
+    }
+
+    /// serde: left out of the text form when f32.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    pub fn is_f32(dtype: &DType) -> bool {
+        *dtype == DType::F32
+    }
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
     pub fn serialize<S: Serializer>(dtype: &DType, serializer: S) -> Result<S::Ok, S::Error> {

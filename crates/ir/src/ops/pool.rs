@@ -1,7 +1,7 @@
 //! Pools with a sliding window: its largest element, or its mean.
 
 use super::{check, window::Window};
-use crate::torch_repr::{size, tuple};
+use crate::torch_repr::{python_bool, size, tuple};
 use crate::{
     CodeRange, Cost, OpError, OperandRanges, Operator, PortSpec, RowCoupling, TorchModule, Type,
 };
@@ -21,7 +21,7 @@ macro_rules! pool {
     (
         $(#[$doc:meta])* $name:ident, read as $raw:ident = $raw_name:literal;
         $(#[$field_attribute:meta])* $field:ident: $ty:ty, read with #[$read:meta];
-        dilation: $dilation:expr; exact: $exact:expr; torch: $torch:expr;
+        dilation: $dilation:expr; check: $check:expr; exact: $exact:expr; torch: $torch:expr;
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ macro_rules! pool {
             /// Rows added on both sides: zeros in a mean, and never the largest.
             #[serde(with = "check::per_axis", skip_serializing_if = "check::are_zeros")]
             pub padding: [usize; K],
+            /// Adds a last window that reaches beyond the padding, if it starts before it.
+            #[serde(skip_serializing_if = "check::is_no")]
+            pub ceil_mode: bool,
             $(#[$field_attribute])*
             pub $field: $ty,
         }
@@ -50,6 +53,8 @@ macro_rules! pool {
             stride: Option<[usize; K]>,
             #[serde(default = "check::zeros", with = "check::per_axis")]
             padding: [usize; K],
+            #[serde(default)]
+            ceil_mode: bool,
             #[$read]
             $field: $ty,
         }
@@ -60,6 +65,7 @@ macro_rules! pool {
                     kernel_size: raw.kernel_size,
                     stride: raw.stride.unwrap_or(raw.kernel_size),
                     padding: raw.padding,
+                    ceil_mode: raw.ceil_mode,
                     $field: raw.$field,
                 }
             }
@@ -74,6 +80,7 @@ macro_rules! pool {
                     stride: self.stride,
                     padding: self.padding,
                     dilation: dilation(self),
+                    ceil_mode: self.ceil_mode,
                 }
             }
         }
@@ -84,6 +91,8 @@ macro_rules! pool {
             }
 
             fn infer(&self, inputs: &[Type]) -> Result<Vec<Type>, OpError> {
+                let check: fn(&Self) -> Result<(), OpError> = $check;
+                check(self)?;
                 infer(&self.window(), inputs)
             }
 
@@ -115,6 +124,7 @@ pool! {
     #[serde(with = "check::per_axis", skip_serializing_if = "check::are_ones")]
     dilation: [usize; K], read with #[serde(default = "check::ones", with = "check::per_axis")];
     dilation: |op| op.dilation;
+    check: |_| Ok(());
     exact: |_, x| Some(x);
     torch: Self::max_pool;
 }
@@ -126,6 +136,7 @@ pool! {
     #[serde(skip_serializing_if = "check::is_yes")]
     count_include_pad: bool, read with #[serde(default = "check::yes")];
     dilation: |_| [1; K];
+    check: Self::check_ceiling;
     exact: |op, x| x.mean_of(op.divisor()?);
     torch: Self::avg_pool;
 }
@@ -135,7 +146,8 @@ impl<const K: usize> MaxPool<K> {
         let [kernel, stride, padding, dilation] =
             [self.kernel_size, self.stride, self.padding, self.dilation].map(|sizes| size(&sizes));
         let arguments = format!(
-            "kernel_size={kernel}, stride={stride}, padding={padding}, dilation={dilation}, ceil_mode=False"
+            "kernel_size={kernel}, stride={stride}, padding={padding}, dilation={dilation}, ceil_mode={}",
+            python_bool(self.ceil_mode)
         );
         TorchModule::new(["MaxPool1d", "MaxPool2d"][K - 1], arguments)
     }
@@ -151,9 +163,19 @@ impl<const K: usize> AvgPool<K> {
         TorchModule::new(["AvgPool1d", "AvgPool2d"][K - 1], arguments)
     }
 
+    /// PyTorch counts padding, but not what a window has beyond it.
+    fn check_ceiling(&self) -> Result<(), OpError> {
+        if self.ceil_mode && self.count_include_pad && self.padding != [0; K] {
+            let why = "must be false where ceil_mode is true and there is padding";
+            return Err(OpError::attribute("count_include_pad", true, why));
+        }
+        Ok(())
+    }
+
     /// The number of elements that every window divides by, when all divide by the same.
     fn divisor(&self) -> Option<usize> {
-        let is_same_everywhere = self.padding == [0; K] || self.count_include_pad;
+        let is_same_everywhere =
+            !self.ceil_mode && (self.padding == [0; K] || self.count_include_pad);
         let count = usize::try_from(self.window().numel()).ok()?;
         is_same_everywhere.then_some(count)
     }

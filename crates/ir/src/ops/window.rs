@@ -13,10 +13,12 @@ pub struct Window<const K: usize> {
     pub padding: [usize; K],
     /// Distance between two elements of a window.
     pub dilation: [usize; K],
+    /// Adds a last window that reaches beyond the padding, if it starts before it.
+    pub ceil_mode: bool,
 }
 
 impl<const K: usize> Window<K> {
-    /// The number of windows along each axis: `⌊(n + 2p − d(k − 1) − 1)/s⌋ + 1`.
+    /// The number of windows along each axis: `⌊(n + 2p − d(k − 1) − 1)/s⌋ + 1`, or rounded up with `ceil_mode`.
     pub fn output_sizes(&self, input: [usize; K]) -> Result<[usize; K], OpError> {
         super::check::all_positive("kernel_size", &self.kernel_size)?;
         super::check::all_positive("stride", &self.stride)?;
@@ -63,6 +65,15 @@ impl<const K: usize> Window<K> {
             let value = format!("{:?}", self.kernel_size);
             return Err(OpError::attribute("kernel_size", value, why));
         };
-        Ok((room / self.stride[axis]).saturating_add(1))
+        let stride = self.stride[axis];
+        let more = room.div_ceil(stride);
+        // PyTorch leaves out a window that would start in the padding behind the input.
+        let starts_inside = more.saturating_mul(stride) < input.saturating_add(self.padding[axis]);
+        let steps = if self.ceil_mode && starts_inside {
+            more
+        } else {
+            room / stride
+        };
+        Ok(steps.saturating_add(1))
     }
 }

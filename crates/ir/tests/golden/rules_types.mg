@@ -18,7 +18,7 @@ graph "types" {
   parts = chunk(image) { chunks = 2, dim = 1 }
   part = relu(parts.2)
   symbolic = getitem(x) { index = "0" }
-  stepped = getitem(image) { index = ":, ::2" }
+  stepped = getitem(image) { index = ":, ::0" }
   empty: f32[N, 0] = placeholder
   huge: f32[N, 9223372036854775807, 9223372036854775807] = placeholder
   ids = embedding(x) { num_embeddings = 4, embedding_dim = 2 }
@@ -68,7 +68,7 @@ none (cat): expected at least 1 input, got 0
 number (div): scalar = 0: must not be 0 in a division
 part (relu): data_in_0: reads result 2 of parts, which has 2
 symbolic (getitem): index = "0": '0' cuts an axis of unknown size N; write ':'
-stepped (getitem): index = ":, ::2": '::2' has a step other than 1
+stepped (getitem): index = ":, ::0": '::0' has a step that is not a number of at least 1
 empty (placeholder): data_out_0: f32[N, 0] has an empty axis
 huge (placeholder): data_out_0: f32[N, 9223372036854775807, 9223372036854775807] has more elements than memory holds
 ids (embedding): data_in_0: expected i64 indices, got f32[N, 16]

@@ -55,6 +55,22 @@ pub fn reduce_to(dy: &[f32], dy_shape: &[usize], dx: &mut [f32], dx_shape: &[usi
     }
 }
 
+/// `y = f(y, x)` for every element of `x`, in order, where `y_shape` broadcasts to `x_shape`. The caller fills `y` with the
+/// start.
+///
+/// # Panics
+/// When `y_shape` does not broadcast to `x_shape`, or lengths do not fit: an error of the caller.
+pub fn fold_to(
+    x: &[f32],
+    x_shape: &[usize],
+    y: &mut [f32],
+    y_shape: &[usize],
+    f: impl Fn(f32, f32) -> f32 + Copy,
+) {
+    let (axes, rank) = aligned(x_shape, [("x", x_shape, x.len()), ("y", y_shape, y.len())]);
+    fold_axes(&axes[..rank], x, y, f);
+}
+
 /// Sums `x` over the axes marked in `reduced`; `y` has the remaining axes in order.
 ///
 /// # Panics
@@ -121,6 +137,24 @@ fn aligned<const N: usize>(
 }
 
 versions! {
+    fn fold_axes(axes: &[Axis<2>], x: &[f32], y: &mut [f32], f: impl Fn(f32, f32) -> f32 + Copy) {
+        let Some((last, outer)) = axes.split_last() else {
+            y[0] = f(y[0], x[0]);
+            return;
+        };
+        let n = last.size;
+        for_each_run(outer, #[inline(always)] |[from, to]| {
+            let x = &x[from..from + n];
+            if last.strides[1] == 0 {
+                y[to] = x.iter().fold(y[to], |y, &x| f(y, x));
+            } else {
+                for (y, &x) in y[to..to + n].iter_mut().zip(x) {
+                    *y = f(*y, x);
+                }
+            }
+        });
+    }
+
     fn zip_axes(axes: &[Axis<3>], a: &[f32], b: &[f32], y: &mut [f32], f: impl Fn(f32, f32) -> f32 + Copy) {
         let Some((last, outer)) = axes.split_last() else {
             y[0] = f(a[0], b[0]);

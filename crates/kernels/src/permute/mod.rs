@@ -5,7 +5,7 @@ mod broadcast;
 use crate::gemm::transpose;
 use crate::isa::versions;
 use crate::shape::{Axis, MAX_RANK, for_each_run, strides};
-pub use broadcast::{broadcast_zip, reduce_to, sum_axes};
+pub use broadcast::{broadcast_zip, fold_to, reduce_to, sum_axes};
 
 /// `y = x` with its axes reordered: axis `i` of `y` is axis `perm[i]` of `x`, whose shape is `shape`. Any rank up to 8.
 ///

@@ -30,13 +30,24 @@ pub struct PoolShape {
     pub padding: [usize; 2],
     /// Distance of neighbouring window elements.
     pub dilation: [usize; 2],
+    /// Positions that windows reach beyond the padding at the end; they do not count in a mean.
+    pub overhang: [usize; 2],
 }
 
 impl PoolShape {
     /// Output plane; zero along an axis where the window does not fit.
     pub fn output(&self) -> [usize; 2] {
         let sizes = |i: usize| [self.kernel[i], self.stride[i], self.dilation[i]];
-        [0, 1].map(|i| windows(self.input[i] + 2 * self.padding[i], sizes(i)))
+        let padded = |i: usize| self.input[i] + 2 * self.padding[i] + self.overhang[i];
+        [0, 1].map(|i| windows(padded(i), sizes(i)))
+    }
+
+    /// The overhang of windows that make this output.
+    pub fn overhang_of(&self, output: [usize; 2]) -> [usize; 2] {
+        let last = |i: usize| output[i].saturating_sub(1) * self.stride[i];
+        let span = |i: usize| self.dilation[i] * self.kernel[i].saturating_sub(1) + 1;
+        let padded = |i: usize| self.input[i] + 2 * self.padding[i];
+        [0, 1].map(|i| (last(i) + span(i)).saturating_sub(padded(i)))
     }
 
     fn windows(&self) -> Windows<impl Fn(usize, usize) -> Span + Copy> {
@@ -67,7 +78,7 @@ impl PoolShape {
 
     fn halves(&self) -> bool {
         let sizes = (self.kernel, self.stride, self.padding, self.dilation);
-        self.channels == 1 && sizes == ([2, 2], [2, 2], [0, 0], [1, 1])
+        self.channels == 1 && self.overhang == [0, 0] && sizes == ([2, 2], [2, 2], [0, 0], [1, 1])
     }
 }
 
@@ -191,6 +202,7 @@ pub fn adaptive_max_backward(s: &AdaptiveShape, x: &[f32], y: &[f32], dy: &[f32]
 impl PoolShape {
     /// The divisor of a mean: the whole window, or (`None`) the positions inside the input.
     fn divisor(&self, count_include_pad: bool) -> Option<usize> {
-        count_include_pad.then_some(self.kernel[0] * self.kernel[1])
+        let is_same_everywhere = count_include_pad && self.overhang == [0, 0];
+        is_same_everywhere.then_some(self.kernel[0] * self.kernel[1])
     }
 }

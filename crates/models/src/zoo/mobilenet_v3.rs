@@ -108,7 +108,10 @@ fn squeeze_and_excite(net: &mut Network, prefix: &str, channels: usize) {
     net.module(&format!("{prefix}.fc1"), conv::<2>(channels, squeezed, 1));
     net.module(&format!("{prefix}.activation"), relu());
     net.module(&format!("{prefix}.fc2"), conv::<2>(squeezed, channels, 1));
-    let scale = net.module(&format!("{prefix}.scale_activation"), Hardsigmoid {});
+    let scale = net.module(
+        &format!("{prefix}.scale_activation"),
+        Hardsigmoid::default(),
+    );
     net.call(Mul { scalar: None }, &[scale, x]);
 }
 

@@ -23,6 +23,7 @@ pub fn resnet18(sizes: &Sizes) -> Graph {
             stride: [2, 2],
             padding: [1, 1],
             dilation: [1, 1],
+            ceil_mode: false,
         },
     );
     let mut channels = 64;

@@ -63,7 +63,7 @@ fn attention(net: &mut Network, prefix: &str, length: usize) {
     });
     let causal = ScaledDotProductAttention {
         is_causal: true,
-        scale: None,
+        ..ScaledDotProductAttention::default()
     };
     net.call(causal, &[q, k, v]);
     net.then(permute(&[0, 2, 1, 3]));

@@ -5,7 +5,7 @@ use crate::command_line::whole;
 use crate::missing;
 use crate::output::folder::write_file;
 use crate::output::{Console, Level, Output, OutputArgs, json_text};
-use crate::source::{load, verify};
+use crate::source::{load, take_notes, verify};
 use anyhow::{Context, bail};
 use ir::{Graph, NodeId, Verified};
 use models::ModelInfo;
@@ -22,8 +22,8 @@ use belonging::Belonging;
 /// Arguments of `ch show`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A model of `ch list models`, a graph from a file (`.mg`, `.mz`), a checkpoint, whose network is found, or the
-    /// netlist of emitted hardware (`net.json`)
+    /// A model of `ch list models`, a graph from a file (`.mg`, `.mz`, `.onnx`), a checkpoint, whose network is found,
+    /// or the netlist of emitted hardware (`net.json`)
     #[arg(value_name = "MODEL|FILE")]
     model: String,
     /// Rows in a batch, for shapes and costs
@@ -79,7 +79,12 @@ pub fn run(args: &Args) -> anyhow::Result<Output> {
         let belonging = Belonging::of(&args.model, &owner);
         (owner.graph, Some(belonging))
     } else {
-        (load(&args.model, &ModelInfo::default())?, None)
+        let graph = load(&args.model, &ModelInfo::default())?;
+        let mut console = Console::new(OutputArgs::default(), Level::Info);
+        for note in take_notes() {
+            console.note(&note);
+        }
+        (graph, None)
     };
     if let Some(seed) = args.seed {
         initialize(&args.model, &mut graph, seed)?;

@@ -229,7 +229,10 @@ impl Quantize {
 
 /// Inputs, outputs and stored tensors: what stands at their ports is rounded by those who read it.
 pub fn has_nothing_to_round(op: &Op) -> bool {
-    matches!(op, Op::Placeholder(_) | Op::Output(_) | Op::Constant(_))
+    matches!(
+        op,
+        Op::Placeholder(_) | Op::Output(_) | Op::Constant(_) | Op::Opaque(_)
+    )
 }
 
 /// True for an operator that passes its elements on unchanged.

@@ -4,8 +4,8 @@ use super::axes::{Axes, ChannelAxes, Inputs};
 use super::unknowns::Unknown;
 use ir::ops::cat::Chunk;
 use ir::ops::getitem::Getitem;
-use ir::ops::mean::Mean;
 use ir::ops::permute::{Permute, Transpose};
+use ir::ops::reduce::Mean;
 use ir::{Dim, Shape};
 use std::ops::Range;
 

@@ -1,0 +1,88 @@
+//! Tensors made of a rule: one value, a range, a band of a matrix.
+
+use super::{Array, Refusal, Values};
+
+/// Elements of a tensor that is made while a file is read, at most.
+pub const MAX_ELEMENTS: usize = 1 << 28;
+
+/// The elements of this shape, if they are few enough to make.
+fn count(shape: &[usize]) -> Result<usize, Refusal> {
+    let count = shape
+        .iter()
+        .try_fold(1_usize, |n, &size| n.checked_mul(size));
+    let count = count.filter(|&count| count <= MAX_ELEMENTS);
+    count.ok_or_else(|| {
+        Refusal::new(format!(
+            "a constant of shape {shape:?} has more than 2^28 elements"
+        ))
+    })
+}
+
+/// A tensor whose every element is the one of `value`.
+pub fn filled(shape: &[usize], value: &Array) -> Result<Array, Refusal> {
+    let n = count(shape)?;
+    let values = match &value.values {
+        Values::F32(values) if values.len() == 1 => Values::F32(vec![values[0]; n]),
+        Values::I64(values) if values.len() == 1 => Values::I64(vec![values[0]; n]),
+        Values::Bool(values) if values.len() == 1 => Values::Bool(vec![values[0]; n]),
+        _ => return Err(Refusal::new("a constant is filled with one number")),
+    };
+    Ok(Array::new(shape.to_vec(), values))
+}
+
+/// From `start` up to `limit`, which is not reached, by `delta`.
+pub fn range(start: &Array, limit: &Array, delta: &Array) -> Result<Array, Refusal> {
+    let refuse =
+        || Refusal::new("a range is of three numbers of one type and steps towards its limit");
+    let steps = |from: f64, to: f64, by: f64| {
+        let n = ((to - from) / by).ceil().max(0.0);
+        (by != 0.0 && n <= MAX_ELEMENTS as f64)
+            .then_some(n as usize)
+            .ok_or_else(refuse)
+    };
+    let values = match (&start.values, &limit.values, &delta.values) {
+        (Values::I64(a), Values::I64(b), Values::I64(d)) => {
+            let (&[a], &[b], &[d]) = (a.as_slice(), b.as_slice(), d.as_slice()) else {
+                return Err(refuse());
+            };
+            let n = steps(a as f64, b as f64, d as f64)? as i64;
+            Values::I64((0..n).map(|k| a + k * d).collect())
+        }
+        (Values::F32(a), Values::F32(b), Values::F32(d)) => {
+            let (&[a], &[b], &[d]) = (a.as_slice(), b.as_slice(), d.as_slice()) else {
+                return Err(refuse());
+            };
+            let n = steps(a.into(), b.into(), d.into())?;
+            Values::F32((0..n).map(|k| a + k as f32 * d).collect())
+        }
+        _ => return Err(refuse()),
+    };
+    Ok(Array::new(vec![values.len()], values))
+}
+
+/// The upper or lower triangle of the last two axes, counted from the diagonal `k`; the rest is zero.
+pub fn band(array: &Array, upper: bool, k: i64) -> Result<Array, Refusal> {
+    let [.., rows, columns] = array.shape.as_slice() else {
+        return Err(Refusal::new("a triangle needs two axes"));
+    };
+    let (rows, columns) = (*rows as i64, *columns as i64);
+    let keeps = |at: usize| {
+        let at = at as i64;
+        let distance = at % columns - at / columns % rows;
+        if upper { distance >= k } else { distance <= k }
+    };
+    let values = match &array.values {
+        Values::F32(values) => Values::F32(masked(values, 0.0, keeps)),
+        Values::I64(values) => Values::I64(masked(values, 0, keeps)),
+        Values::Bool(values) => Values::Bool(masked(values, false, keeps)),
+        Values::Sizes(_) => return Err(Refusal::new("sizes have no triangle")),
+    };
+    Ok(Array::new(array.shape.clone(), values))
+}
+
+fn masked<T: Copy>(values: &[T], zero: T, keeps: impl Fn(usize) -> bool) -> Vec<T> {
+    let values = values.iter().enumerate();
+    values
+        .map(|(at, &value)| if keeps(at) { value } else { zero })
+        .collect()
+}

@@ -1,0 +1,258 @@
+//! Layers with weights, attention and pools.
+
+use super::site::{Site, float, int, ints, text};
+use super::writers::Written;
+use crate::constant::Refusal;
+use interop::onnx::{Element, Values};
+use ir::{DType, Dim};
+
+/// A product of two axes as `Gemm`; of more as a product with the transposed weight.
+pub fn linear(site: &mut Site) -> Written {
+    let (x, weight, bias) = (site.x(), site.own_param("weight")?, site.param("bias")?);
+    if site.input_type(0).shape.rank() == 2 {
+        let inputs: Vec<&str> = [x.as_str(), &weight]
+            .into_iter()
+            .chain(bias.as_deref())
+            .collect();
+        return Ok(vec![site.emit("Gemm", &inputs, vec![int("transB", 1)])]);
+    }
+    let turned = site.emit("Transpose", &[&weight], vec![ints("perm", vec![1, 0])]);
+    let y = site.emit("MatMul", &[&x, &turned], Vec::new());
+    Ok(vec![match bias {
+        Some(bias) => site.emit("Add", &[&y, &bias], Vec::new()),
+        None => y,
+    }])
+}
+
+/// The sizes of a window and its motion.
+fn window(site: &Site, n_axes: usize) -> (Vec<i64>, Vec<i64>, Vec<i64>, Vec<i64>) {
+    let kernel = site.ints("kernel_size", n_axes, 1);
+    let stride = site.ints("stride", n_axes, 1);
+    let padding = site.ints("padding", n_axes, 0);
+    let dilation = site.ints("dilation", n_axes, 1);
+    (
+        kernel,
+        stride,
+        [padding.clone(), padding].concat(),
+        dilation,
+    )
+}
+
+/// The axes behind the channels.
+fn n_axes(site: &Site) -> usize {
+    site.input_type(0).shape.rank().saturating_sub(2)
+}
+
+pub fn conv(site: &mut Site) -> Written {
+    let (kernel, stride, pads, dilation) = window(site, n_axes(site));
+    let (x, weight, bias) = (site.x(), site.own_param("weight")?, site.param("bias")?);
+    let inputs: Vec<&str> = [x.as_str(), &weight]
+        .into_iter()
+        .chain(bias.as_deref())
+        .collect();
+    let attributes = vec![
+        ints("kernel_shape", kernel),
+        ints("strides", stride),
+        ints("pads", pads),
+        ints("dilations", dilation),
+        int("group", site.int("groups", 1)),
+    ];
+    Ok(vec![site.emit("Conv", &inputs, attributes)])
+}
+
+pub fn conv_transpose(site: &mut Site) -> Written {
+    let n_axes = n_axes(site);
+    let (kernel, stride, pads, dilation) = window(site, n_axes);
+    let (x, weight, bias) = (site.x(), site.own_param("weight")?, site.param("bias")?);
+    let inputs: Vec<&str> = [x.as_str(), &weight]
+        .into_iter()
+        .chain(bias.as_deref())
+        .collect();
+    let attributes = vec![
+        ints("kernel_shape", kernel),
+        ints("strides", stride),
+        ints("pads", pads),
+        ints("dilations", dilation),
+        ints("output_padding", site.ints("output_padding", n_axes, 0)),
+        int("group", site.int("groups", 1)),
+    ];
+    Ok(vec![site.emit("ConvTranspose", &inputs, attributes)])
+}
+
+pub fn batch_norm(site: &mut Site) -> Written {
+    let x = site.x();
+    let ports = ["weight", "bias", "running_mean", "running_var"];
+    let params = ports.map(|port| site.own_param(port));
+    let [weight, bias, mean, variance] = params;
+    let (weight, bias, mean, variance) = (weight?, bias?, mean?, variance?);
+    let momentum = 1.0 - site.number("momentum").unwrap_or(0.1);
+    let attributes = vec![
+        float("epsilon", site.number("eps").unwrap_or(1e-5)),
+        float("momentum", momentum),
+    ];
+    let inputs = [x.as_str(), &weight, &bias, &mean, &variance];
+    Ok(vec![site.emit("BatchNormalization", &inputs, attributes)])
+}
+
+pub fn layer_norm(site: &mut Site) -> Written {
+    let shape = site.ints("normalized_shape", 1, 1);
+    let x = site.x();
+    let (weight, bias) = (site.param("weight")?, site.param("bias")?);
+    let weight = weight.unwrap_or_else(|| {
+        let sizes: Vec<usize> = shape.iter().map(|&size| size as usize).collect();
+        let ones = Values::Floats(vec![1.0; sizes.iter().product()]);
+        let stem = format!("{}/ones", site.node.name);
+        site.exporter.store(&stem, sizes, Element::F32, ones)
+    });
+    let inputs: Vec<&str> = [x.as_str(), &weight]
+        .into_iter()
+        .chain(bias.as_deref())
+        .collect();
+    let attributes = vec![
+        int("axis", -(shape.len() as i64)),
+        float("epsilon", site.number("eps").unwrap_or(1e-5)),
+    ];
+    Ok(vec![site.emit("LayerNormalization", &inputs, attributes)])
+}
+
+pub fn embedding(site: &mut Site) -> Written {
+    let (x, weight) = (site.x(), site.own_param("weight")?);
+    Ok(vec![site.emit(
+        "Gather",
+        &[&weight, &x],
+        vec![int("axis", 0)],
+    )])
+}
+
+/// A slope for each channel stands on the axis of the channels.
+pub fn prelu(site: &mut Site) -> Written {
+    let (x, slope) = (site.x(), site.own_param("weight")?);
+    let n = site.int("num_parameters", 1);
+    let rank = site.input_type(0).shape.rank();
+    let mut shape = vec![1; rank.saturating_sub(1).max(1)];
+    shape[0] = n;
+    let shape = site.store_ints("slope_shape", shape);
+    let slope = site.emit("Reshape", &[&slope, &shape], Vec::new());
+    Ok(vec![site.emit("PRelu", &[&x, &slope], Vec::new())])
+}
+
+/// `softmax(q·kᵀ·scale + mask)·v`, written out.
+pub fn attention(site: &mut Site) -> Written {
+    if site.flag("enable_gqa", false) {
+        return Err(Refusal::new("grouped heads are not written"));
+    }
+    let [q, k, v] = [0, 1, 2].map(|index| site.inputs[index].clone());
+    let (q_dims, k_dims) = (site.input_type(0).shape.0, site.input_type(1).shape.0);
+    let rank = q_dims.len();
+    let depth = q_dims[rank - 1].factor as f64;
+    let mut order: Vec<i64> = (0..rank as i64).collect();
+    order.swap(rank - 1, rank - 2);
+    let turned = site.emit("Transpose", &[&k], vec![ints("perm", order)]);
+    let scores = site.emit("MatMul", &[&q, &turned], Vec::new());
+    let scale = site.number("scale").unwrap_or(1.0 / depth.sqrt());
+    let scale = site.store_number("scale", scale);
+    let mut scores = site.emit("Mul", &[&scores, &scale], Vec::new());
+    if site.flag("is_causal", false) {
+        let mask = causal_mask(site, &q_dims[rank - 2], &k_dims[rank - 2])?;
+        scores = site.emit("Add", &[&scores, &mask], Vec::new());
+    }
+    if let Some(mask) = site.inputs.get(3).cloned() {
+        scores = match site.input_type(3).dtype {
+            DType::Bool => {
+                let low = site.store_number("masked", f64::from(f32::NEG_INFINITY));
+                site.emit("Where", &[&mask, &scores, &low], Vec::new())
+            }
+            _ => site.emit("Add", &[&scores, &mask], Vec::new()),
+        };
+    }
+    let weights = site.emit("Softmax", &[&scores], vec![int("axis", -1)]);
+    Ok(vec![site.emit("MatMul", &[&weights, &v], Vec::new())])
+}
+
+/// Minus infinity above the diagonal.
+fn causal_mask(site: &mut Site, steps: &Dim, positions: &Dim) -> Result<String, Refusal> {
+    let (Some(rows), Some(columns)) = (steps.fixed(), positions.fixed()) else {
+        return Err(Refusal::new("the size of its causal mask is not fixed"));
+    };
+    let value = |at: usize| {
+        if at % columns > at / columns {
+            f32::NEG_INFINITY
+        } else {
+            0.0
+        }
+    };
+    let mask = (0..rows * columns).map(value).collect();
+    let stem = format!("{}/causal_mask", site.node.name);
+    Ok(site.exporter.store(
+        &stem,
+        vec![rows, columns],
+        Element::F32,
+        Values::Floats(mask),
+    ))
+}
+
+pub fn pool(site: &mut Site) -> Written {
+    let (kernel, stride, pads, dilation) = window(site, n_axes(site));
+    let x = site.x();
+    let mut attributes = vec![
+        ints("kernel_shape", kernel),
+        ints("strides", stride),
+        ints("pads", pads),
+    ];
+    let rounds_up = site.flag("ceil_mode", false);
+    if rounds_up {
+        attributes.push(int("ceil_mode", 1));
+    }
+    let op = if site.node.op.name().starts_with("max") {
+        attributes.push(ints("dilations", dilation));
+        "MaxPool"
+    } else {
+        attributes.push(int(
+            "count_include_pad",
+            i64::from(site.flag("count_include_pad", true)),
+        ));
+        "AveragePool"
+    };
+    Ok(vec![site.emit(op, &[&x], attributes)])
+}
+
+/// One window over everything, or windows of one size.
+pub fn adaptive_pool(site: &mut Site) -> Written {
+    let n_axes = n_axes(site);
+    let wanted = site.ints("output_size", n_axes, 1);
+    let is_average = site.node.op.name().contains("avg");
+    let x = site.x();
+    if wanted.iter().all(|&size| size == 1) {
+        let op = if is_average {
+            "GlobalAveragePool"
+        } else {
+            "GlobalMaxPool"
+        };
+        return Ok(vec![site.emit(op, &[&x], Vec::new())]);
+    }
+    let sizes: Vec<i64> = site.input_type(0).shape.0[2..]
+        .iter()
+        .map(|dim| dim.factor as i64)
+        .collect();
+    let divides = sizes
+        .iter()
+        .zip(&wanted)
+        .all(|(size, wanted)| size % wanted == 0);
+    if !divides {
+        return Err(Refusal::new(
+            "its windows have different sizes, which ONNX's pools have not",
+        ));
+    }
+    let kernel: Vec<i64> = sizes
+        .iter()
+        .zip(&wanted)
+        .map(|(size, wanted)| size / wanted)
+        .collect();
+    let op = if is_average { "AveragePool" } else { "MaxPool" };
+    let attributes = vec![
+        ints("kernel_shape", kernel.clone()),
+        ints("strides", kernel),
+        text("auto_pad", "VALID"),
+    ];
+    Ok(vec![site.emit(op, &[&x], attributes)])
+}

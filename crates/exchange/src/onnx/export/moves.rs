@@ -1,0 +1,244 @@
+//! Elements moved about, and nodes of other programs.
+
+use super::edges::element;
+use super::site::{Site, int, ints, text};
+use super::writers::Written;
+use crate::constant::Refusal;
+use ir::Op;
+
+/// New axes, by the shape of the result.
+pub fn reshape(site: &mut Site) -> Written {
+    let x = site.x();
+    let dims = site.result_type().shape.0;
+    let shape = site.store_shape(&dims);
+    Ok(vec![site.emit("Reshape", &[&x, &shape], Vec::new())])
+}
+
+pub fn transpose(site: &mut Site) -> Written {
+    let shape = site.input_type(0).shape;
+    let axis = |name: &str| {
+        let axis = shape.axis(site.int(name, 0));
+        axis.map_err(|error| Refusal::new(error.to_string()))
+    };
+    let (a, b) = (axis("dim0")?, axis("dim1")?);
+    let mut order: Vec<i64> = (0..shape.rank() as i64).collect();
+    order.swap(a, b);
+    let x = site.x();
+    Ok(vec![site.emit(
+        "Transpose",
+        &[&x],
+        vec![ints("perm", order)],
+    )])
+}
+
+pub fn permute(site: &mut Site) -> Written {
+    let rank = site.input_type(0).shape.rank() as i64;
+    let order = site.ints("dims", 0, 0);
+    let order = order
+        .into_iter()
+        .map(|axis| if axis < 0 { axis + rank } else { axis });
+    let order = order.collect();
+    let x = site.x();
+    Ok(vec![site.emit(
+        "Transpose",
+        &[&x],
+        vec![ints("perm", order)],
+    )])
+}
+
+pub fn cat(site: &mut Site) -> Written {
+    let axis = site.int("dim", 0);
+    let inputs = site.inputs.clone();
+    let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+    Ok(vec![site.emit("Concat", &inputs, vec![int("axis", axis)])])
+}
+
+pub fn chunk(site: &mut Site) -> Written {
+    let axis = site.int("dim", 0);
+    let shape = site.input_type(0).shape;
+    let at = shape
+        .axis(axis)
+        .map_err(|error| Refusal::new(error.to_string()))?;
+    let results = site.exporter.verified.outputs(site.id);
+    let sizes: Vec<i64> = results
+        .iter()
+        .map(|ty| ty.shape.0[at].factor as i64)
+        .collect();
+    let (x, n) = (site.x(), sizes.len());
+    let sizes = site.store_ints("sizes", sizes);
+    Ok(site.emit_in("", "Split", &[&x, &sizes], vec![int("axis", axis)], n))
+}
+
+/// A slice of every axis that is cut, without the axes that are picked from.
+pub fn getitem(site: &mut Site) -> Written {
+    let Op::Getitem(op) = &site.node.op else {
+        return Err(Refusal::new("is no index"));
+    };
+    let shape = site.input_type(0).shape;
+    let slices = op
+        .parsed(&shape)
+        .map_err(|error| Refusal::new(error.to_string()))?;
+    let (mut starts, mut ends, mut axes, mut dropped) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (axis, (slice, dim)) in slices.iter().zip(&shape.0).enumerate() {
+        if !slice.keep {
+            dropped.push(axis as i64);
+        }
+        if slice.len != *dim || slice.start != 0 {
+            starts.push(slice.start as i64);
+            ends.push((slice.start + slice.len.factor) as i64);
+            axes.push(axis as i64);
+        }
+    }
+    let mut y = site.x();
+    if !axes.is_empty() {
+        let starts = site.store_ints("starts", starts);
+        let ends = site.store_ints("ends", ends);
+        let axes = site.store_ints("axes", axes);
+        y = site.emit("Slice", &[&y, &starts, &ends, &axes], Vec::new());
+    }
+    if !dropped.is_empty() {
+        let axes = site.store_ints("dropped", dropped);
+        y = site.emit("Squeeze", &[&y, &axes], Vec::new());
+    }
+    Ok(vec![y])
+}
+
+/// The batch stays where the input has it, and comes from an input of the graph elsewhere.
+pub fn expand(site: &mut Site) -> Written {
+    let (own, dims) = (site.input_type(0).shape.0, site.result_type().shape.0);
+    let missing = dims.len() - own.len();
+    let has_it = |axis: usize| {
+        axis.checked_sub(missing)
+            .is_some_and(|k| own[k].symbol.is_some())
+    };
+    let needs_rows = dims
+        .iter()
+        .enumerate()
+        .any(|(axis, dim)| dim.symbol.is_some() && !has_it(axis));
+    let x = site.x();
+    let shape = if needs_rows && site.exporter.options.batch.is_none() {
+        let rows = site.exporter.batch_rows()?;
+        let mut parts = Vec::new();
+        for (axis, dim) in dims.iter().enumerate() {
+            let needs = dim.symbol.is_some() && !has_it(axis);
+            let factor = site.store_ints(
+                "size",
+                vec![if dim.symbol.is_some() && !needs {
+                    1
+                } else {
+                    dim.factor as i64
+                }],
+            );
+            parts.push(if needs {
+                site.emit("Mul", &[&rows, &factor], Vec::new())
+            } else {
+                factor
+            });
+        }
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        site.emit("Concat", &parts, vec![int("axis", 0)])
+    } else {
+        let batch = site.exporter.options.batch.unwrap_or(1);
+        let size = |(axis, dim): (usize, &ir::Dim)| match dim.fixed() {
+            Some(size) => size as i64,
+            None if has_it(axis) => 1,
+            None => (dim.factor * batch) as i64,
+        };
+        let sizes = dims.iter().enumerate().map(size).collect();
+        site.store_ints("shape", sizes)
+    };
+    Ok(vec![site.emit("Expand", &[&x, &shape], Vec::new())])
+}
+
+pub fn gather(site: &mut Site) -> Written {
+    let (x, indices, axis) = (site.x(), site.inputs[1].clone(), site.int("dim", 0));
+    Ok(vec![site.emit(
+        "Gather",
+        &[&x, &indices],
+        vec![int("axis", axis)],
+    )])
+}
+
+pub fn pad(site: &mut Site) -> Written {
+    let rank = site.input_type(0).shape.rank();
+    let pairs = site.ints("pad", 0, 0);
+    let mode = site.word("mode", "constant");
+    let mut pads = vec![0; 2 * rank];
+    // The list runs from the last axis to the first.
+    for (k, pair) in pairs.chunks(2).enumerate() {
+        let axis = rank - 1 - k;
+        (pads[axis], pads[rank + axis]) = (pair[0], pair[1]);
+    }
+    let (x, pads) = (site.x(), site.store_ints("pads", pads));
+    let value = site.number("value").unwrap_or(0.0);
+    let value = site.store_number("value", value);
+    Ok(vec![site.emit(
+        "Pad",
+        &[&x, &pads, &value],
+        vec![text("mode", &mode)],
+    )])
+}
+
+pub fn to(site: &mut Site) -> Written {
+    let (x, dtype) = (site.x(), site.result_type().dtype);
+    Ok(vec![site.emit(
+        "Cast",
+        &[&x],
+        vec![int("to", i64::from(element(dtype).code()))],
+    )])
+}
+
+/// The node of another program as it was, with the tensors it brought along.
+pub fn opaque(site: &mut Site) -> Written {
+    let Op::Opaque(op) = &site.node.op else {
+        return Err(Refusal::new("is no operator of another program"));
+    };
+    let broken = || Refusal::new("its source is not the message of a node");
+    let bytes = bytes(&op.source).ok_or_else(broken)?;
+    let source = interop::onnx::decode_graph(bytes).map_err(|_| broken())?;
+    let [node] = source.node.as_slice() else {
+        return Err(broken());
+    };
+    let mut names: Vec<(String, String)> = Vec::new();
+    for (info, given) in source.input.iter().zip(&site.inputs) {
+        names.push((info.name().to_owned(), given.clone()));
+    }
+    for tensor in &source.initializer {
+        let fresh = site
+            .exporter
+            .fresh(&format!("{}/{}", site.node.name, tensor.name()));
+        names.push((tensor.name().to_owned(), fresh.clone()));
+        let mut tensor = tensor.clone();
+        tensor.name = Some(fresh);
+        site.exporter.proto.initializer.push(tensor);
+    }
+    let mut node = node.clone();
+    for input in node.input.iter_mut().filter(|input| !input.is_empty()) {
+        let known = names.iter().find(|(own, _)| own == input);
+        let (_, name) = known.ok_or_else(broken)?;
+        name.clone_into(input);
+    }
+    let mut results = Vec::new();
+    for output in &mut node.output {
+        *output = site.exporter.fresh(&format!("{}/out", site.node.name));
+        results.push(output.clone());
+    }
+    site.exporter.proto.node.push(node);
+    Ok(results)
+}
+
+/// Bytes of hexadecimal digits.
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> = text
+        .chars()
+        .map(|c| c.to_digit(16).map(|digit| digit as u8))
+        .collect();
+    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
+    Some(
+        digits
+            .chunks(2)
+            .map(|pair| pair[0] << 4 | pair[1])
+            .collect(),
+    )
+}

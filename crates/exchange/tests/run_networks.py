@@ -1,0 +1,46 @@
+"""Runs every network of list.txt in a folder: ONNX's own operators in ONNX Runtime without optimisations, QONNX's in qonnx."""
+
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import numpy_helper
+
+
+def tensor(path):
+    proto = onnx.TensorProto()
+    proto.ParseFromString(path.read_bytes())
+    return numpy_helper.to_array(proto)
+
+
+def runtime(path, inputs):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return session.run(None, inputs)
+
+
+def qonnx(path, inputs):
+    from qonnx.core.modelwrapper import ModelWrapper
+    from qonnx.core.onnx_exec import execute_onnx
+
+    model = ModelWrapper(path)
+    names = [output.name for output in model.graph.output]
+    for value in model.graph.input:
+        model.set_tensor_shape(value.name, list(inputs[value.name].shape))
+    results = execute_onnx(model, inputs)
+    return [results[name] for name in names]
+
+
+folder = pathlib.Path(sys.argv[1])
+for line in (folder / "list.txt").read_text().splitlines():
+    name, style, *given = line.split(" ")
+    pairs = [pair.split("=", 1) for pair in given]
+    inputs = {key: tensor(folder / file) for key, file in pairs}
+    run = qonnx if style == "qonnx" else runtime
+    for k, result in enumerate(run(str(folder / f"{name}.onnx"), inputs)):
+        proto = numpy_helper.from_array(np.ascontiguousarray(result))
+        (folder / f"{name}.out{k}.pb").write_bytes(proto.SerializeToString())

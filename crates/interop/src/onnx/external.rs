@@ -1,0 +1,154 @@
+//! Files beside the network that hold its large tensors.
+
+use super::error::OnnxProblem;
+use super::proto::{
+    AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, tensor_proto::DataLocation,
+};
+use bytes::Bytes;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+/// Larger files of tensors are refused: 16 GiB.
+const MAX_DATA_BYTES: u64 = 1 << 34;
+
+/// The bytes of a file of at most `max`.
+pub fn read_bounded(path: &Path, max: u64) -> Result<Bytes, OnnxProblem> {
+    let file = File::open(path)?;
+    let mut bytes = Vec::new();
+    // The limit holds for pipes too, which have no length beforehand.
+    file.take(max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max {
+        return Err(OnnxProblem::TooLarge);
+    }
+    Ok(bytes.into())
+}
+
+/// Puts the data beside the file in `folder` into the tensors that name it.
+pub fn attach(model: &mut ModelProto, folder: &Path) -> Result<(), OnnxProblem> {
+    let mut files = HashMap::new();
+    each_tensor(model, &mut |tensor| {
+        if !is_external(tensor) {
+            return Ok(());
+        }
+        let name = tensor.name().to_owned();
+        let place = Place::of(tensor).map_err(|message| OnnxProblem::tensor(&name, message))?;
+        let path = folder.join(&place.file);
+        let data = if let Some(data) = files.get(&path) {
+            Bytes::clone(data)
+        } else {
+            let data = read_bounded(&path, MAX_DATA_BYTES).map_err(|problem| {
+                let message = format!("its data in {}: {problem}", path.display());
+                OnnxProblem::tensor(&name, message)
+            })?;
+            files.insert(path.clone(), data.clone());
+            data
+        };
+        let end = match place.length {
+            Some(length) => place.offset.checked_add(length),
+            None => Some(data.len()),
+        };
+        let end = end.filter(|&end| place.offset <= end && end <= data.len());
+        let end = end.ok_or_else(|| {
+            let (offset, len, path) = (place.offset, data.len(), path.display());
+            let message =
+                format!("its data from byte {offset} on ends behind the {len} bytes of {path}");
+            OnnxProblem::tensor(&name, message)
+        })?;
+        tensor.raw_data = Some(data.slice(place.offset..end));
+        tensor.external_data.clear();
+        tensor.data_location = None;
+        Ok(())
+    })
+}
+
+/// Refuses a network that names data beside its file.
+pub fn refuse(model: &ModelProto) -> Result<(), OnnxProblem> {
+    each_tensor(&mut model.clone(), &mut |tensor| {
+        if is_external(tensor) {
+            let message = "its data lies beside the file; open the file by its path";
+            return Err(OnnxProblem::tensor(tensor.name(), message));
+        }
+        Ok(())
+    })
+}
+
+fn is_external(tensor: &TensorProto) -> bool {
+    tensor.data_location == Some(DataLocation::External as i32)
+}
+
+/// The part of a file that is the data of a tensor.
+struct Place {
+    file: PathBuf,
+    offset: usize,
+    length: Option<usize>,
+}
+
+impl Place {
+    fn of(tensor: &TensorProto) -> Result<Self, String> {
+        let entry = |key: &str| {
+            let found = tensor.external_data.iter().find(|e| e.key() == key);
+            found.map(|entry| entry.value().to_owned())
+        };
+        let number = |key: &str| -> Result<Option<usize>, String> {
+            let text = entry(key);
+            let parsed = text.map(|text| {
+                let number = text.parse::<usize>();
+                number.map_err(|_| format!("the {key} '{text}' of its data is not a size"))
+            });
+            parsed.transpose()
+        };
+        let location = entry("location").ok_or("its data lies beside the file, but not where")?;
+        let file = PathBuf::from(&location);
+        let stays = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
+        if location.is_empty() || !file.components().all(stays) || location.contains('\\') {
+            return Err(format!(
+                "its data in '{location}' does not lie in the folder of the file"
+            ));
+        }
+        Ok(Self {
+            file,
+            offset: number("offset")?.unwrap_or(0),
+            length: number("length")?,
+        })
+    }
+}
+
+type Visit<'v> = dyn FnMut(&mut TensorProto) -> Result<(), OnnxProblem> + 'v;
+
+fn each_tensor(model: &mut ModelProto, visit: &mut Visit) -> Result<(), OnnxProblem> {
+    if let Some(graph) = &mut model.graph {
+        graph_tensors(graph, visit)?;
+    }
+    for function in &mut model.functions {
+        node_tensors(&mut function.node, visit)?;
+    }
+    Ok(())
+}
+
+fn graph_tensors(graph: &mut GraphProto, visit: &mut Visit) -> Result<(), OnnxProblem> {
+    for tensor in &mut graph.initializer {
+        visit(tensor)?;
+    }
+    node_tensors(&mut graph.node, visit)
+}
+
+fn node_tensors(nodes: &mut [NodeProto], visit: &mut Visit) -> Result<(), OnnxProblem> {
+    for attribute in nodes.iter_mut().flat_map(|node| &mut node.attribute) {
+        let AttributeProto {
+            t,
+            tensors,
+            g,
+            graphs,
+            ..
+        } = attribute;
+        for tensor in t.iter_mut().chain(tensors) {
+            visit(tensor)?;
+        }
+        for graph in g.iter_mut().chain(graphs) {
+            graph_tensors(graph, visit)?;
+        }
+    }
+    Ok(())
+}
