@@ -113,15 +113,10 @@ impl Dataset {
     }
 
     /// A dataset of rows in memory whose splits follow one another, with so many rows each. Labels stand for numbered classes.
-    pub fn of_table(
-        name: &str,
-        sample_shape: Vec<usize>,
-        rows: Rows,
-        counts: [usize; 3],
-    ) -> Self {
+    pub fn of_table(name: &str, sample_shape: Vec<usize>, rows: Rows, counts: [usize; 3]) -> Self {
         let hash = hash::dataset(&rows.values, &rows.labels, &parts(counts));
         let source = Source::Table(Arc::new(rows));
-        Self::of_consecutive(name, sample_shape, source, counts, hash)
+        Self::of_consecutive(name, sample_shape, &source, counts, hash)
     }
 
     /// The same of named arrays.
@@ -130,20 +125,22 @@ impl Dataset {
         let first = arrays.inputs.first();
         let sample_shape = first.map(|input| input.shape.clone()).unwrap_or_default();
         let source = Source::Arrays(Arc::new(arrays));
-        Self::of_consecutive(name, sample_shape, source, counts, hash)
+        Self::of_consecutive(name, sample_shape, &source, counts, hash)
     }
 
     fn of_consecutive(
         name: &str,
         sample_shape: Vec<usize>,
-        source: Source,
+        source: &Source,
         [train, val, test]: [usize; 3],
         hash: u64,
     ) -> Self {
-        let [train, val, test] = [0..train, train..train + val, train + val..train + val + test]
-            .map(|range| {
-                Split::of_source(source.clone(), range.map(|row| row as u32).collect())
-            });
+        let [train, val, test] = [
+            0..train,
+            train..train + val,
+            train + val..train + val + test,
+        ]
+        .map(|range| Split::of_source(source.clone(), range.map(|row| row as u32).collect()));
         let info = Info {
             name: name.to_owned(),
             sample_shape,

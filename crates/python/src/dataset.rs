@@ -15,6 +15,9 @@ use serde_json::{Map, Value as Json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// The shares of training, validation and test rows where nobody gives others.
+const SHARES: [f64; 3] = [0.8, 0.1, 0.1];
+
 /// Rows with labels, split for training, validation and testing.
 #[pyclass(frozen, module = "mase")]
 pub struct Dataset {
@@ -180,15 +183,15 @@ fn gather<T: Copy>(values: &[T], width: usize, indices: &[u32]) -> Vec<T> {
 
 /// A dataset by its name, or the file of this name with its label column (`jets.csv:class`); or one of arrays, `x` with a row for
 /// each sample (or a dict of arrays by the names of a network's inputs) and `y` with the number of its class, of which `split`
-/// gives the shares for training, validation and testing, drawn by the seed; or `rows` the number of each, in their order.
+/// gives the shares for training, validation and testing (0.8, 0.1, 0.1), drawn by the seed; or `rows` the number of each, in their order.
 #[pyfunction]
-#[pyo3(signature = (name=None, *, x=None, y=None, split=(0.8, 0.1, 0.1), rows=None, seed=0, data_dir=None, offline=false, val_split="held-out"))]
+#[pyo3(signature = (name=None, *, x=None, y=None, split=None, rows=None, seed=0, data_dir=None, offline=false, val_split="held-out"))]
 pub fn dataset(
     py: Python,
     name: Option<String>,
     x: Option<&Bound<PyAny>>,
     y: Option<&Bound<PyAny>>,
-    split: (f64, f64, f64),
+    split: Option<[f64; 3]>,
     rows: Option<[usize; 3]>,
     seed: u64,
     data_dir: Option<PathBuf>,
@@ -199,7 +202,7 @@ pub fn dataset(
         let name = name.unwrap_or_else(|| "arrays".to_owned());
         let parts = match rows {
             Some(counts) => Parts::InOrder(counts),
-            None => Parts::Drawn([split.0, split.1, split.2], seed),
+            None => Parts::Drawn(split.unwrap_or(SHARES), seed),
         };
         return of_arrays(&name, x, y, &parts);
     }
@@ -259,12 +262,7 @@ enum Parts {
 }
 
 /// A dataset of arrays, whose rows are put in the order of their splits.
-fn of_arrays(
-    name: &str,
-    x: &Bound<PyAny>,
-    y: &Bound<PyAny>,
-    parts: &Parts,
-) -> PyResult<Dataset> {
+fn of_arrays(name: &str, x: &Bound<PyAny>, y: &Bound<PyAny>, parts: &Parts) -> PyResult<Dataset> {
     let labels = labels(y)?;
     let all = labels.len() as u64;
     let (counts, order): ([usize; 3], Vec<u32>) = match parts {
@@ -317,18 +315,15 @@ fn of_rows(
     let mut inputs = Vec::new();
     for (key, value) in dict {
         let key: String = key.extract()?;
-        let (shape, values) = match read::<i64>(&key, &value) {
-            Ok(array) => {
-                let shape = check(&key, array.shape())?;
-                let all = gather(values(&array)?, shape.iter().product(), order);
-                (shape, Values::I64(all))
-            }
-            Err(_) => {
-                let array = read::<f32>(&key, &value)?;
-                let shape = check(&key, array.shape())?;
-                let all = gather(values(&array)?, shape.iter().product(), order);
-                (shape, Values::F32(all))
-            }
+        let (shape, values) = if let Ok(array) = read::<i64>(&key, &value) {
+            let shape = check(&key, array.shape())?;
+            let all = gather(values(&array)?, shape.iter().product(), order);
+            (shape, Values::I64(all))
+        } else {
+            let array = read::<f32>(&key, &value)?;
+            let shape = check(&key, array.shape())?;
+            let all = gather(values(&array)?, shape.iter().product(), order);
+            (shape, Values::F32(all))
         };
         let name = key;
         inputs.push(InputArray {

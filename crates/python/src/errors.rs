@@ -1,5 +1,6 @@
 //! Errors as Python has them: `mase.Error`, and `mase.UnknownName` for names that are in no table.
 
+use pyo3::PyTypeInfo;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::fmt::Display;
@@ -8,8 +9,8 @@ use std::fmt::Display;
 const MODULE: &str = "mase._errors";
 
 /// The exception for an error of the program, with its causes.
-pub fn raise(error: anyhow::Error) -> PyErr {
-    sentence(ch::library::sentence(&error))
+pub fn raise(error: &anyhow::Error) -> PyErr {
+    sentence(ch::library::sentence(error))
 }
 
 /// The exception for a message.
@@ -31,6 +32,21 @@ pub fn sentence(message: impl Display) -> PyErr {
 /// The exception for an argument of the wrong type.
 pub fn wrong_type(message: impl Display) -> PyErr {
     PyTypeError::new_err(message.to_string())
+}
+
+/// An argument of a class of this package, or the exception that names it.
+pub fn expect<'a, 'py, T: PyTypeInfo>(
+    name: &str,
+    value: &'a Bound<'py, PyAny>,
+) -> PyResult<&'a Bound<'py, T>> {
+    if let Ok(found) = value.cast::<T>() {
+        return Ok(found);
+    }
+    let (wanted, got) = (T::type_object(value.py()), value.get_type());
+    let (wanted, got) = (wanted.name()?, got.name()?);
+    Err(wrong_type(format!(
+        "{name}: expected a mase.{wanted}, got {got}"
+    )))
 }
 
 /// Reports what is to be noted to the logger `mase`.

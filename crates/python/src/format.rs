@@ -92,6 +92,12 @@ impl Format {
         self.inner.bits(&shape.unwrap_or_else(|| vec![1]))
     }
 
+    /// The format that rounds the rows of a batch, the first axis, each by itself.
+    fn within_rows(&self) -> Self {
+        let inner = self.inner.within_rows();
+        Self { inner }
+    }
+
     /// Rounds an array of float32: into a new one, or into `out`, which may be `x` itself.
     #[pyo3(signature = (x, *, out=None))]
     fn quantize<'py>(
@@ -111,9 +117,9 @@ impl Format {
             });
             return give(py, rounded, &shape);
         };
-        let target = out.cast::<PyArrayDyn<f32>>().map_err(|_| {
-            wrong_type("out: expected an array of float32 to write to")
-        })?;
+        let target = out
+            .cast::<PyArrayDyn<f32>>()
+            .map_err(|_| wrong_type("out: expected an array of float32 to write to"))?;
         if !target.is_c_contiguous() {
             return Err(sentence(
                 "out: the array is not in row-major order, so that it cannot be written in place",

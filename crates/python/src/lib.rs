@@ -4,6 +4,10 @@
 //! it. Classes are frozen; what changes lies behind locks that are never held while Python runs. Memory is lent to NumPy in
 //! one file, `lend.rs`, the only one with unsafe code.
 #![deny(unsafe_code)]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "PyO3 hands arguments over by value"
+)]
 
 mod arrays;
 mod codes;

@@ -7,6 +7,10 @@ use train::{Event, accuracy};
 /// The end of an epoch. Printed, it is the line of `ch train`.
 #[pyclass(frozen, module = "mase", get_all, str = "{line}")]
 #[derive(Clone)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "metrics have the names that `ch` gives them"
+)]
 pub struct Epoch {
     /// The number of the epoch, from one.
     epoch: u64,

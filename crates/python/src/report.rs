@@ -13,7 +13,7 @@ pub struct Report {
     /// The key of the pass.
     #[pyo3(get)]
     name: String,
-    report: PassReport,
+    content: PassReport,
     files: Vec<(String, Vec<u8>)>,
 }
 
@@ -22,7 +22,7 @@ impl From<AppliedStep> for Report {
         let files = step.files.into_iter();
         Self {
             name: step.report.key,
-            report: step.report.report,
+            content: step.report.report,
             files: files
                 .map(|file| (file.path.display().to_string(), file.bytes))
                 .collect(),
@@ -35,7 +35,7 @@ impl Report {
     pub fn new(name: &str, report: PassReport) -> Self {
         Self {
             name: name.to_owned(),
-            report,
+            content: report,
             files: Vec::new(),
         }
     }
@@ -46,20 +46,20 @@ impl Report {
     /// True when all that the pass checks holds.
     #[getter]
     fn passed(&self) -> bool {
-        self.report.is_good
+        self.content.is_good
     }
 
     /// The report as `ch transform` prints it.
     #[getter]
     fn text(&self) -> String {
-        self.report.to_text()
+        self.content.to_text()
     }
 
     /// Every table by its name: a list of rows, each a dict of cells by heading.
     #[getter]
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tables = PyDict::new(py);
-        for (name, table) in self.report.tables() {
+        for (name, table) in self.content.tables() {
             tables.set_item(name, rows(py, table)?)?;
         }
         Ok(tables)
@@ -68,7 +68,7 @@ impl Report {
     /// The report as JSON has it: tables and single results.
     #[getter]
     fn json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        json::to_python(py, &self.report.to_json())
+        json::to_python(py, &self.content.to_json())
     }
 
     /// The files that the pass writes, by path: their bytes.

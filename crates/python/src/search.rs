@@ -1,14 +1,14 @@
 //! Searching over number formats and channels.
 
 use crate::dataset::Dataset;
-use crate::errors::{note, raise, wrong_type};
+use crate::errors::{expect, note, raise, wrong_type};
 use crate::graph::Graph;
 use crate::json;
 use crate::work::{self, Events, Interrupt};
+use ::search::Event;
 use ch::library::{self, SearchRequest, Searched};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use ::search::Event;
 use serde_json::{Value as Json, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,8 +54,8 @@ impl Search {
 #[pyo3(signature = (graph, data, config, *, n_trials=None, sampler=None, storage=None, progress=None, **settings))]
 pub fn search(
     py: Python,
-    graph: &Bound<Graph>,
-    data: &Bound<Dataset>,
+    graph: &Bound<PyAny>,
+    data: &Bound<PyAny>,
     config: &Bound<PyAny>,
     n_trials: Option<u64>,
     sampler: Option<String>,
@@ -63,6 +63,10 @@ pub fn search(
     progress: Option<Bound<PyAny>>,
     settings: Option<&Bound<PyDict>>,
 ) -> PyResult<Search> {
+    let (graph, data) = (
+        expect::<Graph>("graph", graph)?,
+        expect::<Dataset>("data", data)?,
+    );
     let settings = json::of_keywords(settings)?;
     let request = match json::of_python("config", config)? {
         Json::String(path) => SearchRequest::of_file(path.as_ref(), &settings),
@@ -73,7 +77,7 @@ pub fn search(
         _ => return Err(wrong_type("config: expected a path or a dict")),
     };
     let request = request.and_then(|request| request.with_options(n_trials, sampler, storage));
-    let request = request.map_err(raise)?;
+    let request = request.map_err(|error| raise(&error))?;
     let rows = Arc::clone(&data.get().inner);
     let network = graph.get().initialized(0)?;
     let is_observed = progress.is_some();
@@ -88,12 +92,10 @@ pub fn search(
         })
     };
     let searched = work::observed(py, Interrupt::Waits, work, |trial| match &progress {
-        Some(progress) => progress
-            .call1((json::to_python(py, &trial)?,))
-            .map(drop),
+        Some(progress) => progress.call1((json::to_python(py, &trial)?,)).map(drop),
         None => Ok(()),
     })?;
-    let searched = searched.map_err(raise)?;
+    let searched = searched.map_err(|error| raise(&error))?;
     note(py, &searched.notes)?;
     Ok(Search {
         text: searched.text,

@@ -1,11 +1,12 @@
 //! Training and testing.
 
 use crate::dataset::Dataset;
-use crate::errors::{note, raise, sentence};
+use crate::errors::{expect, note, raise, sentence};
 use crate::graph::Graph;
 use crate::json;
 use crate::progress::Epoch;
 use crate::work::{self, Events, Interrupt};
+use ::train::{Ending, accuracy};
 use ch::library::{self, Trained};
 use engine::Network;
 use pyo3::prelude::*;
@@ -13,7 +14,6 @@ use pyo3::types::PyDict;
 use serde_json::Value as Json;
 use std::path::PathBuf;
 use std::sync::Arc;
-use ::train::{Ending, accuracy};
 
 /// A training that has ended.
 #[pyclass(frozen, module = "mase")]
@@ -72,12 +72,17 @@ impl Run {
 #[pyo3(signature = (graph, data, *, progress=None, **settings))]
 pub fn train(
     py: Python,
-    graph: &Bound<Graph>,
-    data: &Bound<Dataset>,
+    graph: &Bound<PyAny>,
+    data: &Bound<PyAny>,
     progress: Option<Bound<PyAny>>,
     settings: Option<&Bound<PyDict>>,
 ) -> PyResult<Run> {
-    let settings = library::settings(&json::of_keywords(settings)?).map_err(raise)?;
+    let (graph, data) = (
+        expect::<Graph>("graph", graph)?,
+        expect::<Dataset>("data", data)?,
+    );
+    let settings =
+        library::settings(&json::of_keywords(settings)?).map_err(|error| raise(&error))?;
     let rows = Arc::clone(&data.get().inner);
     let network = graph.get().initialized(settings.seed)?;
     let mut epochs = Vec::new();
@@ -96,7 +101,7 @@ pub fn train(
             None => Ok(()),
         }
     })?;
-    let trained = trained.map_err(raise)?;
+    let trained = trained.map_err(|error| raise(&error))?;
     note(py, &trained.notes)?;
     let preparation = data::Preparation::of(&data.get().inner.info);
     graph.get().replace(trained.graph, Some(preparation));
@@ -121,11 +126,15 @@ pub fn train(
 #[pyo3(signature = (graph, data, *, split="test", threads=1))]
 pub fn test<'py>(
     py: Python<'py>,
-    graph: &Bound<'py, Graph>,
-    data: &Bound<'py, Dataset>,
+    graph: &Bound<'py, PyAny>,
+    data: &Bound<'py, PyAny>,
     split: &str,
     threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let (graph, data) = (
+        expect::<Graph>("graph", graph)?,
+        expect::<Dataset>("data", data)?,
+    );
     let words = data::SplitName::WORDS.iter();
     let Some((_, part)) = words.into_iter().find(|(word, _)| *word == split) else {
         return Err(sentence(format!(
@@ -139,12 +148,16 @@ pub fn test<'py>(
         let notes = library::check_classifier(&network, &rows)?;
         let split = rows.split(part);
         if split.is_empty() {
-            anyhow::bail!("dataset {} has no {} rows", rows.info.name, part.long_name());
+            anyhow::bail!(
+                "dataset {} has no {} rows",
+                rows.info.name,
+                part.long_name()
+            );
         }
         let mut network = Network::new(network, threads)?;
         Ok((::train::evaluate(&mut network, split)?, notes))
     })?;
-    let (score, notes) = score.map_err(raise)?;
+    let (score, notes) = score.map_err(|error| raise(&error))?;
     note(py, &notes)?;
     let scores = PyDict::new(py);
     scores.set_item("test_loss_epoch", score.loss)?;

@@ -79,13 +79,15 @@ impl Passes {
         context.threads = self.settings.threads();
         let mut notes = self.program.notes().to_vec();
         let (mut steps, mut seen) = (Vec::new(), BTreeSet::new());
-        let ended = self.program.run(&mut graph, &mut context, |step, _, context| {
-            let is_new = |file: &&OutputFile| seen.insert(file.path.clone());
-            let files = context.files.iter().filter(is_new).cloned().collect();
-            let report = step.clone();
-            steps.push(AppliedStep { report, files });
-            notes.append(&mut context.notes);
-        });
+        let ended = self
+            .program
+            .run(&mut graph, &mut context, |step, _, context| {
+                let is_new = |file: &&OutputFile| seen.insert(file.path.clone());
+                let files = context.files.iter().filter(is_new).cloned().collect();
+                let report = step.clone();
+                steps.push(AppliedStep { report, files });
+                notes.append(&mut context.notes);
+            });
         ended.map_err(|error| self.describe(error))?;
         Ok(Applied {
             graph,

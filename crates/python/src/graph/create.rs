@@ -3,7 +3,7 @@
 use super::Graph;
 use super::inputs::Arrays;
 use crate::dataset::Dataset;
-use crate::errors::{note, raise, sentence};
+use crate::errors::{expect, note, raise, sentence};
 use crate::report::Report;
 use crate::work;
 use ch::library;
@@ -15,13 +15,16 @@ use std::path::PathBuf;
 /// Test rows of a dataset that networks are compared on, as in `ch compare`.
 const ROWS: usize = 512;
 
-fn open(py: Python, values: Map<String, Json>, data: Option<&Bound<Dataset>>) -> PyResult<Graph> {
+fn open(py: Python, values: Map<String, Json>, data: Option<&Bound<PyAny>>) -> PyResult<Graph> {
+    let data = data
+        .map(|data| expect::<Dataset>("data", data))
+        .transpose()?;
     let info = data.map(|data| data.get().inner.info.clone());
     let opened = work::run(py, move || {
         let settings = library::settings(&values)?;
         library::open(&settings, info.as_ref())
     })?;
-    let opened = opened.map_err(raise)?;
+    let opened = opened.map_err(|error| raise(&error))?;
     note(py, &opened.notes)?;
     Ok(Graph::of(opened.graph, opened.preparation))
 }
@@ -29,12 +32,7 @@ fn open(py: Python, values: Map<String, Json>, data: Option<&Bound<Dataset>>) ->
 /// A model of the zoo with the weights that it starts from; `data` gives it the sizes of a dataset.
 #[pyfunction]
 #[pyo3(signature = (name, *, seed=0, data=None))]
-pub fn model(
-    py: Python,
-    name: &str,
-    seed: u64,
-    data: Option<&Bound<Dataset>>,
-) -> PyResult<Graph> {
+pub fn model(py: Python, name: &str, seed: u64, data: Option<&Bound<PyAny>>) -> PyResult<Graph> {
     models::find(name).map_err(sentence)?;
     let values = Map::from_iter([
         ("model".to_owned(), name.into()),
@@ -74,11 +72,12 @@ pub fn load(
 #[pyo3(signature = (a, b, x, *, threads=1))]
 pub fn compare(
     py: Python,
-    a: &Bound<Graph>,
-    b: &Bound<Graph>,
+    a: &Bound<PyAny>,
+    b: &Bound<PyAny>,
     x: &Bound<PyAny>,
     threads: usize,
 ) -> PyResult<Report> {
+    let (a, b) = (expect::<Graph>("a", a)?, expect::<Graph>("b", b)?);
     let (first, second) = (a.get().initialized(0)?, b.get().initialized(0)?);
     let rows = match x.cast::<Dataset>() {
         Ok(data) => {

@@ -46,13 +46,11 @@ impl Formats {
     fn __getitem__(&self, port: &str) -> PyResult<Format> {
         let all = self.all()?;
         let found = all.iter().find(|(name, _)| name == port);
-        match found {
-            Some((_, format)) => Ok(format.clone()),
-            None => {
-                let known: Vec<String> = all.into_iter().map(|(name, _)| name).collect();
-                Err(self.unknown(port, &known))
-            }
+        if let Some((_, format)) = found {
+            return Ok(format.clone());
         }
+        let known: Vec<String> = all.into_iter().map(|(name, _)| name).collect();
+        Err(self.unknown(port, &known))
     }
 
     fn __setitem__(&self, port: &str, format: &Bound<PyAny>) -> PyResult<()> {
@@ -64,12 +62,12 @@ impl Formats {
     }
 
     fn __delitem__(&self, port: &str) -> PyResult<()> {
-        self.edit(|node| match node.formats.remove(port) {
-            Some(_) => Ok(()),
-            None => {
-                let known: Vec<String> = node.formats.keys().cloned().collect();
-                Err(self.unknown(port, &known))
+        self.edit(|node| {
+            if node.formats.remove(port).is_some() {
+                return Ok(());
             }
+            let known: Vec<String> = node.formats.keys().cloned().collect();
+            Err(self.unknown(port, &known))
         })
     }
 

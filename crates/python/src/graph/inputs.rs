@@ -8,6 +8,7 @@ use ir::{DType, Operator, RowCoupling, Shape, verify};
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Rows that run at once, as in `ch predict`: enough to keep the processor busy, few enough to stay in its caches.
@@ -47,7 +48,10 @@ impl Signature {
             }
         };
         let inputs: Vec<InputType> = verified.placeholders().into_iter().map(input).collect();
-        let results = verified.output_values().iter().map(|&value| verified.ty(value));
+        let results = verified
+            .output_values()
+            .iter()
+            .map(|&value| verified.ty(value));
         let outputs: Vec<(DType, Shape)> = results.map(|ty| (ty.dtype, ty.shape.clone())).collect();
         let is_row = |shape: &Shape| {
             let first = shape.0.first();
@@ -59,7 +63,7 @@ impl Signature {
         let has_rows = inputs.iter().all(|input| is_row(&input.shape))
             && outputs.iter().all(|(_, shape)| is_row(shape));
         let costs = graph.iter().filter_map(|(id, _)| verified.cost(id, 1));
-        let operations: u64 = costs.map(|cost| cost.flops as u64).sum();
+        let operations: u64 = costs.map(|cost| cost.flops).sum();
         let block = (OPERATIONS / operations.max(1)).clamp(1, ROWS as u64) as usize;
         Ok(Self {
             inputs,
@@ -69,7 +73,11 @@ impl Signature {
     }
 
     fn names(&self) -> String {
-        let names: Vec<&str> = self.inputs.iter().map(|input| input.name.as_str()).collect();
+        let names: Vec<&str> = self
+            .inputs
+            .iter()
+            .map(|input| input.name.as_str())
+            .collect();
         names.join(", ")
     }
 }
@@ -96,9 +104,8 @@ impl InputType {
         for (dim, &size) in self.shape.0.iter().zip(shape) {
             let found = match &dim.symbol {
                 None if dim.factor == size => continue,
-                None => return Err(wrong()),
                 Some(_) if size.is_multiple_of(dim.factor.max(1)) => size / dim.factor.max(1),
-                Some(_) => return Err(wrong()),
+                _ => return Err(wrong()),
             };
             if *rows.get_or_insert(found) != found {
                 return Err(wrong());
@@ -113,7 +120,7 @@ enum Held<'py> {
     F32(PyReadonlyArrayDyn<'py, f32>),
     I64(PyReadonlyArrayDyn<'py, i64>),
     /// An input that was left out and has a value of its own.
-    Constant(i64),
+    Constant(DType, i64),
 }
 
 /// Arrays for all inputs of a network, with the same number of rows.
@@ -179,7 +186,7 @@ impl<'py> Arrays<'py> {
             let name = &input.name;
             let (array, shape) = match (array, input.default) {
                 (None, Some(value)) => {
-                    held.push((name.clone(), Held::Constant(value)));
+                    held.push((name.clone(), Held::Constant(input.dtype, value)));
                     continue;
                 }
                 (None, None) => {
@@ -226,9 +233,14 @@ impl<'py> Arrays<'py> {
         let mut all = Vec::with_capacity(self.held.len());
         for ((_, held), width) in self.held.iter().zip(&self.widths) {
             all.push(match held {
-                Held::F32(array) => Slice::F32(values(array)?),
-                Held::I64(array) => Slice::I64(values(array)?),
-                Held::Constant(value) => Slice::Owned(vec![*value; self.rows * width]),
+                Held::F32(array) => Slice::F32(values(array)?.into()),
+                Held::I64(array) => Slice::I64(values(array)?.into()),
+                Held::Constant(DType::I64, value) => {
+                    Slice::I64(vec![*value; self.rows * width].into())
+                }
+                Held::Constant(_, value) => {
+                    Slice::F32(vec![*value as f32; self.rows * width].into())
+                }
             });
         }
         Ok(Slices {
@@ -258,7 +270,6 @@ impl<'py> Arrays<'py> {
             values: match slice {
                 Slice::F32(values) => Values::F32(values.to_vec()),
                 Slice::I64(values) => Values::I64(values.to_vec()),
-                Slice::Owned(values) => Values::I64(values.clone()),
             },
         };
         let inputs = inputs.map(input).collect();
@@ -277,9 +288,8 @@ pub struct Slices<'a> {
 
 /// The values of one input.
 enum Slice<'a> {
-    F32(&'a [f32]),
-    I64(&'a [i64]),
-    Owned(Vec<i64>),
+    F32(Cow<'a, [f32]>),
+    I64(Cow<'a, [i64]>),
 }
 
 impl Slices<'_> {
@@ -291,7 +301,6 @@ impl Slices<'_> {
             parts.push(match slice {
                 Slice::F32(values) => Input::F32(&values[range]),
                 Slice::I64(values) => Input::I64(&values[range]),
-                Slice::Owned(values) => Input::I64(&values[range]),
             });
         }
         parts

@@ -10,18 +10,18 @@ pub use create::{compare, load, model};
 pub use formats::Formats;
 pub use node::Node;
 
+use crate::arrays::{read, values};
 use crate::dataset::Dataset;
-use crate::errors::{note, raise, sentence};
+use crate::errors::{expect, note, raise, sentence};
 use crate::json;
 use crate::lend::lend_tensor;
 use crate::report::Report;
 use crate::work;
-use crate::arrays::{read, values};
 use ch::library::{self, Passes};
 use config::did_you_mean;
 use data::Preparation;
-use numpy::PyUntypedArrayMethods;
 use ir::{NodeId, Tensor};
+use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use run::{Compiled, RunOptions};
@@ -99,26 +99,27 @@ impl Graph {
 
     fn find(&self, name: &str) -> PyResult<(Arc<ir::Graph>, NodeId)> {
         let graph = self.value();
-        match graph.find(name) {
-            Some(id) => Ok((graph, id)),
-            None => {
-                let names = graph.nodes().iter().map(|node| node.name.as_str());
-                let hint = did_you_mean(name, names);
-                Err(sentence(format!("unknown node '{name}'{hint}")))
-            }
+        if let Some(id) = graph.find(name) {
+            return Ok((graph, id));
         }
+        let names = graph.nodes().iter().map(|node| node.name.as_str());
+        let hint = did_you_mean(name, names);
+        Err(sentence(format!("unknown node '{name}'{hint}")))
     }
 
     fn apply_passes(
         &self,
         py: Python,
         passes: Passes,
-        data: Option<&Bound<Dataset>>,
+        data: Option<&Bound<PyAny>>,
     ) -> PyResult<Vec<Report>> {
         let graph = self.value();
+        let data = data
+            .map(|data| expect::<Dataset>("data", data))
+            .transpose()?;
         let rows = data.map(|data| Arc::clone(&data.get().inner));
         let applied = work::run(py, move || passes.apply(&graph, rows.as_deref()))?;
-        let applied = applied.map_err(raise)?;
+        let applied = applied.map_err(|error| raise(&error))?;
         note(py, &applied.notes)?;
         self.replace(applied.graph, None);
         Ok(applied.steps.into_iter().map(Report::from).collect())
@@ -295,12 +296,12 @@ impl Graph {
         &self,
         py: Python,
         name: &str,
-        data: Option<&Bound<Dataset>>,
+        data: Option<&Bound<PyAny>>,
         keys: Option<&Bound<PyDict>>,
     ) -> PyResult<Report> {
         let keys = json::of_keywords(keys)?;
-        let settings = library::settings(&serde_json::Map::new()).map_err(raise)?;
-        let passes = Passes::of_keys(name, &keys, settings).map_err(raise)?;
+        let settings = library::settings(&serde_json::Map::new()).map_err(|error| raise(&error))?;
+        let passes = Passes::of_keys(name, &keys, settings).map_err(|error| raise(&error))?;
         let mut reports = self.apply_passes(py, passes, data)?;
         reports
             .pop()
@@ -313,17 +314,17 @@ impl Graph {
         &self,
         py: Python,
         path: PathBuf,
-        data: Option<&Bound<Dataset>>,
+        data: Option<&Bound<PyAny>>,
     ) -> PyResult<Vec<Report>> {
-        let passes = Passes::of_file(&path).map_err(raise)?;
+        let passes = Passes::of_file(&path).map_err(|error| raise(&error))?;
         self.apply_passes(py, passes, data)
     }
 
     /// The text of `ch show` for a batch of this size.
-    #[pyo3(signature = (batch_size=BATCH))]
+    #[pyo3(signature = (batch_size=8))]
     fn show(&self, batch_size: usize) -> PyResult<String> {
         let graph = self.value().without_params();
-        library::describe(&graph, batch_size).map_err(raise)
+        library::describe(&graph, batch_size).map_err(|error| raise(&error))
     }
 
     /// A drawing of the graph, as SVG.
@@ -368,7 +369,9 @@ fn set_parameter(graph: &mut ir::Graph, name: &str, tensor: Tensor) -> PyResult<
         let paths: Vec<String> = nodes
             .flat_map(|node| {
                 let specs = node.param_specs().into_iter();
-                specs.map(|(port, ..)| node.param_path(port)).collect::<Vec<_>>()
+                specs
+                    .map(|(port, ..)| node.param_path(port))
+                    .collect::<Vec<_>>()
             })
             .collect();
         let hint = did_you_mean(name, paths.iter().map(String::as_str));

@@ -99,7 +99,10 @@ impl Graph {
         };
         if !compiled.as_ref().is_some_and(is_present) {
             let earlier = compiled.take();
-            if earlier.as_ref().is_some_and(|earlier| earlier.process != process) {
+            if earlier
+                .as_ref()
+                .is_some_and(|earlier| earlier.process != process)
+            {
                 // Its threads stayed in the parent, so that nobody can wait for them to end.
                 std::mem::forget(earlier);
             }
@@ -211,11 +214,15 @@ fn blocks(
     for start in (0..rows).step_by(block) {
         run(start, block.min(rows - start))?;
         if looked.elapsed() > LOOK {
-            Python::attach(|py| py.check_signals())?;
+            Python::attach(look_for_signals)?;
             looked = Instant::now();
         }
     }
     Ok(())
+}
+
+fn look_for_signals(py: Python) -> PyResult<()> {
+    py.check_signals()
 }
 
 /// The results as arrays: one, or a tuple of them.
