@@ -42,6 +42,7 @@ def write_back(graph: MaseGraph) -> None:
     for node in graph.nodes:
         if node.op == "call_module" and node.name in core:
             _set_layer(graph, modules[str(node.target)], str(node.target), core[node.name])
+            _mask(graph.model.get_submodule(str(node.target)), core[node.name])
         elif node.op == "call_function" and node.name in core:
             _set_function(node, core[node.name])
     graph.model.recompile()
@@ -73,6 +74,19 @@ def _set_layer(graph: MaseGraph, layer: torch.nn.Module, path: str, node: mase.N
         made.__dict__ = {name: value for name, value in layer.__dict__.items() if name != "formats"}
     parent, _, name = path.rpartition(".")
     setattr(graph.model.get_submodule(parent), name, made)
+
+
+def _mask(layer: torch.nn.Module, node: mase.Node) -> None:
+    """Zeros what a mask has pruned, and what would train it."""
+    for hook in layer.__dict__.pop("mask_hooks", []):
+        hook.remove()
+    masks = {port: torch.from_numpy(mask.copy()) for port, mask in node.masks.items() if hasattr(layer, port)}
+    layer.__dict__["mask_hooks"] = hooks = []
+    for port, mask in masks.items():
+        parameter = getattr(layer, port)
+        with torch.no_grad():
+            parameter.mul_(mask)
+        hooks.append(parameter.register_hook(lambda gradient, mask=mask: gradient * mask))
 
 
 class RoundedFunction:

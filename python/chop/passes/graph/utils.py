@@ -6,6 +6,17 @@ from typing import Any
 
 from torch import fx
 
+from chop.tools.utils import deepsetattr
+
+__all__ = [
+    "deepsetattr",
+    "get_mase_op",
+    "get_mase_type",
+    "get_node_actual_target",
+    "get_node_by_name",
+    "get_parent_name",
+]
+
 
 def get_mase_op(node: fx.Node) -> str:
     """The operator of a node, `linear`."""
@@ -34,11 +45,3 @@ def get_parent_name(target: str) -> tuple[str, str]:
     """The dotted name of a module's parent, and its own: `seq_blocks.2` is ("seq_blocks", "2")."""
     parent, _, name = target.rpartition(".")
     return parent, name
-
-
-def deepsetattr(obj: Any, attr: str, value: Any) -> None:
-    """Sets an attribute by its dotted name."""
-    *parents, name = attr.split(".")
-    for parent in parents:
-        obj = getattr(obj, parent)
-    setattr(obj, name, value)

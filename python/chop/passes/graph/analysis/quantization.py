@@ -57,4 +57,4 @@ def calculate_avg_bits_mg_analysis_pass(
     """The bits of weights and activations, weighted by size: `data_avg_bit` and `w_avg_bit`."""
     _keys(pass_args)
     facts = run(graph, "calculate_avg_bits").json
-    return graph, {"data_avg_bit": facts.get("activation_bits"), "w_avg_bit": facts.get("weight_bits"), **facts}
+    return graph, {name: facts[name] for name in ("data_avg_bit", "w_avg_bit", "average_bitwidth")}

@@ -24,14 +24,11 @@ def calculate_modules(module: torch.nn.Module, in_data: Data, out_data: Data) ->
     kind = "i64" if x.dtype == torch.int64 else "f32"
     entries = ", ".join(f"{name} = {json.dumps(value)}" for name, value in attributes.items())
     text = f'graph "layer" {{ x: {kind}[{sizes}] = placeholder\n y = {op}(x) {{ {entries} }}\n return y }}'
-    table = mase.Graph(text).show(int(x.shape[0])).splitlines()
-    heading = next(line for line in table if line.startswith("Node name"))
-    row = next(line for line in table if line.startswith("y  "))
-    cells = dict(zip(_columns(heading), _cells(heading, row)))
+    costs = mase.Graph(text).apply("count_flops", batch_size=int(x.shape[0])).json["flops"][1]
     return {
-        "total_parameters": int(cells["Parameters"]),
-        "computations": int(cells["FLOPs"]),
-        "backward_computations": 2 * int(cells["FLOPs"]),
+        "total_parameters": costs["Parameters"],
+        "computations": costs["FLOPs"],
+        "backward_computations": 2 * costs["FLOPs"],
         "input_buffer_size": sum(value.numel() for value in in_data),
         "output_buffer_size": sum(value.numel() for value in out_data),
     }
