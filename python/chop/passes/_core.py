@@ -35,9 +35,11 @@ def run(graph: MaseGraph, name: str, keys: Optional[dict[str, Any]] = None, data
 
 def write_back(graph: MaseGraph) -> None:
     """Writes formats, masks and metadata of the compiled core to modules, functions and nodes."""
-    core = graph.core
+    core = graph.taken
     if [node.name for node in graph.nodes if node.op != "output"] != [node.name for node in core.nodes if node.op != "output"]:
         _rebuild(graph, core)
+    else:
+        _load_weights(graph, core)
     modules = graph.modules
     for node in graph.nodes:
         if node.op == "call_module" and node.name in core:
@@ -61,6 +63,16 @@ def _rebuild(graph: MaseGraph, core: mase.Graph) -> None:
         node.meta["mase"] = made
     graph.take(core)
     graph._made_of = graph._shape()
+
+
+def _load_weights(graph: MaseGraph, core: mase.Graph) -> None:
+    """Writes the weights that a pass has changed to the modules."""
+    own = {**dict(graph.model.named_parameters()), **dict(graph.model.named_buffers())}
+    with torch.no_grad():
+        for name, value in core.parameters().items():
+            new = torch.from_numpy(value.copy())
+            if name in own and not torch.equal(own[name], new):
+                own[name].copy_(new)
 
 
 def _set_layer(graph: MaseGraph, layer: torch.nn.Module, path: str, node: mase.Node) -> None:

@@ -112,8 +112,13 @@ class MaseGraph:
         return tuple(given[name.rstrip("_")] for name in names)
 
     def take(self, core: mase.Graph) -> None:
-        """Takes a graph that a pass has changed, of the same nodes."""
+        """Takes a graph that a pass has changed."""
         self._core = core
+
+    @property
+    def taken(self) -> mase.Graph:
+        """The graph that was taken last, with the weights that the pass has given it."""
+        return self.core if self._core is None else self._core
 
     def _shape(self) -> Any:
         """What decides the graph of the compiled core, besides weights and formats."""

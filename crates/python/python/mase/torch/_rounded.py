@@ -83,10 +83,20 @@ class Rounded:
             y = compute(self, x, _rounded(weight, self.formats.get("weight")), _rounded(bias, self.formats.get("bias")))
         return _rounded(y, self.formats.get("data_out_0"), rows=True)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # The class is made when it is asked for, so that it is pickled by what it is made of.
+        return _restore, (self.base, type(self).__name__, {**self.__dict__})
+
     def operands(self) -> dict[str, torch.Tensor]:
         """The parameters as the layer computes with them."""
         parameters = dict(self.named_parameters(recurse=False))  # type: ignore[attr-defined]
         return {name: _rounded(value, self.formats.get(name)).detach() for name, value in parameters.items()}
+
+
+def _restore(base: type, name: str, state: dict[str, Any]) -> Any:
+    made = object.__new__(rounded_class(base, name))
+    made.__dict__.update(state)
+    return made
 
 
 @functools.lru_cache(maxsize=None)
@@ -98,7 +108,6 @@ def rounded_class(base: type, name: str) -> type:
 def round_layer(layer: nn.Module, formats: Mapping[str, Union[Format, str]], name: Optional[str] = None) -> nn.Module:
     """A layer with formats that has the same parameters."""
     base = getattr(layer, "base", type(layer))
-    made = object.__new__(rounded_class(base, name or f"Rounded{base.__name__}"))
-    made.__dict__ = {**layer.__dict__}
+    made = _restore(base, name or f"Rounded{base.__name__}", layer.__dict__)
     made.formats = {port: Format(format) if isinstance(format, str) else format for port, format in formats.items()}
     return made  # type: ignore[no-any-return]
