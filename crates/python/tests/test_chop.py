@@ -217,6 +217,38 @@ def test_edits_of_the_fx_graph_reach_the_next_pass(data_module, pass_args):
     assert (graph.model(x) < 0).any()
 
 
+class OwnNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 4, 3, padding=1)
+        self.bn = nn.BatchNorm2d(4)
+        self.fc1 = nn.Linear(4 * 4 * 4, 16)
+        self.fc2 = nn.Linear(16, 5)
+        self.fc3 = nn.Linear(16, 5)
+
+    def forward(self, x):
+        x = nn.functional.max_pool2d(torch.relu(self.bn(self.conv(x))), 2)
+        x = x.view(x.size(0), -1)
+        x = nn.functional.dropout(nn.functional.relu(self.fc1(x)), training=self.training)
+        return self.fc2(x) + self.fc3(x * 0.5)
+
+
+def test_a_network_of_functions_and_sizes_is_quantised_too(quantize):
+    x = torch.randn(3, 1, 8, 8)
+    graph, _ = add_common_metadata_analysis_pass(MaseGraph(OwnNet().eval()), {"dummy_in": {"x": x}})
+    graph.model.eval()
+    assert torch.allclose(graph.model(x), torch.from_numpy(graph.core(x.numpy())), atol=1e-5)
+    config = quantize["linear"]
+    arguments = {"by": "type", "linear": config, "conv2d": config, "add": config, "relu": config}
+    graph, _ = quantize_transform_pass(graph, arguments)
+    names = {node.name: getattr(get_node_actual_target(node), "__name__", type(get_node_actual_target(node)).__name__) for node in graph.nodes}
+    assert (names["conv"], names["fc1"], names["add"], names["relu"]) == ("Conv2dInteger", "LinearInteger", "add_integer", "relu_integer")
+    assert get_mase_op(get_node_by_name(graph.fx_graph, "size")) == "size"
+    assert torch.allclose(graph.model(x), torch.from_numpy(graph.core(x.numpy())), atol=1e-6)
+    graph, _ = conv_bn_fusion_transform_pass(graph)
+    assert "bn" not in [node.name for node in graph.nodes]
+
+
 def test_pruned_weights_stay_zero_until_the_masks_are_detached(data_module):
     graph, x = graph_of(get_model("jsc-toy", "cls", data_module.dataset_info), data_module)
     half = {"scope": "local", "granularity": "elementwise", "method": "l1-norm", "sparsity": 0.5}

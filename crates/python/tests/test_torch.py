@@ -122,6 +122,21 @@ def test_raised_modules_are_the_live_ones():
     assert not torch.equal(raised(x), raised(x))
 
 
+def test_a_module_that_is_called_twice_is_two_calls():
+    class Twice(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc, self.relu = nn.Linear(4, 4), nn.ReLU()
+
+        def forward(self, x):
+            return self.relu(self.fc(self.relu(self.fc(self.fc(x)))))
+
+    module, x = Twice().eval(), torch.randn(3, 4)
+    raised = raise_modules(module, (x,))
+    assert [node.target for node in raised.graph.nodes if node.op == "call_module"] == ["fc", "fc", "relu", "fc", "relu"]
+    assert torch.equal(raised(x), module(x))
+
+
 def test_modules_become_graphs_with_the_names_of_their_parts():
     module, x = Branches().eval(), torch.randn(2, 3, 8, 8)
     graph = from_torch(module, (x,))
@@ -139,6 +154,10 @@ def test_what_cannot_be_mapped_is_listed_whole():
     with pytest.raises(mase.Error, match="erfinv, 2 times") as error:
         from_torch(Odd(), (torch.rand(2, 4),))
     assert "cumsum, 1 times" in str(error.value)
+
+    shared = nn.Linear(4, 4)
+    with pytest.raises(mase.Error, match="called more than once"):
+        from_torch(nn.Sequential(shared, shared), (torch.rand(2, 4),))
 
     class Branch(nn.Module):
         def forward(self, x):

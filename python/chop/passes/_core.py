@@ -36,7 +36,7 @@ def run(graph: MaseGraph, name: str, keys: Optional[dict[str, Any]] = None, data
 def write_back(graph: MaseGraph) -> None:
     """Writes formats, masks and metadata of the compiled core to modules, functions and nodes."""
     core = graph.taken
-    if [node.name for node in graph.nodes if node.op != "output"] != [node.name for node in core.nodes if node.op != "output"]:
+    if graph.is_outdated:
         _rebuild(graph, core)
     else:
         _load_weights(graph, core)
@@ -61,7 +61,7 @@ def _rebuild(graph: MaseGraph, core: mase.Graph) -> None:
         if earlier.get(node.name) is not None:
             made.parameters = earlier[node.name].parameters
         node.meta["mase"] = made
-    graph.take(core)
+    graph.is_outdated = False
     graph._made_of = graph._shape()
 
 
@@ -135,6 +135,9 @@ def write_metadata(graph: MaseGraph) -> None:
         meta = node.meta.setdefault("mase", MaseMetadata(node, graph.model))
         meta.node, meta.model = node, graph.model
         if node.name not in names:
+            # A size, or what is the value itself in evaluation.
+            name = getattr(node.target, "__name__", str(node.target))
+            meta.parameters["common"].update({"mase_type": "implicit_func", "mase_op": name, "args": {}, "results": {}})
             continue
         fresh = core[node.name].metadata(batch)
         for part in ("args", "results"):

@@ -59,6 +59,7 @@ class MaseGraph:
         self.cf_args = cf_args
         self.dummy_in: Optional[dict[str, Any]] = None
         self.info: dict[str, Any] = {}
+        self.is_outdated = False
         self._core: Optional[mase.Graph] = None
         self._made_of: Any = None
         for node in self.fx_graph.nodes:
@@ -112,7 +113,9 @@ class MaseGraph:
         return tuple(given[name.rstrip("_")] for name in names)
 
     def take(self, core: mase.Graph) -> None:
-        """Takes a graph that a pass has changed."""
+        """Takes a graph that a pass has changed; the model is made anew where it has other nodes."""
+        before = [] if self._core is None else [node.name for node in self._core.nodes]
+        self.is_outdated = before != [node.name for node in core.nodes]
         self._core = core
 
     @property

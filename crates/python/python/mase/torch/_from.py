@@ -51,7 +51,8 @@ def from_fx(module: fx.GraphModule, example_inputs: tuple[Any, ...], *, name: Op
 class _Builder:
     def __init__(self, module: fx.GraphModule, example_inputs: tuple[Any, ...]) -> None:
         self.module = module
-        self.modules = dict(module.named_modules())
+        self.modules = dict(module.named_modules(remove_duplicate=False))
+        self.owners: dict[int, str] = {}
         self.batch = int(example_inputs[0].shape[0])
         self.lines: list[str] = []
         self.values: dict[fx.Node, str] = {}
@@ -87,8 +88,9 @@ class _Builder:
             self._emit(node, "constant", [], {"target": node.target, "shape": list(value.shape), "init_std": 0.0})
         elif node.op == "call_module":
             self._add_layer(node)
-        else:
+        elif "tensor_meta" in node.meta:
             self._add_function(node)
+        # What is no tensor is a size, which shapes have already.
 
     def _add_input(self, node: fx.Node) -> None:
         meta = node.meta["tensor_meta"]
@@ -105,6 +107,8 @@ class _Builder:
             raise _Unknown
         op, attributes = found
         state = dict(layer.named_parameters(recurse=False)) | dict(layer.named_buffers(recurse=False))
+        if state and self.owners.setdefault(id(layer), node.name) != node.name:
+            raise Error(f"{node.target} is called more than once, and weights belong to one node; give each call a layer of its own")
         for name, value in state.items():
             if name != "num_batches_tracked":
                 self.parameters[f"{node.target}.{name}"] = value

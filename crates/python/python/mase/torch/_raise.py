@@ -50,7 +50,7 @@ def raise_modules(
 class _Raise:
     def __init__(self, module: nn.Module, exported: Any, leaf: Leaf) -> None:
         self.module, self.exported = module, exported
-        self.modules = {path: part for path, part in module.named_modules() if path and leaf(part)}
+        self.modules = {path: part for path, part in module.named_modules(remove_duplicate=False) if path and leaf(part)}
         specs = exported.graph_signature.input_specs
         self.stored = {spec.arg.name: spec.target for spec in specs if spec.target is not None}
         self.graph = fx.Graph(module)
@@ -64,22 +64,22 @@ class _Raise:
         self.graph.lint()
         return fx.GraphModule(self.module, self.graph)
 
-    def _path(self, node: fx.Node) -> Optional[str]:
-        """The leaf module that an operator was called in."""
+    def _call(self, node: fx.Node) -> Optional[tuple[str, str]]:
+        """The call of a leaf module that an operator belongs to, and the path of the module."""
         stack = node.meta.get("nn_module_stack") or {}
-        paths = [path for path, _ in stack.values() if path in self.modules]
-        return paths[0] if paths else None
+        calls = [(call, path) for call, (path, _) in stack.items() if path in self.modules]
+        return calls[0] if calls else None
 
     def _runs(self) -> dict[fx.Node, list[fx.Node]]:
         """The operators of each call of a leaf module, which follow one another."""
         runs: dict[fx.Node, list[fx.Node]] = {}
         last: Optional[list[fx.Node]] = None
         for node in self.exported.graph.nodes:
-            path = self._path(node) if node.op == "call_function" else None
-            if path is None:
+            call = self._call(node) if node.op == "call_function" else None
+            if call is None:
                 last = None
                 continue
-            if last is None or self._path(last[0]) != path:
+            if last is None or self._call(last[0]) != call:
                 last = []
             last.append(node)
             runs[node] = last
@@ -131,6 +131,6 @@ class _Raise:
                 value = self.made.get(read)
                 if read not in inside and isinstance(value, fx.Node) and value not in given:
                     given.append(value)
-        path = self._path(node)
-        assert path is not None, "a run has the path of its leaf module"
-        self.made[node] = self.graph.call_module(path, tuple(given))
+        call = self._call(node)
+        assert call is not None, "a run belongs to the call of a leaf module"
+        self.made[node] = self.graph.call_module(call[1], tuple(given))

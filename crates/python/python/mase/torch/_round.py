@@ -16,7 +16,10 @@ class _Rounding(torch.autograd.Function):
     def forward(ctx: Any, x: torch.Tensor, format: Format) -> torch.Tensor:
         ctx.save_for_backward(x)
         ctx.format = format
-        return torch.from_numpy(format.quantize(_array(x)))
+        # Of PyTorch's own memory, which is used again from step to step.
+        rounded = torch.empty_like(x, memory_format=torch.contiguous_format)
+        format.quantize(_array(x), out=rounded.numpy())
+        return rounded
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
