@@ -131,7 +131,11 @@ class MaseGraph:
             module = modules[str(node.target)] if node.op == "call_module" else None
             return "" if module is None else getattr(module, "base", type(module)).__name__ + module.extra_repr()
 
-        return [(node.name, node.op, str(node.target), str(node.args), str(node.kwargs), layer(node)) for node in self.nodes]
+        def row(node: fx.Node) -> tuple[str, ...]:
+            target = getattr(node.target, "function", node.target)
+            return node.name, node.op, str(target), str(node.args), str(node.kwargs), layer(node)
+
+        return [row(node) for node in self.nodes]
 
     def draw(self, file: Union[str, Path] = "mase_graph.svg") -> None:
         """Writes a drawing as SVG."""

@@ -153,7 +153,8 @@ class _Builder:
 
 def _name(node: fx.Node) -> str:
     """The plain name of a function, a method or an operator of ATen: `relu` for all of them."""
-    target = node.target
+    # A function whose operands are rounded is called by the name of the function.
+    target = getattr(node.target, "function", node.target)
     if isinstance(target, str):
         return target.rstrip("_")
     schema = getattr(target, "_schema", None)
