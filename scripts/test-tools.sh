@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gets what some tests hold the program against and cannot bring along: PostgreSQL, strace, Chromium, a Python with Optuna, scikit-learn and
-# TensorBoard (in .tools/python), cargo-deny, and the open tools for hardware: Icarus, yosys, Verilator, nextpnr, cocotb (in
+# Gets what some tests hold the program against and cannot bring along: PostgreSQL, strace, Chromium, a Python with Optuna, scikit-learn,
+# TensorBoard and pytest (in .tools/python), cargo-deny, and the open tools for hardware: Icarus, yosys, Verilator, nextpnr, cocotb (in
 # .tools/hardware). What cannot be had is named, and what needs it says that it is skipped.
 #
 #   scripts/test-tools.sh
@@ -18,7 +18,8 @@ debian() {
 
 python() {
     [ -x .tools/python/bin/python ] || python3 -m venv .tools/python || return 1
-    timeout 900 .tools/python/bin/pip install --quiet optuna optuna-dashboard psycopg2-binary scikit-learn tensorboard >/dev/null 2>&1 ||
+    timeout 900 .tools/python/bin/pip install --quiet optuna optuna-dashboard psycopg2-binary scikit-learn tensorboard \
+        numpy pytest hypothesis mypy >/dev/null 2>&1 ||
         { rm -rf .tools/python && return 1; }
 }
 
@@ -53,7 +54,7 @@ tool() {
 tool PostgreSQL 'ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null' debian postgresql
 tool strace 'command -v strace >/dev/null' debian strace
 tool Chromium 'command -v chromium chromium-browser google-chrome >/dev/null' debian chromium
-tool Python '.tools/python/bin/python -c "import optuna, psycopg2, sklearn, tensorboard" 2>/dev/null' python
+tool Python '.tools/python/bin/python -c "import optuna, psycopg2, sklearn, tensorboard, pytest, hypothesis, mypy" 2>/dev/null' python
 tool cargo-deny 'command -v cargo-deny >/dev/null' deny
 tool Icarus 'command -v iverilog >/dev/null' debian --no-install-recommends iverilog
 tool yosys 'command -v yosys >/dev/null' debian --no-install-recommends yosys

@@ -7,7 +7,6 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use config::did_you_mean;
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 /// Commands that share a line of the program's help, which is short enough for a screen of 24 lines.
 const SHARED_LINES: &[(&[&str], &str)] = &[
@@ -74,8 +73,8 @@ struct CommandLine {
 }
 
 /// Reads the command line.
-pub fn parse() -> Result<Command, Error> {
-    let line = CommandLine::try_parse_from(arguments())?;
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Command, Error> {
+    let line = CommandLine::try_parse_from(arguments(words))?;
     if let Some(bytes) = line.max_memory {
         interop::Budget::grant(bytes);
     }
@@ -151,8 +150,8 @@ fn unknown(name: &str, command: &clap::Command) -> String {
 }
 
 /// The words of the command line. A negative number that clap would take for options, `-1e-3` or `-inf`, is written in digits.
-fn arguments() -> impl Iterator<Item = OsString> {
-    std::env::args_os().map(|argument| {
+fn arguments(words: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    words.into_iter().map(|argument| {
         let digits = argument.to_str().and_then(in_digits);
         digits.map_or(argument, OsString::from)
     })
@@ -170,14 +169,14 @@ fn in_digits(argument: &str) -> Option<String> {
 }
 
 /// Prints what clap returns instead of a command: help and version are results, everything else is an error.
-pub fn print_error(error: &Error) -> ExitCode {
+pub fn print_error(error: &Error) -> u8 {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             output::print(&error.render().to_string())
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             eprint!("{}", error.render());
-            ExitCode::from(2)
+            2
         }
         _ => output::print_error(&sentence(error)),
     }

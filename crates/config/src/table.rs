@@ -1,7 +1,7 @@
 //! TOML as a table that keeps the order and the places of the file.
 
 use crate::{Problem, Span};
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -52,6 +52,22 @@ impl Item {
             value: Value::of(value.get_ref()),
             span: value.span(),
         }
+    }
+
+    /// The item that a JSON value is, without a place.
+    fn of_json(value: &Json) -> Self {
+        let value = match value {
+            Json::Null => Value::Text("NA".to_owned()),
+            Json::Bool(flag) => Value::Bool(*flag),
+            Json::Number(number) => match number.as_i64() {
+                Some(whole) => Value::Int(whole),
+                None => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Json::String(text) => Value::Text(text.clone()),
+            Json::Array(items) => Value::List(items.iter().map(Self::of_json).collect()),
+            Json::Object(entries) => Value::Table(Table::of_json(entries)),
+        };
+        Self { value, span: 0..0 }
     }
 
     /// The table, if it is one.
@@ -155,6 +171,15 @@ impl Table {
         (Self::of(table.get_ref()), problems)
     }
 
+    /// The table that a JSON object is; without places, and a null is `"NA"`.
+    pub fn of_json(entries: &Map<String, Json>) -> Self {
+        let entry = |(name, value): (&String, &Json)| {
+            let name = name.clone();
+            (Key { name, span: 0..0 }, Item::of_json(value))
+        };
+        Self(entries.iter().map(entry).collect())
+    }
+
     /// The entry with this key.
     pub fn get(&self, key: &str) -> Option<&(Key, Item)> {
         self.0.iter().find(|(known, _)| known.name == key)
@@ -171,6 +196,19 @@ fn problem(error: &toml::de::Error) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_json_object_is_the_table_of_the_same_toml() {
+        let text = "a = 1\nb = [0.5, \"x\"]\n[c]\nd = true\n";
+        let table = Table::parse(text).unwrap();
+        let of_text = |table: &Table| Item {
+            value: Value::Table(table.clone()),
+            span: 0..0,
+        };
+        let json = of_text(&table).to_json();
+        let again = Table::of_json(json.as_object().unwrap());
+        assert_eq!(of_text(&again).to_json(), json);
+    }
 
     #[test]
     fn an_error_of_syntax_hides_no_other_key() {

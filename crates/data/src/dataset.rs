@@ -1,6 +1,7 @@
 //! A dataset in memory: all rows once, and three splits that are lists of row numbers.
 
 use crate::arrays::{Arrays, InputArray};
+use crate::hash;
 use crate::preparation::Scaling;
 use std::sync::Arc;
 
@@ -93,11 +94,10 @@ impl Dataset {
     /// A dataset of rows in memory, all of which are in each split. Labels stand for numbered classes.
     pub fn of_rows(name: &str, sample_shape: Vec<usize>, rows: Rows) -> Self {
         let count = rows.labels.len() as u32;
-        let classes = rows.labels.iter().max().map_or(0, |last| last + 1);
         let info = Info {
             name: name.to_owned(),
             sample_shape,
-            classes: (0..classes).map(|class| class.to_string()).collect(),
+            classes: numbered_classes(&rows.labels),
             features: Vec::new(),
             source: "memory".to_owned(),
             hash: 0,
@@ -109,6 +109,52 @@ impl Dataset {
             train: all.clone(),
             val: all.clone(),
             test: all,
+        }
+    }
+
+    /// A dataset of rows in memory whose splits follow one another, with so many rows each. Labels stand for numbered classes.
+    pub fn of_table(name: &str, sample_shape: Vec<usize>, rows: Rows, counts: [usize; 3]) -> Self {
+        let hash = hash::dataset(&rows.values, &rows.labels, &parts(counts));
+        let source = Source::Table(Arc::new(rows));
+        Self::of_consecutive(name, sample_shape, &source, counts, hash)
+    }
+
+    /// The same of named arrays.
+    pub fn of_named_arrays(name: &str, arrays: Arrays, counts: [usize; 3]) -> Self {
+        let hash = hash::arrays(&arrays, &parts(counts));
+        let first = arrays.inputs.first();
+        let sample_shape = first.map(|input| input.shape.clone()).unwrap_or_default();
+        let source = Source::Arrays(Arc::new(arrays));
+        Self::of_consecutive(name, sample_shape, &source, counts, hash)
+    }
+
+    fn of_consecutive(
+        name: &str,
+        sample_shape: Vec<usize>,
+        source: &Source,
+        [train, val, test]: [usize; 3],
+        hash: u64,
+    ) -> Self {
+        let [train, val, test] = [
+            0..train,
+            train..train + val,
+            train + val..train + val + test,
+        ]
+        .map(|range| Split::of_source(source.clone(), range.map(|row| row as u32).collect()));
+        let info = Info {
+            name: name.to_owned(),
+            sample_shape,
+            classes: numbered_classes(source.labels()),
+            features: Vec::new(),
+            source: "memory".to_owned(),
+            hash,
+            scaling: Scaling::None,
+        };
+        Self {
+            info,
+            train,
+            val,
+            test,
         }
     }
 
@@ -174,6 +220,18 @@ impl Dataset {
             )
         })
     }
+}
+
+/// The classes of labels that are numbers.
+fn numbered_classes(labels: &[u32]) -> Vec<String> {
+    let classes = labels.iter().max().map_or(0, |last| last + 1);
+    (0..classes).map(|class| class.to_string()).collect()
+}
+
+/// The number of the split of every row, where splits follow one another.
+fn parts(counts: [usize; 3]) -> Vec<u8> {
+    let part = |(number, count): (usize, usize)| std::iter::repeat_n(number as u8, count);
+    counts.into_iter().enumerate().flat_map(part).collect()
 }
 
 /// A part of a dataset.

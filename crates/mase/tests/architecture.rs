@@ -1,5 +1,5 @@
 //! The promises of ARCHITECTURE.md and of the folder tree: crates depend only downwards and as the code map says, every
-//! path exists, chains of crates are short, and unsafe code lives in `kernels` alone.
+//! path exists, chains of crates are short, and unsafe code lives in `kernels` and in one file of `python`.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -113,8 +113,28 @@ fn a_module_with_children_is_a_folder_with_mod_rs() {
 }
 
 #[test]
-fn only_kernels_may_be_unsafe() {
-    for (name, _) in code_map().into_iter().filter(|(name, _)| name != "kernels") {
+fn only_one_file_of_the_python_package_is_unsafe() {
+    let mut folders = vec![root().join("crates/python/src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let is_lending = path.file_name().is_some_and(|name| name == "lend.rs");
+            assert_eq!(text.contains("unsafe {"), is_lending, "{}", path.display());
+            let is_root = path.file_name().is_some_and(|name| name == "lib.rs");
+            assert!(!is_root || text.contains("#![deny(unsafe_code)]"));
+        }
+    }
+}
+
+#[test]
+fn other_crates_forbid_unsafe_code() {
+    let may_not = |(name, _): &(String, _)| name != "kernels" && name != "python";
+    for (name, _) in code_map().into_iter().filter(may_not) {
         let source = root().join("crates").join(&name).join("src");
         let roots = ["lib.rs", "main.rs"].map(|file| source.join(file));
         let entry = roots.iter().find(|path| path.exists()).unwrap();

@@ -27,7 +27,7 @@ impl Kind {
 }
 
 /// A pass with its config: one type, one file, one line of the table.
-pub trait Pass {
+pub trait Pass: Send {
     /// The key in `[passes.NAME]`, also the name of the file.
     const NAME: &'static str;
     /// One line for `ch list passes`.
@@ -96,7 +96,7 @@ impl PassEntry {
 }
 
 /// A pass whose config has been read.
-pub(crate) trait Configured {
+pub(crate) trait Configured: Send {
     fn run(&self, graph: &mut Graph, context: &mut Context) -> Result<PassReport, PassError>;
 }
 

@@ -20,33 +20,37 @@ pub struct Args {
 /// Every meaning of the word.
 pub fn run(args: &Args) -> anyhow::Result<Output> {
     // A column heading is several words, and nobody wants to quote it.
-    let wanted = args.word.join(" ");
+    Ok(explain(&args.word.join(" "), args.json)?.into())
+}
+
+/// Every meaning of a word, as text or as JSON.
+pub fn explain(wanted: &str, is_json: bool) -> anyhow::Result<String> {
     let mut all: Vec<(&str, Word)> = KINDS
         .iter()
         .flat_map(|kind| (kind.words)().into_iter().map(|word| (kind.singular, word)))
         .collect();
-    if !all.iter().any(|(_, word)| word.is_called(&wanted)) {
-        all.extend(compound::explain(&wanted));
+    if !all.iter().any(|(_, word)| word.is_called(wanted)) {
+        all.extend(compound::explain(wanted));
     }
     let found: Vec<&(&str, Word)> = all
         .iter()
-        .filter(|(_, word)| word.is_called(&wanted))
+        .filter(|(_, word)| word.is_called(wanted))
         .collect();
     if found.is_empty() {
         let names: Vec<&str> = all.iter().flat_map(|(_, word)| word.names()).collect();
-        bail!("unknown word '{wanted}'{}", suggestion(&wanted, &names));
+        bail!("unknown word '{wanted}'{}", suggestion(wanted, &names));
     }
-    if args.json {
+    if is_json {
         let meanings = found.iter().map(|(kind, word)| {
             json!({ "kind": kind, "name": word.name, "about": word.about, "text": word.details })
         });
-        return Ok(json_text(&meanings.collect())?.into());
+        return json_text(&meanings.collect());
     }
     let meanings: Vec<String> = found
         .iter()
         .map(|(kind, word)| meaning(kind, word))
         .collect();
-    Ok(meanings.join("\n").into())
+    Ok(meanings.join("\n"))
 }
 
 /// The nearest names, of words made of others too; else names that go on where the word ends, else the way to all names.

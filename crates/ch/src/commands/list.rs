@@ -78,7 +78,8 @@ fn tools(is_json: bool) -> anyhow::Result<String> {
     Ok(fit::table(&table, Stream::Out, "--json"))
 }
 
-fn words(name: &str) -> anyhow::Result<Vec<(String, String)>> {
+/// The names of a kind, each with one line about it.
+pub fn words(name: &str) -> anyhow::Result<Vec<(String, String)>> {
     let Some(kind) = Kind::find(name) else {
         bail!(
             "unknown kind '{name}'{}",

@@ -12,21 +12,21 @@ mod compare;
 mod completions;
 mod data;
 mod emit;
-mod explain;
+pub mod explain;
 mod format;
 mod help;
-mod list;
+pub mod list;
 mod man;
 mod predict;
 mod prove;
 mod report;
 mod run;
-mod search;
-mod show;
+pub mod search;
+pub mod show;
 mod simulate;
 mod synth;
 mod test;
-mod train;
+pub mod train;
 mod transform;
 
 /// A command with its arguments. The examples are run in their order by a test.

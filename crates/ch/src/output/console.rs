@@ -49,6 +49,8 @@ pub struct Console {
     is_drawn: bool,
     last: Option<Instant>,
     noted: BTreeSet<String>,
+    /// The notes of a console that prints nothing.
+    recorded: Option<Vec<String>>,
 }
 
 impl Console {
@@ -63,7 +65,23 @@ impl Console {
             is_drawn: false,
             last: None,
             noted: BTreeSet::new(),
+            recorded: None,
         }
+    }
+
+    /// A console that prints nothing and collects the notes.
+    pub fn recording() -> Self {
+        let mut console = Self::new(OutputArgs::default(), Level::Warning);
+        console.recorded = Some(Vec::new());
+        console
+    }
+
+    /// The notes that a recording console has collected since the last call.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        self.recorded
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
     }
 
     /// True when a progress line is shown.
@@ -120,6 +138,9 @@ impl Console {
     /// Prints a note that the user should see, on standard error; the same note once.
     pub fn note(&mut self, line: &str) {
         if self.level >= Level::Warning && self.noted.insert(line.to_owned()) {
+            if let Some(recorded) = &mut self.recorded {
+                return recorded.push(line.to_owned());
+            }
             self.clear();
             let word = Stream::Err.paint(Role::Note, NOTE);
             let line = fit::message(&escape(line), NOTE.len() + 1, Stream::Err);

@@ -12,7 +12,6 @@ pub use folder::Folder;
 pub use terminal::{Role, Stream};
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 /// The result of a command.
 pub struct Output {
@@ -34,8 +33,8 @@ impl From<String> for Output {
     }
 }
 
-/// Prints a result. A reader that has gone away, as in `ch list ops | head -1`, has seen enough.
-pub fn print(text: &str) -> ExitCode {
+/// Prints a result and gives the exit code. A reader that has gone away, as in `ch list ops | head -1`, has seen enough.
+pub fn print(text: &str) -> u8 {
     let mut stdout = io::stdout().lock();
     match stdout
         .write_all(Stream::Out.printable(text).as_bytes())
@@ -44,20 +43,20 @@ pub fn print(text: &str) -> ExitCode {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             print_error(&format!("cannot write the result: {error}"))
         }
-        _ => ExitCode::SUCCESS,
+        _ => 0,
     }
 }
 
 /// The word in front of an error.
 const ERROR: &str = "error:";
 
-/// Prints an error.
-pub fn print_error(message: &str) -> ExitCode {
+/// Prints an error and gives the exit code.
+pub fn print_error(message: &str) -> u8 {
     // There is nowhere left to report that stderr is closed.
     let message = fit::message(&report::escape(message), ERROR.len() + 1, Stream::Err);
     let word = Stream::Err.paint(Role::Error, ERROR);
     let _ = writeln!(io::stderr(), "{word} {}", marked(&message));
-    ExitCode::from(2)
+    2
 }
 
 /// A message whose marks under quoted lines are painted.

@@ -180,6 +180,26 @@ fn set_all(
     Ok(())
 }
 
+/// The settings of these keys, with their values as texts.
+pub fn typed(values: &Map<String, Json>) -> Result<Vec<(&'static Setting, String)>> {
+    let mut texts = Vec::new();
+    for (key, value) in values {
+        let known = SETTINGS.iter().find(|setting| setting.key == key);
+        let Some(setting) = known else {
+            let keys = SETTINGS.iter().map(|setting| setting.key);
+            bail!("unknown setting '{key}'{}", did_you_mean(key, keys));
+        };
+        let text = match value {
+            Json::Null if setting.default.is_none() => continue,
+            Json::Null => bail!("{key} has no value"),
+            Json::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        texts.push((setting, text));
+    }
+    Ok(texts)
+}
+
 /// `ch test jsc-sim --load graph.mz`: the file brings the model, so that a lone name is the dataset's.
 fn move_lone_dataset(layers: &mut Layers) {
     let load = layers.get(|layer| &layer.load_name);
@@ -200,22 +220,8 @@ impl Settings {
     /// These settings on top of those an earlier run used, as [`Settings::effective`] wrote them.
     pub fn over(&self, earlier: &Map<String, Json>) -> Result<Self> {
         let mut layers = self.layers.clone();
-        let mut texts = Vec::new();
+        let mut texts = typed(earlier)?;
         let name = |setting: &Setting| setting.key.to_owned();
-        for (key, value) in earlier {
-            let known = SETTINGS.iter().find(|setting| setting.key == key);
-            let Some(setting) = known else {
-                let keys = SETTINGS.iter().map(|setting| setting.key);
-                bail!("unknown setting '{key}'{}", did_you_mean(key, keys));
-            };
-            let text = match value {
-                Json::Null if setting.default.is_none() => continue,
-                Json::Null => bail!("{key} has no value"),
-                Json::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            texts.push((setting, text));
-        }
         // All are checked, also those that something of now stands over.
         set_all(&mut Layer::default(), &texts, name)?;
         texts.retain(|(setting, _)| {
@@ -224,6 +230,15 @@ impl Settings {
         set_all(&mut layers.file, &texts, name)?;
         // That the earlier run went on with another one does not concern this one.
         layers.file.resume.clone_from(&self.layers.file.resume);
+        Self::from(layers).checked()
+    }
+
+    /// The defaults, with some settings given by their keys.
+    pub fn of_keys(values: &Map<String, Json>) -> Result<Self> {
+        let mut layers = Layers::default();
+        set_all(&mut layers.command_line, &typed(values)?, |setting| {
+            setting.key.to_owned()
+        })?;
         Self::from(layers).checked()
     }
 

@@ -54,7 +54,7 @@ macro_rules! settings {
         /// The effective settings of a run.
         #[derive(Clone, Debug)]
         pub struct Settings {
-            $(pub $key: settings!(@type $type $(, $default)?),)*
+            $(#[doc = concat!("The setting `", stringify!($key), "`.")] pub $key: settings!(@type $type $(, $default)?),)*
             /// The sources of the values.
             pub(super) layers: Layers,
         }

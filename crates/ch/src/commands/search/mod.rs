@@ -7,7 +7,7 @@ pub mod trials;
 use crate::interrupt::stop_flag;
 use crate::output::folder::is_bare;
 use crate::output::{Folder, Output, OutputArgs, json_text};
-use crate::settings::{Action, Config, Resume, SettingArgs, hide_unused};
+use crate::settings::{Action, Config, Resume, SettingArgs, Settings, hide_unused};
 use crate::{pipeline, rows};
 use anyhow::{Result, bail};
 use std::path::Path;
@@ -63,11 +63,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let storage = address
         .map(|address| run.open(&search, address, &mut console))
         .transpose()?;
-    let folder = match &run.settings.resume {
-        Some(Resume::Latest) => Folder::resume(&Folder::latest(run.settings, JOURNAL)?)?,
-        Some(Resume::Folder(path)) => resumed(path)?,
-        None => Folder::create(run.settings)?,
-    };
+    let folder = open_folder(run.settings)?;
     let stop = stop_flag()?;
     let outcome = run.run(&search, storage, &folder.software(), &stop, &mut console)?;
     let text = if args.output.json {
@@ -80,6 +76,15 @@ pub fn run(args: &Args) -> Result<Output> {
         passed: true,
         interrupted: stop.load(Ordering::Relaxed),
     })
+}
+
+/// The folder of a search: a new one, or that of the run to go on with.
+pub fn open_folder(settings: &Settings) -> Result<Folder> {
+    match &settings.resume {
+        Some(Resume::Latest) => Folder::resume(&Folder::latest(settings, JOURNAL)?),
+        Some(Resume::Folder(path)) => resumed(path),
+        None => Folder::create(settings),
+    }
 }
 
 /// The folder of an earlier search; one that was killed before it had written anything begins again.

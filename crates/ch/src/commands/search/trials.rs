@@ -13,7 +13,7 @@ use data::{Dataset, Preparation};
 use ir::Graph;
 use search::config::SearchConfig;
 use search::results::Report;
-use search::{PrepareError, Search, Setup, SpaceError};
+use search::{Event, PrepareError, Search, Setup, SpaceError};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use study::StudyError;
@@ -27,10 +27,10 @@ pub const JOURNAL: &str = "search_ckpts/study.journal";
 pub struct Options {
     /// Trials at most, instead of what the file says
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1, None), help_heading = "Search")]
-    n_trials: Option<u64>,
+    pub n_trials: Option<u64>,
     /// Sampler, instead of what the file says: `ch list samplers`
     #[arg(long, value_name = "NAME", help_heading = "Search")]
-    sampler: Option<String>,
+    pub sampler: Option<String>,
     /// Storage of the trials: a journal, or postgresql://user@host:port/database, which workers on many machines share
     #[arg(long, value_name = "ADDRESS", help_heading = "Search")]
     pub storage: Option<String>,
@@ -69,6 +69,19 @@ impl SearchRun<'_> {
         stop: &AtomicBool,
         console: &mut Console,
     ) -> Result<Outcome> {
+        self.run_observed(search, storage, folder, stop, console, &mut |_| {})
+    }
+
+    /// The same; `on_event` also sees every event of the search.
+    pub fn run_observed(
+        &self,
+        search: &Search,
+        storage: Option<Box<dyn Storage>>,
+        folder: &Path,
+        stop: &AtomicBool,
+        console: &mut Console,
+        on_event: &mut (dyn FnMut(&Event) + Send),
+    ) -> Result<Outcome> {
         for note in search.notes(self.data) {
             console.note(&note);
         }
@@ -91,7 +104,10 @@ impl SearchRun<'_> {
             None => self.journal(search, &folder.join(JOURNAL))?,
         };
         let mut progress = Progress::new(search, console);
-        let results = search.run(Some(storage), stop, &mut |event| progress.on_event(event))?;
+        let results = search.run(Some(storage), stop, &mut |event| {
+            on_event(&event);
+            progress.on_event(event);
+        })?;
         let report = Report::beside_float(search, &results)?;
         self.write(&report, folder, console)?;
         Ok(Outcome::of(&report, self.settings, folder))

@@ -94,12 +94,7 @@ pub fn run(args: &Args) -> anyhow::Result<Output> {
     if let Some(path) = &args.svg {
         return draw(&args.model, &graph, path);
     }
-    let Some(rows) = rows(&verified, batch) else {
-        bail!(
-            "{}: a batch of {batch} is larger than memory could hold",
-            args.model
-        );
-    };
+    let rows = checked_rows(&args.model, &verified, batch)?;
     let text = if args.json {
         let mut network = json::print(&verified, batch, &rows);
         if let Some(belonging) = &belonging {
@@ -121,6 +116,20 @@ fn netlist(args: &Args) -> anyhow::Result<Output> {
     let net = hw::net::Net::from_json(&text, None);
     let net = net.with_context(|| format!("{} is no netlist of `ch emit`", args.model))?;
     Ok(if args.json { text } else { net.to_text() }.into())
+}
+
+/// The text that the command prints of a graph.
+pub fn describe(name: &str, graph: &Graph, batch: usize) -> anyhow::Result<String> {
+    let verified = verify(name, graph)?;
+    let rows = checked_rows(name, &verified, batch)?;
+    Ok(text::print(&verified, &rows))
+}
+
+fn checked_rows(name: &str, verified: &Verified, batch: usize) -> anyhow::Result<Vec<Row>> {
+    match rows(verified, batch) {
+        Some(rows) => Ok(rows),
+        None => bail!("{name}: a batch of {batch} is larger than memory could hold"),
+    }
 }
 
 /// Writes a drawing of the graph and says so.

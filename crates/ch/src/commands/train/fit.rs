@@ -12,7 +12,7 @@ use engine::Network;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use train::{Ending, Learner, Outcome};
+use train::{Ending, Event, Learner, Outcome};
 
 /// One training.
 pub struct TrainRun<'a> {
@@ -43,6 +43,17 @@ impl TrainRun<'_> {
         learner: &Learner,
         stop: &AtomicBool,
         console: &mut Console,
+    ) -> Result<Trained> {
+        self.fit_observed(learner, stop, console, &mut |_| {})
+    }
+
+    /// The same; `on_event` also sees every event of the loop.
+    pub fn fit_observed(
+        &self,
+        learner: &Learner,
+        stop: &AtomicBool,
+        console: &mut Console,
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<Trained> {
         let mut network = pipeline::open_learner(self.settings, learner)?;
         let mut fit = pipeline::fit_config(self.settings, self.folder)?;
@@ -88,6 +99,7 @@ impl TrainRun<'_> {
         let mut progress = Progress::new(console);
         let outcome = train::fit(&mut network, self.data, &fit, stop, &mut |event| {
             progress.on_event(event);
+            on_event(event);
         })?;
         let seconds = progress.start.elapsed().as_secs_f64();
         curves::write(self.folder, console)?;

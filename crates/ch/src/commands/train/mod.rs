@@ -3,7 +3,7 @@
 mod curves;
 pub mod fit;
 pub mod profile;
-mod progress;
+pub mod progress;
 mod sweep;
 
 use crate::commands::test::classes::ClassReport;
@@ -46,13 +46,7 @@ pub fn run(args: &Args) -> Result<Output> {
     if !args.sweep.is_empty() {
         return sweep::run(&config, &args.sweep, args.output);
     }
-    let earlier = match &config.settings.resume {
-        Some(Resume::Latest) => Some(Folder::latest(&config.settings, train::CHECKPOINTS)?),
-        Some(Resume::Folder(path)) => Some(path.clone()),
-        None => None,
-    };
-    let earlier = earlier.map(|path| resume(&mut config.settings, &path));
-    let earlier = earlier.transpose()?;
+    let earlier = earlier(&mut config.settings)?;
     let settings = &config.settings;
     let mut console = pipeline::begin(&config, args.output)?;
     if let Some(Resumed {
@@ -98,7 +92,7 @@ pub fn run(args: &Args) -> Result<Output> {
 
 /// The file to test: the best checkpoint, or, when the graph is not the model's own, a file beside it that holds the graph
 /// too. The last checkpoint gets one as well.
-fn save_graph(
+pub fn save_graph(
     settings: &Settings,
     learner: &Learner,
     data: &Dataset,
@@ -123,7 +117,7 @@ fn save_graph(
 }
 
 /// Notes outputs of the best network that a last ReLU holds at zero on every validation row.
-fn note_dead_outputs(
+pub fn note_dead_outputs(
     settings: &Settings,
     learner: &Learner,
     data: &Dataset,
@@ -162,10 +156,21 @@ pub fn check_rows(settings: &Settings, data: &Dataset, console: &mut Console) ->
 }
 
 /// An earlier run to go on with.
-struct Resumed {
-    folder: Folder,
+pub struct Resumed {
+    /// The folder of the run.
+    pub folder: Folder,
     /// False when it was killed before it had written any.
     has_settings: bool,
+}
+
+/// The earlier run that the settings name, if they do, with its settings under those that are given now.
+pub fn earlier(settings: &mut Settings) -> Result<Option<Resumed>> {
+    let path = match &settings.resume {
+        Some(Resume::Latest) => Folder::latest(settings, train::CHECKPOINTS)?,
+        Some(Resume::Folder(path)) => path.clone(),
+        None => return Ok(None),
+    };
+    resume(settings, &path).map(Some)
 }
 
 /// Opens the folder of an earlier run, and puts its settings under those that are given now.

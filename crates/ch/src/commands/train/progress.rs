@@ -79,7 +79,8 @@ impl<'a> Progress<'a> {
     }
 }
 
-fn epoch_line(stage: &Stage, train: Score, val: Score) -> String {
+/// The line of an epoch.
+pub fn epoch_line(stage: &Stage, train: Score, val: Score) -> String {
     format!(
         "epoch {:>width$}/{}: train_loss {:.4}, train_acc {:.4}, val_loss_epoch {:.4}, val_acc_epoch {:.4}, lr {:.3e}",
         stage.epoch + 1,

@@ -1,0 +1,14 @@
+"""MASE and PyTorch: modules that round as the engine does, and graphs from and to `torch.fx`.
+
+Needs torch 2.6 or later; `import mase` alone does not import it.
+"""
+
+from __future__ import annotations
+
+from ._from import from_fx, from_torch
+from ._raise import raise_modules
+from ._round import Round, round_tensor
+from ._rounded import Rounded, rounded_class
+from ._to import to_torch
+
+__all__ = ["Round", "Rounded", "from_fx", "from_torch", "raise_modules", "round_tensor", "rounded_class", "to_torch"]

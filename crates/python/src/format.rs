@@ -1,0 +1,240 @@
+//! Number formats.
+
+use crate::arrays::{give, read, values};
+use crate::codes::Codes;
+use crate::errors::{sentence, wrong_type};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+/// Elements that are rounded at once where each stands alone; a copy of them stays in the cache.
+const BLOCK: usize = 1 << 14;
+
+/// A number format: `Format("integer(8, 4)")`. `ch explain` and `mase.explain` say what each one means.
+#[pyclass(frozen, eq, hash, module = "mase", str = "{inner}")]
+#[derive(Clone, PartialEq)]
+pub struct Format {
+    pub inner: ::format::Format,
+}
+
+impl std::hash::Hash for Format {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.inner.to_string().hash(state);
+    }
+}
+
+impl Format {
+    /// A format that Python gives, as such or as its text.
+    pub fn of(name: &str, value: &Bound<PyAny>) -> PyResult<Self> {
+        if let Ok(format) = value.cast::<Self>() {
+            return Ok(format.get().clone());
+        }
+        let Ok(spec) = value.extract::<String>() else {
+            let class = value.get_type().name()?;
+            return Err(wrong_type(format!(
+                "{name}: expected a mase.Format or its text, got {class}"
+            )));
+        };
+        Self::new(&spec)
+    }
+
+    fn usable(&self) -> PyResult<&::format::Format> {
+        match self.inner.stored_fields().first() {
+            Some((field, None)) => Err(sentence(format!(
+                "{}: the values of {field} are stored beside the node that has the format; give a number to try it",
+                self.inner
+            ))),
+            _ => Ok(&self.inner),
+        }
+    }
+}
+
+#[pymethods]
+impl Format {
+    #[new]
+    fn new(spec: &str) -> PyResult<Self> {
+        let inner = ::format::Format::parse(spec).map_err(sentence)?;
+        Ok(Self { inner })
+    }
+
+    /// The name, `integer`.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    /// The fields by name.
+    #[getter]
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let fields = PyDict::new(py);
+        for (name, value) in self.inner.fields() {
+            fields.set_item(name, crate::json::to_python(py, &ir::field_json(&value))?)?;
+        }
+        Ok(fields)
+    }
+
+    /// The precision as metadata has it: `[8, 4]`.
+    #[getter]
+    fn precision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let precision = self.inner.precision();
+        crate::json::to_python(py, &precision.iter().map(ir::field_json).collect())
+    }
+
+    /// The smallest and the largest value.
+    #[getter]
+    fn range(&self) -> (f64, f64) {
+        self.inner.range()
+    }
+
+    /// Bits of an element of an array of this shape, shared scales included.
+    #[pyo3(signature = (shape=None))]
+    fn bits(&self, shape: Option<Vec<usize>>) -> f64 {
+        self.inner.bits(&shape.unwrap_or_else(|| vec![1]))
+    }
+
+    /// The format that rounds the rows of a batch, the first axis, each by itself.
+    fn within_rows(&self) -> Self {
+        let inner = self.inner.within_rows();
+        Self { inner }
+    }
+
+    /// Rounds an array of float32: into a new one, or into `out`, which may be `x` itself.
+    #[pyo3(signature = (x, *, out=None))]
+    fn quantize<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+        let format = self.usable()?;
+        let Some(out) = out else {
+            let x = read::<f32>("x", x)?;
+            let (source, shape) = (values(&x)?, x.shape().to_vec());
+            let rounded = py.detach(|| {
+                let mut rounded = vec![0.0; source.len()];
+                kernels::quantize::quantize(format, source, &shape, &mut rounded);
+                rounded
+            });
+            return give(py, rounded, &shape);
+        };
+        let target = out
+            .cast::<PyArrayDyn<f32>>()
+            .map_err(|_| wrong_type("out: expected an array of float32 to write to"))?;
+        if !target.is_c_contiguous() {
+            return Err(sentence(
+                "out: the array is not in row-major order, so that it cannot be written in place",
+            ));
+        }
+        if out.is(x) {
+            round_in_place(py, format, target)?;
+        } else {
+            let x = read::<f32>("x", x)?;
+            if x.shape() != target.shape() {
+                return Err(sentence("out: the array has not the shape of x"));
+            }
+            let (source, shape) = (values(&x)?, x.shape().to_vec());
+            let mut target = target.try_readwrite().map_err(sentence)?;
+            let target = target.as_slice_mut().map_err(sentence)?;
+            py.detach(|| kernels::quantize::quantize(format, source, &shape, target));
+        }
+        Ok(target.clone())
+    }
+
+    /// The gradient through the rounding of `x`: straight through, and zero where it saturated.
+    fn gradient<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        gradient: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+        let format = self.usable()?;
+        let (x, gradient) = (read::<f32>("x", x)?, read::<f32>("gradient", gradient)?);
+        if x.shape() != gradient.shape() {
+            return Err(sentence("gradient: the array has not the shape of x"));
+        }
+        let (source, shape) = (values(&x)?, x.shape().to_vec());
+        let mut passed = values(&gradient)?.to_vec();
+        py.detach(|| kernels::quantize::straight_through(format, source, &shape, &mut passed));
+        give(py, passed, &shape)
+    }
+
+    /// An array in the codes of the format.
+    fn encode(&self, py: Python, x: &Bound<PyAny>) -> PyResult<Codes> {
+        let format = self.usable()?;
+        let x = read::<f32>("x", x)?;
+        let (source, shape) = (values(&x)?, x.shape().to_vec());
+        if let Some(index) = source.iter().position(|value| value.is_nan()) {
+            return Err(sentence(format!(
+                "x: element {index} is nan, and no format holds it"
+            )));
+        }
+        let codes = py.detach(|| format.encode(source, &shape));
+        Ok(Codes { codes, shape })
+    }
+
+    /// The values of codes that this format made.
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        codes: &Bound<'py, Codes>,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+        let format = self.usable()?;
+        let Codes { codes, shape } = codes.get();
+        let expected = format.encode(&vec![0.0; codes.len], shape);
+        if expected.width != codes.width || expected.shared.len() != codes.shared.len() {
+            return Err(sentence(format!(
+                "codes: they have {} bits and {} scales, those of {format} {} and {}",
+                codes.width,
+                codes.shared.len(),
+                expected.width,
+                expected.shared.len()
+            )));
+        }
+        let values = py.detach(|| format.decode(codes, shape));
+        give(py, values, shape)
+    }
+
+    /// Every code with its value, for formats of up to 8 bits.
+    fn table(&self) -> PyResult<Vec<(u64, f32)>> {
+        let format = self.usable()?;
+        format.values().ok_or_else(|| {
+            sentence(format!(
+                "{format} has more than 8 bits: its values are too many for a table"
+            ))
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("mase.Format(\"{}\")", self.inner)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let spec = (slf.get().inner.to_string(),);
+        (slf.get_type(), spec).into_pyobject(slf.py())
+    }
+}
+
+/// Rounds an array in its own memory.
+fn round_in_place(
+    py: Python,
+    format: &::format::Format,
+    array: &Bound<PyArrayDyn<f32>>,
+) -> PyResult<()> {
+    let shape = array.shape().to_vec();
+    let mut array = array.try_readwrite().map_err(sentence)?;
+    let target = array.as_slice_mut().map_err(sentence)?;
+    py.detach(|| {
+        if format.rounds_alone() {
+            let mut copy = Vec::with_capacity(BLOCK);
+            for part in target.chunks_mut(BLOCK) {
+                copy.clear();
+                copy.extend_from_slice(part);
+                kernels::quantize::quantize(format, &copy, &[part.len()], part);
+            }
+        } else {
+            let copy = target.to_vec();
+            kernels::quantize::quantize(format, &copy, &shape, target);
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,15 @@
+"""The names of the Python MASE over the compiled core `mase`.
+
+A thin layer: passes run in Rust over a graph of the same names, and what they decide is written back to `node.meta["mase"]` and
+to the modules. See docs/python-from-mase.md for what differs and what is refused.
+"""
+
+from __future__ import annotations
+
+from . import _refused
+from .ir import MaseGraph
+
+_refused.install()
+_refused.warn_of_original(__path__)
+
+__all__ = ["MaseGraph"]

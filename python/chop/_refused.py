@@ -1,0 +1,98 @@
+"""What the Python MASE has and this package has not: one table, each line with its reason."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.metadata
+import sys
+import warnings
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, NoReturn, Optional
+
+PAGE = "docs/python-from-mase.md"
+
+# Dotted names, of modules and of what they hold, and the reason for all that lies beneath.
+REFUSED: dict[str, str] = {
+    "chop.passes.graph.interface.tensorrt": "TensorRT runs on GPUs, and there is no GPU back end",
+    "chop.passes.graph.interface.onnxrt": "ONNX Runtime is another engine; the networks run in this one",
+    "chop.passes.graph.transforms.tensorrt": "TensorRT runs on GPUs, and there is no GPU back end",
+    "chop.passes.graph.transforms.verilog": "hardware is emitted by `ch emit`",
+    "chop.passes.graph.transforms.hls": "hardware is emitted by `ch emit`, without HLS",
+    "chop.passes.graph.transforms.dse": "hardware is searched by `ch search` and `ch synth`",
+    "chop.passes.graph.analysis.autosharding": "networks run on one machine",
+    "chop.passes.graph.transforms.resharding": "networks run on one machine",
+    "chop.distributed": "networks run on one machine",
+    "chop.pipelines.auto_pipeline": "networks run on one machine; use CompressionPipeline",
+    "chop.nn.modules.lora": "insert_lora_adapter_transform_pass makes adapters",
+    "chop.models.nerf": "NeRF models are not in the zoo",
+    "chop.models.diffusion": "diffusion models are not in the zoo",
+    "chop.actions.search.strategies.rl": "search uses samplers, `ch list samplers`; there is no reinforcement learning",
+    "chop.passes.module.transforms.autosharding": "networks run on one machine",
+    "chop.passes.module.transforms.onn": "optical networks have no number format here",
+    "chop.passes.module.transforms.snn": "spiking networks have no number format here",
+}
+
+# Passes that some package of passes is asked for, and the entry of the table that refuses them.
+NAMES: dict[str, str] = {
+    "tensorrt_engine_interface_pass": "chop.passes.graph.interface.tensorrt",
+    "tensorrt_calibrate_transform_pass": "chop.passes.graph.transforms.tensorrt",
+    "tensorrt_fake_quantize_transform_pass": "chop.passes.graph.transforms.tensorrt",
+    "tensorrt_fine_tune_transform_pass": "chop.passes.graph.transforms.tensorrt",
+    "onnx_runtime_interface_pass": "chop.passes.graph.interface.onnxrt",
+    "emit_verilog_top_transform_pass": "chop.passes.graph.transforms.verilog",
+    "emit_internal_rtl_transform_pass": "chop.passes.graph.transforms.verilog",
+    "emit_bram_transform_pass": "chop.passes.graph.transforms.verilog",
+    "emit_cocotb_transform_pass": "chop.passes.graph.transforms.verilog",
+    "emit_vivado_project_transform_pass": "chop.passes.graph.transforms.verilog",
+    "bram_hls_transform_pass": "chop.passes.graph.transforms.hls",
+    "emit_mlir_hls_transform_pass": "chop.passes.graph.transforms.hls",
+    "run_dse_pass": "chop.passes.graph.transforms.dse",
+    "autosharding_analysis_pass": "chop.passes.graph.analysis.autosharding",
+    "resharding_transform_pass": "chop.passes.graph.transforms.resharding",
+    "AutoPipelineForDistributedInference": "chop.pipelines.auto_pipeline",
+}
+
+
+def reason(name: str) -> Optional[str]:
+    """The reason why a dotted name is refused."""
+    found = [entry for entry in REFUSED if name == entry or name.startswith(entry + ".")]
+    return REFUSED[found[0]] if found else None
+
+
+def refuse(name: str, why: str) -> NoReturn:
+    """Refuses a name."""
+    raise ImportError(f"{name}: not in this package: {why}; see {PAGE}", name=name)
+
+
+def refuse_name(package: str, name: str) -> NoReturn:
+    """Refuses a name that a package of passes has not."""
+    if name in NAMES:
+        refuse(f"{package}.{name}", REFUSED[NAMES[name]])
+    raise AttributeError(f"module '{package}' has no attribute '{name}'")
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
+        why = reason(fullname) if fullname.startswith("chop.") else None
+        if why is not None:
+            refuse(fullname, why)
+        return None
+
+
+def install() -> None:
+    """Makes importing a refused module say why."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+def warn_of_original(own: Any) -> None:
+    """Names both places if the Python MASE is installed under the same name."""
+    found = {str(path) for path in own}
+    for distribution in importlib.metadata.distributions(name="mase-tools"):
+        place = distribution.locate_file("chop")
+        if str(place) not in found:
+            warnings.warn(f"chop is this package, in {', '.join(found)}; the Python MASE is in {place}", stacklevel=3)

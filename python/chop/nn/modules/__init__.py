@@ -1,0 +1,5 @@
+"""Modules that are not quantised."""
+
+from torch.nn import Identity
+
+__all__ = ["Identity"]

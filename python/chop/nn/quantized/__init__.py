@@ -1,0 +1,73 @@
+"""Layers with number formats: subclasses of the classes of PyTorch, which round as the compiled core does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Optional
+
+from torch import nn
+
+import mase
+from mase.torch import rounded_class
+from mase.torch._layers import operator_of
+
+# The suffix of a class for each name of a format in a config.
+SUFFIXES = {
+    "Integer": "integer",
+    "Fixed": "fixed",
+    "ScaleInteger": "scale_integer",
+    "Binary": "binary",
+    "BinaryScaling": "binary",
+    "Ternary": "ternary",
+    "MinifloatDenorm": "minifloat_denorm",
+    "MinifloatIEEE": "minifloat_ieee",
+    "Log": "log",
+    "BlockFP": "block_fp",
+    "BlockMinifloat": "block_minifloat",
+    "BlockLog": "block_log",
+    "MXInt": "mxint",
+    "MXFP": "mxfp",
+}
+
+
+def formats_of(layer: nn.Module, config: dict[str, Any]) -> tuple[dict[str, mase.Format], str]:
+    """The formats that a config gives the ports of a layer, as the pass `quantize` reads it, and the name of its class."""
+    found = operator_of(layer)
+    if found is None:
+        raise mase.Error(f"{type(layer).__name__} is in no table of layers, so that it has no formats")
+    op, attributes = found
+    entries = ", ".join(f"{name} = {json.dumps(value)}" for name, value in attributes.items())
+    text = f'graph "layer" {{ x: {_input(op, attributes)} = placeholder\n y = {op}(x) {{ target = "y", {entries} }}\n return y }}'
+    graph = mase.Graph(text)
+    graph.apply("quantize", by="name", y={"config": config})
+    return dict(graph["y"].formats.items()), graph["y"].type_name
+
+
+def _input(op: str, attributes: dict[str, Any]) -> str:
+    """A type of the layer's input; formats do not depend on its free sizes."""
+    if op == "embedding":
+        return "i64[N, 1]"
+    if op == "layer_norm":
+        return f"f32[N, {', '.join(map(str, attributes['normalized_shape']))}]"
+    width = next((attributes[name] for name in ("in_features", "in_channels", "num_features") if name in attributes), 64)
+    dimensions = 2 if op.endswith("2d") else 1 if op.endswith("1d") and op != "batch_norm1d" else 0
+    return f"f32[{', '.join(['N', str(width), *['64'] * dimensions])}]"
+
+
+def quantized_class(base: type, suffix: str) -> type:
+    """The class of layers in a format: `quantized_class(nn.Linear, "Integer")` is `LinearInteger`."""
+
+    def __init__(self: Any, *arguments: Any, config: Optional[dict[str, Any]] = None, **keywords: Any) -> None:
+        base.__init__(self, *arguments, **keywords)
+        if config is None:
+            raise TypeError(f"{base.__name__}{suffix}: config is missing; give its widths, {{'data_in_width': 8, …}}")
+        self.config = dict(config)
+        self.formats, _ = formats_of(self, {"name": SUFFIXES[suffix], **config})
+
+    rounded = rounded_class(base, base.__name__ + suffix)
+    return type(base.__name__ + suffix, (rounded,), {"__init__": __init__, "__module__": __name__, "__doc__": rounded.__doc__})
+
+
+def all_classes(*bases: type) -> dict[str, type]:
+    """The classes of some layers in every format, by their names."""
+    return {base.__name__ + suffix: quantized_class(base, suffix) for base in bases for suffix in SUFFIXES}

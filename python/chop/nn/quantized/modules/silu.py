@@ -1,0 +1,5 @@
+"""`SiLU` in every number format: `SiLUInteger` and others."""
+
+from . import quantized_module_map
+
+globals().update({name: made for name, made in quantized_module_map.items() if made.base.__name__ == "SiLU"})

@@ -1,0 +1,55 @@
+"""Passes over modules, without a graph."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Optional
+
+from torch import nn
+
+import mase
+from chop.nn.quantized import formats_of
+from chop.tools.logger import get_logger
+from mase.torch._layers import operator_of
+from mase.torch._rounded import round_layer
+
+__all__ = ["quantize_module_transform_pass", "report_trainable_parameters_analysis_pass"]
+
+logger = get_logger(__name__)
+
+
+def report_trainable_parameters_analysis_pass(
+    module: nn.Module, pass_args: Optional[dict[str, Any]] = None
+) -> tuple[nn.Module, dict[str, Any]]:
+    """The number of trained parameters of every module."""
+    counts = {name or "all": sum(p.numel() for p in part.parameters() if p.requires_grad) for name, part in module.named_modules()}
+    logger.info("Trainable parameters:\n%s", "\n".join(f"{name}: {count}" for name, count in counts.items()))
+    return module, counts
+
+
+def quantize_module_transform_pass(
+    module: nn.Module, pass_args: Optional[dict[str, Any]] = None
+) -> tuple[nn.Module, dict[str, Any]]:
+    """Gives the layers of a module number formats, by "type", "name" or "regex_name"; they are replaced in place."""
+    keys = dict(pass_args or {})
+    by = keys.pop("by", None)
+    if by not in ("type", "name", "regex_name"):
+        raise mase.Error(f"by: {by!r} is none of 'type', 'name' and 'regex_name'")
+    default = keys.pop("default", {"config": {"name": None}})
+    for path, layer in list(module.named_modules()):
+        found = operator_of(layer) if path else None
+        if found is None:
+            continue
+        config = _rule(keys, by, path, found[0], default)["config"]
+        if config.get("name") in (None, "NA"):
+            continue
+        formats, name = formats_of(layer, config)
+        parent, _, own = path.rpartition(".")
+        setattr(module.get_submodule(parent), own, round_layer(layer, formats, name))
+    return module, {}
+
+
+def _rule(rules: dict[str, Any], by: str, path: str, op: str, default: dict[str, Any]) -> dict[str, Any]:
+    if by == "regex_name":
+        return next((rule for pattern, rule in rules.items() if re.fullmatch(pattern, path)), default)
+    return rules.get(op if by == "type" else path, default)  # type: ignore[no-any-return]
