@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a Python environment of the benchmarks' other side in benches/: .venv with PyTorch, Lightning, NumPy and Optuna,
-# .venv-brevitas with Brevitas and the newer PyTorch that it was measured with, .venv-onnx with ONNX Runtime, or .venv-jax with
-# JAX for CPUs. Without a name: all. Git ignores what an environment holds.
+# .venv-brevitas with Brevitas and the newer PyTorch that it was measured with, .venv-onnx with ONNX Runtime, .venv-jax with
+# JAX for CPUs, or .venv-da4ml with da4ml. Without a name: all. Git ignores what an environment holds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,7 +11,7 @@ make_environment() {
     "$1/bin/pip" install --quiet "${@:2}"
 }
 
-[ $# -gt 0 ] || set -- .venv .venv-brevitas .venv-onnx .venv-jax
+[ $# -gt 0 ] || set -- .venv .venv-brevitas .venv-onnx .venv-jax .venv-da4ml
 for environment in "$@"; do
     case "$environment" in
         .venv) make_environment .venv torch==2.6.0 'lightning==2.5.*' numpy tensorboard optuna ;;
@@ -20,8 +20,9 @@ for environment in "$@"; do
             ;;
         .venv-onnx) make_environment .venv-onnx numpy onnx==1.23.2 onnxruntime==1.31.1 ;;
         .venv-jax) make_environment .venv-jax numpy==2.4.6 jax==0.10.2 jaxlib==0.10.2 ;;
+        .venv-da4ml) make_environment .venv-da4ml numpy da4ml==0.6.0 ;;
         *)
-            echo "no environment called '$environment'; name .venv, .venv-brevitas, .venv-onnx or .venv-jax" >&2
+            echo "no environment called '$environment'; name .venv, .venv-brevitas, .venv-onnx, .venv-jax or .venv-da4ml" >&2
             exit 1
             ;;
     esac

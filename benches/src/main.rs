@@ -1,10 +1,11 @@
 //! Benchmarks against PyTorch, JAX, ONNX Runtime and Brevitas: all sides take turns in one run, and each line has ratios.
 //!
-//! `cargo run --release -p benches -- training|evaluation|integers|images|memory|fitting|quality|quantizers|scaling|searching|passes|gptq|ablation|calibration|learning|brevitas`
+//! `cargo run --release -p benches -- training|evaluation|integers|images|memory|fitting|quality|quantizers|scaling|searching|passes|gptq|ablation|calibration|learning|brevitas|hardware`
 //!
 //! CPU seconds are compared, because they do not depend on what else the machine does; the best of several turns
 //! counts. Wall seconds stand beside them. The Python side is set up on first use by `peer/setup.sh`; a Python that has what it
-//! needs can be named by `BENCH_PYTHON`, `BENCH_JAX_PYTHON`, `BENCH_ONNX_PYTHON` and `BENCH_BREVITAS_PYTHON`.
+//! needs can be named by `BENCH_PYTHON`, `BENCH_JAX_PYTHON`, `BENCH_ONNX_PYTHON`, `BENCH_BREVITAS_PYTHON` and
+//! `BENCH_DA4ML_PYTHON`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a program that prints its results")]
 
@@ -16,6 +17,7 @@ mod contest;
 mod evaluation;
 mod fitting;
 mod gptq;
+mod hardware;
 mod images;
 mod learning;
 mod made_rows;
@@ -42,6 +44,7 @@ fn main() -> Result<()> {
             "ablation" => ablation::run()?,
             "brevitas" => brevitas::run()?,
             "gptq" => gptq::run()?,
+            "hardware" => hardware::run()?,
             "calibration" => calibration::run()?,
             "learning" => learning::run()?,
             "training" => training::run()?,

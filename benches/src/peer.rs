@@ -37,6 +37,12 @@ const BREVITAS: Program = Program {
     environment: ".venv-brevitas",
 };
 
+const DA4ML: Program = Program {
+    script: "da4ml_peer.py",
+    variable: "BENCH_DA4ML_PYTHON",
+    environment: ".venv-da4ml",
+};
+
 /// A running program of the other side.
 pub struct Peer {
     process: Child,
@@ -63,6 +69,11 @@ impl Peer {
     /// Starts Brevitas's side, likewise.
     pub fn brevitas(threads: usize) -> Result<Self> {
         Self::run(&BREVITAS, threads)
+    }
+
+    /// Starts da4ml's side, likewise.
+    pub fn da4ml() -> Result<Self> {
+        Self::run(&DA4ML, 1)
     }
 
     fn run(program: &Program, threads: usize) -> Result<Self> {
