@@ -52,7 +52,8 @@ pub fn load(
     seed: u64,
     strict: bool,
 ) -> PyResult<Graph> {
-    if !path.exists() {
+    // A name without an ending would be taken for that of a model.
+    if !path.exists() && path.extension().is_none() {
         return Err(sentence(format!("there is no file {}", path.display())));
     }
     let text = |path: PathBuf| Json::String(path.display().to_string());
