@@ -4,8 +4,8 @@
 //! stays in the graph as `opaque`, so that a network with an unknown operator can still be shown, counted and written back.
 
 mod attributes;
-mod call;
-mod import;
+pub(crate) mod call;
+pub(crate) mod import;
 mod notes;
 mod readers;
 mod table;
