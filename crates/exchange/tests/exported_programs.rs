@@ -45,6 +45,11 @@ fn difference(graph: &Graph, stem: &Path) -> f64 {
     let pairs = got.iter().zip(&expected);
     let worst = pairs.fold(0.0_f64, |max, (a, b)| max.max(f64::from((a - b).abs())));
     assert!(got.iter().all(|y| y.is_finite()));
+    assert!(
+        largest > 0.0,
+        "{}: a result of zeros shows nothing",
+        stem.display()
+    );
     worst / f64::from(largest)
 }
 
@@ -63,8 +68,8 @@ fn check_folder(folder: &Path) -> usize {
             Err(error) => wrong.push(error.to_string()),
             Ok(imported) => {
                 let error = difference(&imported.graph, path);
-                println!("{}: {error:.1e}", path.display());
-                if error > TOLERANCE {
+                eprintln!("{}: {error:.1e}", path.display());
+                if error.is_nan() || error > TOLERANCE {
                     wrong.push(format!("{}: differs by {error:.1e}", path.display()));
                 }
             }

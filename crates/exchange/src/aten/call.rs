@@ -278,11 +278,11 @@ impl<'p> Call<'_, 'p> {
 }
 
 /// One result.
-pub fn one(value: Value) -> Read {
-    Ok(vec![Source::Live(value)])
+pub fn one(value: Value) -> Vec<Source> {
+    vec![Source::Live(value)]
 }
 
 /// One result that was evaluated.
-pub fn made(array: Array) -> Read {
-    Ok(vec![Source::made(array)])
+pub fn made(array: Array) -> Vec<Source> {
+    vec![Source::made(array)]
 }

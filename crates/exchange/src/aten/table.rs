@@ -178,3 +178,44 @@ pub fn find(target: &str) -> Option<Reader> {
     let row = OPERATORS.iter().find(|row| row.0 == name)?;
     Some(row.1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aten::readers::pointwise::{FUNCTIONS, PAIRS};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_operator_stands_in_the_table_once() {
+        let names: BTreeSet<&str> = OPERATORS.iter().map(|row| row.0).collect();
+        assert_eq!(names.len(), OPERATORS.len());
+        for (name, _) in OPERATORS {
+            assert_eq!(plain_name(name), *name);
+            assert!(find(&format!("{name}.default")).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_counterpart_is_an_operator_and_is_in_the_table() {
+        let functions = FUNCTIONS.iter().map(|row| (row.0, row.1));
+        for (name, op) in functions.chain(PAIRS.iter().map(|row| (row.0, row.1))) {
+            assert!(find(&format!("aten.{name}.default")).is_some(), "{name}");
+            let known = ir::Op::TABLE.iter().any(|entry| entry.name == op);
+            assert!(known, "{op}");
+        }
+    }
+
+    #[test]
+    fn overloads_and_changes_in_place_are_the_same_operator() {
+        for (target, name, changes) in [
+            ("aten.add.Tensor", "aten.add", false),
+            ("aten.add_.Tensor", "aten.add", true),
+            ("aten.__and__.Tensor", "aten.__and__", false),
+            ("_operator.mul", "_operator.mul", false),
+            ("aten._softmax.default", "aten._softmax", false),
+        ] {
+            assert_eq!(plain_name(target), name);
+            assert_eq!(is_in_place(target), changes, "{target}");
+        }
+    }
+}

@@ -60,17 +60,17 @@ fn array(json: &Json) -> &[Json] {
 }
 
 /// An entry of the signature's inputs; nothing for an argument that is no tensor.
-fn input(spec: &Json) -> Option<Option<Input>> {
+fn input(spec: &Json) -> Option<Vec<Input>> {
     let (kind, value) = spec.as_object()?.iter().next()?;
     let text = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
     let kind = match kind.as_str() {
         "user_input" => {
             return Some(match Argument::read(value.get("arg")?)? {
-                Argument::Tensor(value) => Some(Input {
+                Argument::Tensor(value) => vec![Input {
                     value,
                     kind: InputKind::User,
-                }),
-                _ => None,
+                }],
+                _ => Vec::new(),
             });
         }
         "parameter" => InputKind::Parameter(text("parameter_name")?),
@@ -79,10 +79,11 @@ fn input(spec: &Json) -> Option<Option<Input>> {
         other => InputKind::Other(other.to_owned()),
     };
     let name = value.get("arg").and_then(|arg| arg.get("name")?.as_str());
-    Some(name.map(|name| Input {
+    let input = name.map(|name| Input {
         value: name.to_owned(),
         kind,
-    }))
+    });
+    Some(input.into_iter().collect())
 }
 
 fn tensor_type(json: &Json) -> Result<TensorType, String> {

@@ -30,7 +30,7 @@ pub fn size_arithmetic(call: &mut Call) -> Read {
     let [Source::Known(a), Source::Known(b)] = operands.as_slice() else {
         return Err(Refusal::new("its operands are not sizes"));
     };
-    made(constant::binary(function, &a.array, &b.array)?)
+    Ok(made(constant::binary(function, &a.array, &b.array)?))
 }
 
 /// Whole numbers in a row; those up to the batch are the numbers of rows.
@@ -50,7 +50,7 @@ pub fn arange(call: &mut Call) -> Read {
     let (start, step) = (call.int("start", Some(0))?, call.int("step", Some(1))?);
     let range = constant::range(&number(start), &number(end[0].factor), &number(step))?;
     let dtype = call.dtype("dtype").unwrap_or(DType::I64);
-    made(constant::cast(&range, dtype)?)
+    Ok(made(constant::cast(&range, dtype)?))
 }
 
 /// One number everywhere; along the batch it is held once.
@@ -77,7 +77,7 @@ pub fn full(call: &mut Call) -> Read {
     let default = own.unwrap_or(if is_whole { DType::I64 } else { DType::F32 });
     let dtype = call.dtype("dtype").unwrap_or(default);
     let value = constant::cast(&Array::scalar(number as f32), dtype)?;
-    made(constant::filled(&held_once(&sizes)?, &value)?)
+    Ok(made(constant::filled(&held_once(&sizes)?, &value)?))
 }
 
 /// The sizes of a constant: 1 for the batch.
@@ -94,9 +94,9 @@ pub fn triangle(call: &mut Call) -> Read {
     let array = call.known("self");
     let array = array.ok_or_else(|| Refusal::new("triangles of inputs are not computed"))?;
     let is_upper = call.operator_name() == "triu";
-    made(constant::band(
+    Ok(made(constant::band(
         &array,
         is_upper,
         call.int("diagonal", Some(0))?,
-    )?)
+    )?))
 }

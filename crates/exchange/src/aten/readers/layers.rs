@@ -1,10 +1,11 @@
 //! Layers with weights, attention, pools.
 
-use crate::aten::call::{Call, Read, one};
+use crate::aten::call::{Call, Read, made, one};
 use crate::constant::{self, Array, Refusal, Values};
 use crate::onnx::call::Param;
-use ir::{DType, Value};
-use serde_json::{Value as Json, json};
+use interop::pt2::Argument;
+use ir::{DType, Dim, Shape, Value};
+use serde_json::json;
 
 /// `x·Wᵀ + b`; a weight that other calls read too stays one tensor.
 pub fn linear(call: &mut Call) -> Read {
@@ -23,7 +24,7 @@ pub fn linear(call: &mut Call) -> Read {
         let bias = call.value("bias")?;
         y = call.push("add", json!({}), &[y, bias])?;
     }
-    one(y)
+    Ok(one(y))
 }
 
 fn dense(call: &mut Call, x: Value, weight: Param, bias: Option<Param>) -> Read {
@@ -34,7 +35,7 @@ fn dense(call: &mut Call, x: Value, weight: Param, bias: Option<Param>) -> Read 
         "in_features": in_features, "out_features": out_features, "bias": bias.is_some(),
     });
     let params = [weight].into_iter().chain(bias).collect();
-    one(call.layer("linear", attributes, &[x], params)?)
+    Ok(one(call.layer("linear", attributes, &[x], params)?))
 }
 
 /// `b + x·W` for a stored matrix, which becomes the weight of a layer, turned.
@@ -54,7 +55,7 @@ pub fn addmm(call: &mut Call) -> Read {
     }
     let (weight, bias) = (call.value("mat2")?, call.value("self")?);
     let y = call.push("matmul", json!({}), &[x, weight])?;
-    one(call.push("add", json!({}), &[y, bias])?)
+    Ok(one(call.push("add", json!({}), &[y, bias])?))
 }
 
 /// A convolution over one or two axes, plain or transposed.
@@ -91,7 +92,7 @@ pub fn conv(call: &mut Call) -> Read {
         ["conv1d", "conv2d"][n - 1]
     };
     let params = [weight].into_iter().chain(bias).collect();
-    one(call.layer(name, attributes, &[x], params)?)
+    Ok(one(call.layer(name, attributes, &[x], params)?))
 }
 
 /// A batch norm in evaluation.
@@ -114,7 +115,7 @@ pub fn batch_norm(call: &mut Call) -> Read {
     };
     let attributes = json!({ "num_features": channels, "eps": call.number("eps").unwrap_or(1e-5) });
     let params = vec![weight, bias, mean, variance];
-    one(call.layer(name, attributes, &[x], params)?)
+    Ok(one(call.layer(name, attributes, &[x], params)?))
 }
 
 /// A parameter that may be left out.
@@ -153,13 +154,7 @@ pub fn norm(call: &mut Call) -> Read {
     };
     let eps = call.number("eps").unwrap_or(default_eps);
     let attributes = if name == "group_norm" {
-        let channels = call
-            .builder
-            .type_of(x)
-            .shape
-            .0
-            .get(1)
-            .and_then(ir::Dim::fixed);
+        let channels = call.builder.type_of(x).shape.0.get(1).and_then(Dim::fixed);
         json!({
             "num_groups": call.int("num_groups", None)?, "num_channels": channels, "eps": eps, "affine": is_affine,
         })
@@ -167,7 +162,7 @@ pub fn norm(call: &mut Call) -> Read {
         let shape = call.ints("normalized_shape", &[], 0)?;
         json!({ "normalized_shape": shape, "eps": eps, "elementwise_affine": is_affine })
     };
-    one(call.layer(name, attributes, &[x], params)?)
+    Ok(one(call.layer(name, attributes, &[x], params)?))
 }
 
 /// Rows of a table; a table that other calls read too stays one tensor.
@@ -175,13 +170,18 @@ pub fn embedding(call: &mut Call) -> Read {
     let indices = call.value("indices")?;
     let Some(weight) = call.param("weight", "weight") else {
         let table = call.value("weight")?;
-        return one(call.push("gather", json!({}), &[table, indices])?);
+        return Ok(one(call.push("gather", json!({}), &[table, indices])?));
     };
     let [rows, columns] = weight.array.shape[..] else {
         return Err(Refusal::new("its table is not a matrix"));
     };
     let attributes = json!({ "num_embeddings": rows, "embedding_dim": columns });
-    one(call.layer("embedding", attributes, &[indices], vec![weight])?)
+    Ok(one(call.layer(
+        "embedding",
+        attributes,
+        &[indices],
+        vec![weight],
+    )?))
 }
 
 /// Attention with an optional mask.
@@ -203,7 +203,11 @@ pub fn attention(call: &mut Call) -> Read {
     if let Some(scale) = call.number("scale") {
         attributes["scale"] = json!(scale);
     }
-    one(call.push("scaled_dot_product_attention", attributes, &inputs)?)
+    Ok(one(call.push(
+        "scaled_dot_product_attention",
+        attributes,
+        &inputs,
+    )?))
 }
 
 /// A pool with a moving window.
@@ -224,7 +228,7 @@ pub fn pool(call: &mut Call) -> Read {
     } else {
         attributes["count_include_pad"] = json!(call.flag("count_include_pad", true));
     }
-    one(call.push(name, attributes, &[x])?)
+    Ok(one(call.push(name, attributes, &[x])?))
 }
 
 /// A pool whose windows follow from the size of the result.
@@ -233,33 +237,35 @@ pub fn adaptive_pool(call: &mut Call) -> Read {
     let n = if name.ends_with("1d") { 1 } else { 2 };
     let x = call.value("self")?;
     let attributes = json!({ "output_size": call.ints("output_size", &[], n)? });
-    one(call.push(name, attributes, &[x])?)
+    Ok(one(call.push(name, attributes, &[x])?))
 }
 
 /// A picture of another size.
 pub fn upsample(call: &mut Call) -> Read {
     let x = call.value("input").or_else(|_| call.value("self"))?;
     let sizes = call.builder.type_of(x).shape;
-    let output_size: Json = match call.argument("output_size") {
-        Some(_) => json!(call.ints("output_size", &[], 2)?),
-        None => {
-            let factor = match call.argument("scale_factors") {
-                Some(interop::pt2::Argument::Floats(factors)) => factors.clone(),
-                _ => return Err(Refusal::new("it has no size")),
-            };
-            let space = sizes.0.iter().skip(2).zip(factor);
-            let scaled =
-                |(dim, factor): (&ir::Dim, f64)| Some((dim.fixed()? as f64 * factor) as i64);
-            let scaled: Option<Vec<i64>> = space.map(scaled).collect();
-            json!(scaled.ok_or_else(|| Refusal::new("it has no size"))?)
-        }
+    let output_size = if call.argument("output_size").is_some() {
+        call.ints("output_size", &[], 2)?
+    } else {
+        scaled_size(call, &sizes)?
     };
     let is_bilinear = call.call.target.contains("bilinear");
     let attributes = json!({
         "output_size": output_size, "mode": if is_bilinear { "bilinear" } else { "nearest" },
         "align_corners": is_bilinear && call.flag("align_corners", false),
     });
-    one(call.push("upsample", attributes, &[x])?)
+    Ok(one(call.push("upsample", attributes, &[x])?))
+}
+
+/// The size of a picture that is scaled by factors.
+fn scaled_size(call: &Call, shape: &Shape) -> Result<Vec<i64>, Refusal> {
+    let Some(Argument::Floats(factors)) = call.argument("scale_factors") else {
+        return Err(Refusal::new("it has no size"));
+    };
+    let space = shape.0.iter().skip(2).zip(factors);
+    let scaled = |(dim, factor): (&Dim, &f64)| Some((dim.fixed()? as f64 * factor) as i64);
+    let sizes: Option<Vec<i64>> = space.map(scaled).collect();
+    sizes.ok_or_else(|| Refusal::new("it has no size"))
 }
 
 /// A matrix product.
@@ -270,7 +276,7 @@ pub fn matmul(call: &mut Call) -> Read {
         "mat2"
     };
     if let (Some(a), Some(b)) = (call.known("self"), call.known(right)) {
-        return crate::aten::call::made(constant::matmul(&a, &b)?);
+        return Ok(made(constant::matmul(&a, &b)?));
     }
     let (a, b) = (call.value("self")?, call.value(right)?);
     if [a, b]
@@ -279,5 +285,5 @@ pub fn matmul(call: &mut Call) -> Read {
     {
         return Err(Refusal::new("products of integers are not computed"));
     }
-    one(call.push("matmul", json!({}), &[a, b])?)
+    Ok(one(call.push("matmul", json!({}), &[a, b])?))
 }

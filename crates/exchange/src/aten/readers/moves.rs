@@ -36,8 +36,8 @@ fn viewed(call: &Call, name: &str) -> Option<Known> {
     Some(known)
 }
 
-fn result(known: Known) -> Read {
-    Ok(vec![Source::Known(known)])
+fn result(known: Known) -> Vec<Source> {
+    vec![Source::Known(known)]
 }
 
 /// New axes for the same elements.
@@ -53,10 +53,14 @@ pub fn view(call: &mut Call) -> Read {
 
 fn reshaped(call: &mut Call, sizes: &[Size]) -> Read {
     if let Some(known) = viewed(call, "self") {
-        return result(moved(&known, |array| reshape_known(array, sizes))?);
+        return Ok(result(moved(&known, |array| reshape_known(array, sizes))?));
     }
     let x = call.value("self")?;
-    one(call.push("reshape", json!({ "shape": axis_sizes(sizes)? }), &[x])?)
+    Ok(one(call.push(
+        "reshape",
+        json!({ "shape": axis_sizes(sizes)? }),
+        &[x],
+    )?))
 }
 
 fn reshape_known(array: &Array, sizes: &[Size]) -> Result<Array, Refusal> {
@@ -81,7 +85,7 @@ pub fn flatten(call: &mut Call) -> Read {
     if call.known("self").is_none() {
         let x = call.builder.value_of(&source)?;
         let attributes = json!({ "start_dim": start, "end_dim": end });
-        return one(call.push("flatten", attributes, &[x])?);
+        return Ok(one(call.push("flatten", attributes, &[x])?));
     }
     let shape = call.ty(&source).shape.0;
     let merged = shape[start..=end]
@@ -162,10 +166,12 @@ pub fn permute(call: &mut Call) -> Read {
         }
     }
     if let Some(known) = viewed(call, "self") {
-        return result(moved(&known, |array| constant::permute(array, &order))?);
+        return Ok(result(moved(&known, |array| {
+            constant::permute(array, &order)
+        })?));
     }
     let x = call.builder.value_of(&source)?;
-    one(call.push("permute", json!({ "dims": order }), &[x])?)
+    Ok(one(call.push("permute", json!({ "dims": order }), &[x])?))
 }
 
 /// Repetition along axes; along the batch a constant is held once.
@@ -180,10 +186,14 @@ pub fn expand(call: &mut Call) -> Read {
             if stays { (own(at) as i64).into() } else { size }
         });
         let shape = held_once(&kept.collect::<Vec<Size>>())?;
-        return made(constant::expand(&array, &shape)?);
+        return Ok(made(constant::expand(&array, &shape)?));
     }
     let x = call.builder.value_of(&source)?;
-    one(call.push("expand", json!({ "shape": axis_sizes(&sizes)? }), &[x])?)
+    Ok(one(call.push(
+        "expand",
+        json!({ "shape": axis_sizes(&sizes)? }),
+        &[x],
+    )?))
 }
 
 /// Several tensors joined.
@@ -200,14 +210,14 @@ pub fn cat(call: &mut Call) -> Read {
         .collect();
     if let (Some(arrays), Some(first)) = (known, sources.first()) {
         let axis = call.axis(first, dim)?;
-        return made(constant::concat(&arrays, axis)?);
+        return Ok(made(constant::concat(&arrays, axis)?));
     }
     let values: Result<Vec<Value>, Refusal> = sources
         .iter()
         .map(|source| call.builder.value_of(source))
         .collect();
     let values = spread_rows(call, values?)?;
-    one(call.push("cat", json!({ "dim": dim }), &values)?)
+    Ok(one(call.push("cat", json!({ "dim": dim }), &values)?))
 }
 
 /// Constants that the program repeats along the batch, repeated where others have the batch on axis 0.
@@ -245,14 +255,18 @@ pub fn pad(call: &mut Call) -> Read {
     let x = call.builder.value_of(&source)?;
     let value = call.number("value").unwrap_or(0.0);
     let attributes = json!({ "pad": amounts, "mode": mode, "value": value });
-    one(call.push("pad", attributes, &[x])?)
+    Ok(one(call.push("pad", attributes, &[x])?))
 }
 
 /// Elements moved around axes.
 pub fn roll(call: &mut Call) -> Read {
     let x = call.value("self")?;
     let (shifts, dims) = (call.ints("shifts", &[], 0)?, call.ints("dims", &[], 0)?);
-    one(call.push("roll", json!({ "shifts": shifts, "dims": dims }), &[x])?)
+    Ok(one(call.push(
+        "roll",
+        json!({ "shifts": shifts, "dims": dims }),
+        &[x],
+    )?))
 }
 
 /// One element of an axis, which it drops, or a part of it.
@@ -273,14 +287,18 @@ pub fn part(
                 array.reshaped(shape)
             })?;
         }
-        return result(known);
+        return Ok(result(known));
     }
     let x = call.value("self")?;
-    let mut index = ":, ".repeat(axis);
-    index += &if keep {
-        format!("{start}:{}:{step}", start + (len - 1) * step + 1)
+    let before = ":, ".repeat(axis);
+    let index = if keep {
+        format!("{before}{start}:{}:{step}", start + (len - 1) * step + 1)
     } else {
-        start.to_string()
+        format!("{before}{start}")
     };
-    one(call.push("getitem", json!({ "index": index }), &[x])?)
+    Ok(one(call.push(
+        "getitem",
+        json!({ "index": index }),
+        &[x],
+    )?))
 }

@@ -144,10 +144,14 @@ fn along(call: &mut Call, axis: usize, indices: &Source) -> Read {
         return Err(refuse());
     }
     if let (Some(array), Source::Known(known)) = (call.known("self"), indices) {
-        return made(constant::gather(&array, &known.array, axis)?);
+        return Ok(made(constant::gather(&array, &known.array, axis)?));
     }
     let (x, indices) = (call.value("self")?, call.builder.value_of(indices)?);
-    one(call.push("gather", json!({ "dim": axis }), &[x, indices])?)
+    Ok(one(call.push(
+        "gather",
+        json!({ "dim": axis }),
+        &[x, indices],
+    )?))
 }
 
 /// `y[n, …] = x[n, index[…]]`.
@@ -158,7 +162,7 @@ fn by_row(call: &mut Call, indices: &Array) -> Read {
             return Err(Refusal::new("a constant has rows of its own"));
         }
         let picked = constant::gather(&array, &flat, 1)?;
-        return made(picked.reshaped(indices.shape.clone())?);
+        return Ok(made(picked.reshaped(indices.shape.clone())?));
     }
     let x = call.value("self")?;
     let shape = call.builder.type_of(x).shape;
@@ -177,7 +181,11 @@ fn by_row(call: &mut Call, indices: &Array) -> Read {
     };
     let mut sizes = vec![json!(rows.to_string())];
     sizes.extend(indices.shape[1..].iter().map(|size| json!(size)));
-    one(call.push("reshape", json!({ "shape": sizes }), &[picked])?)
+    Ok(one(call.push(
+        "reshape",
+        json!({ "shape": sizes }),
+        &[picked],
+    )?))
 }
 
 /// `y[i, j] = x[i, index[i, j]]` of constants.
@@ -211,5 +219,7 @@ pub fn gather(call: &mut Call) -> Read {
         .map(|(&base, pick)| base as i64 + pick * step);
     let flat = array.reshaped(vec![array.values.len()])?;
     let places = Array::ints(places.collect());
-    made(constant::gather(&flat, &places, 0)?.reshaped(indices.shape.clone())?)
+    Ok(made(
+        constant::gather(&flat, &places, 0)?.reshaped(indices.shape.clone())?,
+    ))
 }

@@ -7,7 +7,7 @@ use ir::{DType, Value};
 use serde_json::{Value as Json, json};
 
 /// Functions of one element: their names, their counterparts, their evaluation.
-const FUNCTIONS: &[(&str, &str, Option<Unary>)] = &[
+pub const FUNCTIONS: &[(&str, &str, Option<Unary>)] = &[
     ("relu", "relu", None),
     ("relu6", "relu6", None),
     ("hardswish", "hardswish", None),
@@ -36,7 +36,7 @@ const FUNCTIONS: &[(&str, &str, Option<Unary>)] = &[
 ];
 
 /// Functions of two elements.
-const PAIRS: &[(&str, &str, Binary)] = &[
+pub const PAIRS: &[(&str, &str, Binary)] = &[
     ("add", "add", Binary::Add),
     ("sub", "sub", Binary::Sub),
     ("mul", "mul", Binary::Mul),
@@ -64,14 +64,14 @@ pub fn function(call: &mut Call) -> Read {
     let row = FUNCTIONS.iter().find(|row| row.0 == name);
     let (_, op, fold) = row.ok_or_else(|| Refusal::new("no such function is known"))?;
     if let (Some(array), Some(fold)) = (call.known("self"), fold) {
-        return made(constant::unary(*fold, &array)?);
+        return Ok(made(constant::unary(*fold, &array)?));
     }
     unary(call, op, json!({}))
 }
 
 fn unary(call: &mut Call, op: &str, attributes: Json) -> Read {
     let x = call.value("self")?;
-    one(call.push(op, attributes, &[x])?)
+    Ok(one(call.push(op, attributes, &[x])?))
 }
 
 /// `x·Φ(x)`.
@@ -116,7 +116,7 @@ pub fn clamp(call: &mut Call) -> Read {
             y = call.push(op, json!({}), &[y, bound])?;
         }
     }
-    one(y)
+    Ok(one(y))
 }
 
 /// A function of two elements with broadcasting.
@@ -138,14 +138,14 @@ pub fn pair(call: &mut Call) -> Read {
     if let (Some(a), Some(b)) = (call.known("self"), call.known(right)) {
         let folded = fold_pair(*fold, &a, &b)?;
         let is_negated = name == "ne";
-        return made(if is_negated {
+        return Ok(made(if is_negated {
             constant::unary(Unary::Not, &folded)?
         } else {
             folded
-        });
+        }));
     }
     let y = live_pair(call, op, right)?;
-    one(y)
+    Ok(one(y))
 }
 
 /// Both in the wider type of the two.
@@ -204,7 +204,7 @@ fn as_dtype(call: &mut Call, source: &Source, dtype: DType) -> Result<Value, Ref
 pub fn choose(call: &mut Call) -> Read {
     let known = ["condition", "self", "other"].map(|name| call.known(name));
     if let [Some(condition), Some(a), Some(b)] = known {
-        return made(constant::choose(&condition, &a, &b)?);
+        return Ok(made(constant::choose(&condition, &a, &b)?));
     }
     let condition = call.value("condition")?;
     let (a, b) = (call.source("self")?, call.source("other")?);
@@ -213,7 +213,7 @@ pub fn choose(call: &mut Call) -> Read {
         (a, b) => wider(a, b),
     };
     let (a, b) = (as_dtype(call, &a, dtype)?, as_dtype(call, &b, dtype)?);
-    one(call.push("where", json!({}), &[condition, a, b])?)
+    Ok(one(call.push("where", json!({}), &[condition, a, b])?))
 }
 
 /// A number in place of the elements where a mask holds.
@@ -224,7 +224,7 @@ pub fn masked_fill(call: &mut Call) -> Read {
         (call.known("mask"), call.known("self"), &filler)
     {
         let filler = constant::cast(&filler.array, dtype)?;
-        return made(constant::choose(&mask, &filler, &own)?);
+        return Ok(made(constant::choose(&mask, &filler, &own)?));
     }
     let mask = call.value("mask")?;
     let filler = match filler {
@@ -235,7 +235,7 @@ pub fn masked_fill(call: &mut Call) -> Read {
         call.builder.value_of(&own)?,
         call.builder.value_of(&filler)?,
     );
-    one(call.push("where", json!({}), &[mask, filler, own])?)
+    Ok(one(call.push("where", json!({}), &[mask, filler, own])?))
 }
 
 /// Another element type, or another place, which changes nothing.
@@ -246,9 +246,9 @@ pub fn cast(call: &mut Call) -> Read {
         return Ok(vec![source]);
     }
     if let Some(array) = call.known("self") {
-        return made(constant::cast(&array, dtype)?);
+        return Ok(made(constant::cast(&array, dtype)?));
     }
-    one(as_dtype(call, &source, dtype)?)
+    Ok(one(as_dtype(call, &source, dtype)?))
 }
 
 /// The value itself: copies, orders in memory, dropout in evaluation.
@@ -261,6 +261,7 @@ pub fn same(call: &mut Call) -> Read {
 }
 
 /// An assertion about types, which the verifier makes too.
+#[expect(clippy::unnecessary_wraps, reason = "the signature of the table")]
 pub fn nothing(_call: &mut Call) -> Read {
     Ok(Vec::new())
 }

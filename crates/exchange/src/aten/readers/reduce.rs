@@ -14,7 +14,7 @@ pub fn reduce(call: &mut Call) -> Read {
     }
     let dim = call.ints("dim", &[], 0)?;
     let attributes = json!({ "dim": dim, "keepdim": call.flag("keepdim", false) });
-    one(call.push(name, attributes, &[x])?)
+    Ok(one(call.push(name, attributes, &[x])?))
 }
 
 /// Softmax, or its logarithm, along an axis.
@@ -22,7 +22,7 @@ pub fn softmax(call: &mut Call) -> Read {
     let name = call.operator_name().trim_start_matches('_');
     let x = call.value("self")?;
     let attributes = json!({ "dim": call.int("dim", None)? });
-    one(call.push(name, attributes, &[x])?)
+    Ok(one(call.push(name, attributes, &[x])?))
 }
 
 /// Running sums of a constant.
@@ -35,7 +35,7 @@ pub fn cumsum(call: &mut Call) -> Read {
         Values::Bool(_) => constant::cast(&array, DType::I64)?,
         _ => array,
     };
-    made(constant::cumulative_sum(&array, axis, false, false)?)
+    Ok(made(constant::cumulative_sum(&array, axis, false, false)?))
 }
 
 /// Differences of neighbours of a constant.
@@ -54,5 +54,9 @@ pub fn diff(call: &mut Call) -> Read {
     let n = array.shape[axis].saturating_sub(1);
     let later = constant::slice(&array, axis, 1, 1, n)?;
     let earlier = constant::slice(&array, axis, 0, 1, n)?;
-    made(constant::binary(constant::Binary::Sub, &later, &earlier)?)
+    Ok(made(constant::binary(
+        constant::Binary::Sub,
+        &later,
+        &earlier,
+    )?))
 }
