@@ -137,6 +137,57 @@ fn operators_that_are_not_read_are_listed_with_their_places() {
     );
 }
 
+/// A program whose result is a view of its input, made before the input changes in place, and the changed input.
+fn changed_in_place(reads_view: bool) -> pt2::Program {
+    let tensor = |name: &str| pt2::Argument::Tensor(name.to_owned());
+    let argument = |name: &str, argument| (name.to_owned(), argument);
+    let call = |target: &str, arguments, result: &str| pt2::Call {
+        target: target.to_owned(),
+        arguments,
+        results: vec![Some(result.to_owned())],
+        module: String::new(),
+    };
+    let size = [4, -1].map(pt2::Extent::Number).to_vec();
+    let view = vec![
+        argument("self", tensor("x")),
+        argument("size", pt2::Argument::Ints(size)),
+    ];
+    let ty = pt2::TensorType {
+        dtype: pt2::ScalarType::F32,
+        sizes: [2, 4].map(pt2::Extent::Number).to_vec(),
+    };
+    pt2::Program {
+        inputs: vec![pt2::Input {
+            value: "x".to_owned(),
+            kind: pt2::InputKind::User,
+        }],
+        calls: vec![
+            call("aten.view.default", view, "turned"),
+            call(
+                "aten.relu_.default",
+                vec![argument("self", tensor("x"))],
+                "y",
+            ),
+        ],
+        outputs: vec![tensor(if reads_view { "turned" } else { "x" })],
+        types: [("x".to_owned(), ty)].into(),
+    }
+}
+
+#[test]
+fn a_change_in_place_is_seen_under_every_name_or_refused() {
+    let tensors = pt2::Tensors::new();
+    let graph = aten::import("g", &changed_in_place(false), &tensors)
+        .unwrap()
+        .graph;
+    let output = graph.nodes().last().unwrap().inputs[0];
+    assert_eq!(graph.node(output.node).op.name(), "relu");
+    let error = aten::import("g", &changed_in_place(true), &tensors).unwrap_err();
+    let expected = "1 call is not read: aten.relu_.default (1×, first in the network): \
+        it changes its operand, which 'turned' shows a part of";
+    assert_eq!(error.to_string(), expected);
+}
+
 #[test]
 fn a_damaged_file_is_an_error_and_no_panic() {
     for name in ["mlp.pt2", "mlp_old.pt2"] {

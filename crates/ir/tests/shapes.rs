@@ -125,7 +125,9 @@ fn slices_are_those_of_python() {
             Err(_) => assert!(!(-size..size).contains(&at), "{at}"),
         }
     }
-    for index in [":, ::0", ":, ::-1", "::2", ":, a", ":, 1:b", ":, ", "0", "1:", ":, 0, 0"] {
+    for index in [
+        ":, ::0", ":, ::-1", "::2", ":, a", ":, 1:b", ":, ", "0", "1:", ":, 0, 0",
+    ] {
         let found = infer("getitem", json!({ "index": index }), &["N, 5"]);
         assert!(found.is_err(), "{index}: {found:?}");
     }

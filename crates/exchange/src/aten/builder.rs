@@ -1,7 +1,7 @@
 //! The graph that grows from call to call.
 
 use super::call::{Call, Read};
-use super::table;
+use super::{aliases, table};
 use crate::constant::{Array, BATCH, Refusal, Size, Values};
 use crate::error::ImportProblem;
 use crate::onnx::Imported;
@@ -14,29 +14,6 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Operators that an error names, at most.
 const MAX_LISTED: usize = 12;
-
-/// Operators whose results are views of their operand.
-const VIEWS: &[&str] = &[
-    "aten.view",
-    "aten.reshape",
-    "aten.flatten",
-    "aten.unflatten",
-    "aten.unsqueeze",
-    "aten.squeeze",
-    "aten.permute",
-    "aten.transpose",
-    "aten.t",
-    "aten.expand",
-    "aten.select",
-    "aten.slice",
-    "aten.split",
-    "aten.split_with_sizes",
-    "aten.chunk",
-    "aten.unbind",
-    "aten.alias",
-    "aten.detach",
-    "aten.contiguous",
-];
 
 /// A value of a program.
 #[derive(Clone, Debug)]
@@ -93,13 +70,15 @@ pub struct Builder<'p> {
     nodes: Vec<Node>,
     types: Vec<Vec<Type>>,
     names: Names,
-    values: HashMap<String, Source>,
+    values: BTreeMap<String, Source>,
     /// Stored tensors that are nodes already, by dotted name.
     stored: HashMap<String, Value>,
     /// The arguments that read each value.
     uses: HashMap<&'p str, usize>,
     /// Tensors whose elements become those of a graph, by their type.
     converted: BTreeMap<&'static str, usize>,
+    /// Constants that hold infinities.
+    n_infinite: usize,
     /// Calls that were not read: by operator, their number, the first module, the reason.
     refused: BTreeMap<String, (usize, String, String)>,
 }
@@ -125,18 +104,19 @@ impl<'p> Builder<'p> {
             nodes: Vec::new(),
             types: Vec::new(),
             names: Names::default(),
-            values: HashMap::new(),
+            values: BTreeMap::new(),
             stored: HashMap::new(),
             uses,
             converted: BTreeMap::new(),
+            n_infinite: 0,
             refused: BTreeMap::new(),
         }
     }
 
     pub fn run(mut self, name: &str, tensors: &Tensors) -> Result<Imported, ImportProblem> {
         self.inputs(tensors)?;
-        for call in &self.program.calls {
-            self.call(call);
+        for at in 0..self.program.calls.len() {
+            self.call(at);
         }
         if !self.refused.is_empty() {
             return Err(ImportProblem::Graph(self.refusals()));
@@ -154,8 +134,12 @@ impl<'p> Builder<'p> {
             };
             format!("{n} {tensors} of {from} {are} read as {}", graph_word(from))
         });
+        let infinite = (self.n_infinite > 0).then(|| {
+            let n = self.n_infinite;
+            format!("infinities of {n} stored tensors are read as the largest numbers of f32")
+        });
         Ok(Imported {
-            notes: notes.collect(),
+            notes: notes.chain(infinite).collect(),
             graph,
         })
     }
@@ -237,8 +221,9 @@ impl<'p> Builder<'p> {
         Ok(Array::new(stored.shape.clone(), values))
     }
 
-    fn call(&mut self, call: &'p pt2::Call) {
-        let results = match self.read(call) {
+    fn call(&mut self, at: usize) {
+        let call = &self.program.calls[at];
+        let results = match self.read(at, call) {
             Ok(results) => results,
             Err(Refusal(reason)) => {
                 let entry = self.refused.entry(call.target.clone());
@@ -254,7 +239,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    fn read(&mut self, call: &'p pt2::Call) -> Read {
+    fn read(&mut self, at: usize, call: &'p pt2::Call) -> Read {
         let reader = table::find(&call.target);
         let reader = reader.ok_or_else(|| Refusal::new("no such operator is known"))?;
         let mut call = Call {
@@ -270,33 +255,26 @@ impl<'p> Builder<'p> {
         if results.len() < call.results.len() {
             return Err(Refusal::new("not all of its results are computed"));
         }
-        if table::is_in_place(&call.target) {
-            self.change_in_place(call, results.first())?;
+        if let Some(result) = results.first()
+            && table::is_in_place(&call.target)
+            && table::plain_name(&call.target) != "aten.fill"
+        {
+            self.change_in_place(at, result)?;
         }
         Ok(results)
     }
 
-    /// Gives an operand that a call changes its new value.
-    fn change_in_place(
-        &mut self,
-        call: &pt2::Call,
-        result: Option<&Source>,
-    ) -> Result<(), Refusal> {
-        let argument = call.arguments.first().map(|(_, argument)| argument);
-        let (Some(Argument::Tensor(name)), Some(Source::Live(value))) = (argument, result) else {
+    /// Gives an operand that a call changes its new value, under all of its names.
+    fn change_in_place(&mut self, at: usize, result: &Source) -> Result<(), Refusal> {
+        let changed = aliases::of_operand(&self.program.calls, at);
+        let Some(name) = changed.seen_later(self.program, at) else {
+            for name in changed.same {
+                self.values.insert(name.to_owned(), result.clone());
+            }
             return Ok(());
         };
-        let makes_it = |call: &&pt2::Call| call.results.iter().flatten().any(|own| own == name);
-        let maker = self.program.calls.iter().find(makes_it);
-        if let Some(maker) = maker.filter(|maker| VIEWS.contains(&table::plain_name(&maker.target)))
-            && let Some((_, Argument::Tensor(base))) = maker.arguments.first()
-            && !self.is_read_once(base)
-        {
-            let why = format!("it changes a view of '{base}', which others read");
-            return Err(Refusal::new(why));
-        }
-        self.replace(name, Source::Live(*value));
-        Ok(())
+        let why = format!("it changes its operand, which '{name}' shows a part of");
+        Err(Refusal::new(why))
     }
 
     fn refusals(&self) -> String {
@@ -369,10 +347,26 @@ impl<'p> Builder<'p> {
         let target = self.names.target(&params);
         let mut node = Node::new(&self.names.fresh(base), &target, op, inputs);
         for param in params {
-            let tensor = tensor(&param.array)?;
+            let tensor = self.tensor(&param.array)?;
             node.params.insert(param.port.to_owned(), tensor);
         }
         Ok(self.append(node, results))
+    }
+
+    /// The values of a parameter. Infinities, which masks hold, become the largest numbers.
+    fn tensor(&mut self, array: &Array) -> Result<Tensor, Refusal> {
+        let values: Vec<f32> = match &array.values {
+            Values::F32(values) => {
+                self.n_infinite += usize::from(values.iter().any(|v| v.is_infinite()));
+                let bounded = values.iter().map(|v| v.clamp(f32::MIN, f32::MAX));
+                bounded.collect()
+            }
+            Values::I64(values) => values.iter().map(|&v| v as f32).collect(),
+            Values::Bool(values) => values.iter().map(|&v| f32::from(u8::from(v))).collect(),
+            Values::Sizes(_) => return Err(Refusal::new("a size of the batch is not a tensor")),
+        };
+        let tensor = Tensor::new(array.shape.clone(), values);
+        tensor.ok_or_else(|| Refusal::new("a constant does not have its shape"))
     }
 
     /// The type of a value of the graph.
@@ -393,6 +387,18 @@ impl<'p> Builder<'p> {
     /// Names a value anew: an operator that changes its operand in place.
     pub fn replace(&mut self, name: &str, source: Source) {
         self.values.insert(name.to_owned(), source);
+    }
+
+    /// Forgets the constants that show parts of a value which changes.
+    pub fn forget_views(&mut self, base: &str) {
+        for source in self.values.values_mut() {
+            let Source::Known(known) = source else {
+                continue;
+            };
+            if known.view_of.as_ref().is_some_and(|(own, _)| own == base) {
+                *source = Source::Missing;
+            }
+        }
     }
 
     /// True when one argument alone reads a value.
@@ -421,7 +427,7 @@ impl<'p> Builder<'p> {
         } else {
             Constant::buffer(shape.clone(), dtype)
         };
-        let tensor = tensor(&known.array)?;
+        let tensor = self.tensor(&known.array)?;
         let target = self.names.stored(&known.path);
         let base = if known.path.is_empty() {
             "constant"
@@ -451,16 +457,4 @@ pub fn graph_dtype(dtype: ScalarType) -> DType {
 fn graph_word(name: &str) -> String {
     let dtype = ScalarType::of_name(name).map_or(DType::F32, graph_dtype);
     dtype.to_string()
-}
-
-/// The values of a parameter. Infinities, which masks hold, become the largest numbers.
-fn tensor(array: &Array) -> Result<Tensor, Refusal> {
-    let values: Vec<f32> = match &array.values {
-        Values::F32(values) => values.iter().map(|v| v.clamp(f32::MIN, f32::MAX)).collect(),
-        Values::I64(values) => values.iter().map(|&v| v as f32).collect(),
-        Values::Bool(values) => values.iter().map(|&v| f32::from(u8::from(v))).collect(),
-        Values::Sizes(_) => return Err(Refusal::new("a size of the batch is not a tensor")),
-    };
-    let shape = array.shape.clone();
-    Tensor::new(shape, values).ok_or_else(|| Refusal::new("a constant does not have its shape"))
 }

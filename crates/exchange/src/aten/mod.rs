@@ -3,6 +3,7 @@
 //! A [`Program`] is plain data: whoever has one, from a file or from a running Python, gives it to [`import`] with its tensors.
 //! [`OPERATORS`] is the table of what is read: operator, reader. What it does not hold is an error that lists all of them.
 
+mod aliases;
 mod builder;
 mod call;
 mod readers;

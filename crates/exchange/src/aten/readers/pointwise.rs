@@ -279,6 +279,7 @@ pub fn fill(call: &mut Call) -> Read {
         for &place in places.integers().unwrap_or_default() {
             write(&mut whole.array.values, place as usize, &value.values);
         }
+        call.builder.forget_views(base);
         call.builder.replace(base, Source::Known(whole));
     } else if let Some(name) = call.value_name("self") {
         call.builder.replace(name, Source::Known(own.clone()));
