@@ -22,8 +22,8 @@ use belonging::Belonging;
 /// Arguments of `ch show`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A model of `ch list models`, a graph from a file (`.mg`, `.mz`, `.onnx`), a checkpoint, whose network is found,
-    /// or the netlist of emitted hardware (`net.json`)
+    /// A model of `ch list models`, a graph from a file (`.mg`, `.mz`, `.onnx`, `.pt2`), a checkpoint, whose network is
+    /// found, or the netlist of emitted hardware (`net.json`)
     #[arg(value_name = "MODEL|FILE")]
     model: String,
     /// Rows in a batch, for shapes and costs
