@@ -6,6 +6,7 @@
 mod attributes;
 mod call;
 mod export;
+mod grid;
 mod import;
 mod notes;
 mod readers;

@@ -1,4 +1,8 @@
 //! Layers with weights, attention and pools.
+#![expect(
+    clippy::unnecessary_wraps,
+    reason = "every writer has the signature of the table"
+)]
 
 use super::site::{Site, float, int, ints, text};
 use super::writers::Written;
