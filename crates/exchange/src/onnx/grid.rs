@@ -129,10 +129,11 @@ impl Grid {
         grids.find(|grid| grid.code_range() == (low, high))
     }
 
-    /// The grid of a matrix whose axes change places.
+    /// The grid of a tensor whose axes have another order.
     #[must_use]
-    pub fn transposed(mut self) -> Self {
-        self.axis = self.axis.map(|axis| 1 - axis.min(1));
+    pub fn permuted(mut self, order: &[usize]) -> Self {
+        let place = |axis: usize| order.iter().position(|&from| from == axis);
+        self.axis = self.axis.and_then(place);
         self
     }
 }

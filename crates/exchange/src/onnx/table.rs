@@ -199,12 +199,7 @@ pub static OPERATORS: &[Entry] = &[
         shape::unsqueeze,
         Some(shape::fold_unsqueeze),
     ),
-    entry(
-        "Transpose",
-        1,
-        shape::transpose,
-        Some(shape::fold_transpose),
-    ),
+    entry("Transpose", 1, shape::transpose, None),
     entry("Expand", 8, shape::expand, Some(shape::fold_expand)),
     entry("DepthToSpace", 1, shape::depth_to_space, None),
     entry("SpaceToDepth", 1, shape::space_to_depth, None),

@@ -59,7 +59,9 @@ impl Importer<'_> {
                 return Err(Refusal::new(why));
             }
         };
-        if let Some(&value) = self.stored.get(path) {
+        if let Some(&value) = self.stored.get(path)
+            && self.holds(value, array)
+        {
             return Ok(value);
         }
         let dtype = array.values.dtype();
@@ -106,6 +108,16 @@ impl Importer<'_> {
             self.stored.insert(path.clone(), value);
         }
         Ok(value)
+    }
+
+    /// True when a stored tensor of the graph has these values.
+    fn holds(&self, value: Value, array: &Array) -> bool {
+        let floats = constant::cast(array, DType::F32);
+        let stored = self.nodes[value.node.index()].params.get("value");
+        stored.is_some_and(|tensor| {
+            let same = |array: Array| array.floats().is_some_and(|own| own == tensor.values());
+            tensor.shape() == array.shape && floats.is_ok_and(same)
+        })
     }
 
     /// The values of a parameter; those of a tensor of the file are held once, however often it is used.

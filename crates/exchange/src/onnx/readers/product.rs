@@ -2,7 +2,6 @@
 
 use crate::constant::{self, Array, Refusal, Values};
 use crate::onnx::call::{Call, Param, Read, expect_dtype};
-use crate::onnx::grid::Grid;
 use ir::{DType, Value};
 use serde_json::json;
 
@@ -15,7 +14,7 @@ pub fn matmul(call: &mut Call) -> Read {
     if is_matrix {
         let mut weight = call.param("weight", 1)?;
         weight.array = constant::permute(&weight.array, &[1, 0])?;
-        weight.grid = weight.grid.map(Grid::transposed);
+        weight.grid = weight.grid.map(|grid| grid.permuted(&[1, 0]));
         let x = call.value(0)?;
         let y = linear(call, x, weight, None)?;
         return call.result_like(y, 0);
@@ -74,7 +73,7 @@ pub fn gemm(call: &mut Call) -> Read {
         let mut weight = call.param("weight", 1)?;
         if !turns_b {
             weight.array = constant::permute(&weight.array, &[1, 0])?;
-            weight.grid = weight.grid.map(Grid::transposed);
+            weight.grid = weight.grid.map(|grid| grid.permuted(&[1, 0]));
         }
         scale(&mut weight, alpha);
         let bias = gemm_bias(call, weight.array.shape[0], beta)?;
