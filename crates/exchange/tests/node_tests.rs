@@ -278,3 +278,23 @@ fn compare(results: &[support::Output], outputs: &[Tensor]) -> Result<(), String
     }
     Ok(())
 }
+
+#[test]
+fn the_page_has_the_counts_of_the_list() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let list = fs::read_to_string(root.join(LIST)).unwrap();
+    let page = fs::read_to_string(root.join("../../docs/onnx.md")).unwrap();
+    for (fixed, heading) in [
+        (Fixed::None, "all computed"),
+        (Fixed::Integers, "integers stored, the rest computed"),
+        (Fixed::AllButFirst, "all stored but the first"),
+        (Fixed::All, "all stored: evaluated while the file is read"),
+    ] {
+        let n = list
+            .lines()
+            .filter(|line| line.ends_with(&format!(" {}", fixed.word())))
+            .count();
+        let row = format!("| {heading} | {n} |");
+        assert!(page.contains(&row), "docs/onnx.md lacks the row {row}");
+    }
+}

@@ -3,10 +3,11 @@
 use crate::command_line::whole;
 use crate::network::Opener;
 use crate::output::folder::write_file;
-use crate::output::{Console, Level, Output, OutputArgs};
+use crate::output::{Console, Level, Output, OutputArgs, json_text};
 use anyhow::{Context, Result, bail};
 use exchange::onnx::{ExportOptions, OPSETS, Style, export};
 use models::ModelInfo;
+use serde_json::json;
 use std::path::PathBuf;
 
 /// Arguments of `ch export`.
@@ -76,6 +77,10 @@ pub fn run(args: &Args) -> Result<Output> {
     write_file(&args.out, &bytes, &mut console)?;
     let n_nodes = proto.graph.map_or(0, |graph| graph.node.len());
     let (path, n_bytes) = (args.out.display(), bytes.len());
+    if args.output.json {
+        let facts = json!({ "out": path.to_string(), "nodes": n_nodes, "bytes": n_bytes });
+        return Ok(json_text(&facts)?.into());
+    }
     Ok(format!("{path}: {n_nodes} nodes, {n_bytes} bytes\n").into())
 }
 

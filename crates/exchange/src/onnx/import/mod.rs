@@ -143,6 +143,11 @@ pub fn run(model: &Model, options: &ImportOptions) -> Result<Imported, ImportPro
     importer.initializers(graph)?;
     importer.inputs(graph)?;
     let versions = versions(&proto.opset_import);
+    // Files before version 3 of the format state none.
+    if versions.is_empty() && proto.ir_version() >= 3 {
+        let message = "the file does not state the version of its operators";
+        return Err(ImportProblem::Graph(message.to_owned()));
+    }
     importer.read_nodes(&graph.node, &versions, 0)?;
     importer.finish(graph)
 }
