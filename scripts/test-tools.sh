@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Gets what some tests hold the program against and cannot bring along: PostgreSQL, strace, Chromium, a Python with Optuna, scikit-learn,
-# TensorBoard and pytest (in .tools/python), cargo-deny, and the open tools for hardware: Icarus, yosys, Verilator, nextpnr, cocotb (in
+# TensorBoard and pytest (in .tools/python), one with ONNX, its runtime and QONNX (in .tools/onnx), cargo-deny, and the open tools for
+# hardware: Icarus, yosys, Verilator, nextpnr, cocotb (in
 # .tools/hardware). What cannot be had is named, and what needs it says that it is skipped.
 #
 #   scripts/test-tools.sh
@@ -35,6 +36,12 @@ hardware() {
     touch .tools/hardware/ready
 }
 
+onnx() {
+    [ -x .tools/onnx/bin/python ] || python3 -m venv .tools/onnx || return 1
+    timeout 900 .tools/onnx/bin/pip install --quiet onnx==1.22.0 onnxruntime==1.31.1 qonnx==1.0.0 >/dev/null 2>&1 ||
+        { rm -rf .tools/onnx && return 1; }
+}
+
 # Built from its source, once for a machine: some minutes.
 deny() {
     timeout 1500 cargo install --quiet --locked --version 0.20.2 cargo-deny >/dev/null 2>&1
@@ -55,6 +62,7 @@ tool PostgreSQL 'ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command 
 tool strace 'command -v strace >/dev/null' debian strace
 tool Chromium 'command -v chromium chromium-browser google-chrome >/dev/null' debian chromium
 tool Python '.tools/python/bin/python -c "import optuna, psycopg2, sklearn, tensorboard, pytest, hypothesis, mypy" 2>/dev/null' python
+tool 'ONNX, ONNX Runtime and QONNX' '.tools/onnx/bin/python -c "import onnx, onnxruntime, qonnx" 2>/dev/null' onnx
 tool cargo-deny 'command -v cargo-deny >/dev/null' deny
 tool Icarus 'command -v iverilog >/dev/null' debian --no-install-recommends iverilog
 tool yosys 'command -v yosys >/dev/null' debian --no-install-recommends yosys

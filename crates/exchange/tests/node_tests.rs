@@ -3,6 +3,7 @@
 //! `BLESS=1 cargo test -p exchange --test node_tests` writes the list anew. Without the package the test says that it is skipped.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod package;
 mod support;
 
 use exchange::onnx::{ImportOptions, import};
@@ -26,7 +27,7 @@ type Outcome = Result<Fixed, String>;
 
 #[test]
 fn every_node_test_is_read_or_refused_and_the_listed_ones_agree() {
-    let Some(data) = support::test_data() else {
+    let Some(data) = package::test_data() else {
         println!("skipped: the package onnx is not installed; scripts/test-tools.sh gets it");
         return;
     };
@@ -92,8 +93,8 @@ fn check(folder: &Path) -> Outcome {
         onnx::read(&folder.join("model.onnx")).map_err(|error| error.problem.to_string())?;
     let set = folder.join("test_data_set_0");
     let (inputs, outputs) = (
-        support::tensors(&set, "input")?,
-        support::tensors(&set, "output")?,
+        package::tensors(&set, "input")?,
+        package::tensors(&set, "output")?,
     );
     let mut first = Err("nothing was read".to_owned());
     // Weights, axes and bounds are inputs in these tests; a network has them stored. The fewer are fixed, the better.
@@ -162,7 +163,7 @@ fn check_fixed(
     let mut options = ImportOptions::default();
     for (at, (name, tensor)) in names.iter().zip(inputs).enumerate() {
         if is_fixed(at, tensor) {
-            options.fixed.insert(name.clone(), support::array(tensor));
+            options.fixed.insert(name.clone(), package::array(tensor));
         }
     }
     // A graph has an input; one that is known throughout gets one that nobody reads.
@@ -203,7 +204,7 @@ fn check_fixed(
         .iter()
         .copied()
         .chain(outputs)
-        .any(support::exceeds_floats)
+        .any(package::exceeds_floats)
     {
         return Err("holds integers beyond 2^24".to_owned());
     }
@@ -276,4 +277,24 @@ fn compare(results: &[support::Output], outputs: &[Tensor]) -> Result<(), String
         }
     }
     Ok(())
+}
+
+#[test]
+fn the_page_has_the_counts_of_the_list() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let list = fs::read_to_string(root.join(LIST)).unwrap();
+    let page = fs::read_to_string(root.join("../../docs/onnx.md")).unwrap();
+    for (fixed, heading) in [
+        (Fixed::None, "all computed"),
+        (Fixed::Integers, "integers stored, the rest computed"),
+        (Fixed::AllButFirst, "all stored but the first"),
+        (Fixed::All, "all stored: evaluated while the file is read"),
+    ] {
+        let n = list
+            .lines()
+            .filter(|line| line.ends_with(&format!(" {}", fixed.word())))
+            .count();
+        let row = format!("| {heading} | {n} |");
+        assert!(page.contains(&row), "docs/onnx.md lacks the row {row}");
+    }
 }

@@ -26,12 +26,13 @@ def runtime(path, inputs):
 def qonnx(path, inputs):
     from qonnx.core.modelwrapper import ModelWrapper
     from qonnx.core.onnx_exec import execute_onnx
+    from qonnx.transformation.infer_shapes import InferShapes
 
     model = ModelWrapper(path)
     names = [output.name for output in model.graph.output]
     for value in model.graph.input:
         model.set_tensor_shape(value.name, list(inputs[value.name].shape))
-    results = execute_onnx(model, inputs)
+    results = execute_onnx(model.transform(InferShapes()), inputs)
     return [results[name] for name in names]
 
 

@@ -91,6 +91,7 @@ pub static PASSES: &[PassEntry] = &[
         "load_mase_graph_interface_pass",
         "load_mase_graph_transform_pass",
     ]),
+    PassEntry::interface::<interface::ExportOnnx>(),
     PassEntry::interface::<interface::SaveNodeMetaParam>().with_aliases(&[
         "save_node_meta_param_interface_pass",
         "save_node_meta_param_transform_pass",

@@ -13,6 +13,7 @@ mod completions;
 mod data;
 mod emit;
 pub mod explain;
+mod export;
 mod format;
 mod help;
 pub mod list;
@@ -92,6 +93,14 @@ pub enum Command {
   ch report mase_output/demo-ptq jsc-sim --against mase_output/demo --out change.html"
     )]
     Report(report::Args),
+    /// Write a network as ONNX, for other programs
+    #[command(
+        override_usage = "ch export MODEL --out FILE.onnx [--to onnx|qdq|qonnx] [OPTIONS]",
+        after_help = "Examples:
+  ch export jsc-tiny --load mase_output/demo --out demo.onnx
+  ch export mase_output/demo-ptq --to qdq --out demo-ptq.onnx"
+    )]
+    Export(export::Args),
     /// Turn a network in fixed point into hardware
     #[command(
         override_usage = "ch emit [MODEL] [DATASET] --out DIR [OPTIONS]",
@@ -180,6 +189,7 @@ impl Command {
             Self::Run(args) => run::run(args),
             Self::Compare(args) => compare::run(args),
             Self::Report(args) => report::run(args),
+            Self::Export(args) => export::run(args),
             Self::Emit(args) => emit::run(args),
             Self::Prove(args) => prove::run(args),
             Self::Simulate(args) => simulate::run(args),

@@ -1,6 +1,7 @@
 //! A node of a file while it is read: its inputs, its attributes, and the nodes it becomes.
 
 use super::attributes::Attributes;
+use super::grid::Grid;
 use super::import::{Importer, Source};
 use crate::constant::{Array, Refusal, Size, Values};
 use interop::onnx::Element;
@@ -35,6 +36,8 @@ pub struct Param {
     pub array: Array,
     /// The name in the file; empty for what was evaluated.
     pub path: String,
+    /// The grid on which the file stores it.
+    pub grid: Option<Grid>,
 }
 
 impl Call<'_, '_> {
@@ -68,7 +71,7 @@ impl Call<'_, '_> {
     pub fn known(&self, index: usize) -> Option<&Array> {
         match self.inputs.get(index)?.as_ref()? {
             Source::Known { array, .. } => Some(array),
-            Source::Value { .. } => None,
+            Source::Codes { .. } | Source::Value { .. } => None,
         }
     }
 
@@ -85,7 +88,7 @@ impl Call<'_, '_> {
         present
             .map(|source| match source {
                 Source::Known { array, .. } => Some(array),
-                Source::Value { .. } => None,
+                Source::Codes { .. } | Source::Value { .. } => None,
             })
             .collect()
     }
@@ -161,7 +164,16 @@ impl Call<'_, '_> {
         if !matches!(array.values, Values::F32(_)) {
             return Err(Refusal::new(format!("{port} is not of floats")));
         }
-        Ok(Param { port, array, path })
+        let grid = match self.source(index)? {
+            Source::Known { grid, .. } => grid.clone(),
+            Source::Codes { .. } | Source::Value { .. } => None,
+        };
+        Ok(Param {
+            port,
+            array,
+            path,
+            grid,
+        })
     }
 
     /// The type of a value of the graph.

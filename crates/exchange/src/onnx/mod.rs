@@ -6,6 +6,7 @@
 mod attributes;
 pub(crate) mod call;
 mod export;
+mod grid;
 pub(crate) mod import;
 mod notes;
 mod readers;

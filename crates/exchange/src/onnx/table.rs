@@ -1,9 +1,10 @@
 //! The table of operators that are read.
 
+use super::QONNX_DOMAIN;
 use super::call::{Call, Read};
 use super::readers::{
-    activation, arithmetic, attention, cast, conv, create, cut, logic, norm, pool, product, reduce,
-    resize, shape,
+    activation, arithmetic, attention, cast, conv, create, cut, logic, norm, pool, product,
+    quantize, reduce, resize, shape,
 };
 use crate::constant::{Array, Refusal};
 
@@ -39,8 +40,32 @@ const fn entry(
     }
 }
 
+/// The sets that QONNX's operators were and are part of.
+const QONNX_DOMAINS: [&str; 4] = [
+    QONNX_DOMAIN,
+    "onnx.brevitas",
+    "finn.custom_op.general",
+    "qonnx.custom_op.channels_last",
+];
+
+/// An operator of QONNX.
+const fn custom(name: &'static str, read: fn(&mut Call) -> Read) -> Entry {
+    Entry {
+        domain: QONNX_DOMAIN,
+        name,
+        since: 1,
+        read,
+        fold: None,
+    }
+}
+
 /// The line of an operator.
 pub fn find(domain: &str, name: &str) -> Option<&'static Entry> {
+    let domain = if QONNX_DOMAINS.contains(&domain) {
+        QONNX_DOMAIN
+    } else {
+        domain
+    };
     OPERATORS
         .iter()
         .find(|entry| entry.name == name && entry.domain == domain)
@@ -174,12 +199,7 @@ pub static OPERATORS: &[Entry] = &[
         shape::unsqueeze,
         Some(shape::fold_unsqueeze),
     ),
-    entry(
-        "Transpose",
-        1,
-        shape::transpose,
-        Some(shape::fold_transpose),
-    ),
+    entry("Transpose", 1, shape::transpose, None),
     entry("Expand", 8, shape::expand, Some(shape::fold_expand)),
     entry("DepthToSpace", 1, shape::depth_to_space, None),
     entry("SpaceToDepth", 1, shape::space_to_depth, None),
@@ -192,6 +212,11 @@ pub static OPERATORS: &[Entry] = &[
     entry("Pad", 2, resize::pad, None),
     entry("Upsample", 7, resize::resize, None),
     entry("Resize", 10, resize::resize, None),
+    // quantisers
+    entry("QuantizeLinear", 10, quantize::quantize, None),
+    entry("DequantizeLinear", 10, quantize::dequantize, None),
+    custom("Quant", quantize::quant),
+    custom("BipolarQuant", quantize::bipolar),
     // values from nothing
     entry("Constant", 1, create::constant, None),
     entry("ConstantOfShape", 9, create::constant_of_shape, None),

@@ -1,5 +1,6 @@
 //! Passes that read and write files.
 
+mod export_onnx;
 mod load_mase_graph;
 mod load_node_meta_param;
 mod meta_file;
@@ -7,6 +8,7 @@ mod meta_toml;
 mod save_mase_graph;
 mod save_node_meta_param;
 
+pub use export_onnx::ExportOnnx;
 pub use load_mase_graph::LoadMaseGraph;
 pub use load_node_meta_param::LoadNodeMetaParam;
 pub(crate) use meta_file::{MetaFile, node_metadata, text as metadata_text};

@@ -1,4 +1,8 @@
 //! Functions of single elements, comparisons and reductions.
+#![expect(
+    clippy::unnecessary_wraps,
+    reason = "every writer has the signature of the table"
+)]
 
 use super::site::{Site, float, int, text};
 use super::writers::Written;

@@ -1,4 +1,8 @@
 //! Layers with weights, attention and pools.
+#![expect(
+    clippy::unnecessary_wraps,
+    reason = "every writer has the signature of the table"
+)]
 
 use super::site::{Site, float, int, ints, text};
 use super::writers::Written;
@@ -169,14 +173,14 @@ pub fn attention(site: &mut Site) -> Written {
     Ok(vec![site.emit("MatMul", &[&weights, &v], Vec::new())])
 }
 
-/// Minus infinity above the diagonal.
+/// The lowest float above the diagonal: a sum with it has no weight in a softmax, and files with infinities are refused by some.
 fn causal_mask(site: &mut Site, steps: &Dim, positions: &Dim) -> Result<String, Refusal> {
     let (Some(rows), Some(columns)) = (steps.fixed(), positions.fixed()) else {
         return Err(Refusal::new("the size of its causal mask is not fixed"));
     };
     let value = |at: usize| {
         if at % columns > at / columns {
-            f32::NEG_INFINITY
+            f32::MIN
         } else {
             0.0
         }

@@ -1,4 +1,8 @@
 //! Elements moved about, and nodes of other programs.
+#![expect(
+    clippy::unnecessary_wraps,
+    reason = "every writer has the signature of the table"
+)]
 
 use super::edges::element;
 use super::site::{Site, int, ints, text};

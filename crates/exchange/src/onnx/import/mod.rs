@@ -2,11 +2,13 @@
 
 pub(crate) mod names;
 mod opaque;
+mod rounding;
 mod scope;
 mod stored;
 
 use super::attributes::Attributes;
 use super::call::{Call, Param, Read};
+use super::grid::Grid;
 use super::notes::Notes;
 use super::table::{self, Entry};
 use super::{ImportOptions, Imported, types};
@@ -37,6 +39,19 @@ pub enum Source {
         element: Element,
         /// The name of the stored tensor; empty for what was evaluated.
         path: String,
+        /// The grid on which the file stores it.
+        grid: Option<Grid>,
+    },
+    /// Codes of a value of the graph.
+    Codes {
+        /// The value.
+        value: Value,
+        /// Its type.
+        ty: Type,
+        /// The type of the codes.
+        element: Element,
+        /// Their scales and zero points.
+        grid: Grid,
     },
     /// A value of the graph.
     Value {
@@ -57,6 +72,7 @@ impl Source {
             array,
             element,
             path: String::new(),
+            grid: None,
         }
     }
 
@@ -68,13 +84,19 @@ impl Source {
                 dtype: array.values.dtype(),
             },
             Self::Value { ty, .. } => ty.clone(),
+            Self::Codes { ty, .. } => Type {
+                dtype: ir::DType::I64,
+                ..ty.clone()
+            },
         }
     }
 
     /// The type that the file states.
     pub fn element(&self) -> Element {
         match self {
-            Self::Known { element, .. } | Self::Value { element, .. } => *element,
+            Self::Known { element, .. }
+            | Self::Codes { element, .. }
+            | Self::Value { element, .. } => *element,
         }
     }
 
@@ -82,7 +104,7 @@ impl Source {
     pub fn path(&self) -> &str {
         match self {
             Self::Known { path, .. } => path,
-            Self::Value { .. } => "",
+            Self::Codes { .. } | Self::Value { .. } => "",
         }
     }
 }
@@ -105,6 +127,8 @@ pub struct Importer<'m> {
     readers: HashMap<&'m str, usize>,
     /// True when nodes hold graphs, which read values without naming them as inputs.
     has_branches: bool,
+    /// Nodes that only round.
+    roundings: Vec<NodeId>,
     notes: Notes,
     budget: Budget,
     n_read: usize,
@@ -119,6 +143,11 @@ pub fn run(model: &Model, options: &ImportOptions) -> Result<Imported, ImportPro
     importer.initializers(graph)?;
     importer.inputs(graph)?;
     let versions = versions(&proto.opset_import);
+    // Files before version 3 of the format state none.
+    if versions.is_empty() && proto.ir_version() >= 3 {
+        let message = "the file does not state the version of its operators";
+        return Err(ImportProblem::Graph(message.to_owned()));
+    }
     importer.read_nodes(&graph.node, &versions, 0)?;
     importer.finish(graph)
 }
@@ -181,6 +210,7 @@ impl<'m> Importer<'m> {
                 .iter()
                 .flat_map(|node| &node.attribute)
                 .any(|a| a.g.is_some()),
+            roundings: Vec::new(),
             notes: Notes::default(),
             budget: Budget::of_size(size.sum::<usize>() as u64),
             n_read: 0,
@@ -212,6 +242,7 @@ impl<'m> Importer<'m> {
                     array: array.clone(),
                     element: types::element_of(info).unwrap_or(stored::element_of(array)),
                     path: String::new(),
+                    grid: None,
                 };
                 self.scopes.define(name, source)?;
                 continue;
@@ -260,6 +291,7 @@ impl<'m> Importer<'m> {
         for node in self.nodes {
             result.push(node);
         }
+        rounding::settle(&mut result, &self.roundings);
         Ok(Imported {
             graph: result,
             notes: self.notes.sentences(),
@@ -477,6 +509,7 @@ impl<'m> Importer<'m> {
             self.names.release(&node.name, &node.target);
         }
         self.types.truncate(mark);
+        self.roundings.retain(|id| id.index() < mark);
         self.stored.retain(|_, value| value.node.index() < mark);
     }
 
@@ -504,8 +537,11 @@ impl<'m> Importer<'m> {
         }
         let target = self.names.target(&params);
         let mut node = Node::new(&self.names.fresh(base), &target, op, inputs);
-        for param in params {
+        for mut param in params {
             let port = param.port.to_owned();
+            if let Some(grid) = param.grid.take() {
+                node.formats.insert(port.clone(), grid.format()?);
+            }
             let tensor = self.shared(param)?;
             node.params.insert(port, tensor);
         }

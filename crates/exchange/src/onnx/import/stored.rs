@@ -43,16 +43,25 @@ impl Importer<'_> {
             array: array_of(tensor),
             element,
             path,
+            grid: None,
         })
     }
 
     /// A value of the graph: what is known becomes a stored tensor, once for each tensor of the file.
     pub fn value_of(&mut self, source: &Source) -> Result<Value, Refusal> {
-        let (array, path) = match source {
+        let (array, path, grid) = match source {
             Source::Value { value, .. } => return Ok(*value),
-            Source::Known { array, path, .. } => (array, path),
+            Source::Known {
+                array, path, grid, ..
+            } => (array, path, grid),
+            Source::Codes { .. } => {
+                let why = "it reads codes, which only DequantizeLinear does here";
+                return Err(Refusal::new(why));
+            }
         };
-        if let Some(&value) = self.stored.get(path) {
+        if let Some(&value) = self.stored.get(path)
+            && self.holds(value, array)
+        {
             return Ok(value);
         }
         let dtype = array.values.dtype();
@@ -66,6 +75,7 @@ impl Importer<'_> {
             port: "value",
             array: constant::cast(array, DType::F32)?,
             path: path.clone(),
+            grid: None,
         };
         if let Some(integers) = array.integers()
             && integers
@@ -90,6 +100,9 @@ impl Importer<'_> {
             .fresh(if path.is_empty() { "constant" } else { path });
         let mut node = Node::new(&name, &target, op, &[]);
         node.params.insert("value".to_owned(), tensor);
+        if let Some(grid) = grid {
+            node.formats.insert("value".to_owned(), grid.format()?);
+        }
         let value = self.append(node, vec![ty]);
         if !path.is_empty() {
             self.stored.insert(path.clone(), value);
@@ -97,9 +110,21 @@ impl Importer<'_> {
         Ok(value)
     }
 
+    /// True when a stored tensor of the graph has these values.
+    fn holds(&self, value: Value, array: &Array) -> bool {
+        let floats = constant::cast(array, DType::F32);
+        let stored = self.nodes[value.node.index()].params.get("value");
+        stored.is_some_and(|tensor| {
+            let same = |array: Array| array.floats().is_some_and(|own| own == tensor.values());
+            tensor.shape() == array.shape && floats.is_ok_and(same)
+        })
+    }
+
     /// The values of a parameter; those of a tensor of the file are held once, however often it is used.
     pub fn shared(&mut self, param: Param) -> Result<Tensor, Refusal> {
-        let Param { port, array, path } = param;
+        let Param {
+            port, array, path, ..
+        } = param;
         let Values::F32(values) = array.values else {
             return Err(Refusal::new(format!("{port} is not of floats")));
         };

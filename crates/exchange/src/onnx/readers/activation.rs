@@ -2,6 +2,7 @@
 
 use crate::constant::{self, Array, Refusal, Unary};
 use crate::onnx::call::{Call, Read, expect_dtype};
+use crate::onnx::import::Source;
 use ir::{DType, Value};
 use serde_json::json;
 
@@ -187,6 +188,9 @@ pub fn shrink(call: &mut Call) -> Read {
 
 /// Bounds as attributes in old versions, as inputs in later ones.
 pub fn clip(call: &mut Call) -> Read {
+    if matches!(call.source(0)?, Source::Codes { .. }) {
+        return super::quantize::clip_codes(call);
+    }
     call.refuse_narrow(0)?;
     let bound = |call: &mut Call, name: &str, index: usize| -> Result<Option<f64>, Refusal> {
         match call.attributes.float(name)? {

@@ -54,6 +54,7 @@ pub fn constant_of_shape(call: &mut Call) -> Read {
         array: constant::filled(&sizes, &value)?,
         element,
         path: String::new(),
+        grid: None,
     }])
 }
 

@@ -11,6 +11,7 @@ pub mod logic;
 pub mod norm;
 pub mod pool;
 pub mod product;
+pub mod quantize;
 pub mod reduce;
 pub mod resize;
 pub mod shape;

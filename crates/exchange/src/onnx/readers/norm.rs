@@ -67,6 +67,7 @@ pub fn layer(call: &mut Call) -> Read {
                 port: "bias",
                 array,
                 path,
+                grid: None,
             }
         };
         bias.array = constant::expand(&bias.array, &shape)?;

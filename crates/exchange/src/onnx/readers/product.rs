@@ -14,6 +14,7 @@ pub fn matmul(call: &mut Call) -> Read {
     if is_matrix {
         let mut weight = call.param("weight", 1)?;
         weight.array = constant::permute(&weight.array, &[1, 0])?;
+        weight.grid = weight.grid.map(|grid| grid.permuted(&[1, 0]));
         let x = call.value(0)?;
         let y = linear(call, x, weight, None)?;
         return call.result_like(y, 0);
@@ -72,8 +73,9 @@ pub fn gemm(call: &mut Call) -> Read {
         let mut weight = call.param("weight", 1)?;
         if !turns_b {
             weight.array = constant::permute(&weight.array, &[1, 0])?;
+            weight.grid = weight.grid.map(|grid| grid.permuted(&[1, 0]));
         }
-        scale(&mut weight.array, alpha);
+        scale(&mut weight, alpha);
         let bias = gemm_bias(call, weight.array.shape[0], beta)?;
         let is_whole = bias.is_some() || !call.has(2);
         let y = linear(call, a, weight, bias)?;
@@ -110,14 +112,16 @@ fn gemm_bias(call: &Call, out_features: usize, beta: f32) -> Result<Option<Param
     let mut bias = call.param("bias", 2)?;
     let last = c.shape.last().copied().unwrap_or(1);
     bias.array = constant::expand(&bias.array.reshaped(vec![last])?, &[out_features])?;
-    scale(&mut bias.array, beta);
+    scale(&mut bias, beta);
     Ok(Some(bias))
 }
 
-fn scale(array: &mut Array, factor: f32) {
+/// Multiplies a parameter, whose values then lie on no grid of the file.
+fn scale(param: &mut Param, factor: f32) {
     if factor != 1.0
-        && let Values::F32(values) = &mut array.values
+        && let Values::F32(values) = &mut param.array.values
     {
+        param.grid = None;
         for value in values {
             *value *= factor;
         }

@@ -186,9 +186,8 @@ impl Places {
                 own / 2.0 * (1.0 - adjusted) + (x + 0.5) / scale - 0.5
             }
             "pytorch_half_pixel" if out > 1.0 => (x + 0.5) / scale - 0.5,
-            "pytorch_half_pixel" => 0.0,
             "align_corners" if out > 1.0 => x * (own - 1.0) / (out - 1.0),
-            "align_corners" => 0.0,
+            "pytorch_half_pixel" | "align_corners" => 0.0,
             other => {
                 return Err(Refusal::new(format!(
                     "coordinates by {other} are not computed"

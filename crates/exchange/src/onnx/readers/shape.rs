@@ -2,6 +2,7 @@
 
 use crate::constant::{self, Array, Refusal, Size};
 use crate::onnx::call::{Call, Read, axis_sizes};
+use crate::onnx::import::Source;
 use ir::{Dim, Value};
 use serde_json::json;
 
@@ -206,14 +207,24 @@ fn order(call: &Call) -> Result<Vec<usize>, Refusal> {
 
 pub fn transpose(call: &mut Call) -> Read {
     let order = order(call)?;
+    // A stored tensor keeps its name and its grid, so that a weight that is turned twice is the one of the file.
+    if let Source::Known {
+        array,
+        element,
+        path,
+        grid,
+    } = call.source(0)?.clone()
+    {
+        return Ok(vec![Source::Known {
+            array: constant::permute(&array, &order)?,
+            element,
+            path,
+            grid: grid.map(|grid| grid.permuted(&order)),
+        }]);
+    }
     let x = call.value(0)?;
     let y = permute_to(call, x, &order)?;
     call.result_like(y, 0)
-}
-
-/// The evaluation of a transposition.
-pub fn fold_transpose(call: &Call) -> Result<Vec<Array>, Refusal> {
-    Ok(vec![constant::permute(call.constant(0)?, &order(call)?)?])
 }
 
 /// The shape that the input and the wanted sizes broadcast to.

@@ -1,0 +1,181 @@
+//! Scales and zero points of a file as a number format.
+
+use crate::constant::Refusal;
+use format::{Format, StoredArray};
+
+/// Codes with their scales and zero points, as a file states them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grid {
+    /// Bits of a code.
+    pub width: u32,
+    /// True for codes about 0, false for codes from 0 up.
+    pub signed: bool,
+    /// Leaves out the smallest code, or the largest of codes from 0 up.
+    pub narrow: bool,
+    /// The word for the rounding.
+    pub rounding: &'static str,
+    /// Adds the zero point before rounding, as QONNX does.
+    pub before: bool,
+    /// The scale of every place.
+    pub scales: Vec<f32>,
+    /// The zero point of every place, or one for all.
+    pub zeros: Vec<f32>,
+    /// The axis along which places lie; `None` for one place.
+    pub axis: Option<usize>,
+    /// The values that codes have.
+    pub kind: GridKind,
+}
+
+/// The values that codes have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GridKind {
+    /// Multiples of the scale.
+    Integers,
+    /// Plus and minus the scale.
+    Bipolar,
+}
+
+impl Grid {
+    /// The format that rounds so.
+    pub fn format(&self) -> Result<Format, Refusal> {
+        let refuse = |why: String| Refusal::new(format!("its scales make no format: {why}"));
+        let text = self.text();
+        let mut format = Format::parse(&text).map_err(|error| refuse(error.to_string()))?;
+        if self.axis.is_some() {
+            let fields: Vec<&'static str> = format
+                .stored_fields()
+                .into_iter()
+                .map(|(field, _)| field)
+                .collect();
+            for field in fields {
+                let values = match field {
+                    "zero_point" => self.zeros.clone(),
+                    "frac_width" => self.scales.iter().map(|scale| -scale.log2()).collect(),
+                    _ => self.scales.clone(),
+                };
+                let shape = vec![values.len()];
+                format = format
+                    .with_stored(field, StoredArray { shape, values })
+                    .map_err(refuse)?;
+            }
+        }
+        Ok(format)
+    }
+
+    fn text(&self) -> String {
+        let axis = self
+            .axis
+            .map_or_else(String::new, |axis| format!(", axis = {axis}"));
+        let one = |values: &[f32]| match values {
+            [value] if self.axis.is_none() => format!("{value:?}"),
+            _ => "stored".to_owned(),
+        };
+        let scale = one(&self.scales);
+        if self.kind == GridKind::Bipolar {
+            return format!("bipolar({scale}{axis})");
+        }
+        let width = self.width;
+        let has_zero = self.zeros.iter().any(|&zero| zero != 0.0);
+        let is_fixed_point =
+            !has_zero && !self.narrow && self.rounding == "half_even" && self.axis.is_none();
+        let signed = if self.signed { "" } else { ", signed = false" };
+        // Multiples of a power of two are fixed point, which exact integers and hardware know.
+        if let ([scale], true) = (self.scales.as_slice(), is_fixed_point)
+            && scale.log2().fract() == 0.0
+            && scale.log2().exp2() == *scale
+        {
+            return format!("integer({width}, {}{signed})", -scale.log2());
+        }
+        let zero = if has_zero {
+            one(&self.zeros)
+        } else {
+            "0".to_owned()
+        };
+        let narrow = if self.narrow { ", narrow = true" } else { "" };
+        let rounding = match self.rounding {
+            "half_even" => String::new(),
+            other => format!(", rounding = {other}"),
+        };
+        let offset = if self.before && has_zero {
+            ", offset = before"
+        } else {
+            ""
+        };
+        format!("affine({width}, {scale}, {zero}{signed}{narrow}{rounding}{axis}{offset})")
+    }
+
+    /// The smallest and the largest code.
+    pub fn code_range(&self) -> (i64, i64) {
+        let narrow = i64::from(self.narrow);
+        if self.signed {
+            (
+                -(1_i64 << (self.width - 1)) + narrow,
+                (1_i64 << (self.width - 1)) - 1,
+            )
+        } else {
+            (0, (1_i64 << self.width) - 1 - narrow)
+        }
+    }
+
+    /// The same codes within bounds; `None` when they are those of no width.
+    pub fn clipped(&self, low: i64, high: i64) -> Option<Self> {
+        let candidates =
+            (1..=self.width).flat_map(|width| [false, true].map(|narrow| (width, narrow)));
+        let mut grids = candidates.map(|(width, narrow)| Self {
+            width,
+            narrow,
+            ..self.clone()
+        });
+        grids.find(|grid| grid.code_range() == (low, high))
+    }
+
+    /// The grid of a tensor whose axes have another order.
+    #[must_use]
+    pub fn permuted(mut self, order: &[usize]) -> Self {
+        let place = |axis: usize| order.iter().position(|&from| from == axis);
+        self.axis = self.axis.and_then(place);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(scale: f32, zero: f32) -> Grid {
+        Grid {
+            width: 8,
+            signed: true,
+            narrow: false,
+            rounding: "half_even",
+            before: false,
+            scales: vec![scale],
+            zeros: vec![zero],
+            axis: None,
+            kind: GridKind::Integers,
+        }
+    }
+
+    #[test]
+    fn powers_of_two_are_fixed_point_and_others_are_not() {
+        let text = |grid: &Grid| grid.format().unwrap().to_string();
+        assert_eq!(text(&grid(0.0625, 0.0)), "integer(8, 4)");
+        assert_eq!(text(&grid(0.1, 0.0)), "affine(8, 0.1)");
+        assert_eq!(text(&grid(0.5, 3.0)), "affine(8, 0.5, 3)");
+        let along = Grid {
+            scales: vec![0.1, 0.2],
+            axis: Some(0),
+            ..grid(0.1, 0.0)
+        };
+        assert_eq!(text(&along), "affine(8, stored, axis = 0)");
+    }
+
+    #[test]
+    fn bounds_on_codes_are_a_width() {
+        let clipped = grid(0.1, 0.0).clipped(-32, 31).unwrap();
+        assert_eq!((clipped.width, clipped.narrow), (6, false));
+        let narrow = grid(0.1, 0.0).clipped(-127, 127).unwrap();
+        assert_eq!((narrow.width, narrow.narrow), (8, true));
+        assert_eq!(grid(0.1, 0.0).clipped(-5, 100), None);
+    }
+}

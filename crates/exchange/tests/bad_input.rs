@@ -1,0 +1,224 @@
+//! Files that are broken or hostile: one sentence each, with the node, the tensor and the value.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use exchange::onnx::{ExportOptions, ImportOptions, export, import};
+use interop::onnx::proto::{
+    AttributeProto, GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto,
+    attribute_proto::AttributeType, tensor_proto::DataLocation,
+};
+use interop::onnx::{Model, decode, encode, read};
+use models::ModelInfo;
+use std::{env, fs};
+
+/// A network of two layers as a file holds it.
+fn network() -> ModelProto {
+    let mut graph = models::build("jsc-toy", &ModelInfo::default()).unwrap();
+    graph.initialize(0);
+    let without_source = ExportOptions {
+        with_source: false,
+        ..ExportOptions::default()
+    };
+    export(&graph, &without_source).unwrap()
+}
+
+fn graph(proto: &mut ModelProto) -> &mut GraphProto {
+    proto.graph.as_mut().unwrap()
+}
+
+/// The sentence about a network that was changed.
+fn refusal(change: impl Fn(&mut ModelProto)) -> String {
+    let mut proto = network();
+    change(&mut proto);
+    match decode(encode(&proto)) {
+        Err(problem) => problem.to_string(),
+        Ok(model) => import(&model, &ImportOptions::default())
+            .unwrap_err()
+            .to_string(),
+    }
+}
+
+#[test]
+fn every_cut_file_is_an_error() {
+    // The facts about the file stand at its end; a file without them is whole.
+    let mut proto = network();
+    proto.metadata_props.clear();
+    let bytes = encode(&proto);
+    for len in 0..bytes.len() {
+        let outcome = decode(bytes[..len].to_vec());
+        let read = outcome.map(|model| import(&model, &ImportOptions::default()).is_ok());
+        assert!(!matches!(read, Ok(true)), "{len} of {} bytes", bytes.len());
+    }
+}
+
+#[test]
+fn broken_networks_are_refused_with_the_place_and_the_value() {
+    type Change = fn(&mut ModelProto);
+    let cases: &[(Change, &str)] = &[
+        (
+            |p| p.graph = None,
+            "is not an ONNX network: it has no graph",
+        ),
+        (
+            |p| graph(p).initializer[0].data_type = Some(99),
+            "has the unknown element type 99",
+        ),
+        (
+            |p| graph(p).initializer[0].dims = vec![-3],
+            "has an axis of size -3",
+        ),
+        (
+            |p| graph(p).initializer[0].dims = vec![1 << 31, 1 << 31],
+            "has more elements than memory holds",
+        ),
+        (
+            |p| {
+                let copy = graph(p).initializer[0].clone();
+                graph(p).initializer.push(copy);
+            },
+            "two values have the name",
+        ),
+        (
+            |p| {
+                graph(p).initializer.remove(0);
+            },
+            "which is neither an input, a stored tensor nor made by an earlier node",
+        ),
+        (
+            |p| graph(p).node.swap(0, 1),
+            "which is neither an input, a stored tensor nor made by an earlier node",
+        ),
+        (|p| graph(p).output.clear(), "the network has no outputs"),
+        (|p| graph(p).input.clear(), "reads 'x', which is neither"),
+        (
+            |p| graph(p).initializer[0].data_location = Some(DataLocation::External as i32),
+            "its data lies beside the file; open the file by its path",
+        ),
+    ];
+    for (change, sentence) in cases {
+        let problem = refusal(change);
+        assert!(problem.contains(sentence), "{problem}");
+        assert!(!problem.contains('\n'), "{problem}");
+    }
+}
+
+#[test]
+fn data_beside_the_file_stays_in_its_folder_and_fits() {
+    let folder = env::temp_dir().join(format!("onnx_external_{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("data.bin"), [0_u8; 16]).unwrap();
+    let entry = |key: &str, value: &str| StringStringEntryProto {
+        key: Some(key.to_owned()),
+        value: Some(value.to_owned()),
+    };
+    let cases = [
+        (
+            vec![entry("location", "../data.bin")],
+            "does not lie in the folder of the file",
+        ),
+        (
+            vec![entry("location", "/etc/hostname")],
+            "does not lie in the folder of the file",
+        ),
+        (vec![entry("location", "none.bin")], "its data in"),
+        (
+            vec![
+                entry("location", "data.bin"),
+                entry("offset", "12"),
+                entry("length", "8"),
+            ],
+            "ends behind the 16 bytes of",
+        ),
+        (
+            vec![entry("location", "data.bin"), entry("offset", "-1")],
+            "is not a size",
+        ),
+        (vec![entry("location", "data.bin")], "has 16 bytes, but"),
+        (vec![], "its data lies beside the file, but not where"),
+    ];
+    for (entries, sentence) in cases {
+        let mut proto = network();
+        let tensor: &mut TensorProto = &mut graph(&mut proto).initializer[0];
+        tensor.raw_data = None;
+        tensor.data_location = Some(DataLocation::External as i32);
+        tensor.external_data = entries;
+        let path = folder.join("network.onnx");
+        fs::write(&path, encode(&proto)).unwrap();
+        let problem = match read(&path) {
+            Err(error) => error.to_string(),
+            Ok(model) => import(&model, &ImportOptions::default())
+                .unwrap_err()
+                .to_string(),
+        };
+        assert!(problem.contains(sentence), "{problem}");
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The network with one node between its last value and its output.
+fn with_node(node: NodeProto) -> ModelProto {
+    let mut proto = network();
+    let graph = graph(&mut proto);
+    let last = graph.output[0].name().to_owned();
+    let mut node = node;
+    node.input.insert(0, last);
+    node.output = vec!["end".to_owned()];
+    graph.node.push(node);
+    graph.output[0].name = Some("end".to_owned());
+    proto
+}
+
+fn node(op: &str, attribute: Vec<AttributeProto>) -> NodeProto {
+    NodeProto {
+        op_type: Some(op.to_owned()),
+        name: Some("added".to_owned()),
+        attribute,
+        ..NodeProto::default()
+    }
+}
+
+#[test]
+fn unknown_operators_and_attributes_are_kept_and_written_back() {
+    let axis = AttributeProto {
+        name: Some("wobble".to_owned()),
+        r#type: Some(AttributeType::Int as i32),
+        i: Some(3),
+        ..AttributeProto::default()
+    };
+    for (added, why) in [
+        (
+            node("Wobble", vec![axis.clone()]),
+            "no such operator is known",
+        ),
+        (
+            node("Relu", vec![axis]),
+            "attribute wobble is not understood",
+        ),
+    ] {
+        let proto = with_node(added.clone());
+        let imported = import(&Model { proto }, &ImportOptions::default()).unwrap();
+        let note = imported.notes.join(" ");
+        assert!(
+            note.contains("1 node is kept as it is and does not run") && note.contains(why),
+            "{note}"
+        );
+        let written = export(&imported.graph, &ExportOptions::default()).unwrap();
+        let nodes = &written.graph.as_ref().unwrap().node;
+        let kept = nodes
+            .iter()
+            .find(|node| node.op_type() == added.op_type() && !node.attribute.is_empty());
+        assert_eq!(kept.unwrap().attribute, added.attribute);
+    }
+}
+
+#[test]
+fn operators_of_old_sets_are_not_read_as_new_ones() {
+    let mut proto = with_node(node("Relu", Vec::new()));
+    proto.opset_import[0].version = Some(5);
+    let problem = import(&Model { proto }, &ImportOptions::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        problem.contains("version 5 of its set is read from"),
+        "{problem}"
+    );
+}
