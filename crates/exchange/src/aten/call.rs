@@ -251,6 +251,7 @@ impl<'p> Call<'_, 'p> {
             port,
             array: known.array,
             path: known.path,
+            grid: None,
         })
     }
 
@@ -264,6 +265,7 @@ impl<'p> Call<'_, 'p> {
                 port,
                 array,
                 path: String::new(),
+                grid: None,
             }),
             _ => Err(Refusal::new(format!("its {name} is computed, not stored"))),
         }

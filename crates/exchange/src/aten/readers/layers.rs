@@ -127,6 +127,7 @@ fn filled_param(call: &Call, port: &'static str, len: usize, value: f32) -> Resu
         port,
         array: Array::new(vec![len], Values::F32(vec![value; len])),
         path: String::new(),
+        grid: None,
     })
 }
 
