@@ -142,3 +142,30 @@ impl Pipeline<'_> {
         CellId(self.cells.len() as u32 - 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_is_met_by_fewer_levels_or_refused_with_the_fastest() {
+        let ecp5 = Target::find("ecp5").expect("it is in the table");
+        let [slow, fast] = [50.0, 150.0].map(|megahertz| levels_for(ecp5, megahertz));
+        assert!(slow.expect("it is slow") > fast.expect("it is met"));
+        let error = levels_for(ecp5, 1000.0)
+            .expect_err("nothing is that fast")
+            .to_string();
+        assert_eq!(
+            error,
+            "a clock of 1000 MHz cannot be met on ecp5: a register behind every adder reaches about 253 MHz"
+        );
+        let xcup = Target::find("xcup").expect("it is in the table");
+        let error = levels_for(xcup, 100.0)
+            .expect_err("nobody measured it")
+            .to_string();
+        assert_eq!(
+            error,
+            "the delays of xcup are not known; give --levels, or a target that can be placed here: ecp5, ice40"
+        );
+    }
+}

@@ -72,8 +72,8 @@ pub static TARGETS: &[Target] = &[
         models: "ecp5",
         device: Some(&place::ECP5_85),
         delays: Some(Delays {
-            fixed: 1.3,
-            level: 2.3,
+            fixed: 2.2,
+            level: 1.75,
         }),
     },
     Target {
@@ -83,8 +83,8 @@ pub static TARGETS: &[Target] = &[
         models: "ice40",
         device: Some(&place::HX8K),
         delays: Some(Delays {
-            fixed: 3.0,
-            level: 3.0,
+            fixed: 5.2,
+            level: 2.35,
         }),
     },
 ];
