@@ -16,7 +16,7 @@ fn run(text: &str, ids: &[i64]) -> Result<(Vec<f32>, Vec<f32>), EngineError> {
     };
     let mut plan = compile(&verified, &state, options).unwrap();
     plan.forward(&mut state, &[Input::I64(ids)], &Pool::new(1))?;
-    let y = plan.output(0).to_vec();
+    let y = plan.output(0).clone();
     plan.set_output_grad(0, &vec![1.0; y.len()]).unwrap();
     plan.backward(&state, &Pool::new(1)).unwrap();
     Ok((y, plan.gradients().to_vec()))
