@@ -222,3 +222,25 @@ fn operators_of_old_sets_are_not_read_as_new_ones() {
         "{problem}"
     );
 }
+
+/// What reads is written and read again; nothing panics.
+fn survives(bytes: Vec<u8>) {
+    let Ok(model) = decode(bytes) else { return };
+    let Ok(imported) = import(&model, &ImportOptions::default()) else {
+        return;
+    };
+    let Ok(proto) = export(&imported.graph, &ExportOptions::default()) else {
+        return;
+    };
+    import(&Model { proto }, &ImportOptions::default()).unwrap();
+}
+
+#[test]
+fn a_changed_byte_is_an_error_or_another_network() {
+    let bytes = encode(&network());
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= [0x01, 0x80, 0xff][at % 3];
+        survives(changed);
+    }
+}
