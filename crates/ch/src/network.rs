@@ -89,7 +89,9 @@ impl Opener<'_> {
     fn define(&self, name: &str, info: &ModelInfo) -> Result<(Graph, Option<Weights>)> {
         let path = &network_file(name)?;
         let is_defined = |ending: &str| path.extension().is_some_and(|own| own == ending);
-        if is_defined("mg") || is_defined("onnx") || (!path.is_file() && models::find(name).is_ok())
+        if is_defined("mg")
+            || source::is_foreign(path)
+            || (!path.is_file() && models::find(name).is_ok())
         {
             let graph = source::load(name, info)?;
             source::verify(name, &graph)?;

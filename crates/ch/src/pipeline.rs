@@ -78,7 +78,7 @@ fn model_name(settings: &Settings) -> Result<&str> {
     settings
         .model
         .as_deref()
-        .context("no model given; name one of `ch list models`, or a file (.mg, .mz, .onnx)")
+        .context("no model given; name one of `ch list models`, or a file (.mg, .mz, .onnx, .pt2)")
 }
 
 /// The name of a run's dataset.

@@ -23,7 +23,7 @@ pub fn take_notes() -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// A model by name, or a graph from a file: what looks like a path is one. A `.mz` or `.onnx` file brings its weights along.
+/// A model by name, or a graph from a file: what looks like a path is one. A `.mz`, `.onnx` or `.pt2` file brings its weights along.
 pub fn load(model: &str, info: &ModelInfo) -> Result<Graph> {
     let path = Path::new(model);
     if !is_path(model) {
@@ -34,8 +34,12 @@ pub fn load(model: &str, info: &ModelInfo) -> Result<Graph> {
         let file = interop::checkpoint::read(path, None)?;
         return Ok(passes::interface::graph_of(path, &file)?);
     }
-    if has_extension(path, "onnx") {
-        let imported = exchange::onnx::read(path, &ImportOptions::default())?;
+    if is_foreign(path) {
+        let imported = if has_extension(path, "pt2") {
+            exchange::aten::read(path)?
+        } else {
+            exchange::onnx::read(path, &ImportOptions::default())?
+        };
         if let Ok(mut notes) = NOTES.lock() {
             let sentences = imported.notes.into_iter();
             notes.extend(sentences.map(|sentence| format!("{model}: {sentence}")));
@@ -63,7 +67,12 @@ pub fn is_graph_file(path: &Path) -> bool {
 
 /// True for a path of a graph with its weights.
 pub fn brings_weights(path: &Path) -> bool {
-    has_extension(path, "mz") || has_extension(path, "onnx")
+    has_extension(path, "mz") || is_foreign(path)
+}
+
+/// True for a path of a network that another program wrote.
+pub fn is_foreign(path: &Path) -> bool {
+    has_extension(path, "onnx") || has_extension(path, "pt2")
 }
 
 fn has_extension(path: &Path, wanted: &str) -> bool {

@@ -559,13 +559,11 @@ fn a_hundred_thousand_nodes_are_planned() {
 
 #[test]
 fn an_operator_of_another_program_is_named_instead_of_run() {
-    let nodes: String = (0..7)
-        .map(|k| {
-            format!(
-                "y{k} = opaque(x) {{ operator = \"Own\", version = 1, results = [\"f32[N, 4]\"] }} "
-            )
-        })
-        .collect();
+    let node = |k| {
+        format!("y{k} = opaque(x) {{ operator = \"Own\", version = 1, results = [\"f32[N, 4]\"] }}")
+    };
+    let nodes: Vec<String> = (0..7).map(node).collect();
+    let nodes = nodes.join(" ");
     let text = format!("graph \"t\" {{ x: f32[N, 4] = placeholder {nodes} return y6 }}");
     let graph = Graph::parse(&text).unwrap();
     let error = State::new(&verify(&graph).unwrap()).unwrap_err();

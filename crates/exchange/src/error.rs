@@ -1,7 +1,7 @@
 //! The reasons why a network cannot be exchanged.
 
-use interop::FileError;
 use interop::onnx::OnnxProblem;
+use interop::{FileError, InteropError};
 use ir::VerifyError;
 use std::path::PathBuf;
 
@@ -11,6 +11,9 @@ pub enum ExchangeError {
     /// The file itself.
     #[error(transparent)]
     File(#[from] FileError<OnnxProblem>),
+    /// The file of an exported program.
+    #[error(transparent)]
+    Program(#[from] InteropError),
     /// The network in the file.
     #[error("{}: {problem}", .path.display())]
     Network {

@@ -3,6 +3,7 @@
 //! [`interop`] reads and writes the files and knows nothing of graphs; here their operators become those of [`ir`] and back.
 #![forbid(unsafe_code)]
 
+pub mod aten;
 pub mod constant;
 pub mod onnx;
 

@@ -4,6 +4,7 @@ use crate::Budget;
 use crate::error::Problem;
 use std::borrow::Cow;
 use std::io::{Cursor, Read, Write};
+use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -18,7 +19,11 @@ pub struct Archive<'a> {
 impl<'a> Archive<'a> {
     /// Reads the directory.
     pub fn open(bytes: &'a [u8], budget: &'a Budget) -> Result<Self, Problem> {
-        let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|error| {
+        // An archive may hold others, whose directories a search for the start would take for its own.
+        let config = Config {
+            archive_offset: ArchiveOffset::Known(0),
+        };
+        let zip = ZipArchive::with_config(config, Cursor::new(bytes)).map_err(|error| {
             // The reader's word for a missing directory says nothing to a user.
             let why = match error {
                 ZipError::InvalidArchive(_) => "it has no whole directory".to_owned(),

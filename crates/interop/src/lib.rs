@@ -30,6 +30,7 @@ pub mod npz;
 pub mod onnx;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod pt2;
 pub mod tar;
 
 mod archive;

@@ -8,10 +8,10 @@ use passes::compare::Compare;
 /// Arguments of `ch compare`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The first network: a model, a graph (.mg, .mz, .onnx) or a checkpoint
+    /// The first network: a model, a graph (.mg, .mz, .onnx, .pt2) or a checkpoint
     #[arg(value_name = "A")]
     a: String,
-    /// The second network: a model, a graph (.mg, .mz, .onnx) or a checkpoint
+    /// The second network: a model, a graph (.mg, .mz, .onnx, .pt2) or a checkpoint
     #[arg(value_name = "B")]
     b: String,
     /// Rows to run both on; random numbers if not given

@@ -19,7 +19,7 @@ mod metadata;
 mod mz;
 mod optimizer;
 mod safetensors;
-mod state_dict;
+pub(crate) mod state_dict;
 
 /// Larger files are refused: 16 GiB.
 pub const MAX_BYTES: u64 = 1 << 34;
@@ -218,7 +218,7 @@ fn unknown(bytes: &[u8]) -> Problem {
     }
 }
 
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
     let file = File::open(path)?;
     let mut bytes = Vec::new();
     // The limit holds for pipes too, which have no length beforehand.

@@ -5,7 +5,7 @@ use super::{Checkpoint, Kind, NamedTensor, lightning};
 use crate::Budget;
 use crate::error::Problem;
 use crate::pickle::{Out, View};
-use crate::torch::{Storages, Tensors, open};
+use crate::torch::{Dense, Storages, Tensors, open};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,6 +46,12 @@ pub fn decode(bytes: &[u8], budget: &Budget) -> Result<Checkpoint, Problem> {
         graph: None,
         metadata: skipped_metadata(&entries.skipped),
     })
+}
+
+/// The one tensor that a file of PyTorch is; `None` when it is something else.
+pub fn decode_tensor(bytes: &[u8], budget: &Budget) -> Result<Option<Dense>, Problem> {
+    let (pickle, mut tensors) = open(bytes, budget)?;
+    tensors.read(pickle.root())
 }
 
 /// Writes the tensors as PyTorch's `torch.save(model.state_dict(), …)` does.

@@ -9,7 +9,7 @@ mod tensor;
 mod write;
 
 pub use container::{open, starts_like_pickle};
-pub use tensor::Tensors;
+pub use tensor::{Layout, Tensors};
 pub use write::Storages;
 
 /// A tensor without a name.

@@ -38,7 +38,7 @@ pub struct Reference {
 }
 
 /// A strided view of a storage.
-struct Layout {
+pub struct Layout {
     offset: usize,
     shape: Vec<usize>,
     strides: Vec<usize>,
@@ -229,7 +229,8 @@ impl Layout {
         Self::new(offset, sizes(args.element(2)?)?, sizes(args.element(3)?)?)
     }
 
-    fn new(offset: usize, shape: Vec<usize>, mut strides: Vec<usize>) -> Option<Self> {
+    /// A view; `None` when strides and axes differ in number or are too many.
+    pub fn new(offset: usize, shape: Vec<usize>, mut strides: Vec<usize>) -> Option<Self> {
         // No step is ever made along an axis of one element, so that its stride may be any number.
         for (stride, &size) in strides.iter_mut().zip(&shape) {
             *stride *= usize::from(size != 1);
@@ -267,6 +268,14 @@ impl Layout {
                 self.shape, self.strides, self.offset
             )),
         }
+    }
+
+    /// The elements that it shows of a storage.
+    pub fn values(&self, data: &[u8], dtype: DType, budget: &Budget) -> Result<Vec<f32>, Problem> {
+        let numel = self.numel(data.len() / dtype.size());
+        let numel = numel.map_err(|message| Problem::part("tensor", message))?;
+        budget.take_array(numel, size_of::<f32>())?;
+        Ok(self.gather(data, dtype, numel))
     }
 
     fn is_contiguous(&self) -> bool {

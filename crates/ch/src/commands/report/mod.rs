@@ -18,7 +18,7 @@ pub use left::{of_change, of_search};
 /// Arguments of `ch report`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The network: the folder of a run, a model, a graph (.mg, .mz, .onnx) or a checkpoint
+    /// The network: the folder of a run, a model, a graph (.mg, .mz, .onnx, .pt2) or a checkpoint
     #[arg(value_name = "RUN|MODEL|FILE")]
     network: String,
     /// Rows to run the network on, for profiles, errors and accuracy; random numbers if not given

@@ -21,7 +21,7 @@ use belonging::Belonging;
 /// Arguments of `ch show`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A model of `ch list models`, a graph from a file (`.mg`, `.mz`, `.onnx`), or a checkpoint, whose network is found
+    /// A model of `ch list models`, a graph from a file (`.mg`, `.mz`, `.onnx`, `.pt2`), or a checkpoint, whose network is found
     #[arg(value_name = "MODEL|FILE")]
     model: String,
     /// Rows in a batch, for shapes and costs

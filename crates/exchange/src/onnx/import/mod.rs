@@ -1,6 +1,6 @@
 //! From the messages of a file to a graph.
 
-mod names;
+pub(crate) mod names;
 mod opaque;
 mod rounding;
 mod scope;

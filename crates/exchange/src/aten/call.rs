@@ -1,0 +1,290 @@
+//! A call of a program while it is read: its arguments, and the nodes it becomes.
+
+use super::builder::{Builder, Known, Source, graph_dtype};
+use super::table;
+use crate::constant::{Array, Refusal, Size, Values};
+use crate::onnx::call::{Param, operator};
+use interop::pt2::{self, Argument, Extent, ScalarType};
+use ir::{DType, Shape, Type, Value};
+use serde_json::Value as Json;
+
+/// The result of a reader: the results of the call, or the reason why it cannot be read.
+pub type Read = Result<Vec<Source>, Refusal>;
+
+/// A call of a program.
+pub struct Call<'b, 'p> {
+    /// The network so far.
+    pub builder: &'b mut Builder<'p>,
+    /// The call.
+    pub call: &'p pt2::Call,
+}
+
+impl<'p> Call<'_, 'p> {
+    /// The operator without its namespace, its overload and the `_` of a change in place.
+    pub fn operator_name(&self) -> &'p str {
+        let name = table::plain_name(&self.call.target);
+        name.split_once('.').map_or(name, |(_, name)| name)
+    }
+
+    /// An argument, unless it is left out or nothing.
+    pub fn argument(&self, name: &str) -> Option<&'p Argument> {
+        let mut arguments = self.call.arguments.iter();
+        let found = arguments.find(|(own, _)| own == name);
+        found
+            .map(|(_, argument)| argument)
+            .filter(|argument| **argument != Argument::None)
+    }
+
+    /// True when an argument depends on a call that was not read.
+    pub fn reads_missing(&self) -> bool {
+        let is_missing = |name: &str| {
+            let source = self.builder.find(name);
+            source.is_none_or(|source| matches!(source, Source::Missing))
+        };
+        let extent = |extent: &Extent| matches!(extent, Extent::Name(name) if is_missing(name));
+        let arguments = self.call.arguments.iter().map(|(_, argument)| argument);
+        arguments.into_iter().any(|argument| match argument {
+            Argument::Tensor(name) => is_missing(name),
+            Argument::Tensors(names) => names.iter().flatten().any(|name| is_missing(name)),
+            Argument::Int(own) => extent(own),
+            Argument::Ints(all) => all.iter().any(extent),
+            _ => false,
+        })
+    }
+
+    fn missing(name: &str) -> Refusal {
+        Refusal::new(format!("argument {name} is missing or of another kind"))
+    }
+
+    /// A tensor, if it is given.
+    pub fn optional(&self, name: &str) -> Option<Source> {
+        match self.argument(name)? {
+            Argument::Tensor(value) => self.builder.find(value).cloned(),
+            Argument::Int(extent) => Some(Source::size(self.extent(extent)?)),
+            Argument::Float(number) => Some(Source::made(Array::scalar(*number as f32))),
+            Argument::Bool(truth) => {
+                let values = Values::Bool(vec![*truth]);
+                Some(Source::made(Array::new(Vec::new(), values)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A tensor or a number.
+    pub fn source(&self, name: &str) -> Result<Source, Refusal> {
+        self.optional(name).ok_or_else(|| Self::missing(name))
+    }
+
+    /// The name of the value that an argument reads.
+    pub fn value_name(&self, name: &str) -> Option<&'p str> {
+        match self.argument(name)? {
+            Argument::Tensor(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Several tensors.
+    pub fn list(&self, name: &str) -> Result<Vec<Option<Source>>, Refusal> {
+        match self.argument(name) {
+            Some(Argument::Tensors(names)) => Ok(names
+                .iter()
+                .map(|name| self.builder.find(name.as_ref()?).cloned())
+                .collect()),
+            _ => Err(Self::missing(name)),
+        }
+    }
+
+    /// A tensor as a value of the graph; what is known becomes a stored tensor.
+    pub fn value(&mut self, name: &str) -> Result<Value, Refusal> {
+        let source = self.source(name)?;
+        self.builder.value_of(&source)
+    }
+
+    /// A tensor that is known and not trained, so that it may be evaluated.
+    pub fn known(&self, name: &str) -> Option<Array> {
+        match self.optional(name)? {
+            Source::Known(known) if !known.trained => Some(known.array),
+            _ => None,
+        }
+    }
+
+    fn extent(&self, extent: &Extent) -> Option<Size> {
+        match extent {
+            Extent::Number(number) => Some((*number).into()),
+            Extent::Name(name) => match self.builder.find(name)? {
+                Source::Known(known) => known.array.sizes()?.first().copied(),
+                _ => None,
+            },
+        }
+    }
+
+    /// Integers that may be multiples of the batch.
+    pub fn sizes(&self, name: &str) -> Result<Vec<Size>, Refusal> {
+        let sizes = match self.argument(name) {
+            Some(Argument::Ints(extents)) => extents.iter().map(|e| self.extent(e)).collect(),
+            Some(Argument::Int(extent)) => self.extent(extent).map(|size| vec![size]),
+            _ => None,
+        };
+        sizes.ok_or_else(|| Self::missing(name))
+    }
+
+    /// An integer, or the default.
+    pub fn int(&self, name: &str, default: Option<i64>) -> Result<i64, Refusal> {
+        if self.argument(name).is_none() {
+            return default.ok_or_else(|| Self::missing(name));
+        }
+        match self.sizes(name)?.as_slice() {
+            [size] if !size.of_batch => Ok(size.factor),
+            _ => Err(Self::missing(name)),
+        }
+    }
+
+    /// Integers, or the default; one stands for all of `n`.
+    pub fn ints(&self, name: &str, default: &[i64], n: usize) -> Result<Vec<i64>, Refusal> {
+        if self.argument(name).is_none() {
+            return Ok(default.to_vec());
+        }
+        let sizes = self.sizes(name)?;
+        if sizes.iter().any(|size| size.of_batch) {
+            return Err(Self::missing(name));
+        }
+        let ints: Vec<i64> = sizes.iter().map(|size| size.factor).collect();
+        Ok(match ints.as_slice() {
+            [one] if n > 1 => vec![*one; n],
+            [] => default.to_vec(),
+            _ => ints,
+        })
+    }
+
+    /// A number, if it is given.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        match self.argument(name)? {
+            Argument::Float(number) => Some(*number),
+            Argument::Int(Extent::Number(number)) => Some(*number as f64),
+            Argument::Bool(truth) => Some(f64::from(u8::from(*truth))),
+            _ => None,
+        }
+    }
+
+    /// A truth value, or the default.
+    pub fn flag(&self, name: &str, default: bool) -> bool {
+        match self.argument(name) {
+            Some(Argument::Bool(flag)) => *flag,
+            _ => default,
+        }
+    }
+
+    /// A word, or the default.
+    pub fn text(&self, name: &str, default: &'p str) -> &'p str {
+        match self.argument(name) {
+            Some(Argument::Text(text)) => text,
+            _ => default,
+        }
+    }
+
+    /// An element type, if it is given.
+    pub fn dtype(&self, name: &str) -> Option<DType> {
+        match self.argument(name)? {
+            Argument::ScalarType(number) => ScalarType::of_number(*number).map(graph_dtype),
+            _ => None,
+        }
+    }
+
+    /// The type of a source; that of rows is of integers.
+    pub fn ty(&self, source: &Source) -> Type {
+        match source {
+            Source::Live(value) => self.builder.type_of(*value),
+            Source::Known(known) => Type {
+                shape: Shape::of(&known.array.shape),
+                dtype: known.array.values.dtype(),
+            },
+            Source::Rows { rank, .. } => Type {
+                shape: Shape::of(&vec![1; *rank]),
+                dtype: DType::I64,
+            },
+            Source::Missing => Type::f32(Shape(Vec::new())),
+        }
+    }
+
+    /// An axis of a source as an index; one behind the last is `rank`.
+    pub fn axis(&self, source: &Source, axis: i64) -> Result<usize, Refusal> {
+        let shape = self.ty(source).shape;
+        let axis = shape.axis(axis);
+        axis.map_err(|error| Refusal::new(error.to_string()))
+    }
+
+    /// The name that nodes of this call start with.
+    fn base(&self) -> String {
+        let first = self.call.results.iter().flatten().next();
+        first.cloned().unwrap_or_else(|| self.call.target.clone())
+    }
+
+    /// Appends a node and returns its first result.
+    pub fn push(&mut self, op: &str, attributes: Json, inputs: &[Value]) -> Result<Value, Refusal> {
+        self.layer(op, attributes, inputs, Vec::new())
+    }
+
+    /// Appends a node with parameters and returns its first result.
+    pub fn layer(
+        &mut self,
+        op: &str,
+        attributes: Json,
+        inputs: &[Value],
+        params: Vec<Param>,
+    ) -> Result<Value, Refusal> {
+        let op = operator(op, attributes)?;
+        let base = self.base();
+        self.builder.push(&base, op, inputs, params)
+    }
+
+    /// A stored tensor of floats as a parameter; `None` when it is computed, or shared with other calls.
+    pub fn param(&self, port: &'static str, name: &str) -> Option<Param> {
+        let Some(Source::Known(known)) = self.optional(name) else {
+            return None;
+        };
+        let value = self.value_name(name)?;
+        let is_own = !known.trained || self.builder.is_read_once(value);
+        if !is_own || !matches!(known.array.values, Values::F32(_)) {
+            return None;
+        }
+        Some(Param {
+            grid: None,
+            port,
+            array: known.array,
+            path: known.path,
+        })
+    }
+
+    /// A stored tensor of floats as a parameter of its own, shared or not.
+    pub fn copied_param(&self, port: &'static str, name: &str) -> Result<Param, Refusal> {
+        if let Some(param) = self.param(port, name) {
+            return Ok(param);
+        }
+        match self.optional(name) {
+            Some(Source::Known(Known { array, .. })) => Ok(Param {
+                grid: None,
+                port,
+                array,
+                path: String::new(),
+            }),
+            _ => Err(Refusal::new(format!("its {name} is computed, not stored"))),
+        }
+    }
+
+    /// All results of a node.
+    pub fn results(&self, value: Value) -> Vec<Source> {
+        let n = self.builder.n_results(value) as u16;
+        let values = (0..n).map(|output| Value { output, ..value });
+        values.map(Source::Live).collect()
+    }
+}
+
+/// One result.
+pub fn one(value: Value) -> Vec<Source> {
+    vec![Source::Live(value)]
+}
+
+/// One result that was evaluated.
+pub fn made(array: Array) -> Vec<Source> {
+    vec![Source::made(array)]
+}

@@ -1,0 +1,41 @@
+//! PyTorch's exported programs as graphs.
+//!
+//! A [`Program`] is plain data: whoever has one, from a file or from a running Python, gives it to [`import`] with its tensors.
+//! [`OPERATORS`] is the table of what is read: operator, reader. What it does not hold is an error that lists all of them.
+
+mod aliases;
+mod builder;
+mod call;
+mod readers;
+mod table;
+
+pub use interop::pt2::{Program, Tensors};
+pub use table::OPERATORS;
+
+use crate::error::{ExchangeError, ImportProblem};
+use crate::onnx::Imported;
+use std::path::Path;
+
+/// Reads a network from a file.
+///
+/// # Errors
+/// When the file cannot be read or its network makes no graph.
+pub fn read(path: &Path) -> Result<Imported, ExchangeError> {
+    let (program, tensors) = interop::pt2::read(path)?;
+    let name = path.file_stem().map(|stem| stem.to_string_lossy());
+    let name = name.as_deref().unwrap_or("program");
+    import(name, &program, &tensors).map_err(|problem| ExchangeError::Network {
+        path: path.to_owned(),
+        problem,
+    })
+}
+
+/// The graph of a program, with its parameters.
+///
+/// # Errors
+/// When operators of the program are not read, all of which are listed, or the graph breaks rules.
+pub fn import(name: &str, program: &Program, tensors: &Tensors) -> Result<Imported, ImportProblem> {
+    let imported = builder::Builder::new(program).run(name, tensors)?;
+    ir::verify(&imported.graph)?;
+    Ok(imported)
+}

@@ -1,0 +1,304 @@
+//! Elements in other places or with other axes.
+
+use super::create::held_once;
+use crate::aten::builder::{Known, Source};
+use crate::aten::call::{Call, Read, made, one};
+use crate::constant::{self, Array, Refusal, Size};
+use crate::onnx::call::axis_sizes;
+use ir::{Dim, Value};
+use serde_json::json;
+
+/// A function of arrays that is applied to a constant, and to the places of its elements where it is a view.
+fn moved(known: &Known, f: impl Fn(&Array) -> Result<Array, Refusal>) -> Result<Known, Refusal> {
+    let view_of = match &known.view_of {
+        Some((base, places)) => Some((base.clone(), f(places)?)),
+        None => None,
+    };
+    Ok(Known {
+        array: f(&known.array)?,
+        path: String::new(),
+        trained: false,
+        view_of,
+    })
+}
+
+/// A constant that may be evaluated, with the places of its elements in the value that it is a view of.
+fn viewed(call: &Call, name: &str) -> Option<Known> {
+    let Some(Source::Known(mut known)) = call.optional(name).filter(|_| call.known(name).is_some())
+    else {
+        return None;
+    };
+    if known.view_of.is_none() {
+        let n = known.array.values.len() as i64;
+        let places = Array::ints((0..n).collect()).reshaped(known.array.shape.clone());
+        known.view_of = call.value_name(name).map(str::to_owned).zip(places.ok());
+    }
+    Some(known)
+}
+
+fn result(known: Known) -> Vec<Source> {
+    vec![Source::Known(known)]
+}
+
+/// New axes for the same elements.
+pub fn view(call: &mut Call) -> Read {
+    let name = if call.argument("size").is_some() {
+        "size"
+    } else {
+        "shape"
+    };
+    let sizes = call.sizes(name)?;
+    reshaped(call, &sizes)
+}
+
+fn reshaped(call: &mut Call, sizes: &[Size]) -> Read {
+    if let Some(known) = viewed(call, "self") {
+        return Ok(result(moved(&known, |array| reshape_known(array, sizes))?));
+    }
+    let x = call.value("self")?;
+    Ok(one(call.push(
+        "reshape",
+        json!({ "shape": axis_sizes(sizes)? }),
+        &[x],
+    )?))
+}
+
+fn reshape_known(array: &Array, sizes: &[Size]) -> Result<Array, Refusal> {
+    let known: i64 = sizes
+        .iter()
+        .map(|size| size.factor)
+        .filter(|&n| n != -1)
+        .product();
+    let rest = array.values.len() as i64 / known.max(1);
+    let filled: Vec<Size> = sizes
+        .iter()
+        .map(|&size| if size.factor == -1 { rest.into() } else { size })
+        .collect();
+    array.reshaped(held_once(&filled)?)
+}
+
+/// Neighbouring axes as one.
+pub fn flatten(call: &mut Call) -> Read {
+    let source = call.source("self")?;
+    let start = call.axis(&source, call.int("start_dim", Some(0))?)?;
+    let end = call.axis(&source, call.int("end_dim", Some(-1))?)?;
+    if call.known("self").is_none() {
+        let x = call.builder.value_of(&source)?;
+        let attributes = json!({ "start_dim": start, "end_dim": end });
+        return Ok(one(call.push("flatten", attributes, &[x])?));
+    }
+    let shape = call.ty(&source).shape.0;
+    let merged = shape[start..=end]
+        .iter()
+        .try_fold(Dim::from(1), |n, dim| n.times(dim));
+    let merged = merged.map_err(|error| Refusal::new(error.to_string()))?;
+    let dims = shape[..start]
+        .iter()
+        .chain([&merged])
+        .chain(&shape[end + 1..]);
+    let sizes: Vec<Size> = dims.map(Size::of).collect();
+    reshaped(call, &sizes)
+}
+
+/// One axis as several.
+pub fn unflatten(call: &mut Call) -> Read {
+    let source = call.source("self")?;
+    let axis = call.axis(&source, call.int("dim", None)?)?;
+    let shape: Vec<Size> = call.ty(&source).shape.0.iter().map(Size::of).collect();
+    let inner = call.sizes("sizes")?;
+    let sizes: Vec<Size> = [&shape[..axis], &inner, &shape[axis + 1..]].concat();
+    reshaped(call, &sizes)
+}
+
+/// An axis of size 1 more.
+pub fn unsqueeze(call: &mut Call) -> Read {
+    let source = call.source("self")?;
+    let mut shape: Vec<Size> = call.ty(&source).shape.0.iter().map(Size::of).collect();
+    let dim = call.int("dim", None)?;
+    let rank = shape.len() as i64 + 1;
+    let axis = if dim < 0 { dim + rank } else { dim };
+    let axis = usize::try_from(axis)
+        .ok()
+        .filter(|&axis| axis < rank as usize);
+    let new = axis.ok_or_else(|| Refusal::new(format!("axis {dim} is out of range")))?;
+    if let Source::Rows { axis, rank } = source {
+        let axis = if new <= axis { axis + 1 } else { axis };
+        let rank = rank + 1;
+        return Ok(vec![Source::Rows { axis, rank }]);
+    }
+    shape.insert(new, 1.into());
+    reshaped(call, &shape)
+}
+
+/// Axes of size 1 less.
+pub fn squeeze(call: &mut Call) -> Read {
+    let source = call.source("self")?;
+    let shape = call.ty(&source).shape.0;
+    let all: Vec<i64> = (0..shape.len() as i64).collect();
+    let dims = call.ints("dim", &all, 0)?;
+    let axes: Result<Vec<usize>, Refusal> =
+        dims.iter().map(|&dim| call.axis(&source, dim)).collect();
+    let axes = axes?;
+    let stays = |(axis, dim): &(usize, &Dim)| !axes.contains(axis) || **dim != Dim::from(1);
+    let kept = shape.iter().enumerate().filter(stays);
+    let sizes: Vec<Size> = kept.map(|(_, dim)| Size::of(dim)).collect();
+    reshaped(call, &sizes)
+}
+
+/// Axes in another order.
+pub fn permute(call: &mut Call) -> Read {
+    let source = call.source("self")?;
+    let rank = call.ty(&source).shape.rank();
+    let mut order: Vec<usize> = (0..rank).collect();
+    match call.operator_name() {
+        "t" => order.reverse(),
+        "transpose" => {
+            let a = call.axis(&source, call.int("dim0", None)?)?;
+            let b = call.axis(&source, call.int("dim1", None)?)?;
+            order.swap(a, b);
+        }
+        _ => {
+            let dims = call.ints("dims", &[], 0)?;
+            order = dims
+                .iter()
+                .map(|&dim| call.axis(&source, dim))
+                .collect::<Result<_, _>>()?;
+        }
+    }
+    if let Some(known) = viewed(call, "self") {
+        return Ok(result(moved(&known, |array| {
+            constant::permute(array, &order)
+        })?));
+    }
+    let x = call.builder.value_of(&source)?;
+    Ok(one(call.push("permute", json!({ "dims": order }), &[x])?))
+}
+
+/// Repetition along axes; along the batch a constant is held once.
+pub fn expand(call: &mut Call) -> Read {
+    let sizes = call.sizes("size")?;
+    let source = call.source("self")?;
+    if let Some(array) = call.known("self") {
+        let missing = sizes.len().saturating_sub(array.shape.len());
+        let own = |at: usize| at.checked_sub(missing).map_or(1, |at| array.shape[at]);
+        let kept = sizes.iter().enumerate().map(|(at, &size)| {
+            let stays = size.factor == -1 || size.of_batch;
+            if stays { (own(at) as i64).into() } else { size }
+        });
+        let shape = held_once(&kept.collect::<Vec<Size>>())?;
+        return Ok(made(constant::expand(&array, &shape)?));
+    }
+    let x = call.builder.value_of(&source)?;
+    Ok(one(call.push(
+        "expand",
+        json!({ "shape": axis_sizes(&sizes)? }),
+        &[x],
+    )?))
+}
+
+/// Several tensors joined.
+pub fn cat(call: &mut Call) -> Read {
+    let sources: Option<Vec<Source>> = call.list("tensors")?.into_iter().collect();
+    let sources = sources.ok_or_else(|| Refusal::new("a joined tensor is missing"))?;
+    let dim = call.int("dim", Some(0))?;
+    let known: Option<Vec<Array>> = sources
+        .iter()
+        .map(|source| match source {
+            Source::Known(known) if !known.trained => Some(known.array.clone()),
+            _ => None,
+        })
+        .collect();
+    if let (Some(arrays), Some(first)) = (known, sources.first()) {
+        let axis = call.axis(first, dim)?;
+        return Ok(made(constant::concat(&arrays, axis)?));
+    }
+    let values: Result<Vec<Value>, Refusal> = sources
+        .iter()
+        .map(|source| call.builder.value_of(source))
+        .collect();
+    let values = spread_rows(call, values?)?;
+    Ok(one(call.push("cat", json!({ "dim": dim }), &values)?))
+}
+
+/// Constants that the program repeats along the batch, repeated where others have the batch on axis 0.
+fn spread_rows(call: &mut Call, values: Vec<Value>) -> Result<Vec<Value>, Refusal> {
+    let first = |call: &Call, value: Value| call.builder.type_of(value).shape.0.first().cloned();
+    let batch = values
+        .iter()
+        .find_map(|&value| first(call, value).filter(|dim| dim.symbol.is_some()));
+    let Some(batch) = batch else {
+        return Ok(values);
+    };
+    let spread = |value: Value| {
+        if first(call, value) != Some(Dim::from(1)) {
+            return Ok(value);
+        }
+        let rank = call.builder.type_of(value).shape.rank();
+        let mut shape = vec![json!(-1); rank];
+        shape[0] = json!(batch.to_string());
+        call.push("expand", json!({ "shape": shape }), &[value])
+    };
+    values.into_iter().map(spread).collect()
+}
+
+/// Elements added around a value.
+pub fn pad(call: &mut Call) -> Read {
+    let amounts = call.ints("pad", &[], 0)?;
+    let mode = match call.text("mode", "constant") {
+        "replicate" => "edge",
+        mode => mode,
+    };
+    let source = call.source("self")?;
+    if amounts.iter().all(|&n| n == 0) {
+        return Ok(vec![source]);
+    }
+    let x = call.builder.value_of(&source)?;
+    let value = call.number("value").unwrap_or(0.0);
+    let attributes = json!({ "pad": amounts, "mode": mode, "value": value });
+    Ok(one(call.push("pad", attributes, &[x])?))
+}
+
+/// Elements moved around axes.
+pub fn roll(call: &mut Call) -> Read {
+    let x = call.value("self")?;
+    let (shifts, dims) = (call.ints("shifts", &[], 0)?, call.ints("dims", &[], 0)?);
+    Ok(one(call.push(
+        "roll",
+        json!({ "shifts": shifts, "dims": dims }),
+        &[x],
+    )?))
+}
+
+/// One element of an axis, which it drops, or a part of it.
+pub fn part(
+    call: &mut Call,
+    axis: usize,
+    (start, len, step): (usize, usize, usize),
+    keep: bool,
+) -> Read {
+    if let Some(known) = viewed(call, "self") {
+        let mut known = moved(&known, |array| {
+            constant::slice(array, axis, start, step as i64, len)
+        })?;
+        if !keep {
+            known = moved(&known, |array| {
+                let mut shape = array.shape.clone();
+                shape.remove(axis);
+                array.reshaped(shape)
+            })?;
+        }
+        return Ok(result(known));
+    }
+    let x = call.value("self")?;
+    let before = ":, ".repeat(axis);
+    let index = if keep {
+        format!("{before}{start}:{}:{step}", start + (len - 1) * step + 1)
+    } else {
+        format!("{before}{start}")
+    };
+    Ok(one(call.push(
+        "getitem",
+        json!({ "index": index }),
+        &[x],
+    )?))
+}

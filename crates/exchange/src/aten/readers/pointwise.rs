@@ -1,0 +1,297 @@
+//! Functions of single elements, arithmetic, comparisons, choices.
+
+use crate::aten::builder::Source;
+use crate::aten::call::{Call, Read, made, one};
+use crate::constant::{self, Array, Binary, Refusal, Unary, Values};
+use ir::{DType, Value};
+use serde_json::{Value as Json, json};
+
+/// Functions of one element: their names, their counterparts, their evaluation.
+pub const FUNCTIONS: &[(&str, &str, Option<Unary>)] = &[
+    ("relu", "relu", None),
+    ("relu6", "relu6", None),
+    ("hardswish", "hardswish", None),
+    ("hardsigmoid", "hardsigmoid", None),
+    ("sigmoid", "sigmoid", Some(Unary::Sigmoid)),
+    ("tanh", "tanh", Some(Unary::Tanh)),
+    ("silu", "silu", None),
+    ("selu", "selu", None),
+    ("softsign", "softsign", None),
+    ("neg", "neg", Some(Unary::Neg)),
+    ("abs", "abs", Some(Unary::Abs)),
+    ("sqrt", "sqrt", Some(Unary::Sqrt)),
+    ("rsqrt", "rsqrt", None),
+    ("reciprocal", "reciprocal", Some(Unary::Reciprocal)),
+    ("exp", "exp", Some(Unary::Exp)),
+    ("log", "log", Some(Unary::Log)),
+    ("erf", "erf", None),
+    ("sin", "sin", Some(Unary::Sin)),
+    ("cos", "cos", Some(Unary::Cos)),
+    ("floor", "floor", Some(Unary::Floor)),
+    ("ceil", "ceil", Some(Unary::Ceil)),
+    ("round", "round", Some(Unary::Round)),
+    ("sign", "sign", Some(Unary::Sign)),
+    ("logical_not", "not", Some(Unary::Not)),
+    ("bitwise_not", "not", Some(Unary::Not)),
+];
+
+/// Functions of two elements.
+pub const PAIRS: &[(&str, &str, Binary)] = &[
+    ("add", "add", Binary::Add),
+    ("sub", "sub", Binary::Sub),
+    ("mul", "mul", Binary::Mul),
+    ("div", "div", Binary::Div),
+    ("pow", "pow", Binary::Pow),
+    ("maximum", "max", Binary::Max),
+    ("minimum", "min", Binary::Min),
+    ("eq", "eq", Binary::Eq),
+    ("ne", "ne", Binary::Eq),
+    ("lt", "lt", Binary::Lt),
+    ("le", "le", Binary::Le),
+    ("gt", "gt", Binary::Gt),
+    ("ge", "ge", Binary::Ge),
+    ("__and__", "and", Binary::And),
+    ("logical_and", "and", Binary::And),
+    ("bitwise_and", "and", Binary::And),
+    ("__or__", "or", Binary::Or),
+    ("logical_or", "or", Binary::Or),
+    ("bitwise_or", "or", Binary::Or),
+];
+
+/// A function of one element.
+pub fn function(call: &mut Call) -> Read {
+    let name = call.operator_name();
+    let row = FUNCTIONS.iter().find(|row| row.0 == name);
+    let (_, op, fold) = row.ok_or_else(|| Refusal::new("no such function is known"))?;
+    if let (Some(array), Some(fold)) = (call.known("self"), fold) {
+        return Ok(made(constant::unary(*fold, &array)?));
+    }
+    unary(call, op, json!({}))
+}
+
+fn unary(call: &mut Call, op: &str, attributes: Json) -> Read {
+    let x = call.value("self")?;
+    Ok(one(call.push(op, attributes, &[x])?))
+}
+
+/// `x·Φ(x)`.
+pub fn gelu(call: &mut Call) -> Read {
+    let form = call.text("approximate", "none");
+    unary(call, "gelu", json!({ "approximate": form }))
+}
+
+/// `x` above zero, a part of it below.
+pub fn leaky_relu(call: &mut Call) -> Read {
+    let slope = call.number("negative_slope").unwrap_or(0.01);
+    unary(call, "leaky_relu", json!({ "negative_slope": slope }))
+}
+
+/// An exponential below zero.
+pub fn elu(call: &mut Call) -> Read {
+    if ["scale", "input_scale"]
+        .iter()
+        .any(|name| call.number(name).is_some_and(|s| s != 1.0))
+    {
+        return Err(Refusal::new("scales other than 1 are not computed"));
+    }
+    let alpha = call.number("alpha").unwrap_or(1.0);
+    unary(call, "elu", json!({ "alpha": alpha }))
+}
+
+/// Bounds, each a number, a tensor or none.
+pub fn clamp(call: &mut Call) -> Read {
+    let is_hardtanh = call.operator_name() == "hardtanh";
+    let [low, high] = if is_hardtanh {
+        ["min_val", "max_val"]
+    } else {
+        ["min", "max"]
+    };
+    let default = |bound: f64| is_hardtanh.then_some(bound);
+    let mut y = call.value("self")?;
+    for (op, name, default) in [("max", low, default(-1.0)), ("min", high, default(1.0))] {
+        if let Some(scalar) = call.number(name).or(default) {
+            y = call.push(op, json!({ "scalar": scalar }), &[y])?;
+        } else if call.argument(name).is_some() {
+            let bound = call.value(name)?;
+            y = call.push(op, json!({}), &[y, bound])?;
+        }
+    }
+    Ok(one(y))
+}
+
+/// A function of two elements with broadcasting.
+pub fn pair(call: &mut Call) -> Read {
+    let name = call.operator_name();
+    let row = PAIRS.iter().find(|row| row.0 == name);
+    let (_, op, fold) = row.ok_or_else(|| Refusal::new("no such arithmetic is known"))?;
+    if call.number("alpha").is_some_and(|alpha| alpha != 1.0) {
+        return Err(Refusal::new("alpha other than 1 is not computed"));
+    }
+    if call.argument("rounding_mode").is_some() {
+        return Err(Refusal::new("a rounded quotient is not computed"));
+    }
+    let right = if call.argument("other").is_some() {
+        "other"
+    } else {
+        "exponent"
+    };
+    if let (Some(a), Some(b)) = (call.known("self"), call.known(right)) {
+        let folded = fold_pair(*fold, &a, &b)?;
+        let is_negated = name == "ne";
+        return Ok(made(if is_negated {
+            constant::unary(Unary::Not, &folded)?
+        } else {
+            folded
+        }));
+    }
+    let y = live_pair(call, op, right)?;
+    Ok(one(y))
+}
+
+/// Both in the wider type of the two.
+fn fold_pair(function: Binary, a: &Array, b: &Array) -> Result<Array, Refusal> {
+    let (from, to) = (a.values.dtype(), b.values.dtype());
+    if from == to {
+        return constant::binary(function, a, b);
+    }
+    let wider = wider(from, to);
+    let cast = |array: &Array| constant::cast(array, wider);
+    constant::binary(function, &cast(a)?, &cast(b)?)
+}
+
+fn wider(a: DType, b: DType) -> DType {
+    if a == DType::F32 || b == DType::F32 {
+        DType::F32
+    } else {
+        DType::I64
+    }
+}
+
+fn live_pair(call: &mut Call, op: &str, right: &str) -> Result<Value, Refusal> {
+    let a = call.source("self")?;
+    let number = call.number(right).filter(|number| number.is_finite());
+    let dtype = call.ty(&a).dtype;
+    if let Some(scalar) = number
+        && (dtype == DType::F32 || scalar.fract() == 0.0)
+        && !matches!(a, Source::Known(_))
+        && !(op == "div" && scalar == 0.0)
+    {
+        let mut a = call.builder.value_of(&a)?;
+        if op == "div" && dtype != DType::F32 {
+            a = call.push("to", json!({ "dtype": "f32" }), &[a])?;
+        }
+        return call.push(op, json!({ "scalar": scalar }), &[a]);
+    }
+    let b = call.source(right)?;
+    let wider = match (dtype, call.ty(&b).dtype) {
+        (a, b) if a == b && !(op == "div" && a != DType::F32) => a,
+        _ if op == "div" => DType::F32,
+        (a, b) => wider(a, b),
+    };
+    let (a, b) = (as_dtype(call, &a, wider)?, as_dtype(call, &b, wider)?);
+    call.push(op, json!({}), &[a, b])
+}
+
+fn as_dtype(call: &mut Call, source: &Source, dtype: DType) -> Result<Value, Refusal> {
+    let value = call.builder.value_of(source)?;
+    if call.builder.type_of(value).dtype == dtype {
+        return Ok(value);
+    }
+    call.push("to", json!({ "dtype": dtype.to_string() }), &[value])
+}
+
+/// One of two values by a condition.
+pub fn choose(call: &mut Call) -> Read {
+    let known = ["condition", "self", "other"].map(|name| call.known(name));
+    if let [Some(condition), Some(a), Some(b)] = known {
+        return Ok(made(constant::choose(&condition, &a, &b)?));
+    }
+    let condition = call.value("condition")?;
+    let (a, b) = (call.source("self")?, call.source("other")?);
+    let dtype = match (call.ty(&a).dtype, call.ty(&b).dtype) {
+        (a, b) if a == b => a,
+        (a, b) => wider(a, b),
+    };
+    let (a, b) = (as_dtype(call, &a, dtype)?, as_dtype(call, &b, dtype)?);
+    Ok(one(call.push("where", json!({}), &[condition, a, b])?))
+}
+
+/// A number in place of the elements where a mask holds.
+pub fn masked_fill(call: &mut Call) -> Read {
+    let (own, filler) = (call.source("self")?, call.source("value")?);
+    let dtype = call.ty(&own).dtype;
+    if let (Some(mask), Some(own), Source::Known(filler)) =
+        (call.known("mask"), call.known("self"), &filler)
+    {
+        let filler = constant::cast(&filler.array, dtype)?;
+        return Ok(made(constant::choose(&mask, &filler, &own)?));
+    }
+    let mask = call.value("mask")?;
+    let filler = match filler {
+        Source::Known(known) => Source::made(constant::cast(&known.array, dtype)?),
+        other => other,
+    };
+    let (own, filler) = (
+        call.builder.value_of(&own)?,
+        call.builder.value_of(&filler)?,
+    );
+    Ok(one(call.push("where", json!({}), &[mask, filler, own])?))
+}
+
+/// Another element type, or another place, which changes nothing.
+pub fn cast(call: &mut Call) -> Read {
+    let source = call.source("self")?;
+    let dtype = call.dtype("dtype").unwrap_or(call.ty(&source).dtype);
+    if call.ty(&source).dtype == dtype {
+        return Ok(vec![source]);
+    }
+    if let Some(array) = call.known("self") {
+        return Ok(made(constant::cast(&array, dtype)?));
+    }
+    Ok(one(as_dtype(call, &source, dtype)?))
+}
+
+/// The value itself: copies, orders in memory, dropout in evaluation.
+pub fn same(call: &mut Call) -> Read {
+    if call.flag("train", false) {
+        let why = "it drops elements; export the network after .eval()";
+        return Err(Refusal::new(why));
+    }
+    Ok(vec![call.source("self").or_else(|_| call.source("input"))?])
+}
+
+/// An assertion about types, which the verifier makes too.
+#[expect(clippy::unnecessary_wraps, reason = "the signature of the table")]
+pub fn nothing(_call: &mut Call) -> Read {
+    Ok(Vec::new())
+}
+
+/// One number written into a known tensor, or into the tensor that it is a view of.
+pub fn fill(call: &mut Call) -> Read {
+    let (Source::Known(mut own), Some(value)) = (call.source("self")?, call.known("value")) else {
+        return Err(Refusal::new("only constants are filled in place"));
+    };
+    let value = constant::cast(&value, own.array.values.dtype())?;
+    own.array = constant::filled(&own.array.shape, &value)?;
+    if let Some((base, places)) = &own.view_of
+        && let Some(Source::Known(mut whole)) = call.builder.find(base).cloned()
+    {
+        for &place in places.integers().unwrap_or_default() {
+            write(&mut whole.array.values, place as usize, &value.values);
+        }
+        call.builder.forget_views(base);
+        call.builder.replace(base, Source::Known(whole));
+    } else if let Some(name) = call.value_name("self") {
+        call.builder.replace(name, Source::Known(own.clone()));
+    }
+    Ok(vec![Source::Known(own)])
+}
+
+fn write(values: &mut Values, place: usize, value: &Values) {
+    match (values, value) {
+        (Values::F32(values), Values::F32(value)) => values[place] = value[0],
+        (Values::I64(values), Values::I64(value)) => values[place] = value[0],
+        (Values::Bool(values), Values::Bool(value)) => values[place] = value[0],
+        _ => {}
+    }
+}

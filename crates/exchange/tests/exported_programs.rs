@@ -1,0 +1,222 @@
+//! Exported programs of PyTorch compute what PyTorch computed.
+//!
+//! Small ones lie beside the tests; `fixtures/pt2/make.py` makes them. Those of known networks are large: the same script writes
+//! them into a folder, and `MASE_PT2=FOLDER` names it. Without it the test says that it is skipped.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use engine::{Input, PlanOptions, Pool, State, compile};
+use exchange::aten;
+use interop::npy::{self, Numbers, Values};
+use interop::pt2;
+use ir::{Graph, verify};
+use std::path::{Path, PathBuf};
+
+const TOLERANCE: f64 = 1e-5;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/pt2")
+}
+
+/// The largest difference from the stored result, relative to its largest element.
+fn difference(graph: &Graph, stem: &Path) -> f64 {
+    let array = |ending: &str| npy::read_numbers(&stem.with_extension(ending)).unwrap();
+    let verified = verify(graph).unwrap();
+    let inputs: Vec<Numbers> = (0..verified.placeholders().len())
+        .map(|k| array(&format!("in{k}.npy")))
+        .collect();
+    let rows = inputs[0].shape[0];
+    let mut state = State::new(&verified).unwrap();
+    let mut plan = compile(&verified, &state, PlanOptions::eval(rows)).unwrap();
+    let feed: Vec<Input> = inputs
+        .iter()
+        .map(|input| match &input.values {
+            Values::F32(values) => Input::F32(values),
+            Values::I64(values) => Input::I64(values),
+        })
+        .collect();
+    plan.forward(&mut state, &feed, &Pool::new(2)).unwrap();
+    let expected = array("out.npy");
+    let Values::F32(expected) = expected.values else {
+        panic!("results are floats");
+    };
+    let got = plan.output(0);
+    assert_eq!(got.len(), expected.len());
+    let largest = expected.iter().fold(0.0_f32, |max, y| max.max(y.abs()));
+    let pairs = got.iter().zip(&expected);
+    let worst = pairs.fold(0.0_f64, |max, (a, b)| max.max(f64::from((a - b).abs())));
+    assert!(got.iter().all(|y| y.is_finite()));
+    assert!(
+        largest > 0.0,
+        "{}: a result of zeros shows nothing",
+        stem.display()
+    );
+    worst / f64::from(largest)
+}
+
+fn programs(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "pt2"));
+    paths.sort();
+    paths
+}
+
+fn check_folder(folder: &Path) -> usize {
+    let (paths, mut wrong) = (programs(folder), Vec::new());
+    for path in &paths {
+        match aten::read(path) {
+            Err(error) => wrong.push(error.to_string()),
+            Ok(imported) => {
+                let error = difference(&imported.graph, path);
+                eprintln!("{}: {error:.1e}", path.display());
+                if error.is_nan() || error > TOLERANCE {
+                    wrong.push(format!("{}: differs by {error:.1e}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    paths.len()
+}
+
+#[test]
+fn small_programs_compute_what_pytorch_computed() {
+    assert!(check_folder(&fixtures()) >= 4);
+}
+
+#[test]
+fn known_networks_compute_what_pytorch_computed() {
+    let Some(folder) = std::env::var_os("MASE_PT2") else {
+        println!("skipped: MASE_PT2 names no folder; tests/fixtures/pt2/make.py FOLDER makes one");
+        return;
+    };
+    assert!(check_folder(Path::new(&folder)) > 0);
+}
+
+#[test]
+fn both_layouts_are_the_same_program() {
+    let read = |name: &str| pt2::read(&fixtures().join(name)).unwrap();
+    let ((new, tensors), (old, pickled)) = (read("mlp.pt2"), read("mlp_old.pt2"));
+    assert_eq!(new, old);
+    assert_eq!(
+        tensors.keys().collect::<Vec<_>>(),
+        pickled.keys().collect::<Vec<_>>()
+    );
+    let graph = |program, tensors| aten::import("mlp", program, tensors).unwrap().graph;
+    assert_eq!(graph(&new, &tensors), graph(&old, &pickled));
+}
+
+#[test]
+fn parameters_keep_their_names_and_the_batch_is_free() {
+    let graph = aten::read(&fixtures().join("mlp.pt2")).unwrap().graph;
+    let names: Vec<String> = graph.parameters().map(|(name, _)| name).collect();
+    assert!(names.contains(&"0.weight".to_owned()), "{names:?}");
+    let verified = verify(&graph).unwrap();
+    let input = verified.placeholders()[0];
+    assert_eq!(verified.ty(input.into()).to_string(), "f32[N, 4]");
+}
+
+#[test]
+fn a_tensor_that_two_layers_share_stays_one() {
+    let graph = aten::read(&fixtures().join("tied.pt2")).unwrap().graph;
+    assert_eq!(graph.trained_parameter_count(), 7 * 4);
+}
+
+#[test]
+fn operators_that_are_not_read_are_listed_with_their_places() {
+    let (mut program, tensors) = pt2::read(&fixtures().join("mlp.pt2")).unwrap();
+    for call in &mut program.calls {
+        if call.target == "aten.relu.default" {
+            "aten.bessel_j0.default".clone_into(&mut call.target);
+        }
+    }
+    let error = aten::import("mlp", &program, &tensors).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "1 call is not read: aten.bessel_j0.default (1×, first in 1): no such operator is known"
+    );
+}
+
+/// A program whose result is a view of its input, made before the input changes in place, and the changed input.
+fn changed_in_place(reads_view: bool) -> pt2::Program {
+    let tensor = |name: &str| pt2::Argument::Tensor(name.to_owned());
+    let argument = |name: &str, argument| (name.to_owned(), argument);
+    let call = |target: &str, arguments, result: &str| pt2::Call {
+        target: target.to_owned(),
+        arguments,
+        results: vec![Some(result.to_owned())],
+        module: String::new(),
+    };
+    let size = [4, -1].map(pt2::Extent::Number).to_vec();
+    let view = vec![
+        argument("self", tensor("x")),
+        argument("size", pt2::Argument::Ints(size)),
+    ];
+    let ty = pt2::TensorType {
+        dtype: pt2::ScalarType::F32,
+        sizes: [2, 4].map(pt2::Extent::Number).to_vec(),
+    };
+    pt2::Program {
+        inputs: vec![pt2::Input {
+            value: "x".to_owned(),
+            kind: pt2::InputKind::User,
+        }],
+        calls: vec![
+            call("aten.view.default", view, "turned"),
+            call(
+                "aten.relu_.default",
+                vec![argument("self", tensor("x"))],
+                "y",
+            ),
+        ],
+        outputs: vec![tensor(if reads_view { "turned" } else { "x" })],
+        types: [("x".to_owned(), ty)].into(),
+    }
+}
+
+#[test]
+fn a_change_in_place_is_seen_under_every_name_or_refused() {
+    let tensors = pt2::Tensors::new();
+    let graph = aten::import("g", &changed_in_place(false), &tensors)
+        .unwrap()
+        .graph;
+    let output = graph.nodes().last().unwrap().inputs[0];
+    assert_eq!(graph.node(output.node).op.name(), "relu");
+    let error = aten::import("g", &changed_in_place(true), &tensors).unwrap_err();
+    let expected = "1 call is not read: aten.relu_.default (1×, first in the network): \
+        it changes its operand, which 'turned' shows a part of";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn a_damaged_file_is_an_error_and_no_panic() {
+    for name in ["mlp.pt2", "mlp_old.pt2"] {
+        let bytes = std::fs::read(fixtures().join(name)).unwrap();
+        for at in (0..bytes.len()).step_by(7) {
+            assert!(pt2::decode(&bytes[..at]).is_err(), "{name} cut at {at}");
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x55;
+            if let Ok((program, tensors)) = pt2::decode(&damaged) {
+                let _imported = aten::import(name, &program, &tensors);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_newer_schema_is_refused_with_both_numbers() {
+    let text = |major: u64| {
+        let program = format!("{{\"schema_version\": {{\"major\": {major}, \"minor\": 3}}}}");
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        let options = zip::write::SimpleFileOptions::default();
+        zip.start_file("a/models/model.json", options).unwrap();
+        std::io::Write::write_all(&mut zip, program.as_bytes()).unwrap();
+        pt2::decode(&zip.finish().unwrap().into_inner())
+    };
+    let error = text(9).unwrap_err().to_string();
+    assert!(
+        error.contains("schema 9.3") && error.contains("schema 8"),
+        "{error}"
+    );
+    assert!(text(8).is_ok());
+}
