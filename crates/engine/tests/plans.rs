@@ -560,9 +560,7 @@ fn a_hundred_thousand_nodes_are_planned() {
 #[test]
 fn an_operator_of_another_program_is_named_instead_of_run() {
     let node = |k| {
-        format!(
-            "y{k} = opaque(x) {{ operator = \"Own\", version = 1, results = [\"f32[N, 4]\"] }}"
-        )
+        format!("y{k} = opaque(x) {{ operator = \"Own\", version = 1, results = [\"f32[N, 4]\"] }}")
     };
     let nodes: Vec<String> = (0..7).map(node).collect();
     let nodes = nodes.join(" ");

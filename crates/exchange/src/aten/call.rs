@@ -248,10 +248,10 @@ impl<'p> Call<'_, 'p> {
             return None;
         }
         Some(Param {
+            grid: None,
             port,
             array: known.array,
             path: known.path,
-            grid: None,
         })
     }
 
@@ -262,10 +262,10 @@ impl<'p> Call<'_, 'p> {
         }
         match self.optional(name) {
             Some(Source::Known(Known { array, .. })) => Ok(Param {
+                grid: None,
                 port,
                 array,
                 path: String::new(),
-                grid: None,
             }),
             _ => Err(Refusal::new(format!("its {name} is computed, not stored"))),
         }

@@ -124,10 +124,10 @@ fn filled_param(call: &Call, port: &'static str, len: usize, value: f32) -> Resu
         return call.copied_param(port, port);
     }
     Ok(Param {
+        grid: None,
         port,
         array: Array::new(vec![len], Values::F32(vec![value; len])),
         path: String::new(),
-        grid: None,
     })
 }
 
