@@ -156,6 +156,7 @@ fn layers_are_printed_as_pytorch_prints_them() {
 const FUNCTIONS: &[&str] = &[
     "constant { shape = [2] }",
     "argmax(a)",
+    "opaque(a) { operator = \"Own\", version = 1, results = [\"f32[N, 4]\"] }",
     "add(a, a)",
     "sub(a, a)",
     "mul(a, a)",
