@@ -183,7 +183,7 @@ fn a_cut_batch_gives_the_bits_of_a_whole_one_for_every_operator() {
         }
     }
     assert!(wrong.is_empty(), "wrong:\n{}", wrong.join("\n"));
-    let edges = ["placeholder", "output", "constant"];
+    let edges = ["placeholder", "output", "constant", "opaque"];
     let missing: Vec<&str> = Op::TABLE
         .iter()
         .map(|entry| entry.name)

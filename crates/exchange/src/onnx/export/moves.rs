@@ -82,16 +82,22 @@ pub fn getitem(site: &mut Site) -> Written {
     let slices = op
         .parsed(&shape)
         .map_err(|error| Refusal::new(error.to_string()))?;
-    let (mut starts, mut ends, mut axes, mut dropped) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut starts, mut ends, mut axes, mut steps, mut dropped) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (axis, (slice, dim)) in slices.iter().zip(&shape.0).enumerate() {
         if !slice.keep {
             dropped.push(axis as i64);
         }
         if slice.len != *dim || slice.start != 0 {
             starts.push(slice.start as i64);
-            ends.push((slice.start + slice.len.factor) as i64);
+            let last = slice.start + slice.len.factor.saturating_sub(1) * slice.step;
+            ends.push(if slice.len.factor == 0 {
+                slice.start
+            } else {
+                last + 1
+            } as i64);
             axes.push(axis as i64);
+            steps.push(slice.step as i64);
         }
     }
     let mut y = site.x();
@@ -99,7 +105,12 @@ pub fn getitem(site: &mut Site) -> Written {
         let starts = site.store_ints("starts", starts);
         let ends = site.store_ints("ends", ends);
         let axes = site.store_ints("axes", axes);
-        y = site.emit("Slice", &[&y, &starts, &ends, &axes], Vec::new());
+        let mut inputs = vec![y, starts, ends, axes];
+        if steps.iter().any(|&step| step != 1) {
+            inputs.push(site.store_ints("steps", steps));
+        }
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        y = site.emit("Slice", &inputs, Vec::new());
     }
     if !dropped.is_empty() {
         let axes = site.store_ints("dropped", dropped);
