@@ -223,7 +223,7 @@ fn operators_of_old_sets_are_not_read_as_new_ones() {
     );
 }
 
-/// What reads is written and read again; nothing panics.
+/// Writes what reads and reads it again; nothing panics.
 fn survives(bytes: Vec<u8>) {
     let Ok(model) = decode(bytes) else { return };
     let Ok(imported) = import(&model, &ImportOptions::default()) else {

@@ -73,7 +73,7 @@ fn a_reshape_keeps_the_number_of_elements() {
     assert!(taken > 40 && refused > 300, "{taken} {refused}");
 }
 
-/// Where Python's `range(n)[a:b]` begins, and how long it is.
+/// The beginning and the length of Python's `range(n)[a:b]`.
 fn python_slice(size: i64, start: Option<i64>, end: Option<i64>) -> (i64, i64) {
     let place = |at: i64| {
         if at < 0 {

@@ -22,7 +22,7 @@ const SHARES: [f64; 3] = [0.8, 0.1, 0.1];
 #[pyclass(frozen, module = "mase")]
 pub struct Dataset {
     pub inner: Arc<data::Dataset>,
-    /// What opens it again: the name and the options; nothing for arrays in memory.
+    /// The key that opens it again: the name and the options; nothing for arrays in memory.
     origin: Option<(String, Map<String, Json>)>,
 }
 

@@ -15,7 +15,7 @@ use std::ops::Range;
 #[pyclass(frozen, module = "mase._core")]
 pub struct Lender(Owner);
 
-/// What can be lent.
+/// Values that can be lent.
 pub enum Owner {
     /// The values of a tensor.
     Tensor(ir::Tensor),

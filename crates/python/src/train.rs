@@ -35,7 +35,7 @@ pub struct Run {
     /// The lowest validation loss; `None` when no epoch was completed.
     #[pyo3(get)]
     val_loss_epoch: Option<f64>,
-    /// Why it ended: "done", "stopped" or "diverged".
+    /// The end of it: "done", "stopped" or "diverged".
     #[pyo3(get)]
     ending: &'static str,
 }

@@ -20,7 +20,7 @@ pub enum Interrupt {
     Leaves,
 }
 
-/// What a worker sends.
+/// The messages of a worker.
 enum Message<E, T> {
     Event(E),
     Done(T),

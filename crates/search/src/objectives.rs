@@ -117,7 +117,7 @@ impl Objective {
 #[derive(Clone, Copy, Debug)]
 pub struct Scores([f64; COUNT]);
 
-/// What was not measured is equal to what was not measured.
+/// Scores that were not measured equal each other.
 impl PartialEq for Scores {
     fn eq(&self, other: &Self) -> bool {
         let mut pairs = self.0.iter().zip(&other.0);

@@ -45,7 +45,7 @@ pub struct Opened {
     pub graph: Graph,
     /// The preparation of the rows that it was trained on.
     pub preparation: Preparation,
-    /// What is to be noted.
+    /// Things to note.
     pub notes: Vec<String>,
 }
 

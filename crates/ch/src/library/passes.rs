@@ -23,7 +23,7 @@ pub struct Applied {
     pub graph: Graph,
     /// Every pass, in order.
     pub steps: Vec<AppliedStep>,
-    /// What is to be noted.
+    /// Things to note.
     pub notes: Vec<String>,
 }
 

@@ -31,7 +31,7 @@ pub struct Searched {
     pub facts: Json,
     /// The folder of the run.
     pub folder: PathBuf,
-    /// What is to be noted.
+    /// Things to note.
     pub notes: Vec<String>,
 }
 

@@ -25,7 +25,7 @@ pub struct Trained {
     pub facts: Json,
     /// The folder of the run.
     pub folder: PathBuf,
-    /// What is to be noted.
+    /// Things to note.
     pub notes: Vec<String>,
 }
 

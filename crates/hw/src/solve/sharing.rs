@@ -137,7 +137,7 @@ impl Places {
 /// The order in which pairs are shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// What saves most goes first.
+    /// The pair that saves most goes first.
     Saving,
     /// Another measure of savings, and chance among them: a greedy choice that looks best need not end best.
     Varied {

@@ -23,7 +23,7 @@ pub struct Steps {
     rank: usize,
 }
 
-/// What all places of a format share.
+/// The parts that all places of a format share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Rule {
     width: u32,
