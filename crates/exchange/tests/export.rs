@@ -181,6 +181,28 @@ fn quantised_files_of_others_keep_their_formats_and_compute_the_same_bits() {
     }
 }
 
+/// The reader, which the package's node tests hold, computes of every slice what the engine does.
+#[test]
+fn slices_are_written_with_their_steps() {
+    for index in [":, 1:8:3", ":, 2", ":, 0:8:2", ":, -3:", ":, 7:8:5"] {
+        let text = format!(
+            "graph \"slice\" {{ x: f32[N, 8] = placeholder y = getitem(x) {{ index = \"{index}\" }} return y }}"
+        );
+        let graph = Graph::parse(&text).unwrap();
+        let without_source = ExportOptions {
+            with_source: false,
+            ..options(Style::Onnx)
+        };
+        let proto = export(&graph, &without_source).unwrap();
+        let read = import(&Model { proto }, &ImportOptions::default()).unwrap();
+        let inputs = inputs(&graph);
+        let given: Vec<&interop::onnx::Tensor> = inputs.iter().collect();
+        let expected = support::run(graph, ROWS, &given).unwrap();
+        let results = support::run(read.graph, ROWS, &given).unwrap();
+        assert_eq!(results, expected, "{index}");
+    }
+}
+
 #[test]
 fn formats_are_dropped_only_when_asked() {
     let graph = with_formats(&zoo(MAX_PARAMETERS)[0], Formats::Integer(8), Style::Qdq);
