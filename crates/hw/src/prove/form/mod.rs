@@ -9,6 +9,8 @@ mod choice;
 mod remainder;
 mod rounding;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod univariate;
 
 pub use atoms::{Atom, Forms};
