@@ -7,6 +7,7 @@ pub mod aten;
 pub mod constant;
 pub mod onnx;
 
+mod draft;
 mod error;
 
 pub use error::{ExchangeError, ImportProblem};

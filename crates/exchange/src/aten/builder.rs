@@ -3,13 +3,12 @@
 use super::call::{Call, Read};
 use super::{aliases, table};
 use crate::constant::{Array, BATCH, Refusal, Size, Values};
+use crate::draft::{Draft, Param};
 use crate::error::ImportProblem;
 use crate::onnx::Imported;
-use crate::onnx::call::Param;
-use crate::onnx::import::names::Names;
 use interop::pt2::{self, Argument, Extent, InputKind, Program, ScalarType, Stored, Tensors};
 use ir::ops::placeholder::{Constant, Output, Placeholder};
-use ir::{DType, Dim, Graph, Node, NodeId, Op, Operator, Shape, Tensor, Type, Value};
+use ir::{DType, Dim, Node, Op, Shape, Tensor, Type, Value};
 use std::collections::{BTreeMap, HashMap};
 
 /// Operators that an error names, at most.
@@ -67,9 +66,7 @@ impl Source {
 /// A network that is being read.
 pub struct Builder<'p> {
     program: &'p Program,
-    nodes: Vec<Node>,
-    types: Vec<Vec<Type>>,
-    names: Names,
+    draft: Draft,
     values: BTreeMap<String, Source>,
     /// Stored tensors that are nodes already, by dotted name.
     stored: HashMap<String, Value>,
@@ -101,9 +98,7 @@ impl<'p> Builder<'p> {
         }
         Self {
             program,
-            nodes: Vec::new(),
-            types: Vec::new(),
-            names: Names::default(),
+            draft: Draft::default(),
             values: BTreeMap::new(),
             stored: HashMap::new(),
             uses,
@@ -122,10 +117,7 @@ impl<'p> Builder<'p> {
             return Err(ImportProblem::Graph(self.refusals()));
         }
         self.outputs()?;
-        let mut graph = Graph::new(name);
-        for node in self.nodes {
-            graph.push(node);
-        }
+        let graph = self.draft.into_graph(name);
         let notes = self.converted.iter().map(|(from, n)| {
             let (tensors, are) = if *n == 1 {
                 ("tensor", "is")
@@ -191,8 +183,8 @@ impl<'p> Builder<'p> {
             shape: ty.shape.clone(),
             dtype,
         };
-        let node = Node::new(&self.names.fresh(name), "", op, &[]);
-        Ok(Source::Live(self.append(node, vec![ty])))
+        let node = Node::new(&self.draft.names.fresh(name), "", op, &[]);
+        Ok(Source::Live(self.draft.append(node, vec![ty])))
     }
 
     /// The element type of a graph for one of the program, counted when it is another.
@@ -321,15 +313,9 @@ impl<'p> Builder<'p> {
             let message = "the network returns no tensor".to_owned();
             return Err(ImportProblem::Graph(message));
         }
-        let node = Node::new(&self.names.fresh("output"), "", Output {}, &values);
-        self.append(node, Vec::new());
+        let node = Node::new(&self.draft.names.fresh("output"), "", Output {}, &values);
+        self.draft.append(node, Vec::new());
         Ok(())
-    }
-
-    fn append(&mut self, node: Node, types: Vec<Type>) -> Value {
-        self.nodes.push(node);
-        self.types.push(types);
-        NodeId(self.nodes.len() as u32 - 1).into()
     }
 
     /// Appends a node if its operator accepts its inputs, and returns its first result.
@@ -340,17 +326,12 @@ impl<'p> Builder<'p> {
         inputs: &[Value],
         params: Vec<Param>,
     ) -> Result<Value, Refusal> {
-        let types: Vec<Type> = inputs.iter().map(|&value| self.type_of(value)).collect();
-        let results = op
-            .infer(&types)
-            .map_err(|error| Refusal::new(format!("{}: {error}", op.name())))?;
-        let target = self.names.target(&params);
-        let mut node = Node::new(&self.names.fresh(base), &target, op, inputs);
+        let (mut node, results) = self.draft.begin(base, op, inputs, &params)?;
         for param in params {
             let tensor = self.tensor(&param.array)?;
             node.params.insert(param.port.to_owned(), tensor);
         }
-        Ok(self.append(node, results))
+        Ok(self.draft.append(node, results))
     }
 
     /// The values of a parameter. Infinities, which masks hold, become the largest numbers.
@@ -371,12 +352,12 @@ impl<'p> Builder<'p> {
 
     /// The type of a value of the graph.
     pub fn type_of(&self, value: Value) -> Type {
-        self.types[value.node.index()][usize::from(value.output)].clone()
+        self.draft.type_of(value)
     }
 
     /// The number of results of the node of a value.
     pub fn n_results(&self, value: Value) -> usize {
-        self.types[value.node.index()].len()
+        self.draft.n_results(value)
     }
 
     /// The value with this name.
@@ -428,16 +409,16 @@ impl<'p> Builder<'p> {
             Constant::buffer(shape.clone(), dtype)
         };
         let tensor = self.tensor(&known.array)?;
-        let target = self.names.stored(&known.path);
+        let target = self.draft.names.stored(&known.path);
         let base = if known.path.is_empty() {
             "constant"
         } else {
             &known.path
         };
-        let mut node = Node::new(&self.names.fresh(base), &target, op, &[]);
+        let mut node = Node::new(&self.draft.names.fresh(base), &target, op, &[]);
         node.params.insert("value".to_owned(), tensor);
         let shape = Shape::of(&shape);
-        let value = self.append(node, vec![Type { shape, dtype }]);
+        let value = self.draft.append(node, vec![Type { shape, dtype }]);
         if !known.path.is_empty() {
             self.stored.insert(known.path.clone(), value);
         }

@@ -3,7 +3,7 @@
 use super::builder::{Builder, Known, Source, graph_dtype};
 use super::table;
 use crate::constant::{Array, Refusal, Size, Values};
-use crate::onnx::call::{Param, operator};
+use crate::draft::{Param, operator};
 use interop::pt2::{self, Argument, Extent, ScalarType};
 use ir::{DType, Shape, Type, Value};
 use serde_json::Value as Json;

@@ -1,12 +1,12 @@
 //! A node of a file while it is read: its inputs, its attributes, and the nodes it becomes.
 
 use super::attributes::Attributes;
-use super::grid::Grid;
 use super::import::{Importer, Source};
 use crate::constant::{Array, Refusal, Size, Values};
+use crate::draft::{Param, operator};
 use interop::onnx::Element;
 use interop::onnx::proto::NodeProto;
-use ir::{DType, Op, Type, Value};
+use ir::{DType, Type, Value};
 use serde_json::Value as Json;
 
 /// The result of a reader: the results of the node, or the reason why it cannot be read.
@@ -26,18 +26,6 @@ pub struct Call<'a, 'm> {
     pub version: i64,
     /// The name that its nodes start with.
     pub name: String,
-}
-
-/// A parameter for a node: its port, its values, and the name that the file gives it.
-pub struct Param {
-    /// The port.
-    pub port: &'static str,
-    /// The values.
-    pub array: Array,
-    /// The name in the file; empty for what was evaluated.
-    pub path: String,
-    /// The grid on which the file stores it.
-    pub grid: Option<Grid>,
 }
 
 impl Call<'_, '_> {
@@ -211,30 +199,6 @@ impl Call<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// The operator of a graph with these attributes.
-pub fn operator(name: &str, attributes: Json) -> Result<Op, Refusal> {
-    let Json::Object(attributes) = attributes else {
-        return Err(Refusal::new(format!("{name} takes attributes by name")));
-    };
-    let op = Op::from_attributes(name, attributes);
-    let op = op.ok_or_else(|| Refusal::new(format!("a graph has no operator {name}")))?;
-    op.map_err(|error| Refusal::new(format!("{name}: {error}")))
-}
-
-/// Sizes as attributes: numbers, multiples of the batch as text, −1 for what is left.
-pub fn axis_sizes(sizes: &[Size]) -> Result<Json, Refusal> {
-    let axis = |size: &Size| match (size.factor, size.of_batch, size.dim()) {
-        (-1, false, _) => Ok(Json::from(-1)),
-        (1.., true, Some(dim)) => Ok(Json::from(dim.to_string())),
-        (1.., false, _) => Ok(Json::from(size.factor)),
-        _ => Err(Refusal::new(format!(
-            "{} is no size of an axis",
-            size.factor
-        ))),
-    };
-    sizes.iter().map(axis).collect()
 }
 
 /// Refuses all element types but one.

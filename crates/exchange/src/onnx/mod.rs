@@ -4,10 +4,10 @@
 //! stays in the graph as `opaque`, so that a network with an unknown operator can still be shown, counted and written back.
 
 mod attributes;
-pub(crate) mod call;
+mod call;
 mod export;
-mod grid;
-pub(crate) mod import;
+pub(crate) mod grid;
+mod import;
 mod notes;
 mod readers;
 mod table;

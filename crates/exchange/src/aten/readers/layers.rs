@@ -2,7 +2,7 @@
 
 use crate::aten::call::{Call, Read, made, one};
 use crate::constant::{self, Array, Refusal, Values};
-use crate::onnx::call::Param;
+use crate::draft::Param;
 use interop::pt2::Argument;
 use ir::{DType, Dim, Shape, Value};
 use serde_json::json;

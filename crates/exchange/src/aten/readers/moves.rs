@@ -4,7 +4,7 @@ use super::create::held_once;
 use crate::aten::builder::{Known, Source};
 use crate::aten::call::{Call, Read, made, one};
 use crate::constant::{self, Array, Refusal, Size};
-use crate::onnx::call::axis_sizes;
+use crate::draft::axis_sizes;
 use ir::{Dim, Value};
 use serde_json::json;
 

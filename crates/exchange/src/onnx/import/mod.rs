@@ -1,25 +1,24 @@
 //! From the messages of a file to a graph.
 
-pub(crate) mod names;
 mod opaque;
 mod rounding;
 mod scope;
 mod stored;
 
 use super::attributes::Attributes;
-use super::call::{Call, Param, Read};
+use super::call::{Call, Read};
 use super::grid::Grid;
 use super::notes::Notes;
 use super::table::{self, Entry};
 use super::{ImportOptions, Imported, types};
 use crate::constant::{Array, Refusal};
+use crate::draft::{Draft, Names, Param};
 use crate::error::ImportProblem;
 use interop::Budget;
 use interop::onnx::proto::{FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto};
 use interop::onnx::{Element, Model};
 use ir::ops::placeholder::{Output, Placeholder};
-use ir::{Dim, Graph, Node, NodeId, Op, Operator, Tensor, Type, Value};
-use names::Names;
+use ir::{Node, NodeId, Op, Tensor, Type, Value};
 use scope::Scopes;
 use std::collections::HashMap;
 
@@ -112,9 +111,7 @@ impl Source {
 /// A network that is being read.
 pub struct Importer<'m> {
     options: &'m ImportOptions,
-    nodes: Vec<Node>,
-    types: Vec<Vec<Type>>,
-    names: Names,
+    draft: Draft,
     /// Stored tensors that are nodes already, by name in the file.
     stored: HashMap<String, Value>,
     /// Tensors by name in the file, so that one that is used twice is held once.
@@ -196,9 +193,7 @@ impl<'m> Importer<'m> {
             .map(|tensor| tensor.raw_data().len());
         Self {
             options,
-            nodes: Vec::new(),
-            types: Vec::new(),
-            names: Names::default(),
+            draft: Draft::default(),
             stored: HashMap::new(),
             tensors: HashMap::new(),
             scopes: Scopes::default(),
@@ -255,8 +250,10 @@ impl<'m> Importer<'m> {
             self.notes.convert(element);
             let Type { shape, dtype } = ty.clone();
             let op = Placeholder { shape, dtype };
-            let fresh = self.names.fresh(name);
-            let value = self.append(Node::new(&fresh, "", op, &[]), vec![ty.clone()]);
+            let fresh = self.draft.names.fresh(name);
+            let value = self
+                .draft
+                .append(Node::new(&fresh, "", op, &[]), vec![ty.clone()]);
             self.scopes
                 .define(name, Source::Value { value, ty, element })?;
         }
@@ -280,17 +277,15 @@ impl<'m> Importer<'m> {
                 "the network has no outputs".to_owned(),
             ));
         }
-        let fresh = self.names.fresh("output");
-        self.append(Node::new(&fresh, "", Output {}, &outputs), Vec::new());
+        let fresh = self.draft.names.fresh("output");
+        self.draft
+            .append(Node::new(&fresh, "", Output {}, &outputs), Vec::new());
         let name = if graph.name().is_empty() {
             "onnx"
         } else {
             graph.name()
         };
-        let mut result = Graph::new(name);
-        for node in self.nodes {
-            result.push(node);
-        }
+        let mut result = self.draft.into_graph(name);
         rounding::settle(&mut result, &self.roundings);
         Ok(Imported {
             graph: result,
@@ -335,7 +330,7 @@ impl<'m> Importer<'m> {
             return Ok(());
         }
         let name = Names::base(node);
-        let mark = self.nodes.len();
+        let mark = self.draft.nodes.len();
         let entry = table::find(domain, operator);
         let read = self.apply(entry, node, &inputs, version, &name);
         let results = match read {
@@ -505,18 +500,9 @@ impl<'m> Importer<'m> {
 
     /// Removes the nodes of a call that failed.
     fn roll_back(&mut self, mark: usize) {
-        for node in self.nodes.drain(mark..) {
-            self.names.release(&node.name, &node.target);
-        }
-        self.types.truncate(mark);
+        self.draft.truncate(mark);
         self.roundings.retain(|id| id.index() < mark);
         self.stored.retain(|_, value| value.node.index() < mark);
-    }
-
-    fn append(&mut self, node: Node, types: Vec<Type>) -> Value {
-        self.nodes.push(node);
-        self.types.push(types);
-        NodeId(self.nodes.len() as u32 - 1).into()
     }
 
     /// Appends a node if its operator accepts its inputs, and returns its first result.
@@ -527,16 +513,7 @@ impl<'m> Importer<'m> {
         inputs: &[Value],
         params: Vec<Param>,
     ) -> Result<Value, Refusal> {
-        let types: Vec<Type> = inputs.iter().map(|&value| self.type_of(value)).collect();
-        let results = op
-            .infer(&types)
-            .map_err(|error| Refusal::new(format!("{}: {error}", op.name())))?;
-        let is_empty = |ty: &Type| ty.shape.0.iter().any(|dim: &Dim| dim.factor == 0);
-        if let Some(ty) = results.iter().find(|ty| is_empty(ty)) {
-            return Err(Refusal::new(format!("its result {ty} is empty")));
-        }
-        let target = self.names.target(&params);
-        let mut node = Node::new(&self.names.fresh(base), &target, op, inputs);
+        let (mut node, results) = self.draft.begin(base, op, inputs, &params)?;
         for mut param in params {
             let port = param.port.to_owned();
             if let Some(grid) = param.grid.take() {
@@ -545,33 +522,33 @@ impl<'m> Importer<'m> {
             let tensor = self.shared(param)?;
             node.params.insert(port, tensor);
         }
-        Ok(self.append(node, results))
+        Ok(self.draft.append(node, results))
     }
 
     /// The type of a value of the graph.
     pub fn type_of(&self, value: Value) -> Type {
-        self.types[value.node.index()][usize::from(value.output)].clone()
+        self.draft.type_of(value)
     }
 
     /// A value of the graph as a result of a node of the file.
     pub fn result(&self, value: Value, element: Element) -> Source {
         Source::Value {
             value,
-            ty: self.type_of(value),
+            ty: self.draft.type_of(value),
             element,
         }
     }
 
     /// The results of the last node, from the first to the last.
     pub fn results(&self, value: Value, element: Element) -> Vec<Source> {
-        let n = self.types[value.node.index()].len() as u16;
+        let n = self.draft.n_results(value) as u16;
         let values = (0..n).map(|output| Value { output, ..value });
         values.map(|value| self.result(value, element)).collect()
     }
 
     /// The operator that makes a value.
     pub fn op_of(&self, value: Value) -> &Op {
-        &self.nodes[value.node.index()].op
+        &self.draft.nodes[value.node.index()].op
     }
 
     /// True when a node or an output reads a value of the file, or may do so within a branch or a function.
@@ -589,7 +566,7 @@ impl<'m> Importer<'m> {
     pub fn give_bias(&mut self, value: Value, mut bias: Param) -> Result<(), Refusal> {
         bias.array = bias.array.reshaped(vec![bias.array.values.len()])?;
         let tensor = self.shared(bias)?;
-        let node = &mut self.nodes[value.node.index()];
+        let node = &mut self.draft.nodes[value.node.index()];
         if let Op::Linear(op) = &mut node.op {
             op.bias = true;
             node.params.insert("bias".to_owned(), tensor);

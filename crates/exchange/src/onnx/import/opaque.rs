@@ -60,8 +60,8 @@ impl Importer<'_> {
             source: hexadecimal(&onnx::encode_graph(&source)),
         };
         let types: Vec<Type> = results.iter().map(|(ty, _)| ty.clone()).collect();
-        let fresh = self.names.fresh(name);
-        let first = self.append(Node::new(&fresh, "", op, &values), types);
+        let fresh = self.draft.names.fresh(name);
+        let first = self.draft.append(Node::new(&fresh, "", op, &values), types);
         let sources = results.iter().enumerate().map(|(output, (_, element))| {
             let value = ir::Value {
                 output: output as u16,

@@ -9,9 +9,9 @@ use serde_json::json;
 impl Importer<'_> {
     /// A value rounded to a format: for now a node of its own, whose result has the format.
     pub fn round(&mut self, name: &str, value: Value, format: Format) -> Result<Value, Refusal> {
-        let identity = crate::onnx::call::operator("identity", json!({}))?;
+        let identity = crate::draft::operator("identity", json!({}))?;
         let rounded = self.push(name, identity, &[value], Vec::new())?;
-        let node = &mut self.nodes[rounded.node.index()];
+        let node = &mut self.draft.nodes[rounded.node.index()];
         node.formats.insert("data_out_0".to_owned(), format);
         self.roundings.push(rounded.node);
         Ok(rounded)

@@ -2,8 +2,8 @@
 
 use super::{Importer, Source};
 use crate::constant::{self, Array, Refusal, Values};
+use crate::draft::Param;
 use crate::error::ImportProblem;
-use crate::onnx::call::Param;
 use interop::onnx::proto::TensorProto;
 use interop::onnx::{self, Element};
 use ir::ops::placeholder::Constant;
@@ -94,8 +94,9 @@ impl Importer<'_> {
         if array.values.is_empty() {
             return Err(Refusal::new("a constant is empty"));
         }
-        let target = self.names.stored(path);
+        let target = self.draft.names.stored(path);
         let name = self
+            .draft
             .names
             .fresh(if path.is_empty() { "constant" } else { path });
         let mut node = Node::new(&name, &target, op, &[]);
@@ -103,7 +104,7 @@ impl Importer<'_> {
         if let Some(grid) = grid {
             node.formats.insert("value".to_owned(), grid.format()?);
         }
-        let value = self.append(node, vec![ty]);
+        let value = self.draft.append(node, vec![ty]);
         if !path.is_empty() {
             self.stored.insert(path.clone(), value);
         }
@@ -113,7 +114,7 @@ impl Importer<'_> {
     /// True when a stored tensor of the graph has these values.
     fn holds(&self, value: Value, array: &Array) -> bool {
         let floats = constant::cast(array, DType::F32);
-        let stored = self.nodes[value.node.index()].params.get("value");
+        let stored = self.draft.nodes[value.node.index()].params.get("value");
         stored.is_some_and(|tensor| {
             let same = |array: Array| array.floats().is_some_and(|own| own == tensor.values());
             tensor.shape() == array.shape && floats.is_ok_and(same)

@@ -262,7 +262,7 @@ pub fn softmax(call: &mut Call) -> Read {
     let flat = call.push("flatten", json!({ "start_dim": axis, "end_dim": -1 }), &[x])?;
     let y = call.push(op, json!({ "dim": -1 }), &[flat])?;
     let sizes: Vec<_> = shape.0.iter().map(constant::Size::of).collect();
-    let sizes = crate::onnx::call::axis_sizes(&sizes)?;
+    let sizes = crate::draft::axis_sizes(&sizes)?;
     let y = call.push("reshape", json!({ "shape": sizes }), &[y])?;
     call.result_like(y, 0)
 }

@@ -2,7 +2,8 @@
 
 use super::activation::wide;
 use crate::constant::{self, Array, Binary, Refusal};
-use crate::onnx::call::{Call, Param, Read};
+use crate::draft::Param;
+use crate::onnx::call::{Call, Read};
 use ir::{DType, Op, Value};
 use serde_json::json;
 

@@ -3,7 +3,8 @@
 use super::activation::wide;
 use super::shape::reshape_to;
 use crate::constant::{self, Array, Refusal, Size, Values};
-use crate::onnx::call::{Call, Param, Read, expect_dtype};
+use crate::draft::Param;
+use crate::onnx::call::{Call, Read, expect_dtype};
 use ir::{DType, Value};
 use serde_json::json;
 

@@ -1,7 +1,8 @@
 //! Matrix products.
 
 use crate::constant::{self, Array, Refusal, Values};
-use crate::onnx::call::{Call, Param, Read, expect_dtype};
+use crate::draft::Param;
+use crate::onnx::call::{Call, Read, expect_dtype};
 use ir::{DType, Value};
 use serde_json::json;
 
@@ -42,7 +43,7 @@ pub fn matmul(call: &mut Call) -> Read {
             dims.remove(rank - 2);
         }
         let sizes: Vec<_> = dims.iter().map(constant::Size::of).collect();
-        let shape = crate::onnx::call::axis_sizes(&sizes)?;
+        let shape = crate::draft::axis_sizes(&sizes)?;
         y = call.push("reshape", json!({ "shape": shape }), &[y])?;
     }
     call.result_like(y, 0)

@@ -1,7 +1,8 @@
 //! The same elements with other axes.
 
 use crate::constant::{self, Array, Refusal, Size};
-use crate::onnx::call::{Call, Read, axis_sizes};
+use crate::draft::axis_sizes;
+use crate::onnx::call::{Call, Read};
 use crate::onnx::import::Source;
 use ir::{Dim, Value};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Names of nodes and targets from the names of a file.
 
-use crate::onnx::call::Param;
+use super::Param;
 use interop::onnx::proto::NodeProto;
 use std::collections::{HashMap, HashSet};
 
