@@ -82,7 +82,9 @@ impl Rescaling {
                         range.min.max(round.lo.into()),
                         range.max.min(round.hi.into()),
                     );
+                    // One channel of several may move its codes to the step that all have.
                     if !is_usual(round.rounding, round.overflow)
+                        || round.lift > 0
                         || round.shift.abs() > 60
                         || before.magnitude() >= EXACT
                     {
@@ -186,5 +188,34 @@ impl PartialMap {
                 .collect()
         };
         Rescale::new(spread(scale), spread(offset), (bound(low), bound(high)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::round_map::RoundMap;
+    use super::*;
+
+    #[test]
+    fn a_channel_that_moves_its_codes_is_no_float_map() {
+        let stage = |lift: u32| Stage::Round {
+            maps: vec![RoundMap {
+                shift: 4,
+                lo: -255,
+                hi: 255,
+                rounding: Rounding::NearestEven,
+                overflow: Overflow::Saturate,
+                lift,
+            }],
+            inner: 1,
+            frac: 3,
+        };
+        let source = CodeRange {
+            min: -49,
+            max: 4242,
+            frac: 4,
+        };
+        assert!(Rescaling::of(source, &[stage(0)], 1).is_some());
+        assert!(Rescaling::of(source, &[stage(3)], 1).is_none());
     }
 }
