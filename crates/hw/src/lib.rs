@@ -7,6 +7,7 @@
 
 pub mod bitstream;
 pub mod boards;
+pub mod check;
 pub mod elements;
 pub mod emit;
 pub mod estimate;
@@ -16,6 +17,7 @@ pub mod net;
 pub mod ports;
 pub mod print;
 pub mod prove;
+pub mod rtl;
 pub mod schedule;
 pub mod simulate;
 pub mod solve;

@@ -3,7 +3,7 @@
 //! A cell's stage follows from the levels of adders before it. A value that a later stage reads goes through a register for every
 //! stage between, and results through one at the end.
 
-use crate::net::{Cell, CellId, Net, Operation, Term};
+use crate::net::{Cell, CellId, Mark, Net, Operation, Term};
 use crate::synth::{Delays, TARGETS, Target};
 use thiserror::Error;
 
@@ -85,8 +85,18 @@ impl Net {
                 ..*output
             })
             .collect();
+        let place = |id: CellId| pipeline.places[id.index()].1[0];
+        let marks = self.marks.iter().map(|mark| Mark {
+            source: place(mark.source),
+            result: Term {
+                cell: place(mark.result.cell),
+                ..mark.result
+            },
+            ..*mark
+        });
         Self {
             nodes: self.nodes.clone(),
+            marks: marks.collect(),
             cells: pipeline.cells,
             outputs,
             latency: stages as u32,

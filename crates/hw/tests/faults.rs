@@ -1,4 +1,4 @@
-//! Faults in the printed text: the prover refuses every one that changes a result.
+//! Faults in the printed text: the prover refuses every one that changes a result, and so does the check.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod simulated;
@@ -8,7 +8,7 @@ use engine::State;
 use engine::integer::Program;
 use hw::emit::{Emission, Style};
 use hw::print::verilog;
-use hw::prove::prove;
+use hw::prove::{checked_forms, elements, prove};
 use hw::solve::Effort;
 use ir::{Graph, verify};
 use random::Random;
@@ -196,6 +196,9 @@ fn every_fault_that_changes_a_result_is_refused() {
     let ports = &emission.ports;
     let right = yosys.read(&text);
     prove(&right, ports, &program).unwrap();
+    let elements = elements(&emission.net);
+    eprintln!("{text}");
+    checked_forms(&right, ports, &program, &elements).unwrap();
     let all: Vec<u64> = (0..1 << ports.input_bits()).collect();
     let expected = simulate(&right, &all);
     let (mut tried, mut harmless, mut unseen) = (0, 0, 0);
@@ -214,9 +217,10 @@ fn every_fault_that_changes_a_result_is_refused() {
         let got = simulate(&rtl, &all);
         let is_changed = got != expected;
         let is_proved = prove(&rtl, ports, &program).is_ok();
+        let is_checked = checked_forms(&rtl, ports, &program, &elements).is_ok();
         assert!(
-            !(is_proved && is_changed),
-            "fault {seed} of kind {kind} was proved:\n{mutant}"
+            !(is_changed && (is_proved || is_checked)),
+            "fault {seed} of kind {kind} was proved or checked:\n{mutant}"
         );
         harmless += usize::from(is_proved);
         let few = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(|k| random.bits(200 + k) as usize % all.len());

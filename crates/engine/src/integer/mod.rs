@@ -45,8 +45,8 @@ pub use kernels::conv::ConvShape;
 pub(crate) use lowering::{IntegerForm, Lowered, Param, Site};
 pub use plan::IntegerPlan;
 pub use program::{
-    CatPart, MatMul, NodeResult, Program, ProgramInput, ProgramOutput, ProgramStep, Rows, Source,
-    pool_window,
+    Arithmetic, CatPart, MatMul, NodeResult, Program, ProgramInput, ProgramOutput, ProgramStep,
+    Rows, Source, pool_window,
 };
 pub use report::NodeReport;
 pub use round_map::RoundMap;

@@ -117,7 +117,11 @@ impl Lowering<'_> {
                 element: Some(i as u32),
             };
             let added = self.half(step, i);
-            *term = term.map(|term| self.stages(step, i, term, added, origin));
+            *term = term.map(|source| {
+                let result = self.stages(step, i, source, added, origin);
+                self.net.mark((step, i), source, result);
+                result
+            });
         }
         self.values.push(terms);
     }

@@ -1,6 +1,6 @@
 //! Netlists cell by cell: intervals are computed, constants folded, equal operations shared.
 
-use super::{Bounds, Cell, CellId, Interval, Net, Operation, Origin, Term};
+use super::{Bounds, Cell, CellId, Interval, Mark, Net, Operation, Origin, Term};
 use std::collections::HashMap;
 
 /// A netlist that grows.
@@ -250,6 +250,18 @@ impl Builder {
             bits: a.shift,
         };
         self.push(operation, interval, origin).cell
+    }
+
+    /// Notes that an element of the program is a function of another value, if it is one at all.
+    pub fn mark(&mut self, (step, element): (usize, usize), source: Term, result: Term) {
+        if source != result && self.net.constant(result.cell).is_none() {
+            self.net.marks.push(Mark {
+                step: step as u32,
+                element: element as u32,
+                source: source.cell,
+                result,
+            });
+        }
     }
 
     /// The netlist with these results, without cells that nobody reads.

@@ -13,10 +13,11 @@ impl Net {
             .map(|cell| format!("    {}", line(cell)))
             .collect();
         format!(
-            "{{\n  \"version\": 1,\n  \"latency\": {},\n  \"nodes\": {},\n  \"outputs\": {},\n  \"cells\": [\n{}\n  ]\n}}\n",
+            "{{\n  \"version\": 1,\n  \"latency\": {},\n  \"nodes\": {},\n  \"outputs\": {},\n  \"marks\": {},\n  \"cells\": [\n{}\n  ]\n}}\n",
             self.latency,
             json!(self.nodes),
             json!(self.outputs),
+            json!(self.marks),
             cells.join(",\n")
         )
     }

@@ -189,6 +189,20 @@ pub struct Cell {
     pub origin: Origin,
 }
 
+/// An element of the program that is not linear in earlier ones: what it is a function of, and its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mark {
+    /// The step of the program.
+    pub step: u32,
+    /// The element of the step's value.
+    pub element: u32,
+    /// The cell that it is a function of.
+    pub source: CellId,
+    /// Its value.
+    pub result: Term,
+}
+
 /// A netlist.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -201,6 +215,9 @@ pub struct Net {
     pub outputs: Vec<Term>,
     /// Clock cycles from an input to its result.
     pub latency: u32,
+    /// Which cells are elements of the program. Nothing is computed by them: they say where to look.
+    #[serde(default)]
+    pub marks: Vec<Mark>,
 }
 
 impl Operation {

@@ -57,6 +57,16 @@ impl Net {
                 });
             }
         }
+        let exists = |id: CellId| id.index() < self.cells.len();
+        if let Some(mark) = self.marks.iter().find(|mark| {
+            !exists(mark.source) || !exists(mark.result.cell) || mark.result.shift > MAX_BITS
+        }) {
+            let problem = format!("element {} of step {} is no cell", mark.element, mark.step);
+            return Err(NetError {
+                cell: mark.result.cell.index(),
+                problem,
+            });
+        }
         Ok(())
     }
 
@@ -183,9 +193,16 @@ impl Net {
         for output in &mut outputs {
             output.cell = places[output.cell.index()];
         }
+        let mut marks = self.marks;
+        marks.retain(|mark| live[mark.result.cell.index()]);
+        for mark in &mut marks {
+            mark.source = places[mark.source.index()];
+            mark.result.cell = places[mark.result.cell.index()];
+        }
         Self {
             cells,
             outputs,
+            marks,
             ..self
         }
     }

@@ -1,6 +1,6 @@
 //! Functions of the bits of one word, under the assumption that its highest bits are known.
 
-use super::rtl::{Bit, Kind, RtlCell};
+use crate::rtl::{Bit, Kind, RtlCell};
 use std::collections::HashMap;
 
 /// A Boolean function of the bits of one word, in a form in which equal functions of the kinds that are printed look equal.

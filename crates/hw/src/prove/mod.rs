@@ -11,17 +11,19 @@ pub mod form;
 mod read;
 mod reference;
 mod requant;
-pub mod rtl;
+mod text;
 mod words;
 
-pub use certificate::Certificate;
+pub use certificate::{
+    Certificate, CertificateError, ElementWord, WordForm, checked_forms, elements,
+};
 pub use read::read;
 
 use crate::net::Interval;
 use crate::ports::Ports;
+use crate::rtl::{Rtl, RtlError};
 use engine::integer::Program;
 use form::{Form, Forms};
-use rtl::Rtl;
 use thiserror::Error;
 use words::Words;
 
@@ -29,16 +31,8 @@ use words::Words;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProveError {
     /// The netlist of yosys is not what it should be.
-    #[error("the netlist that yosys wrote cannot be read: {0}")]
-    Json(String),
-    /// A cell that no printed text has.
-    #[error("cell {name} is a {kind}, which is not understood")]
-    UnknownCell {
-        /// Its name.
-        name: String,
-        /// Its type.
-        kind: String,
-    },
+    #[error(transparent)]
+    Rtl(#[from] RtlError),
     /// A function that is no rounding, maximum or table.
     #[error("cell {cell} is no rounding, maximum, index or table of a word")]
     NotUnderstood {
@@ -111,6 +105,19 @@ pub struct Proof {
     pub latency: u32,
 }
 
+impl Proof {
+    /// The proof of a module with such ports.
+    pub fn of(ports: &Ports, words: usize) -> Self {
+        Self {
+            words,
+            atoms: 0,
+            input_bits: ports.input_bits(),
+            outputs: ports.outputs.len(),
+            latency: ports.latency,
+        }
+    }
+}
+
 /// Proves that the module that yosys read computes the program for every input.
 pub fn prove(rtl: &Rtl, ports: &Ports, program: &Program) -> Result<Proof, ProveError> {
     let mut forms = Forms::default();
@@ -140,10 +147,7 @@ pub fn prove(rtl: &Rtl, ports: &Ports, program: &Program) -> Result<Proof, Prove
     }
     let count = words.count();
     Ok(Proof {
-        words: count,
         atoms: forms.atoms().len(),
-        input_bits: ports.input_bits(),
-        outputs: ports.outputs.len(),
-        latency: ports.latency,
+        ..Proof::of(ports, count)
     })
 }

@@ -1,7 +1,7 @@
 //! The words of a printed module, as yosys reads them.
 
-use super::rtl::Rtl;
 use crate::folder::Emitted;
+use crate::rtl::Rtl;
 use crate::simulate::Scratch;
 use crate::synth::{quoted, run_script};
 use crate::tools::{Found, PYOSYS, ToolError, Toolbox, YOSYS};

@@ -4,8 +4,8 @@
 //! and every bit of the result must be the bit that the rounding says: a bit of the word, a constant, or the tie's lowest bit.
 
 use super::bits::{Assumed, Cone, Function};
-use super::rtl::Bit;
 use crate::net::Interval;
+use crate::rtl::Bit;
 
 /// Pieces that an interval may fall into before it is given up.
 const MAX_PIECES: usize = 4096;

@@ -1,6 +1,6 @@
 //! The words of a module computed cell by cell, for every input. It shares nothing with the prover but the list of cells.
 
-use hw::prove::rtl::{Bit, Kind, Rtl, RtlCell};
+use hw::rtl::{Bit, Kind, Rtl, RtlCell};
 
 /// The results of every input in the last cycle of a pipeline that always gets the same input; none where a wire is not driven.
 pub fn simulate(rtl: &Rtl, inputs: &[u64]) -> Option<Vec<u64>> {

@@ -1,6 +1,6 @@
 //! yosys, where the machine has it.
 
-use hw::prove::rtl::Rtl;
+use hw::rtl::Rtl;
 use std::io::Write;
 use std::process::{Command, Stdio};
 

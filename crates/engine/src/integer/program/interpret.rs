@@ -1,4 +1,6 @@
 //! The program computed element by element, as its documentation says: slow, and with nothing in common with the executor.
+//!
+//! Sources are computed in any [`Arithmetic`]: that of codes, or one of whatever stands for them.
 
 use super::super::range::CodeRange;
 use super::super::round_map::RoundMap;
@@ -6,6 +8,50 @@ use super::super::stage::Stage;
 use super::source::pool_window;
 use super::{MatMul, Program, ProgramStep, Source};
 use format::{Overflow, Rounding};
+
+/// Arithmetic on codes, or on what stands for them.
+pub trait Arithmetic {
+    /// A code, or what stands for one.
+    type Value;
+
+    /// `Σ value·factor + offset`.
+    fn sum(&mut self, terms: Vec<(Self::Value, i64)>, offset: i64) -> Self::Value;
+
+    /// `a·b`.
+    fn product(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
+
+    /// The largest of several.
+    fn max(&mut self, values: Vec<Self::Value>) -> Self::Value;
+
+    /// The place of the largest of several, the first of equal ones.
+    fn argmax(&mut self, values: Vec<Self::Value>) -> Self::Value;
+}
+
+/// The arithmetic of codes themselves.
+struct Codes;
+
+impl Arithmetic for Codes {
+    type Value = i128;
+
+    fn sum(&mut self, terms: Vec<(i128, i64)>, offset: i64) -> i128 {
+        let products = terms.iter().map(|term| term.0 * i128::from(term.1));
+        products.fold(offset.into(), |sum, product| sum + product)
+    }
+
+    fn product(&mut self, a: i128, b: i128) -> i128 {
+        a * b
+    }
+
+    fn max(&mut self, values: Vec<i128>) -> i128 {
+        values.into_iter().max().unwrap_or(0)
+    }
+
+    fn argmax(&mut self, values: Vec<i128>) -> i128 {
+        // The last of equal ones is the first of the places in reverse.
+        let places = (0..values.len()).rev();
+        places.max_by_key(|&place| values[place]).unwrap_or(0) as i128
+    }
+}
 
 impl Program {
     /// The codes of every result for the floats of every input.
@@ -25,9 +71,14 @@ impl Program {
     pub fn values(&self, inputs: &[Vec<f32>]) -> Vec<Vec<i64>> {
         let mut values: Vec<Vec<i64>> = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
-            let operand = |k: usize| values[step.inputs[k]].as_slice();
+            let operand = |k: usize, at: usize| i128::from(values[step.inputs[k]][at]);
             let element = |i: usize| {
-                let code = source(step, i, inputs, &operand);
+                let code = match &step.source {
+                    Source::Encode { input, grids } => {
+                        grids.code(i, inputs[*input][i], step.ranges[0].frac).into()
+                    }
+                    _ => step.source_of(i, &mut Codes, operand),
+                };
                 staged(step, i, code)
             };
             values.push((0..step.len()).map(element).collect());
@@ -49,92 +100,106 @@ fn staged(step: &ProgramStep, i: usize, code: i128) -> i64 {
     let stages = step.stages.iter().zip(&step.ranges[1..]);
     let code = check(code, &step.ranges[0]);
     stages.fold(code, |code, (stage, range)| {
-        check(map(stage, i, code), range)
+        check(stage.code(i, code), range)
     }) as i64
 }
 
-fn source<'a>(
-    step: &ProgramStep,
-    i: usize,
-    inputs: &[Vec<f32>],
-    operand: &impl Fn(usize) -> &'a [i64],
-) -> i128 {
-    let at = |k: usize, element: usize| i128::from(operand(k)[element]);
-    match &step.source {
-        Source::Encode { input, grids } => {
-            grids.code(i, inputs[*input][i], step.ranges[0].frac).into()
-        }
-        Source::Constant(codes) => codes[i].into(),
-        Source::Copy => at(0, i),
-        Source::Layer { rows, weights } => {
-            let start = i128::from(weights.start[rows.column(weights, i)]);
-            let terms = rows.terms(weights, i).into_iter();
-            terms.fold(start, |sum, (element, weight)| {
-                sum + at(0, element) * i128::from(weights.codes[weight])
-            })
-        }
-        Source::Gather(indices) => at(0, indices[i]),
-        Source::Sum {
-            indices,
-            bits,
-            subtract,
-        } => {
-            let [a, b] = [0, 1].map(|k| at(k, indices[k][i]) << bits[k]);
-            if *subtract { a - b } else { a + b }
-        }
-        Source::Product { indices } => at(0, indices[0][i]) * at(1, indices[1][i]),
-        Source::Pool {
-            windows,
-            plane,
-            is_max,
-        } => {
-            let elements = pool_window(windows, *plane, i).into_iter();
-            let codes = elements.map(|element| at(0, element));
-            if *is_max {
-                codes.max().unwrap_or(0)
-            } else {
-                codes.sum()
+impl ProgramStep {
+    /// Element `i` before its stages, computed from elements of the step's operands. Terms of factor 0 are not read. An element of
+    /// a placeholder has no operands, and is 0 here.
+    pub fn source_of<A: Arithmetic>(
+        &self,
+        i: usize,
+        arithmetic: &mut A,
+        operand: impl Fn(usize, usize) -> A::Value,
+    ) -> A::Value {
+        let one = |k: usize, at: usize| (operand(k, at), 1);
+        match &self.source {
+            Source::Encode { .. } => arithmetic.sum(Vec::new(), 0),
+            Source::Constant(codes) => arithmetic.sum(Vec::new(), codes[i]),
+            Source::Copy => operand(0, i),
+            Source::Layer { rows, weights } => {
+                let terms = rows.terms(weights, i).into_iter();
+                let terms = terms.map(|(at, weight)| (at, weights.codes[weight]));
+                let terms = terms.filter(|term| term.1 != 0);
+                let terms = terms.map(|(at, factor)| (operand(0, at), factor)).collect();
+                arithmetic.sum(terms, weights.start[rows.column(weights, i)])
             }
-        }
-        Source::Total { targets } => {
-            let terms = targets.iter().enumerate();
-            let own = terms.filter(|(_, target)| **target == i);
-            own.map(|(element, _)| at(0, element)).sum()
-        }
-        Source::Argmax { classes } => {
-            let code = |place: &i128| at(0, i * classes + *place as usize);
-            // The last of equal ones is the first of the places in reverse.
-            let places = (0..*classes as i128).rev();
-            places.max_by_key(code).unwrap_or(0)
-        }
-        Source::Cat { parts } => {
-            let total: usize = parts.iter().map(|part| part.run).sum();
-            let (piece, mut rest, mut k) = (i / total, i % total, 0);
-            while rest >= parts[k].run {
-                rest -= parts[k].run;
-                k += 1;
+            Source::Gather(indices) => operand(0, indices[i]),
+            Source::Sum {
+                indices,
+                bits,
+                subtract,
+            } => {
+                let sign = if *subtract { -1 } else { 1 };
+                let factors = [1_i64 << bits[0], sign << bits[1]];
+                let terms = [0, 1].map(|k| (operand(k, indices[k][i]), factors[k]));
+                arithmetic.sum(terms.into(), 0)
             }
-            at(k, piece * parts[k].run + rest) << parts[k].bits
-        }
-        Source::MatMul(MatMul { m, k, n, pairs }) => {
-            let (left, right) = pairs[i / (m * n)];
-            let (row, column) = (i / n % m, i % n);
-            let term =
-                |t: usize| at(0, (left * m + row) * k + t) * at(1, (right * k + t) * n + column);
-            (0..*k).map(term).sum()
+            Source::Product { indices } => {
+                arithmetic.product(operand(0, indices[0][i]), operand(1, indices[1][i]))
+            }
+            Source::Pool {
+                windows,
+                plane,
+                is_max,
+            } => {
+                let own = pool_window(windows, *plane, i).into_iter();
+                if *is_max {
+                    arithmetic.max(own.map(|at| operand(0, at)).collect())
+                } else {
+                    arithmetic.sum(own.map(|at| one(0, at)).collect(), 0)
+                }
+            }
+            Source::Total { targets } => {
+                let own = (0..targets.len()).filter(|&at| targets[at] == i);
+                arithmetic.sum(own.map(|at| one(0, at)).collect(), 0)
+            }
+            Source::Argmax { classes } => {
+                let own = i * classes..(i + 1) * classes;
+                arithmetic.argmax(own.map(|at| operand(0, at)).collect())
+            }
+            Source::Cat { parts } => {
+                let total: usize = parts.iter().map(|part| part.run).sum();
+                let (piece, mut rest, mut k) = (i / total, i % total, 0);
+                while rest >= parts[k].run {
+                    rest -= parts[k].run;
+                    k += 1;
+                }
+                let own = operand(k, piece * parts[k].run + rest);
+                arithmetic.sum(vec![(own, 1 << parts[k].bits)], 0)
+            }
+            Source::MatMul(MatMul { m, k, n, pairs }) => {
+                let (left, right) = pairs[i / (m * n)];
+                let (row, column) = (i / n % m, i % n);
+                let mut term = |t: usize| {
+                    let a = operand(0, (left * m + row) * k + t);
+                    let b = operand(1, (right * k + t) * n + column);
+                    (arithmetic.product(a, b), 1)
+                };
+                let terms = (0..*k).map(&mut term).collect();
+                arithmetic.sum(terms, 0)
+            }
         }
     }
 }
 
-/// The result of a stage for the code of element `i`.
-fn map(stage: &Stage, i: usize, code: i128) -> i128 {
-    let (channels, inner) = stage.channels();
-    let c = i / inner % channels;
-    match stage {
-        Stage::Round { maps, .. } => round(maps[c], code),
-        Stage::Affine { scale, offset, .. } => code * i128::from(scale[c]) + i128::from(offset[c]),
-        Stage::Clamp { lo, hi } => code.clamp((*lo).into(), (*hi).into()),
-        Stage::Table { first, maps, .. } => maps[c][(code - i128::from(*first)) as usize].into(),
+impl Stage {
+    /// The result for the code of element `i`.
+    ///
+    /// # Panics
+    /// When a table has no such code: an error of the caller.
+    pub fn code(&self, i: usize, code: i128) -> i128 {
+        let (channels, inner) = self.channels();
+        let c = i / inner % channels;
+        match self {
+            Self::Round { maps, .. } => round(maps[c], code),
+            Self::Affine { scale, offset, .. } => {
+                code * i128::from(scale[c]) + i128::from(offset[c])
+            }
+            Self::Clamp { lo, hi } => code.clamp((*lo).into(), (*hi).into()),
+            Self::Table { first, maps, .. } => maps[c][(code - i128::from(*first)) as usize].into(),
+        }
     }
 }
 

@@ -21,6 +21,7 @@ use super::stage::Stage;
 use crate::state::State;
 use ir::Verified;
 
+pub use interpret::Arithmetic;
 pub use rows::Rows;
 pub use source::{CatPart, MatMul, Source, pool_window};
 

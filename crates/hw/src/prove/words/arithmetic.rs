@@ -3,8 +3,8 @@
 use super::{Reading, Words, aligned};
 use crate::net::Interval;
 use crate::prove::form::{Atom, Form};
-use crate::prove::rtl::{Bit, Kind, RtlCell};
 use crate::prove::{ProveError, Word};
+use crate::rtl::{Bit, Kind, RtlCell};
 
 impl Words<'_> {
     pub(super) fn arithmetic(&mut self, cell: &RtlCell) -> Result<Word, ProveError> {

@@ -2,8 +2,8 @@
 
 use super::{Words, aligned};
 use crate::prove::form::Form;
-use crate::prove::rtl::{Bit, RtlCell};
 use crate::prove::{ProveError, Word};
+use crate::rtl::{Bit, RtlCell};
 
 impl Words<'_> {
     /// The comparison that a bit is, and its cycle: `less < greater` where it is 1.

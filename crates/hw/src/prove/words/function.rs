@@ -5,8 +5,8 @@ use crate::net::Interval;
 use crate::prove::bits::Cone;
 use crate::prove::form::Form;
 use crate::prove::requant::{Recognized, recognize};
-use crate::prove::rtl::Bit;
 use crate::prove::{ProveError, Word};
+use crate::rtl::Bit;
 
 impl Words<'_> {
     /// The form of a driver.

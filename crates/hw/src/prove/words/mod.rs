@@ -6,10 +6,10 @@ mod function;
 mod read;
 
 use super::form::{Form, Forms};
-use super::rtl::{Bit, Kind, Rtl, RtlCell};
 use super::{ProveError, Word};
 use crate::net::Interval;
 use crate::ports::Ports;
+use crate::rtl::{Bit, Kind, Rtl, RtlCell};
 use std::collections::HashMap;
 
 /// A word as its bits are read.

@@ -3,8 +3,8 @@
 use super::{Item, MAX_BITS, Reading, Words, aligned};
 use crate::net::Interval;
 use crate::prove::form::{Form, combined};
-use crate::prove::rtl::Bit;
 use crate::prove::{ProveError, Word};
+use crate::rtl::Bit;
 
 impl Words<'_> {
     /// The value of a list of bits, the lowest first.

@@ -1,8 +1,24 @@
 //! The word-level netlist that yosys reads out of the text: cells in the order of their values.
 
-use super::ProveError;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use thiserror::Error;
+
+/// A netlist of yosys that is not what it should be.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RtlError {
+    /// It cannot be read.
+    #[error("the netlist that yosys wrote cannot be read: {0}")]
+    Json(String),
+    /// A cell that no printed text has.
+    #[error("cell {name} is a {kind}, which is not understood")]
+    UnknownCell {
+        /// Its name.
+        name: String,
+        /// Its type.
+        kind: String,
+    },
+}
 
 /// One bit of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +96,8 @@ pub struct Rtl {
     pub cells: Vec<RtlCell>,
     /// The bits of every named wire. Names are not trusted: they only say which bits may be worth reading as one word.
     pub names: Vec<Vec<Bit>>,
+    /// Those names.
+    pub labels: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -134,37 +152,44 @@ impl Parameter {
 
 impl Rtl {
     /// Reads the JSON of yosys.
-    pub fn read(json: &[u8]) -> Result<Self, ProveError> {
+    pub fn read(json: &[u8]) -> Result<Self, RtlError> {
         let design: Design =
-            serde_json::from_slice(json).map_err(|error| ProveError::Json(error.to_string()))?;
+            serde_json::from_slice(json).map_err(|error| RtlError::Json(error.to_string()))?;
         let module = design
             .modules
             .get("net")
-            .ok_or_else(|| ProveError::Json("there is no module 'net'".to_owned()))?;
+            .ok_or_else(|| RtlError::Json("there is no module 'net'".to_owned()))?;
         let port = |name: &str| {
             let port = module
                 .ports
                 .get(name)
-                .ok_or_else(|| ProveError::Json(format!("there is no port '{name}'")))?;
+                .ok_or_else(|| RtlError::Json(format!("there is no port '{name}'")))?;
             bits(&port.bits)
         };
-        let (x, y) = (port("x")?, port("y")?);
+        let (clk, x, y) = (port("clk")?, port("x")?, port("y")?);
         let cells = module
             .cells
             .iter()
-            .map(|(name, cell)| RtlCell::read(name, cell));
+            .map(|(name, cell)| RtlCell::read(name, cell, &clk));
         let cells = cells.collect::<Result<Vec<_>, _>>()?;
         // Names of bits that are not driven are left out.
-        let names = module.netnames.values();
-        let names = names.filter_map(|name| bits(&name.bits).ok()).collect();
+        let names = module.netnames.iter();
+        let names = names.filter_map(|(name, own)| Some((name.clone(), bits(&own.bits).ok()?)));
+        let (labels, names) = names.unzip();
         let cells = ordered(cells, &x)?;
-        Ok(Self { x, y, cells, names })
+        Ok(Self {
+            x,
+            y,
+            cells,
+            names,
+            labels,
+        })
     }
 }
 
 impl RtlCell {
-    fn read(name: &str, cell: &Cell) -> Result<Self, ProveError> {
-        let unknown = || ProveError::UnknownCell {
+    fn read(name: &str, cell: &Cell, clk: &[Bit]) -> Result<Self, RtlError> {
+        let unknown = || RtlError::UnknownCell {
             name: name.to_owned(),
             kind: cell.r#type.clone(),
         };
@@ -198,7 +223,7 @@ impl RtlCell {
             ("A", "Y")
         };
         let is_true = |name: &str| cell.parameters.get(name).is_some_and(Parameter::is_true);
-        if kind == Kind::Register && !is_true("CLK_POLARITY") {
+        if kind == Kind::Register && (!is_true("CLK_POLARITY") || connection("CLK")? != clk) {
             return Err(unknown());
         }
         let wire = |bit: Bit| match bit {
@@ -250,23 +275,23 @@ impl RtlCell {
     }
 }
 
-fn bits(bits: &[JsonBit]) -> Result<Vec<Bit>, ProveError> {
+fn bits(bits: &[JsonBit]) -> Result<Vec<Bit>, RtlError> {
     let bit = |bit: &JsonBit| match bit {
         JsonBit::Wire(wire) => Ok(Bit::Wire(*wire)),
         JsonBit::Const(value) if value == "0" => Ok(Bit::Const(false)),
         JsonBit::Const(value) if value == "1" => Ok(Bit::Const(true)),
-        JsonBit::Const(value) => Err(ProveError::Json(format!("a bit is '{value}'"))),
+        JsonBit::Const(value) => Err(RtlError::Json(format!("a bit is '{value}'"))),
     };
     bits.iter().map(bit).collect()
 }
 
 /// The cells, each behind those that it reads.
-fn ordered(cells: Vec<RtlCell>, x: &[Bit]) -> Result<Vec<RtlCell>, ProveError> {
+fn ordered(cells: Vec<RtlCell>, x: &[Bit]) -> Result<Vec<RtlCell>, RtlError> {
     let mut drivers: HashMap<u32, usize> = HashMap::new();
     for (at, cell) in cells.iter().enumerate() {
         for wire in &cell.y {
             if drivers.insert(*wire, at).is_some() || x.contains(&Bit::Wire(*wire)) {
-                return Err(ProveError::Json(format!("wire {wire} is driven twice")));
+                return Err(RtlError::Json(format!("wire {wire} is driven twice")));
             }
         }
     }
@@ -297,7 +322,7 @@ fn ordered(cells: Vec<RtlCell>, x: &[Bit]) -> Result<Vec<RtlCell>, ProveError> {
         }
     }
     if order.len() < cells.len() {
-        return Err(ProveError::Json(
+        return Err(RtlError::Json(
             "cells read each other in a circle".to_owned(),
         ));
     }
