@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a Python environment of the benchmarks' other side in benches/: .venv with PyTorch, Lightning, NumPy and Optuna,
 # .venv-brevitas with Brevitas and the newer PyTorch that it was measured with, .venv-onnx with ONNX Runtime, .venv-jax with
-# JAX for CPUs, or .venv-da4ml with da4ml. Without a name: all. Git ignores what an environment holds.
+# JAX for CPUs, or .venv-da4ml with da4ml and alkaid. Without a name: all. Git ignores what an environment holds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ for environment in "$@"; do
             ;;
         .venv-onnx) make_environment .venv-onnx numpy onnx==1.23.2 onnxruntime==1.31.1 ;;
         .venv-jax) make_environment .venv-jax numpy==2.4.6 jax==0.10.2 jaxlib==0.10.2 ;;
-        .venv-da4ml) make_environment .venv-da4ml numpy da4ml==0.6.0 ;;
+        .venv-da4ml) make_environment .venv-da4ml numpy da4ml==0.6.0 alkaid==0.8.2 ;;
         *)
             echo "no environment called '$environment'; name .venv, .venv-brevitas, .venv-onnx, .venv-jax or .venv-da4ml" >&2
             exit 1

@@ -1,4 +1,4 @@
-//! Two jet classifiers as hardware, here and by da4ml: the same function, the same synthesis.
+//! Two jet classifiers as hardware, here and by da4ml and alkaid: the same function, the same synthesis.
 //!
 //! The networks are `w6a6_dense.npz` and `w6a6_pruned.npz` in the folder that `MASE_HARDWARE_DATA` names (16-64-32-32-5,
 //! weights and activations of six bits, ties rounded up). LUTs are yosys' for `xcup`; CPU seconds of one thread.
@@ -10,10 +10,9 @@ use anyhow::{Context, Result, bail};
 use engine::State;
 use engine::integer::Program;
 use hw::emit::{Emission, Style};
-use hw::ports::Ports;
 use hw::print::verilog;
-use hw::prove::prove;
-use hw::prove::rtl::Rtl;
+use hw::prove::{checked_forms, elements, prove};
+use hw::rtl::Rtl;
 use hw::simulate::Scratch;
 use hw::solve::Effort;
 use hw::synth::{Area, Design, Target, synthesize};
@@ -24,7 +23,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Networks, levels of adders in a stage here, and the delay of a stage there, as da4ml counts it.
+/// The other sides, as their Python is asked and as they are called.
+const SIDES: [(&str, &str); 2] = [("da4ml", "da4ml 0.6.0"), ("alkaid", "alkaid 0.8.2")];
+/// Networks, levels of adders in a stage here, and the delay of a stage there, as they count it.
 const NETWORKS: [(&str, f32, u32); 2] = [("w6a6_dense", 5.2, 5), ("w6a6_pruned", 5.2, 5)];
 /// Turns of what is timed; the fastest counts.
 const TURNS: usize = 5;
@@ -39,7 +40,7 @@ pub fn run() -> Result<()> {
     let mut peer = match Peer::da4ml() {
         Ok(peer) => Some(peer),
         Err(error) => {
-            println!("left out: da4ml: {error}");
+            println!("left out: da4ml and alkaid: {error}");
             None
         }
     };
@@ -54,7 +55,9 @@ pub fn run() -> Result<()> {
             rows.push(network.ours(name, label, levels, effort)?);
         }
         if let Some(peer) = &mut peer {
-            rows.push(theirs(peer, name, &file, delay)?);
+            for side in SIDES {
+                rows.push(theirs(peer, side, name, &file, delay)?);
+            }
         }
     }
     let columns = [
@@ -66,6 +69,7 @@ pub fn run() -> Result<()> {
         "cycles",
         "solve ms",
         "proof s",
+        "check s",
         "interpreter M rows/s",
     ];
     print(&columns, &rows);
@@ -151,7 +155,11 @@ impl Network {
             bail!("{name}: the netlist is another function");
         }
         let text = verilog(&emission.net, &emission.ports);
-        let proof = proof(&text, &emission.ports, &program)?;
+        let proof = proof(&text, &emission, &program)?;
+        let seconds = |of: fn(&[f64; 2]) -> f64| {
+            let own = proof.as_ref().map(|both| format!("{:.3}", of(both)));
+            own.unwrap_or_else(|| "no yosys".to_owned())
+        };
         let scratch = Scratch::new()?;
         let sources = vec![scratch.write("net.sv", text)?];
         let area = area(sources)?;
@@ -164,16 +172,23 @@ impl Network {
             area.ff.to_string(),
             emission.net.latency.to_string(),
             format!("{:.1}", solve.cpu * 1e3),
-            proof.map_or_else(|| "no yosys".to_owned(), |seconds| format!("{seconds:.3}")),
+            seconds(|both| both[0]),
+            seconds(|both| both[1]),
             format!("{:.2}", rows / evaluate.cpu / 1e6),
         ])
     }
 }
 
-fn theirs(peer: &mut Peer, name: &str, file: &Path, delay: u32) -> Result<Vec<String>> {
+fn theirs(
+    peer: &mut Peer,
+    (side, label): (&str, &str),
+    name: &str,
+    file: &Path,
+    delay: u32,
+) -> Result<Vec<String>> {
     let scratch = Scratch::new()?;
-    let folder = scratch.file("da4ml");
-    let request = format!("da4ml {} {} {delay}", file.display(), folder.display());
+    let folder = scratch.file(side);
+    let request = format!("{side} {} {} {delay}", file.display(), folder.display());
     let [seconds, stages] = peer.numbers(&request)?;
     let mut sources = Vec::new();
     for place in ["src", "src/static"] {
@@ -190,12 +205,13 @@ fn theirs(peer: &mut Peer, name: &str, file: &Path, delay: u32) -> Result<Vec<St
     let area = area(sources)?;
     Ok(vec![
         name.to_owned(),
-        "da4ml 0.6.0".to_owned(),
+        label.to_owned(),
         area.lut.to_string(),
         (area.lut + area.inv).to_string(),
         area.ff.to_string(),
         stages.to_string(),
         format!("{:.1}", seconds * 1e3),
+        "–".to_owned(),
         "–".to_owned(),
         "–".to_owned(),
     ])
@@ -214,8 +230,8 @@ fn area(sources: Vec<PathBuf>) -> Result<Area> {
     Ok(Area::of(&synthesis.netlist("net")?))
 }
 
-/// Our own seconds of a proof, behind yosys' reading; none without yosys.
-fn proof(text: &str, ports: &Ports, program: &Program) -> Result<Option<f64>> {
+/// Our own seconds of a proof and of the check of its certificate, behind yosys' reading; none without yosys.
+fn proof(text: &str, emission: &Emission, program: &Program) -> Result<Option<[f64; 2]>> {
     let scratch = Scratch::new()?;
     let source = scratch.write("net.sv", text)?;
     let json = scratch.file("net.json");
@@ -231,8 +247,19 @@ fn proof(text: &str, ports: &Ports, program: &Program) -> Result<Option<f64>> {
         bail!("yosys could not read the text");
     }
     let bytes = std::fs::read(&json)?;
-    let (spent, _) = fastest(|| Ok(prove(&Rtl::read(&bytes)?, ports, program)?))?;
-    Ok(Some(spent.cpu))
+    let ports = &emission.ports;
+    let (proof, _) = fastest(|| Ok(prove(&Rtl::read(&bytes)?, ports, program)?))?;
+    let elements = elements(&emission.net);
+    let checked = || {
+        Ok(checked_forms(
+            &Rtl::read(&bytes)?,
+            ports,
+            program,
+            &elements,
+        )?)
+    };
+    let (check, _) = fastest(checked)?;
+    Ok(Some([proof.cpu, check.cpu]))
 }
 
 /// The fastest of several turns, and the result of the last.

@@ -71,7 +71,7 @@ impl Peer {
         Self::run(&BREVITAS, threads)
     }
 
-    /// Starts da4ml's side, likewise.
+    /// Starts the side of da4ml and alkaid, likewise.
     pub fn da4ml() -> Result<Self> {
         Self::run(&DA4ML, 1)
     }

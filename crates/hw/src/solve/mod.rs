@@ -1,18 +1,21 @@
 //! Products with constant matrices as additions and subtractions of shifted values.
 //!
-//! Every weight becomes canonical signed digits (`digits.rs`); pairs of terms that several sums have in common are computed
+//! A result whose weights are near those of another is the other and a difference where that leaves fewer terms
+//! (`differences.rs`). Every weight becomes canonical signed digits (`digits.rs`); pairs of terms that several sums have in common are computed
 //! once (`sharing.rs`), under a budget of depth; what is left of each sum becomes a tree (`tree.rs`). The interval of every partial
 //! sum is that of its linear form, which is narrower than its operands tell where they have inputs in common. [`Effort`] says how
 //! many orders of sharing are tried.
 
+mod differences;
 mod digits;
 mod form;
 mod sharing;
 mod tree;
 
 use crate::net::{Builder, Origin, Term};
+use differences::Near;
 use form::Forms;
-use sharing::{Column, Order};
+use sharing::{Column, Digit, Order};
 
 /// `y = W·x + b` with constants.
 #[derive(Clone, Debug)]
@@ -50,29 +53,45 @@ const TRIES: u64 = 24;
 /// The results of a product, one term each.
 pub fn solve(net: &mut Builder, product: &Product, effort: Effort) -> Vec<Term> {
     match effort {
-        Effort::Fast => sums(net, product, None),
-        Effort::Normal => sums(net, product, Some(Order::Saving)),
-        Effort::Best { seed } => best(net, product, seed),
+        Effort::Fast => sums(net, product, &alone(product), None),
+        Effort::Normal => least(net, product, [Order::Saving]),
+        Effort::Best { seed } => {
+            let tried = (0..TRIES).map(|number| Order::Varied {
+                measure: number % Order::MEASURES,
+                seed: (number >= Order::MEASURES)
+                    .then(|| seed.wrapping_mul(TRIES).wrapping_add(number)),
+            });
+            least(net, product, [Order::Saving].into_iter().chain(tried))
+        }
     }
 }
 
-/// The results with the fewest bits of adders among many orders; of equals the first.
-fn best(net: &mut Builder, product: &Product, seed: u64) -> Vec<Term> {
-    let first = net.net().cells.len();
-    let attempt = |order: Order| {
-        let mut own = net.clone();
-        let terms = sums(&mut own, product, Some(order));
-        (own.net().adder_bits_from(first), own, terms)
+/// The results with the fewest bits of adders among orders, each with and without differences; of equals the first.
+fn least(
+    net: &mut Builder,
+    product: &Product,
+    orders: impl IntoIterator<Item = Order>,
+) -> Vec<Term> {
+    let (alone, differences) = (alone(product), differences::differences(product));
+    let mut attempts = orders.into_iter().flat_map(|order| {
+        let both = [Some(&alone), differences.as_ref()];
+        both.into_iter().flatten().map(move |own| (own, order))
+    });
+    let (Some(first), second) = (attempts.next(), attempts.next()) else {
+        return Vec::new();
     };
-    let mut least = attempt(Order::Saving);
-    for number in 0..TRIES {
-        let measure = number % Order::MEASURES;
-        let chance =
-            (number >= Order::MEASURES).then(|| seed.wrapping_mul(TRIES).wrapping_add(number));
-        let other = attempt(Order::Varied {
-            measure,
-            seed: chance,
-        });
+    let Some(second) = second else {
+        return sums(net, product, first.0, Some(first.1));
+    };
+    let before = net.net().cells.len();
+    let attempt = |(results, order): (&Vec<Near>, Order)| {
+        let mut own = net.clone();
+        let terms = sums(&mut own, product, results, Some(order));
+        (own.net().adder_bits_from(before), own, terms)
+    };
+    let mut least = attempt(first);
+    for other in [second].into_iter().chain(attempts) {
+        let other = attempt(other);
         if other.0 < least.0 {
             least = other;
         }
@@ -81,10 +100,22 @@ fn best(net: &mut Builder, product: &Product, seed: u64) -> Vec<Term> {
     least.2
 }
 
+/// Every result by its own weights.
+fn alone(product: &Product) -> Vec<Near> {
+    let n = product.inputs.len();
+    let near = |result: usize| Near {
+        result,
+        other: None,
+        weights: product.weights[result * n..(result + 1) * n].to_vec(),
+    };
+    (0..product.bias.len()).map(near).collect()
+}
+
 /// The results with one order of sharing, or none.
-fn sums(net: &mut Builder, product: &Product, order: Option<Order>) -> Vec<Term> {
+fn sums(net: &mut Builder, product: &Product, results: &[Near], order: Option<Order>) -> Vec<Term> {
     let mut forms = Forms::new(net, product.inputs);
-    let mut columns = columns(product);
+    let column = |near: &Near| column(product.inputs, &near.weights, product.bias[near.result]);
+    let mut columns: Vec<Column> = results.iter().map(column).collect();
     let origin = Origin {
         node: product.node,
         element: None,
@@ -92,36 +123,42 @@ fn sums(net: &mut Builder, product: &Product, order: Option<Order>) -> Vec<Term>
     if let Some(order) = order {
         sharing::share(net, &mut forms, &mut columns, order, origin);
     }
-    let sums = columns.into_iter().zip(product.bias).zip(product.elements);
-    sums.map(|((column, &bias), &element)| {
+    let mut digits: Vec<Option<Digit>> = vec![None; results.len()];
+    let mut terms = vec![None; results.len()];
+    for (near, mut column) in results.iter().zip(columns) {
         let origin = Origin {
             node: product.node,
-            element: Some(element),
+            element: Some(product.elements[near.result]),
         };
-        tree::sum(net, &mut forms, &column, bias, origin)
-    })
-    .collect()
-}
-
-/// The signed digits of every result's weights.
-fn columns(product: &Product) -> Vec<Column> {
-    let n = product.inputs.len();
-    let column = |(j, &bias): (usize, &i64)| {
-        let mut column = Column::new(bias != 0);
-        for (i, (&weight, term)) in product.weights[j * n..(j + 1) * n]
-            .iter()
-            .zip(product.inputs)
-            .enumerate()
-        {
-            for (shift, negative) in digits::canonical(weight) {
-                column.push(sharing::Digit {
-                    form: i as u32,
-                    shift: shift + term.shift,
-                    negative,
+        let mut bias = product.bias[near.result];
+        if let Some((other, minus)) = near.other {
+            let sign = if minus { -1 } else { 1 };
+            bias -= sign * product.bias[other];
+            if let Some(digit) = digits[other] {
+                column.push(Digit {
+                    negative: digit.negative != minus,
+                    ..digit
                 });
             }
         }
-        column
-    };
-    product.bias.iter().enumerate().map(column).collect()
+        let digit = tree::sum(net, &mut forms, &column, bias, origin);
+        digits[near.result] = digit;
+        terms[near.result] = Some(tree::value(net, &forms, digit, origin));
+    }
+    terms.into_iter().flatten().collect()
+}
+
+/// The signed digits of a result's weights.
+fn column(inputs: &[Term], weights: &[i64], bias: i64) -> Column {
+    let mut column = Column::new(bias != 0);
+    for (i, (&weight, term)) in weights.iter().zip(inputs).enumerate() {
+        for (shift, negative) in digits::canonical(weight) {
+            column.push(Digit {
+                form: i as u32,
+                shift: shift + term.shift,
+                negative,
+            });
+        }
+    }
+    column
 }

@@ -4,14 +4,14 @@ use super::form::Forms;
 use super::sharing::{Column, Digit};
 use crate::net::{Builder, Origin, Term};
 
-/// The sum of a column's terms and a constant.
+/// The sum of a column's terms and a constant, as one term of other sums; none where it is 0.
 pub fn sum(
     net: &mut Builder,
     forms: &mut Forms,
     column: &Column,
     bias: i64,
     origin: Origin,
-) -> Term {
+) -> Option<Digit> {
     let mut open: Vec<Digit> = column.digits().to_vec();
     if bias != 0 {
         let form = forms.constant(net, bias.saturating_abs(), origin);
@@ -33,7 +33,12 @@ pub fn sum(
         };
         open.push(add(net, forms, x, y, origin));
     }
-    let Some(last) = open.first() else {
+    open.pop()
+}
+
+/// The value of such a term.
+pub fn value(net: &mut Builder, forms: &Forms, digit: Option<Digit>, origin: Origin) -> Term {
+    let Some(last) = digit else {
         return net.constant(0, origin);
     };
     let term = forms.term(last.form);
