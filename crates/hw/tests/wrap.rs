@@ -8,7 +8,7 @@ use hw::ports::Element;
 use hw::simulate::{Scratch, run_icarus, serial_line, serial_testbench};
 use hw::tools::{ICARUS, PYOSYS, ToolError, Toolbox, VERILATOR, YOSYS};
 use hw::wrap::{Serial, stream, write_wrappers};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const STALLS: &str = include_str!("stalls_tb.sv");
 
@@ -121,15 +121,27 @@ fn no_tool_warns() {
         write_wrappers(&fixture).unwrap();
         for top in ["top_stream", "top_serial"] {
             let files = [fixture.net(), fixture.path.join(format!("rtl/{top}.sv"))];
-            for warnings in [
-                verilator(&tools, top, &files),
-                icarus(&tools, &files),
-                pyosys(&tools, top, &files),
-                yosys(&tools, top, &files),
-            ] {
-                assert_eq!(there(warnings).unwrap_or_default(), "", "{top}");
-            }
+            assert_no_tool_warns(&tools, top, &files);
         }
+    }
+    // What the printer prints: sums, roundings, windows, a maximum, tables, an index.
+    for printed in ["layer", "window", "choice"] {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+        let text = std::fs::read_to_string(golden.join(format!("{printed}.sv"))).unwrap();
+        let scratch = Scratch::new().unwrap();
+        let net = scratch.write("net.sv", text).unwrap();
+        assert_no_tool_warns(&tools, "net", &[net]);
+    }
+}
+
+fn assert_no_tool_warns(tools: &Toolbox, top: &str, files: &[PathBuf]) {
+    for warnings in [
+        verilator(tools, top, files),
+        icarus(tools, files),
+        pyosys(tools, top, files),
+        yosys(tools, top, files),
+    ] {
+        assert_eq!(there(warnings).unwrap_or_default(), "", "{files:?}");
     }
 }
 
