@@ -16,7 +16,7 @@ impl Features {
     pub const SUM: usize = 0;
     /// Bits of adders above the highest of an operand without a sign: a carry alone, which some devices have outside of LUTs.
     pub const CARRY: usize = 5;
-    /// Bits of adders of a value and a constant, and of negations.
+    /// Bits of adders of a value and a constant, and of negations, also of those in a difference.
     pub const OFFSET: usize = 1;
     /// Bits of results that are cut from below, as a ReLU's.
     pub const FLOOR: usize = 2;
@@ -35,14 +35,20 @@ impl Features {
                 | Operation::Const { .. }
                 | Operation::Shift { .. }
                 | Operation::Delay { .. } => {}
-                Operation::AddSub { a, b, .. } => {
+                Operation::AddSub {
+                    a, sa, b, subtract, ..
+                } => {
                     let has_constant = net.constant(*a).or(net.constant(*b)).is_some();
                     let own = net.adder_bits(id).unwrap_or(0);
                     let carry = carry_bits(net, id).min(own);
+                    // What is subtracted from the zeros of a shifted value is negated.
+                    let zeros = if *subtract { *sa } else { 0 };
+                    let negated = zeros.min(own - carry);
                     if has_constant {
                         all.0[Self::OFFSET] += f64::from(own);
                     } else {
-                        all.0[Self::SUM] += f64::from(own - carry);
+                        all.0[Self::SUM] += f64::from(own - carry - negated);
+                        all.0[Self::OFFSET] += f64::from(negated);
                         all.0[Self::CARRY] += f64::from(carry);
                     }
                 }
