@@ -1,10 +1,12 @@
 //! The folder of a network's hardware: the module, its wrappers, testbenches and vectors, the netlist and the network itself.
 
+use crate::estimate::estimate;
 use crate::folder::Emitted;
 use crate::lower::{LowerError, lower};
 use crate::net::Net;
 use crate::ports::Ports;
 use crate::print::verilog;
+use crate::report::{RUNGS, Record, Rung, layers, sha256, stages};
 use crate::simulate::write_testbenches;
 use crate::solve::Effort;
 use crate::tools::ToolError;
@@ -67,10 +69,13 @@ impl Emission {
         self.net.evaluate(self.ports.inputs.len(), x)
     }
 
-    /// The figures of the report.
-    pub fn figures(&self) -> Json {
+    /// The figures of the report, with LUTs estimated for a target.
+    pub fn figures(&self, target: &str) -> Json {
         let (adders, bits) = self.net.adders();
+        let layers = layers(&self.net, target);
         json!({
+            "target": target,
+            "estimate": estimate(&self.net, target),
             "steps": self.steps,
             "cells": self.net.cells.len(),
             "adders": adders,
@@ -81,15 +86,17 @@ impl Emission {
             "flip_flops": self.net.register_bits(),
             "input_bits": self.ports.input_bits(),
             "output_bits": self.ports.output_bits(),
+            "stages": stages(&self.net, &layers),
+            "layers": layers,
         })
     }
 
     /// Writes the folder: beside its place first, so that it is whole or not there. A folder that something else is in is
-    /// refused, unless `force` says that it may go.
+    /// refused, unless `force` says that it may go. The record gets the check of `rows`, whose results are the network's.
     pub fn write(
         &self,
         folder: &Path,
-        figures: &Json,
+        record: &mut Record,
         network: &[u8],
         rows: &Rows,
         force: bool,
@@ -110,7 +117,6 @@ impl Emission {
         }
         crate::folder::write(&path.join("rtl/net.sv"), &verilog(&self.net, &self.ports))?;
         json("ports.json", &json!(self.ports))?;
-        json("report.json", figures)?;
         crate::folder::write(&path.join("net.json"), &self.net.to_json())?;
         let file = path.join("network.mz");
         interop::write_file(&file, network).map_err(|error| ToolError::file(&file, &error))?;
@@ -119,6 +125,8 @@ impl Emission {
         let emitted = Emitted::open(path)?;
         write_testbenches(&emitted)?;
         write_wrappers(&emitted)?;
+        record.add_rung(&interpreter(&emitted, rows));
+        record.write(&emitted)?;
         draft.put(folder)?;
         Emitted::open(folder)
     }
@@ -130,6 +138,18 @@ pub struct Rows {
     pub x: Vectors,
     /// Codes of the results.
     pub y: Vectors,
+}
+
+/// The check that the caller has made of the rows.
+fn interpreter(emitted: &Emitted, rows: &Rows) -> Rung {
+    Rung {
+        kind: &RUNGS[0],
+        on: String::new(),
+        tool: concat!("mase ", env!("CARGO_PKG_VERSION")).to_owned(),
+        passed: true,
+        net_sv: sha256(&emitted.net()).unwrap_or_default(),
+        facts: json!({ "rows": rows.x.len(), "differing": 0 }),
+    }
 }
 
 /// True for a folder that `ch emit` wrote, or an empty one.

@@ -9,6 +9,7 @@ use engine::integer::Program;
 use engine::{Input, IntegerPlan, State};
 use hw::elements::input_codes;
 use hw::emit::{Emission, Rows, Style};
+use hw::report::Record;
 use hw::simulate::{Icarus, Scratch, icarus};
 use hw::solve::Effort;
 use hw::tools::Toolbox;
@@ -45,7 +46,13 @@ fn compare(name: &str, graph: &Graph, rows: &[f32]) -> bool {
     };
     let folder = scratch.file(name);
     let emitted = emission
-        .write(&folder, &emission.figures(), b"", &rows, false)
+        .write(
+            &folder,
+            &mut Record::of(emission.figures("xcup")),
+            b"",
+            &rows,
+            false,
+        )
         .unwrap();
     let Some(outcome) = there(icarus(&emitted, &Toolbox::new(None), &Icarus::default())) else {
         return false;

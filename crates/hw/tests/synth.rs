@@ -53,7 +53,7 @@ fn gates_compute_what_the_text_does() {
     edit(&wrong, "? 3'd0 :", "? 3'd1 :");
     for target in ["ecp5", "ice40"] {
         let target = Target::find(target).unwrap();
-        let Some(outcome) = there(gates(&right, &tools, target, &Icarus::default())) else {
+        let Some((outcome, _)) = there(gates(&right, &tools, target, &Icarus::default())) else {
             return;
         };
         assert_eq!(
@@ -64,7 +64,7 @@ fn gates_compute_what_the_text_does() {
         );
     }
     let target = Target::find("xcup").unwrap();
-    let outcome = gates(&wrong, &tools, target, &Icarus::default()).unwrap();
+    let (outcome, _) = gates(&wrong, &tools, target, &Icarus::default()).unwrap();
     assert_eq!(outcome.first.unwrap().element, "y[2]");
 }
 

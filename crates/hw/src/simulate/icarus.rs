@@ -15,7 +15,15 @@ pub struct Icarus {
     pub vcd: Option<PathBuf>,
     /// Sources instead of `rtl/net.sv`: a netlist with the models of its cells.
     pub sources: Vec<PathBuf>,
+    /// True when the ports of the first rows are to be left in [`FIRST_ROWS_FILE`].
+    pub first_rows: bool,
 }
+
+/// The waveform of the ports over the first rows, a file of the folder.
+pub const FIRST_ROWS_FILE: &str = "tb/first_rows.vcd";
+
+/// Rows of that waveform.
+const FIRST_ROWS: usize = 8;
 
 /// Runs the testbench over the vectors of a folder.
 pub fn icarus(emitted: &Emitted, tools: &Toolbox, choices: &Icarus) -> Result<Outcome, ToolError> {
@@ -41,6 +49,15 @@ pub fn icarus(emitted: &Emitted, tools: &Toolbox, choices: &Icarus) -> Result<Ou
     let printed = run_icarus(tools, &scratch, "net_tb", &sources, options.as_slice())?;
     if let Some(path) = &choices.vcd {
         folder::write(path, &folder::read(&wave)?)?;
+    }
+    if choices.first_rows {
+        let options = [
+            format!("+vcd={}", wave.display()),
+            format!("+rows={FIRST_ROWS}"),
+            "+ports".to_owned(),
+        ];
+        execute(tools, &scratch, &options)?;
+        emitted.write(FIRST_ROWS_FILE, &without_date(&folder::read(&wave)?))?;
     }
     outcome(VVP.name, &printed)
 }
@@ -85,13 +102,21 @@ pub fn run_icarus(
     sources: &[&Path],
     options: &[String],
 ) -> Result<String, ToolError> {
-    let (compiler, runtime) = (tools.find(&ICARUS)?, tools.find(&VVP)?);
-    let program = scratch.file("simulation.vvp");
+    let compiler = tools.find(&ICARUS)?;
     let mut command = compiler.command();
-    command.args(["-g2012", "-s", top, "-o"]).arg(&program);
+    command.args(["-g2012", "-s", top, "-o"]);
+    command.arg(scratch.file(PROGRAM));
     tools.run_ok(ICARUS.name, command.args(sources))?;
-    let mut command = runtime.command();
-    command.arg("-n").arg(&program).args(options);
+    execute(tools, scratch, options)
+}
+
+/// The compiled simulation in its scratch folder.
+const PROGRAM: &str = "simulation.vvp";
+
+/// Runs the compiled simulation, and returns what it printed.
+fn execute(tools: &Toolbox, scratch: &Scratch, options: &[String]) -> Result<String, ToolError> {
+    let mut command = tools.find(&VVP)?.command();
+    command.arg("-n").arg(scratch.file(PROGRAM)).args(options);
     let answer = tools.run_ok(VVP.name, command.current_dir(scratch.path()))?;
     if let Some(line) = answer
         .stdout
@@ -105,4 +130,13 @@ pub fn run_icarus(
         });
     }
     Ok(answer.stdout)
+}
+
+/// A waveform without the time of day at its beginning, so that the same rows give the same bytes.
+fn without_date(vcd: &str) -> String {
+    let Some((_, rest)) = vcd.split_once("$date") else {
+        return vcd.to_owned();
+    };
+    let rest = rest.split_once("$end").map_or(rest, |(_, rest)| rest);
+    rest.trim_start().to_owned()
 }

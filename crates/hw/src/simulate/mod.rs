@@ -8,12 +8,14 @@ mod icarus;
 mod scratch;
 mod testbench;
 mod verilator;
+mod wave;
 
 pub use harness::harness;
-pub use icarus::{Icarus, icarus, run_icarus, serial_line};
+pub use icarus::{FIRST_ROWS_FILE, Icarus, icarus, run_icarus, serial_line};
 pub use scratch::Scratch;
 pub use testbench::{serial_testbench, testbench};
 pub use verilator::verilator;
+pub use wave::{Wave, WaveLine};
 
 use crate::folder::Emitted;
 use crate::ports::Element;

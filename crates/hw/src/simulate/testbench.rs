@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// The part before the rows: the network, the files, and the reading of a code.
 const HEAD: &str = r#"// Feeds the rows of x.bin to the DEVICE and compares its answers with those of y.bin.
-// Options: +x=FILE +y=FILE +rows=N +vcd=FILE
+// Options: +x=FILE +y=FILE +rows=N +vcd=FILE, of the ports alone with +ports
 `timescale 1ns / 1ps
 module net_tb;
   logic clk = 1'b0;
@@ -71,7 +71,8 @@ const BODY: &str = r#"
     if ($value$plusargs("rows=%d", limit) && limit < rows) rows = limit;
     if ($value$plusargs("vcd=%s", name)) begin
       $dumpfile(name);
-      $dumpvars(0, net_tb);
+      if ($test$plusargs("ports")) $dumpvars(1, clk, x, y);
+      else $dumpvars(0, net_tb);
     end
     for (step = 0; step < STEPS; step = step + 1) begin
       if (step < rows) feed;

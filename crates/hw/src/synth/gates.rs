@@ -6,13 +6,13 @@ use crate::simulate::{Icarus, Outcome, Scratch, icarus};
 use crate::tools::{Found, ToolError, Toolbox};
 use std::path::{Path, PathBuf};
 
-/// Synthesises the network for a target and runs the testbench over its gates.
+/// Synthesises the network for a target and runs the testbench over its gates. Names the yosys that ran.
 pub fn gates(
     emitted: &Emitted,
     tools: &Toolbox,
     target: &'static Target,
     choices: &Icarus,
-) -> Result<Outcome, ToolError> {
+) -> Result<(Outcome, String), ToolError> {
     let scratch = Scratch::new()?;
     let synthesis = synthesize(&net_design(emitted, target), tools, &scratch)?;
     let models = copy_models(&data_folder(&synthesis.tool)?.join(target.models), &scratch)?;
@@ -20,7 +20,8 @@ pub fn gates(
         sources: vec![synthesis.verilog, models],
         ..choices.clone()
     };
-    icarus(emitted, tools, &choices)
+    let outcome = icarus(emitted, tools, &choices)?;
+    Ok((outcome, tools.identify(synthesis.tool).label()))
 }
 
 /// The folder of yosys' data: inside the Python package, or beside the program.

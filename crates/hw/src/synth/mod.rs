@@ -9,7 +9,7 @@ mod report;
 mod timing_top;
 
 pub use area::{Area, LayerArea, OtherCells, by_layer};
-pub use floor::floor_picture;
+pub use floor::{COLOURS, Floor, GREY, Tile, floor_picture};
 pub use gates::gates;
 pub use netlist::Netlist;
 pub use place::{Device, ECP5, ICE40, PathStep, Placed, Placement, Usage, place};
