@@ -3,9 +3,10 @@
 use crate::hardware::{self, BitstreamOptions, Workbench, checked};
 use crate::output::{Output, OutputArgs, json_text};
 use anyhow::Result;
-use hw::bitstream::{Bitstream, Made, bitstream};
+use hw::bitstream::{Bitstream, Made, ROWS, bitstream};
 use hw::boards::{BAUD, Board};
-use serde_json::json;
+use hw::tools::ICARUS;
+use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `ch bitstream`.
@@ -46,13 +47,14 @@ fn pack(
     ));
     let made = bitstream(&bench.emitted, &bench.tools, board, options.seeds)?;
     let passed = matches!(made, Made::Done(_));
+    let mut json = json!({ "board": board.name });
+    if let (Some(all), Ok(serde_json::Value::Object(facts))) =
+        (json.as_object_mut(), serde_json::to_value(&made))
+    {
+        all.extend(facts);
+    }
+    record(bench, board, &made, json.clone())?;
     if output.json {
-        let mut json = json!({ "board": board.name });
-        if let (Some(all), Ok(serde_json::Value::Object(facts))) =
-            (json.as_object_mut(), serde_json::to_value(&made))
-        {
-            all.extend(facts);
-        }
         return Ok(checked(json_text(&json)?, passed));
     }
     let text = match &made {
@@ -60,6 +62,27 @@ fn pack(
         _ => made.refusal(board).unwrap_or_default() + "\n",
     };
     Ok(checked(text, passed))
+}
+
+/// Adds the bitstream, and the check of its serial line, to the reports of the folder.
+fn record(bench: &mut Workbench, board: &Board, made: &Made, mut facts: Json) -> Result<()> {
+    let available = bench.emitted.vectors(None)?.0.len();
+    let rows = json!({ "rows": available.min(ROWS), "differing": 0, "available_rows": available });
+    let (line, is_right) = match made {
+        Made::Differs(outcome) => (serde_json::to_value(outcome)?, false),
+        _ => (rows, true),
+    };
+    let simulator = bench.identify(&ICARUS)?.label();
+    bench.record_rung(("serial", board.name), &simulator, is_right, line);
+    if let Made::Done(made) = made {
+        let name = made.file.file_name().unwrap_or_default();
+        facts["file"] = json!(Path::new("bitstream").join(name));
+    }
+    if let Some(refusal) = made.refusal(board) {
+        facts["reason"] = json!(refusal);
+    }
+    bench.record(|record| record.add_bitstream(facts));
+    Ok(())
 }
 
 fn text(made: &Bitstream, board: &Board, dir: &Path) -> String {

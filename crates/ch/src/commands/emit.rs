@@ -12,6 +12,7 @@ use engine::integer::Program;
 use hw::elements::input_codes;
 use hw::emit::{Emission, Rows};
 use hw::estimate::{Estimate, estimate};
+use hw::report::Record;
 use hw::vectors::Vectors;
 use ir::ops::argmax::Argmax;
 use ir::{Graph, Node, NodeId, Op, Verified};
@@ -112,7 +113,7 @@ impl Emit<'_> {
         ));
         let emission = Emission::of(&program, style, options.effort(self.settings.seed))?;
         describe(&emission, console);
-        let estimate = self.estimate(&emission, console)?;
+        self.estimate(&emission, console)?;
         let rows = compared(&verified, &program, &emission, &split)?;
         console.print(&format!(
             "interpreter = integer executor: {0} of {0} rows",
@@ -120,10 +121,12 @@ impl Emit<'_> {
         ));
         let preparation = rows::preparation(self.settings)?;
         let network = passes::interface::graph_file(&graph, &preparation)?;
-        let mut figures = emission.figures();
-        figures["target"] = json!(target.name);
-        figures["estimate"] = json!(estimate);
-        emission.write(self.out, &figures, &network, &rows, self.force)?;
+        let mut figures = emission.figures(target.name);
+        figures["network"] = json!(graph.name);
+        figures["program"] = json!(concat!("mase ", env!("CARGO_PKG_VERSION")));
+        let mut record = Record::of(figures);
+        emission.write(self.out, &mut record, &network, &rows, self.force)?;
+        let mut figures = record.facts().clone();
         figures["rows"] = json!(rows.x.len());
         figures["out"] = json!(self.out);
         Ok(figures)
@@ -136,10 +139,10 @@ impl Emit<'_> {
         Ok(format!("{} ({lines} lines)\n", file.display()))
     }
 
-    fn estimate(&self, emission: &Emission, console: &mut Console) -> Result<Option<Estimate>> {
+    /// Prints the estimate, and refuses a netlist that is too large.
+    fn estimate(&self, emission: &Emission, console: &mut Console) -> Result<()> {
         let target = self.options.target();
-        let estimate = estimate(&emission.net, target.name);
-        if let Some(Estimate { lut, error, .. }) = estimate {
+        if let Some(Estimate { lut, error, .. }) = estimate(&emission.net, target.name) {
             let name = target.name;
             console.print(&format!("estimate for {name}: {lut} ± {error} LUT, 0 DSP"));
             let max_luts = self.options.max_luts.unwrap_or(MAX_LUTS);
@@ -150,7 +153,7 @@ impl Emit<'_> {
                 );
             }
         }
-        Ok(estimate)
+        Ok(())
     }
 }
 

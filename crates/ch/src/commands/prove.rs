@@ -33,6 +33,17 @@ pub fn prove_folder(dir: &Path, check: bool, output: OutputArgs) -> Result<Outpu
     hardware::run(dir, output, |bench| prove_module(check, output, bench))
 }
 
+/// Adds the end of a proof to the reports of the folder; what was proved stands in the certificate.
+fn record(bench: &mut Workbench, check: bool, reader: &str, reason: Option<&str>) {
+    let kind = if check { "check" } else { "prove" };
+    let tool = format!(concat!("mase ", env!("CARGO_PKG_VERSION"), ", {}"), reader);
+    let facts = match reason {
+        Some(reason) => json!({ "reason": format!("not proved: {reason}") }),
+        None => json!({}),
+    };
+    bench.record_rung((kind, ""), &tool, reason.is_none(), facts);
+}
+
 fn prove_module(check: bool, output: OutputArgs, bench: &mut Workbench) -> Result<Output> {
     let known = check
         .then(|| Certificate::read(&bench.emitted))
@@ -60,9 +71,11 @@ fn prove_module(check: bool, output: OutputArgs, bench: &mut Workbench) -> Resul
     if let Some(known) = &known {
         let result = known.check(&rtl, &bench.emitted.ports, &program);
         let seconds = start.elapsed().as_secs_f64();
-        return match result {
-            Ok(()) => held(output, known, seconds),
-            Err(error) => refused(output, &error.to_string()),
+        let reason = result.err().map(|error| error.to_string());
+        record(bench, check, &tool.label(), reason.as_deref());
+        return match reason {
+            None => held(output, known, seconds),
+            Some(reason) => refused(output, &reason),
         };
     }
     let text = bench.emitted.file("net.json")?;
@@ -74,12 +87,17 @@ fn prove_module(check: bool, output: OutputArgs, bench: &mut Workbench) -> Resul
     let seconds = start.elapsed().as_secs_f64();
     let forms = match checked_forms(&rtl, &bench.emitted.ports, &program, &elements) {
         Ok(forms) => forms,
-        Err(error) => return refused(output, &error.to_string()),
+        Err(error) => {
+            let reason = error.to_string();
+            record(bench, check, &tool.label(), Some(&reason));
+            return refused(output, &reason);
+        }
     };
     // A certificate that holds is a proof, whether or not another was found.
     let proof = proof.unwrap_or_else(|_| Proof::of(&bench.emitted.ports, forms.len()));
     let certificate = Certificate::of(&bench.emitted, &proof, &tool.label(), elements, forms)?;
     certificate.write(&bench.emitted)?;
+    record(bench, check, &tool.label(), None);
     proved(output, &certificate, seconds)
 }
 

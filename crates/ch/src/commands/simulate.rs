@@ -52,18 +52,23 @@ pub fn simulate(
     hardware::run(dir, output, |bench| {
         let available = bench.emitted.vectors(None)?.0.len();
         let start = Instant::now();
-        let (tool, outcome) = match options.with {
+        let (tool, on, outcome) = match options.with {
             Simulator::Verilator => {
                 let tool = bench.identify(&VERILATOR)?.label();
                 bench
                     .console
                     .print(&format!("{tool} builds a program of the network"));
-                (tool, verilator(&bench.emitted, &bench.tools, options.rows)?)
+                let outcome = verilator(&bench.emitted, &bench.tools, options.rows)?;
+                (tool, "verilator", outcome)
             }
             Simulator::Icarus => with_icarus(options, vcd, bench)?,
         };
         let seconds = start.elapsed().as_secs_f64();
         let passed = outcome.differing == 0;
+        let kind = if options.gates { "gates" } else { "simulate" };
+        let mut facts = serde_json::to_value(&outcome)?;
+        facts["available_rows"] = json!(available);
+        bench.record_rung((kind, on), &tool, passed, facts);
         if output.json {
             let Outcome {
                 rows,
@@ -84,23 +89,26 @@ fn with_icarus(
     options: &SimulateOptions,
     vcd: Option<&Path>,
     bench: &mut Workbench,
-) -> Result<(String, Outcome)> {
+) -> Result<(String, &'static str, Outcome)> {
     let tool = bench.identify(&ICARUS)?.label();
     let rows = if options.gates { GATE_ROWS } else { ROWS };
     let choices = Icarus {
         rows: Some(options.rows.unwrap_or(rows)),
         vcd: vcd.map(Path::to_owned),
+        first_rows: !options.gates,
         ..Icarus::default()
     };
     if !options.gates {
-        return Ok((tool, icarus(&bench.emitted, &bench.tools, &choices)?));
+        let outcome = icarus(&bench.emitted, &bench.tools, &choices)?;
+        return Ok((tool, "icarus", outcome));
     }
     let target = bench.target(options.target);
     bench
         .console
         .print(&format!("synthesis for {}", target.name));
-    let outcome = gates(&bench.emitted, &bench.tools, target, &choices)?;
-    Ok((format!("{tool}, gates of {}", target.name), outcome))
+    let (outcome, yosys) = gates(&bench.emitted, &bench.tools, target, &choices)?;
+    let tool = format!("{tool}, gates of {} by {yosys}", target.name);
+    Ok((tool, target.name, outcome))
 }
 
 fn sentence(what: &str, outcome: &Outcome, available: u64) -> String {

@@ -8,6 +8,7 @@ use hw::boards::xdc;
 use hw::estimate::{self, Calibration, NETWORKS};
 use hw::synth::{Area, Clocks, Report, TARGETS, Target, clocks, report};
 use report::{Column, Table};
+use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -87,16 +88,19 @@ fn measure(options: &SynthOptions, output: OutputArgs, bench: &mut Workbench) ->
         .console
         .print(&format!("synthesis for {}", target.name));
     let mut report = report(&bench.emitted, &bench.tools, target)?;
-    if options.place
-        && let Some(refusal) = place(options.seeds, bench, target, &mut report)?
-    {
-        return Ok(checked(refusal, false));
+    let mut refusal = None;
+    if options.place {
+        refusal = place(options.seeds, bench, target, &mut report)?;
+        record_place(bench, &report, refusal.as_deref());
     }
     if target.device.is_none() {
         bench.emitted.write("constraints/net.xdc", &xdc(XDC_MHZ))?;
     }
     let json = serde_json::to_value(&report)?;
-    bench.emitted.write("synth.json", &json_text(&json)?)?;
+    bench.record(|record| record.add_synthesis(json.clone()));
+    if let Some(refusal) = refusal {
+        return Ok(checked(refusal, false));
+    }
     if output.json {
         return Ok(json_text(&json)?.into());
     }
@@ -127,6 +131,34 @@ fn place(
             usage.used, usage.resource, usage.available
         ))),
     }
+}
+
+/// Adds the end of a placement to the reports of the folder.
+fn record_place(bench: &mut Workbench, report: &Report, refusal: Option<&str>) {
+    let Report {
+        target,
+        tool,
+        placement,
+        ..
+    } = report;
+    let (placer, facts) = match placement {
+        Some(clocks) => {
+            let (seeds, clock) = (clocks.seeds.len(), clocks.median_mhz);
+            (
+                clocks.tool.as_str(),
+                json!({ "seeds": seeds, "median_mhz": clock }),
+            )
+        }
+        None => ("", json!({ "reason": refusal.map(str::trim_end) })),
+    };
+    let tools = [tool.as_str(), placer].into_iter();
+    let tools: Vec<&str> = tools.filter(|tool| !tool.is_empty()).collect();
+    bench.record_rung(
+        ("place", target),
+        &tools.join(", "),
+        refusal.is_none(),
+        facts,
+    );
 }
 
 /// Networks of this seed are measured.

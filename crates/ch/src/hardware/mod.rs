@@ -14,10 +14,10 @@ use anyhow::{Context, Result};
 use config::did_you_mean;
 use hw::boards::{BOARDS, Board};
 use hw::folder::Emitted;
+use hw::report::{Record, Rung, RungKind, sha256};
 use hw::synth::{TARGETS, Target};
 use hw::tools::{Found, Tool, ToolError, Toolbox};
 use serde_json::Value as Json;
-use std::fs;
 use std::path::Path;
 
 /// An opened folder with what its commands need.
@@ -46,12 +46,39 @@ impl Workbench<'_> {
         if let Some(target) = option {
             return target;
         }
-        let report = fs::read_to_string(self.emitted.path.join("report.json"));
-        let report: Option<Json> = report
-            .ok()
-            .and_then(|text| serde_json::from_str(&text).ok());
-        let name = report.as_ref().and_then(|report| report["target"].as_str());
+        let record = Record::open(&self.emitted).ok();
+        let name = record
+            .as_ref()
+            .and_then(|record| record.facts()["target"].as_str());
         name.and_then(Target::find).unwrap_or(&TARGETS[0])
+    }
+
+    /// Adds what a command found to the reports of the folder. Where they cannot be written, a note says so: the result stands.
+    pub fn record(&mut self, add: impl FnOnce(&mut Record)) {
+        let written = Record::open(&self.emitted).and_then(|mut record| {
+            add(&mut record);
+            record.write(&self.emitted)
+        });
+        if let Err(error) = written {
+            let note = format!("the reports of the folder are as they were: {error}");
+            self.console.note(&note);
+        }
+    }
+
+    /// Adds a check to them: its kind, the simulator, target or board, the tools, its end, and the numbers of its result.
+    pub fn record_rung(&mut self, (kind, on): (&str, &str), tool: &str, passed: bool, facts: Json) {
+        let Some(kind) = RungKind::find(kind) else {
+            return;
+        };
+        let rung = Rung {
+            kind,
+            on: on.to_owned(),
+            tool: tool.to_owned(),
+            passed,
+            net_sv: sha256(&self.emitted.net()).unwrap_or_default(),
+            facts,
+        };
+        self.record(|record| record.add_rung(&rung));
     }
 }
 
