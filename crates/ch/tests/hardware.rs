@@ -8,7 +8,7 @@ mod support;
 
 use emitted::{edit, pipelined_at, there};
 use folder::Folder;
-use hw::tools::{ICARUS, Tool, Toolbox};
+use hw::tools::{ICARUS, Tool, Toolbox, YOSYS};
 use serde_json::Value as Json;
 use std::fs;
 use support::{Printed, ch, ch_with, words};
@@ -212,4 +212,88 @@ fn an_interrupt_ends_the_tool() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let name = fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
     assert_ne!(name.trim(), "sleep");
+}
+
+/// A folder of `ch emit`, with a network of its own formats.
+fn emit(folder: &Folder) {
+    let line = "emit jsc-tiny jsc-sim --quantize-rest 6 --rows 40 --target ice40 --out hw --quiet";
+    let printed = run(line, folder);
+    assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+}
+
+fn report(folder: &Folder) -> (Json, String) {
+    let read = |name: &str| fs::read_to_string(folder.join("hw").join(name)).unwrap();
+    let page = read("page.html");
+    let data: Json = serde_json::from_str(report::page::data_text(&page).unwrap()).unwrap();
+    let facts: Json = serde_json::from_str(&read("report.json")).unwrap();
+    assert_eq!(data["hardware"]["report"], facts);
+    (facts, read("report.md"))
+}
+
+#[test]
+fn every_command_adds_its_line_to_the_reports() {
+    let folder = Folder::new("hardware_reports");
+    emit(&folder);
+    let (facts, readable) = report(&folder);
+    assert_eq!(facts["network"], "jsc-tiny");
+    assert!(
+        readable.contains("| interpreter | ✓ 40 of 40 rows, all equal | mase "),
+        "{readable}"
+    );
+    let mut expected = vec!["interpreter"];
+    if has(&ICARUS) {
+        assert_eq!(run("simulate hw --rows 20", &folder).code, Some(0));
+        expected.push("simulate");
+        let (_, readable) = report(&folder);
+        let line = "| simulate (icarus) | ✓ 20 of 40 rows, all equal | iverilog ";
+        assert!(readable.contains(line), "{readable}");
+        assert!(folder.join("hw/tb/first_rows.vcd").is_file());
+    }
+    if has(&YOSYS) {
+        for (line, rung) in [("prove hw", "prove"), ("prove hw --check", "check")] {
+            let printed = run(line, &folder);
+            assert_eq!(printed.code, Some(0), "{line}: {}", printed.stderr);
+            expected.push(rung);
+        }
+        assert_eq!(run("synth hw", &folder).code, Some(0));
+        let (facts, readable) = report(&folder);
+        assert_eq!(facts["synth"][0]["target"], "ice40");
+        assert!(
+            readable.contains("✓ proved for all 2^96 inputs"),
+            "{readable}"
+        );
+        assert!(readable.contains("## Synthesis for ice40"), "{readable}");
+    }
+    let (facts, _) = report(&folder);
+    let lines = facts["verification"].as_array().unwrap().iter();
+    let rungs: Vec<&str> = lines.map(|line| line["rung"].as_str().unwrap()).collect();
+    assert_eq!(rungs, expected);
+}
+
+#[test]
+fn a_failed_check_is_in_the_reports_too() {
+    let folder = Folder::new("hardware_failed");
+    if !has(&ICARUS) {
+        return;
+    }
+    let fixture = pipelined_at(&folder.join("hw"));
+    edit(&fixture, "fc2_n0_s0 + fc2_n0_s1", "fc2_n0_s0 - fc2_n0_s1");
+    assert_eq!(run("simulate hw", &folder).code, Some(1));
+    let (facts, readable) = report(&folder);
+    assert_eq!(facts["verification"][0]["passed"], false);
+    assert!(
+        readable.contains(" of 200 rows differ; row 0: y[0] is "),
+        "{readable}"
+    );
+    // What is broken is named, and the result stands.
+    fs::write(folder.join("hw/report.json"), "{").unwrap();
+    let printed = run("simulate hw", &folder);
+    assert_eq!(printed.code, Some(1));
+    assert!(
+        printed
+            .stderr
+            .starts_with("note: the reports of the folder are as they were: "),
+        "{}",
+        printed.stderr
+    );
 }

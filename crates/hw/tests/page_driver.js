@@ -62,7 +62,7 @@
   found.dark = ground();
   ui.theme.click();
   document.body.style.width = "320px";
-  const isInside = element => element.closest(".scroll") || element.closest("#neuronGrid") || element.closest("#tip");
+  const isInside = element => element.closest(".scroll") || element.parentElement.closest("svg") || element.closest("#neuronGrid") || element.closest("#tip");
   const width = document.body.getBoundingClientRect().right;
   found.too_wide = [...document.querySelectorAll("#hardware *, header *")].filter(one => one.getBoundingClientRect().right > width + 1 && !isInside(one))
     .map(one => `${one.tagName} ${one.id} ${one.className.baseVal ?? one.className}`).slice(0, 5);

@@ -421,23 +421,25 @@ fn a_browser_shows_the_hardware() {
     assert_eq!(found["too_wide"], json!([]));
 }
 
+/// The value that a name of the netlist's text stands for, behind registers: a constant, or the name of an operation.
+fn plain<'a>(known: &HashMap<&'a str, &'a str>, mut name: &'a str) -> &'a str {
+    while let Some(value) = known.get(name) {
+        let value = value.split("    ").next().unwrap_or_default();
+        let held = value.strip_prefix("register(");
+        match held.and_then(|held| held.strip_suffix(')')) {
+            Some(held) => name = held,
+            None if value.parse::<i64>().is_ok() => return value,
+            None => break,
+        }
+    }
+    name
+}
+
 /// The lines of operations are those of the netlist's text, where registers are the values that they hold and constants their values.
 fn check_lines(emission: &Emission, lines: &[Json]) {
     let text = emission.net.to_text();
     let pairs = text.lines().filter_map(|line| line.split_once(" = "));
     let known: HashMap<&str, &str> = pairs.map(|(name, value)| (name.trim(), value)).collect();
-    let plain = |mut name: &str| {
-        while let Some(value) = known.get(name) {
-            let value = value.split("    ").next().unwrap();
-            let held = value.strip_prefix("register(");
-            match held.and_then(|held| held.strip_suffix(')')) {
-                Some(held) => name = held,
-                None if value.parse::<i64>().is_ok() => return value.to_owned(),
-                None => break,
-            }
-        }
-        name.to_owned()
-    };
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut n_sums = 0;
     for line in lines {
@@ -452,7 +454,7 @@ fn check_lines(emission: &Emission, lines: &[Json]) {
         }
         let words = own.split_inclusive(|c| !is_word(c)).map(|part| {
             let word = part.trim_end_matches(|c| !is_word(c));
-            plain(word) + &part[word.len()..]
+            plain(&known, word).to_owned() + &part[word.len()..]
         });
         assert_eq!(value, words.collect::<String>(), "{line}");
         n_sums += 1;

@@ -93,6 +93,8 @@ function showStages() {
 
 // ---- synthesis
 
+const scrolled = table => html("div", { class: "scroll", tabindex: 0 }, table);
+
 function showSizes() {
   if (!findings.length) return;
   ui.sizePart.hidden = false;
@@ -110,10 +112,10 @@ function showSizes() {
     const fastest = (clocks?.seeds ?? []).reduce((a, b) => (num(b.fmax_mhz) > num(a?.fmax_mhz ?? 0) ? b : a), null);
     if (!fastest?.critical_path?.length) continue;
     const steps = fastest.critical_path.map(step => [step.signal, step.layer, `${num(step.delay_ns).toFixed(2)} ns`]);
-    ui.sizes.append(html("details", {}, html("summary", {}, "the longest path of the fastest seed"), pairTable(steps, ["signal", "layer", "delay"])));
+    ui.sizes.append(html("details", {}, html("summary", {}, "the longest path of the fastest seed"), scrolled(pairTable(steps, ["signal", "layer", "delay"]))));
   }
   const boards = Array.isArray(facts.bitstreams) ? facts.bitstreams : [];
   if (!boards.length) return;
   const rows = boards.map(one => [one.board, one.file ?? one.reason ?? one.result, shown(one.area?.lut), shown(one.bytes)]);
-  ui.sizes.append(html("h3", {}, "Bitstreams"), pairTable(rows, ["board", "file", "LUT", "bytes"]));
+  ui.sizes.append(html("h3", {}, "Bitstreams"), scrolled(pairTable(rows, ["board", "file", "LUT", "bytes"])));
 }

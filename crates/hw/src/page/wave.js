@@ -83,16 +83,36 @@ function showFloor() {
     const [layer, isThin] = key.split(",");
     return drawn("path", { d, fill: colorOf(layerOf[layer]), "fill-opacity": isThin === "true" ? 0.6 : 1 });
   });
-  filled(ui.floor, { viewBox: `0 0 ${width} ${height}`, "aria-label": `tiles of the device by layer: ${names.map((name, k) => `${name} ${counts[k]} cells`).join(", ")}` }, []);
+  const frame = frameOf(floor);
+  const look = () => {
+    const [x, y, wide, tall] = ui.floorWhole.checked ? [0, 0, width, height] : frame;
+    ui.floor.setAttribute("viewBox", `${x} ${y} ${wide} ${tall}`);
+  };
+  ui.floorWhole.onchange = look;
+  look();
+  filled(ui.floor, { "aria-label": `tiles of the device by layer: ${names.map((name, k) => `${name} ${counts[k]} cells`).join(", ")}` }, []);
   ui.floor.replaceChildren(drawn("rect", { width, height, "stroke-width": 0.2 }), ...drawnPaths);
   ui.floor.onpointermove = event => {
     const box = ui.floor.getBoundingClientRect();
-    const scale = min(box.width / width, box.height / height);
-    const [left, top] = [(box.width - width * scale) / 2, (box.height - height * scale) / 2];
-    const tile = [(event.clientX - box.left - left) / scale, (event.clientY - box.top - top) / scale].map(Math.floor);
+    const view = ui.floor.viewBox.baseVal;
+    const scale = min(box.width / view.width, box.height / view.height);
+    const [left, top] = [(box.width - view.width * scale) / 2, (box.height - view.height * scale) / 2];
+    const tile = [view.x + (event.clientX - box.left - left) / scale, view.y + (event.clientY - box.top - top) / scale].map(Math.floor);
     showTip(at.get(tile.join()), event.clientX, event.clientY);
   };
   ui.floor.onpointerleave = () => showTip(null);
   ui.floorLegend.append(...names.map((name, k) => html("span", {}, html("i", { style: `background:${colorOf(layerOf[k])}` }), `${cut(name)} ${shown(counts[k])}`)));
-  ui.floorAbout.textContent = "Tiles of the fastest placement, each in the colour of the layer that has most cells in it; paler tiles have fewer than four.";
+  ui.floorAbout.textContent = "Tiles of the fastest placement, each in the colour of the layer that has most cells in it; paler tiles have fewer than four. "
+    + `The device has ${shown(width)} × ${shown(height)} tiles.`;
+}
+
+// The part of the device in which layers have cells, with a tile around it; all of it where there is none.
+function frameOf({ width, height, layers: names, tiles }) {
+  let [left, top, right, bottom] = [width, height, 0, 0];
+  for (let k = 0; k < tiles.length; k += 4) {
+    if (!names[tiles[k + 2]]) continue;
+    const [x, y] = [tiles[k], height - 1 - tiles[k + 1]];
+    [left, top, right, bottom] = [min(left, x - 1), min(top, y - 1), max(right, x + 2), max(bottom, y + 2)];
+  }
+  return right > left ? [left, top, right - left, bottom - top] : [0, 0, width, height];
 }
