@@ -46,7 +46,8 @@ pub struct Term {
 pub enum Operation {
     /// An element of the network's input.
     Input {
-        /// Its number.
+        /// Its number; `element` in a file is that of the origin.
+        #[serde(rename = "input")]
         element: u32,
     },
     /// A constant.

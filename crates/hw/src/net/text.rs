@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(Net::from_json(&json, None), Ok(net));
         let refused = |text: &str| Net::from_json(text, Some(2)).unwrap_err().problem;
         assert_eq!(
-            refused(&json.replace("\"element\":1", "\"element\":2")),
+            refused(&json.replace("\"input\":1", "\"input\":2")),
             "there is no input 2"
         );
         assert_eq!(
@@ -134,5 +134,21 @@ mod tests {
             "the version is 2, not 1"
         );
         assert!(!refused(&json[..json.len() / 2]).is_empty());
+    }
+
+    /// The second placeholder's first element is another input than its number in the node.
+    #[test]
+    fn inputs_of_two_placeholders_are_told_apart() {
+        let mut net = Builder::default();
+        let inputs = [("a", 0), ("b", 1)].map(|(name, place)| {
+            let node = net.node(name);
+            let origin = Origin {
+                node,
+                element: Some(0),
+            };
+            net.input(place, Interval { lo: 0, hi: 3 }, origin)
+        });
+        let net = net.finish(inputs.to_vec());
+        assert_eq!(Net::from_json(&net.to_json(), Some(2)), Ok(net));
     }
 }
