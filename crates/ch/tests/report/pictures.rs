@@ -1,4 +1,4 @@
-//! Pictures of six pages in two sizes and two themes beside those that were looked at. `BLESS=1` takes them anew: look at them.
+//! Pictures of seven pages in two sizes and two themes beside those that were looked at. `BLESS=1` takes them anew: look at them.
 
 use crate::browser::{Browser, SKIPPED};
 use crate::browser_pictures::{differences, picture};
@@ -54,6 +54,10 @@ fn pages(folder: &Path) -> Vec<(&'static str, String, &'static str)> {
         }
         printed(&format!("report {arguments} --out {name}.html"), folder);
     }
+    printed(
+        "emit jsc-toy jsc-sim --quantize-rest 6 --rows 20 --out hardware --quiet",
+        folder,
+    );
     let read = |path: &str| std::fs::read_to_string(folder.join(path)).unwrap();
     // A chapter far down is shown alone.
     let alone = |path: &str, others: &str| {
@@ -77,6 +81,7 @@ fn pages(folder: &Path) -> Vec<(&'static str, String, &'static str)> {
             "",
         ),
         ("strange", read("strange.html"), ""),
+        ("hardware", read("hardware/page.html"), "#neuron-2-1"),
     ]
 }
 

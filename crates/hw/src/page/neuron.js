@@ -1,6 +1,8 @@
 // The adder graph of a neuron: operands to the left, the result to the right.
 
-const [columnWide, rowTall, boxTall] = [150, 25, 18];
+const [rowTall, boxTall] = [25, 18];
+// Columns are as wide as the window has room for, and wide enough for a name and the bend of a wire.
+const columnWide = count => min(max((ui.adderScroll.clientWidth - 110) / max(count - 1, 1), 128), 160);
 let net = null;
 let drawing = null;
 
@@ -35,7 +37,8 @@ function layoutOf(root) {
       y.set(at, last);
     }
   }
-  const boxes = new Map(order.map(at => [at, { at, x: 6 + level.get(at) * columnWide, y: y.get(at) + 16, isOwn: inside.get(at), level: level.get(at) }]));
+  const wide = columnWide(max(...columns.keys()) + 1);
+  const boxes = new Map(order.map(at => [at, { at, x: 6 + level.get(at) * wide, y: y.get(at) + 16, isOwn: inside.get(at), level: level.get(at) }]));
   return { root, boxes, edges, columns, isCut };
 }
 
@@ -59,8 +62,8 @@ function drawNeuron(root) {
     const [from, to] = [boxes.get(edge.from), boxes.get(edge.to)];
     const [x1, y1, x2, y2] = [from.x + wideOf(from), from.y, to.x, to.y + 5 * edge.side];
     const bend = max((x2 - x1) / 2, 12);
-    edge.path = drawn("path", { d: `M${tenths(x1)} ${tenths(y1)}C${tenths(x1 + bend)} ${tenths(y1)} ${tenths(x2 - bend)} ${tenths(y2)} ${x2} ${tenths(y2)}` });
-    const label = drawn("text", { class: "shift", x: x2 - 4, y: to.y + (edge.side > 0 ? 14 : -6), "text-anchor": "end" }, edge.shift ? `≪${edge.shift}` : "");
+    edge.path = drawn("path", { d: `M${tenths(x1)} ${tenths(y1)}C${tenths(x1 + bend)} ${tenths(y1)} ${tenths(x2 - bend)} ${tenths(y2)} ${tenths(x2)} ${tenths(y2)}` });
+    const label = drawn("text", { class: "shift", x: tenths(x2 - 4), y: to.y + (edge.side > 0 ? 14 : -6), "text-anchor": "end" }, edge.shift ? `≪${edge.shift}` : "");
     return [edge.path, label];
   });
   const groups = [...boxes.values()].map(box => {
@@ -70,8 +73,8 @@ function drawNeuron(root) {
     const looks = box.isOwn ? `adder${isShared ? " shared" : ""}` : kind === "k" ? "constant" : "leaf";
     const wide = wideOf(box);
     box.group = drawn("g", { class: looks, "data-tip": lineOf(net, box.at) },
-      drawn("rect", { x: box.x, y: tenths(box.y - boxTall / 2), width: tenths(wide), height: boxTall }),
-      drawn("text", { x: box.x + 6, y: tenths(box.y + 4) }, labelOf(box)),
+      drawn("rect", { x: tenths(box.x), y: tenths(box.y - boxTall / 2), width: tenths(wide), height: boxTall }),
+      drawn("text", { x: tenths(box.x + 6), y: tenths(box.y + 4) }, labelOf(box)),
       isShared ? drawn("text", { class: "reads", x: tenths(box.x + wide - 1), y: tenths(box.y - boxTall / 2 - 2), "text-anchor": "end" }, `×${net.reads[box.at]}`) : "");
     box.group.onclick = () => (box.isOwn || kind === "k" ? point(box.at) : follow(box.at));
     return box.group;

@@ -142,10 +142,8 @@ fn alone(net: &Net, is_kept: impl Fn(&Cell) -> bool) -> Net {
         }
     };
     Net {
-        nodes: Vec::new(),
         cells: net.cells.iter().map(cell).collect(),
-        outputs: Vec::new(),
-        latency: 0,
+        ..Net::default()
     }
 }
 
