@@ -137,7 +137,11 @@ fn sentence(kind: &RungKind, line: &Json, claim: Option<&Claim>) -> String {
         return text(line, "reason").to_owned();
     }
     match (kind.name, claim) {
-        ("prove" | "check", Some(claim)) if passed => format!(
+        ("check", Some(claim)) if passed => format!(
+            "certificate.json holds for all 2^{} inputs",
+            claim.input_bits
+        ),
+        ("prove", Some(claim)) if passed => format!(
             "proved for all 2^{} inputs: {} words, {} outputs, latency {} cycles",
             claim.input_bits, claim.words, claim.outputs, claim.latency
         ),
