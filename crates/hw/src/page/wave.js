@@ -103,7 +103,7 @@ function showFloor() {
   ui.floor.onpointerleave = () => showTip(null);
   ui.floorLegend.append(...names.map((name, k) => html("span", {}, html("i", { style: `background:${colorOf(layerOf[k])}` }), `${cut(name)} ${shown(counts[k])}`)));
   ui.floorAbout.textContent = "Tiles of the fastest placement, each in the colour of the layer that has most cells in it; paler tiles have fewer than four. "
-    + `The device has ${shown(width)} × ${shown(height)} tiles.`;
+    + "Grey tiles are of none: pins, clocks and what no name leads to.";
 }
 
 // The part of the device in which layers have cells, with a tile around it; all of it where there is none.
