@@ -10,6 +10,9 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+/// Bytes of the stack that proofs run on; only what is used becomes memory.
+const DEEP_STACK: usize = 1 << 28;
+
 /// Arguments of `ch prove`.
 #[derive(clap::Args)]
 pub struct Args {
@@ -69,7 +72,8 @@ fn prove_module(check: bool, output: OutputArgs, bench: &mut Workbench) -> Resul
     let (rtl, tool, _) = read(&bench.emitted, &bench.tools)?;
     let start = Instant::now();
     if let Some(known) = &known {
-        let result = known.check(&rtl, &bench.emitted.ports, &program);
+        let ports = &bench.emitted.ports;
+        let result = on_deep_stack(|| known.check(&rtl, ports, &program))?;
         let seconds = start.elapsed().as_secs_f64();
         let reason = result.err().map(|error| error.to_string());
         record(bench, check, &tool.label(), reason.as_deref());
@@ -83,9 +87,10 @@ fn prove_module(check: bool, output: OutputArgs, bench: &mut Workbench) -> Resul
     let inputs = bench.emitted.ports.inputs.len();
     let net = Net::from_json(&text, Some(inputs)).context("net.json")?;
     let elements = elements(&net);
-    let proof = prove(&rtl, &bench.emitted.ports, &program);
+    let ports = &bench.emitted.ports;
+    let proof = on_deep_stack(|| prove(&rtl, ports, &program))?;
     let seconds = start.elapsed().as_secs_f64();
-    let forms = match checked_forms(&rtl, &bench.emitted.ports, &program, &elements) {
+    let forms = match on_deep_stack(|| checked_forms(&rtl, ports, &program, &elements))? {
         Ok(forms) => forms,
         Err(error) => {
             let reason = error.to_string();
@@ -99,6 +104,19 @@ fn prove_module(check: bool, output: OutputArgs, bench: &mut Workbench) -> Resul
     certificate.write(&bench.emitted)?;
     record(bench, check, &tool.label(), None);
     proved(output, &certificate, seconds)
+}
+
+/// Runs on a stack that holds forms within forms as deep as a text can nest them.
+fn on_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
+    let builder = std::thread::Builder::new().stack_size(DEEP_STACK);
+    std::thread::scope(|scope| {
+        let thread = builder
+            .spawn_scoped(scope, work)
+            .context("a thread cannot be started")?;
+        Ok(thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }
 
 fn proved(output: OutputArgs, certificate: &Certificate, seconds: f64) -> Result<Output> {
