@@ -24,6 +24,7 @@ pub(crate) mod getitem;
 pub(crate) mod group_norm;
 pub(crate) mod layer_norm;
 pub(crate) mod linear;
+pub(crate) mod lstm;
 pub(crate) mod mask;
 pub(crate) mod matmul;
 pub(crate) mod moved;
@@ -38,6 +39,8 @@ pub(crate) mod reduce;
 pub(crate) mod reorder;
 pub(crate) mod rms_norm;
 pub(crate) mod softmax;
+pub(crate) mod thresholds;
+pub(crate) mod topk;
 pub(crate) mod upsample;
 
 use self::activation::{
@@ -213,6 +216,7 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::GroupNorm(op) => group_norm::GroupNorm::new(op.num_groups, op.eps, site).into(),
         Op::InstanceNorm(op) => group_norm::GroupNorm::new(op.num_features, op.eps, site).into(),
         Op::Upsample(op) => upsample::lower(op, site),
+        Op::Lstm(op) => lstm::Lstm::new(op, site).into(),
         Op::Embedding(op) => embedding::Embedding::new(op, site).into(),
         // activations
         Op::Relu(_) => Activation(Relu).into(),
@@ -242,6 +246,7 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::Softsign(_) => Activation(Softsign).into(),
         Op::LeakyRelu(op) => Activation(LeakyRelu::from(op)).into(),
         Op::Prelu(op) => prelu::Prelu::new(op, site).into(),
+        Op::Thresholds(op) => thresholds::Thresholds::new(op, site).into(),
         Op::Softmax(op) => softmax::Softmax::new(op.dim, false, site).into(),
         Op::LogSoftmax(op) => softmax::Softmax::new(op.dim, true, site).into(),
         Op::Dropout(op) => dropout::lower(op.p, site),
@@ -281,6 +286,7 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::Amin(op) => reduce::Extreme::new(&op.dim, false, site).into(),
         Op::Prod(op) => reduce::Product::new(&op.dim, site).into(),
         Op::Argmax(_) => argmax::Argmax::new(site).into(),
+        Op::Topk(op) => topk::Topk::new(op, site).into(),
         // elements moved about
         Op::Transpose(op) => permute::transpose(op, site).into(),
         Op::Permute(op) => permute::permute(op, site).into(),
@@ -376,6 +382,9 @@ pub(crate) fn order_stance(op: &Op) -> Stance {
         | Op::Chunk(_)
         | Op::Getitem(_)
         | Op::Prelu(_)
+        | Op::Thresholds(_)
+        | Op::Lstm(_)
+        | Op::Topk(_)
         | Op::Max(_)
         | Op::Min(_)
         | Op::Pow(_)
@@ -481,6 +490,9 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         | Op::Opaque(_)
         // functions that are not numbers everywhere, choices, and products of many elements
         | Op::Prelu(_)
+        | Op::Thresholds(_)
+        | Op::Lstm(_)
+        | Op::Topk(_)
         | Op::Pow(_)
         | Op::Eq(_)
         | Op::Ne(_)

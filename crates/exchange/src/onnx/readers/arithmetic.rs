@@ -70,6 +70,8 @@ pub fn binary(call: &mut Call) -> Read {
 
 /// An operator of two inputs; a constant of one number on the right is an attribute.
 pub fn pair(call: &mut Call, name: &str, left: usize, right: usize) -> Result<Value, Refusal> {
+    call.keep_once(left)?;
+    call.keep_once(right)?;
     let commutes = matches!(name, "add" | "mul" | "max" | "min" | "eq" | "ne");
     for (value, number) in [(left, right), (right, left)] {
         if number == left && !commutes || call.known(value).is_some() {
