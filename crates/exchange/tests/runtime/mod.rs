@@ -43,8 +43,8 @@ pub fn outputs(label: &str, runs: &[Run]) -> Option<Vec<Vec<Output>>> {
         let path = folder.join(format!("{name}.onnx"));
         fs::write(path, onnx::encode(&run.network)).unwrap();
         let mut line = format!("{name} {}", run.program);
-        for input in &run.inputs {
-            let file = format!("{name}.{}.pb", input.name);
+        for (k, input) in run.inputs.iter().enumerate() {
+            let file = format!("{name}.in{k}.pb");
             let bytes = onnx::encode_tensor(&input.write());
             fs::write(folder.join(&file), bytes).unwrap();
             write!(line, " {}={file}", input.name).unwrap();

@@ -1,7 +1,7 @@
 //! Pools.
 
 use super::window::{Window, space};
-use crate::constant::Refusal;
+use crate::constant::{Array, Refusal, Values};
 use crate::onnx::call::{Call, Read};
 use serde_json::json;
 
@@ -82,13 +82,14 @@ pub fn average_pool(call: &mut Call) -> Read {
         ));
     }
     let is_unequal = !window.is_symmetric();
-    if is_unequal && (!counts_padding || is_longer) {
-        return Err(Refusal::new(
-            "an average that leaves out unequal padding is not computed",
-        ));
-    }
     let op = operator(["avg_pool1d", "avg_pool2d"], window.kernel.len())?;
     let x = call.value(0)?;
+    let shares = if is_unequal && (!counts_padding || is_longer) {
+        let counted = if counts_padding { Some(before) } else { None };
+        Some(shares(&space(call)?, &window, counted.as_ref()))
+    } else {
+        None
+    };
     let x = window.pad_unequal(call, x, 0.0)?;
     let attributes = json!({
         "kernel_size": window.kernel,
@@ -97,8 +98,41 @@ pub fn average_pool(call: &mut Call) -> Read {
         "count_include_pad": counts_padding,
         "ceil_mode": ceil_mode,
     });
-    let y = call.push(op, attributes, &[x])?;
+    let mut y = call.push(op, attributes, &[x])?;
+    if let Some(shares) = shares {
+        let shares = call.store(shares)?;
+        y = call.push("mul", json!({}), &[y, shares])?;
+    }
     call.result_like(y, 0)
+}
+
+/// For each window of a padded input, the elements of a window over those that count: the elements of the input, or also the padding
+/// that is `counted`.
+fn shares(sizes: &[usize], window: &Window, counted: Option<&(Vec<usize>, Vec<usize>)>) -> Array {
+    let axis = |axis: usize| -> Vec<f32> {
+        let (size, kernel) = (sizes[axis], window.kernel[axis]);
+        let (before, after) = (window.before[axis], window.after[axis]);
+        let (low, high) = match counted {
+            Some((front, back)) => (before - front[axis], before + size + back[axis]),
+            None => (before, before + size),
+        };
+        let room = (size + before + after).saturating_sub(kernel);
+        let n_windows = room / window.stride[axis] + 1;
+        let share = |at: usize| {
+            let start = at * window.stride[axis];
+            let n = (start + kernel).min(high).saturating_sub(start.max(low));
+            kernel as f32 / n.max(1) as f32
+        };
+        (0..n_windows).map(share).collect()
+    };
+    let axes: Vec<Vec<f32>> = (0..sizes.len()).map(axis).collect();
+    let times = |all: Vec<f32>, own: &Vec<f32>| {
+        let products = all.iter().flat_map(|a| own.iter().map(move |b| a * b));
+        products.collect()
+    };
+    let values = axes.iter().fold(vec![1.0], times);
+    let shape = axes.iter().map(Vec::len).collect();
+    Array::new(shape, Values::F32(values))
 }
 
 /// One window over all axes of space.

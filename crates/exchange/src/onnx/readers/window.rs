@@ -33,6 +33,9 @@ impl Window {
             sizes.ok_or_else(|| Refusal::new(format!("{name} = {values:?} is not {n} sizes")))
         };
         let (stride, dilation) = (list("strides", n_axes, 1)?, list("dilations", n_axes, 1)?);
+        if stride.contains(&0) || dilation.contains(&0) {
+            return Err(Refusal::new("a stride or a dilation is 0"));
+        }
         let pads = list("pads", 2 * n_axes, 0)?;
         let mut window = Self {
             kernel,
