@@ -1,7 +1,7 @@
 //! Formats in place of the nodes that round.
 
 use super::{Importer, Op, Source};
-use crate::constant::{Array, Refusal, Values};
+use crate::constant::{Array, MAX_ELEMENTS, Refusal, Values};
 use crate::draft::operator;
 use crate::onnx::grid::Grid;
 use crate::onnx::readers::wide;
@@ -88,6 +88,14 @@ impl Importer<'_> {
                 let sizes: Option<Vec<usize>> = shape.0.iter().map(ir::Dim::fixed).collect();
                 let sizes = sizes
                     .ok_or_else(|| Refusal::new("its scales are of blocks of a free batch"))?;
+                let n = sizes
+                    .iter()
+                    .try_fold(1_usize, |n, &size| n.checked_mul(size));
+                if n.is_none_or(|n| n > MAX_ELEMENTS) {
+                    return Err(Refusal::new(
+                        "its scales are of blocks of too many elements",
+                    ));
+                }
                 let places = grid.places(&sizes)?;
                 let numbers = places.iter().map(|&place| numbers[place]).collect();
                 Array::new(sizes, Values::F32(numbers))

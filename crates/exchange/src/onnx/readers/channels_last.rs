@@ -9,6 +9,9 @@ use crate::onnx::import::Source;
 pub fn conv(call: &mut Call) -> Read {
     between(call, |call| {
         if let Some(Some(Source::Known { array, grid, .. })) = call.inputs.get_mut(1) {
+            if array.shape.len() < 2 {
+                return Err(Refusal::new("its weight has no axis of channels"));
+            }
             let order = to_first(array.shape.len());
             *array = constant::permute(array, &order)?;
             *grid = grid.take().map(|grid| grid.permuted(&order)).transpose()?;

@@ -94,7 +94,8 @@ fn plain_layer(call: &mut Call, x: Value, shape: &[usize], eps: f64) -> Result<V
 /// The sizes of the axes from one on.
 fn last_axes(call: &Call, axis: usize) -> Result<Vec<usize>, Refusal> {
     let dims = call.ty(0)?.shape.0;
-    let sizes: Option<Vec<usize>> = dims[axis..].iter().map(ir::Dim::fixed).collect();
+    let dims = dims.get(axis..).unwrap_or_default();
+    let sizes: Option<Vec<usize>> = dims.iter().map(ir::Dim::fixed).collect();
     sizes.ok_or_else(|| Refusal::new("it normalises over the batch"))
 }
 
@@ -120,8 +121,8 @@ fn grouped(call: &mut Call, groups: usize, eps: f32) -> Read {
     let dims = call.ty(0)?.shape.0;
     let sizes: Vec<Size> = dims.iter().map(Size::of).collect();
     let rest: usize = last_axes(call, 1)?.iter().product();
-    let channels = dims[1].fixed().unwrap_or(0);
-    if groups == 0 || !channels.is_multiple_of(groups) {
+    let channels = dims.get(1).and_then(ir::Dim::fixed).unwrap_or(0);
+    if groups == 0 || channels == 0 || !channels.is_multiple_of(groups) {
         return Err(Refusal::new(format!(
             "{groups} groups do not divide {channels} channels"
         )));

@@ -72,6 +72,9 @@ pub fn gemm(call: &mut Call) -> Read {
     }
     let y = if call.known(1).is_some() {
         let mut weight = call.param("weight", 1)?;
+        if weight.array.shape.len() != 2 {
+            return Err(Refusal::new("its weight is not a matrix"));
+        }
         if !turns_b {
             weight.array = constant::permute(&weight.array, &[1, 0])?;
             weight.grid = weight.grid.map(|grid| grid.permuted(&[1, 0])).transpose()?;

@@ -18,6 +18,9 @@ type Direction = [Value; 3];
 
 pub fn lstm(call: &mut Call) -> Read {
     expect_dtype(&call.ty(0)?, DType::F32)?;
+    if call.rank(0)? != 3 {
+        return Err(Refusal::new("its input is not of three axes"));
+    }
     let is_batch_first = call.attributes.flag_or("layout", false)?;
     let reverses: &[bool] = match call.attributes.text_or("direction", "forward")?.as_str() {
         "forward" => &[false],
@@ -109,7 +112,11 @@ fn direction(
     let hidden_size = gates / 4;
     let mut params = vec![weight_ih, weight_hh];
     if call.has(3) {
-        let both = constant::slice(call.constant(3)?, 0, at, 1, 1)?;
+        let array = call.constant(3)?;
+        if array.shape.len() != 2 || at >= array.shape[0] || array.shape[1] != 2 * gates {
+            return Err(Refusal::new("input 3 is not two biases for each direction"));
+        }
+        let both = constant::slice(array, 0, at, 1, 1)?;
         for (k, port) in ports[2..].iter().enumerate() {
             let half = constant::slice(&both, 1, k * gates, 1, gates)?;
             params.push(param(port, in_order(&half.reshaped(vec![gates])?)?));
