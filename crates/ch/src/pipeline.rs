@@ -287,7 +287,12 @@ pub fn is_changed(settings: &Settings, data: &data::Info, graph: &Graph) -> bool
 
 /// The network that the name of the model alone gives.
 fn named_model(settings: &Settings, data: &data::Info) -> Option<Graph> {
-    build(settings.model.as_deref()?, &model_info(Some(data), None)).ok()
+    build(
+        settings,
+        settings.model.as_deref()?,
+        &model_info(Some(data), None),
+    )
+    .ok()
 }
 
 /// A graph made ready for its training: with the batch norms that were folded into rounded layers, and in formats whose
