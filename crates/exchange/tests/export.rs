@@ -15,7 +15,7 @@ use runtime::Run;
 use samples::difference;
 use std::env;
 
-/// Parameters of a network that is run, at most; `ONNX_ZOO=all` runs every one.
+/// Parameters of a network that is run, at most; `ONNX_ZOO=all` runs every one, `ONNX_ZOO=resnet18` that one.
 const MAX_PARAMETERS: usize = 1_000_000;
 /// Parameters of a network that is written and read, at most: some families have members of tens of millions.
 const MAX_READ: usize = 3_000_000;
@@ -43,17 +43,20 @@ const CASES: &[(Formats, Style)] = &[
     (Formats::PerChannel, Style::Qonnx),
 ];
 
-/// The bound on parameters, or none when all networks are asked for.
+/// The bound on parameters, or none when all networks, or one by its name, are asked for.
 fn bound(max_parameters: usize) -> usize {
-    match env::var("ONNX_ZOO").as_deref() {
-        Ok("all") => usize::MAX,
-        _ => max_parameters,
+    match env::var("ONNX_ZOO") {
+        Ok(_) => usize::MAX,
+        Err(_) => max_parameters,
     }
 }
 
 fn zoo(max_parameters: usize) -> Vec<Graph> {
+    let wanted = env::var("ONNX_ZOO").ok().filter(|name| name != "all");
+    let is_wanted = |name: &str| wanted.as_ref().is_none_or(|wanted| wanted == name);
     let graphs = MODELS
         .iter()
+        .filter(|entry| is_wanted(entry.name))
         .map(|entry| models::build(entry.name, &ModelInfo::default()).unwrap());
     let small = graphs.filter(|graph| graph.trained_parameter_count() <= max_parameters);
     small
@@ -67,25 +70,28 @@ fn zoo(max_parameters: usize) -> Vec<Graph> {
 /// The graph with formats on its layers, its weights rounded.
 fn with_formats(graph: &Graph, formats: Formats, style: Style) -> Graph {
     let mut graph = graph.clone();
+    // In a deep network one sum in another order moves a value to the next code, and then all that follow.
+    let is_deep = graph.trained_parameter_count() > MAX_PARAMETERS;
     let ids: Vec<_> = graph.iter().map(|(id, _)| id).collect();
     for id in ids {
         let node = graph.node_mut(id);
         let is_layer = matches!(node.op, Op::Linear(_) | Op::Conv1d(_) | Op::Conv2d(_));
         if is_layer && formats != Formats::Float {
-            give_formats(node, formats, style);
+            give_formats(node, formats, style, is_deep);
         }
     }
     graph
 }
 
-fn give_formats(node: &mut Node, formats: Formats, style: Style) {
+fn give_formats(node: &mut Node, formats: Formats, style: Style, is_deep: bool) {
     let (data, weight) = if let Formats::Integer(width) = formats {
         let data = format!("integer({width}, {})", width / 2);
         (data, format!("integer({width}, {})", width - 1))
     } else {
         let is_before = style == Style::Qonnx;
         let offset = if is_before { "before" } else { "after" };
-        let data = format!("affine(8, 0.05, 3, offset = {offset})");
+        let step = if is_deep { 0.0625 } else { 0.05 };
+        let data = format!("affine(8, {step}, 3, offset = {offset})");
         (data, "affine(8, stored, axis = 0)".to_owned())
     };
     node.formats
@@ -94,7 +100,11 @@ fn give_formats(node: &mut Node, formats: Formats, style: Style) {
     let tensor = node.params["weight"].clone();
     if formats == Formats::PerChannel {
         let channels = tensor.shape()[0];
-        let values = (0..channels).map(|k| 0.004 + 0.0007 * k as f32).collect();
+        let scale = |k: usize| match is_deep {
+            true => 0.5_f32.powi(6 + (k % 4) as i32),
+            false => 0.004 + 0.0007 * k as f32,
+        };
+        let values = (0..channels).map(scale).collect();
         let shape = vec![channels];
         weight = weight
             .with_stored("scale", StoredArray { shape, values })

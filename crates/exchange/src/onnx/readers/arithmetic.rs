@@ -182,9 +182,10 @@ fn combined(call: &mut Call, name: &str) -> Result<Value, Refusal> {
 /// The product with weights whose bias this sum is: it is the last node, without a bias, and nobody else reads it.
 fn bias(call: &mut Call) -> Result<Option<Vec<crate::onnx::import::Source>>, Refusal> {
     for (value, constant) in [(0, 1), (1, 0)] {
-        let (Some(array), Some(crate::onnx::import::Source::Value { value: x, .. })) =
-            (call.known(constant), call.inputs[value].as_ref())
-        else {
+        let (Some(array), Some(crate::onnx::import::Source::Value { value: x, .. })) = (
+            call.known(constant),
+            call.inputs.get(value).and_then(Option::as_ref),
+        ) else {
             continue;
         };
         let (x, n) = (*x, array.values.len());
