@@ -9,7 +9,7 @@
 //!  7. `size`: no axis is empty, and every value and parameter has a number of elements that memory could hold.
 //!  8. `symbol`: all symbolic dims use one symbol.
 //!  9. `parameter`: every parameter that is present belongs to the operator and has the shape it asks for.
-//! 10. `finite`: every value of a parameter is a finite number, and a whole one up to 2^24 or a truth value where its type says so.
+//! 10. `finite`: every value of a parameter is a finite number, and a whole one up to 2^24 or a truth value where its type says so; a stored tensor that is not trained, and a threshold, may be infinite.
 //! 11. `path`: no two parameters, masks or stored fields have the same dotted name.
 //! 12. `format`: formats stand only on ports that exist and hold f32.
 //! 13. `mask`: masks are 0 or 1, have the shape of their trained parameter or of a sample of their f32 input, and what they mask is zero.
