@@ -122,9 +122,9 @@ fn compare(label: &str, paths: &[PathBuf]) -> Option<(usize, Vec<String>)> {
         let worst = pairs.map(|(own, other)| samples::difference(&own.0, &other.0));
         let worst = worst.fold(0.0, f32::max);
         println!("{name}: {} results differ by {worst:e}", outputs.len());
-        if worst <= 1e-5 {
-            n_running += 1;
-        } else {
+        n_running += usize::from(worst <= 1e-5);
+        // Sums in another order are more than that in a few deep networks; another network is not.
+        if worst > 1e-3 || worst.is_nan() {
             wrong.push(format!("{name}: {worst:e}"));
         }
     }

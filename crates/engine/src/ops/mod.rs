@@ -220,16 +220,8 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::Embedding(op) => embedding::Embedding::new(op, site).into(),
         // activations
         Op::Relu(_) => Activation(Relu).into(),
-        Op::Relu6(_) => Activation(Clamp {
-            low: 0.0,
-            high: 6.0,
-        })
-        .into(),
-        Op::Hardtanh(op) => Activation(Clamp {
-            low: op.min_val as f32,
-            high: op.max_val as f32,
-        })
-        .into(),
+        Op::Relu6(_) => clamped(0.0, 6.0),
+        Op::Hardtanh(op) => clamped(op.min_val, op.max_val),
         Op::Hardswish(_) => Activation(Hardswish).into(),
         Op::Hardsigmoid(op) if op.is_plain() => Activation(Hardsigmoid).into(),
         Op::Hardsigmoid(op) => Activation(ramp(op)).into(),
@@ -301,6 +293,12 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
     })
 }
 
+/// The step of a value between two bounds.
+fn clamped(low: f64, high: f64) -> Lowered {
+    let [low, high] = [low, high].map(|bound| bound as f32);
+    Activation(Clamp { low, high }).into()
+}
+
 /// The step of a layer with its weight as it is trained: neither rounded nor folded, without a bias.
 pub(crate) fn lower_product(site: &Site) -> Option<Box<dyn Step>> {
     match &site.node.op {
@@ -336,20 +334,7 @@ pub(crate) fn order_stance(op: &Op) -> Stance {
         | Op::Softplus(_)
         | Op::Softsign(_)
         | Op::LeakyRelu(_)
-        | Op::Neg(_)
-        | Op::Abs(_)
-        | Op::Sqrt(_)
-        | Op::Rsqrt(_)
-        | Op::Reciprocal(_)
-        | Op::Exp(_)
-        | Op::Log(_)
-        | Op::Erf(_)
-        | Op::Sin(_)
-        | Op::Cos(_)
-        | Op::Floor(_)
-        | Op::Ceil(_)
-        | Op::Round(_)
-        | Op::Sign(_)
+        | functions!()
         | Op::MaxPool1d(_)
         | Op::MaxPool2d(_)
         | Op::AdaptiveMaxPool1d(_)
