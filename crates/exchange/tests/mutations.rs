@@ -75,7 +75,7 @@ fn name(path: &Path) -> String {
 }
 
 /// Some bytes changed, cut out, or repeated.
-fn changed_bytes(bytes: &[u8], random: &Random) -> Vec<u8> {
+fn changed_bytes(bytes: &[u8], random: Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for round in 0..=random.bits(0) % 4 {
         let draw = |k: u64| random.bits(16 * round + k) as usize;
@@ -99,7 +99,7 @@ fn changed_bytes(bytes: &[u8], random: &Random) -> Vec<u8> {
 }
 
 /// One message changed as a message: an attribute, a size, a type, an input, an operator.
-fn changed_message(proto: &ModelProto, random: &Random) -> ModelProto {
+fn changed_message(proto: &ModelProto, random: Random) -> ModelProto {
     let mut proto = proto.clone();
     let Some(graph) = proto.graph.as_mut() else {
         return proto;
@@ -153,7 +153,7 @@ fn change(graph: &mut GraphProto, draw: &dyn Fn(u64) -> usize) {
                 && !names.is_empty()
             {
                 let n = node.input.len();
-                node.input[draw(2) % n] = names[draw(3) % names.len()].clone();
+                names[draw(3) % names.len()].clone_into(&mut node.input[draw(2) % n]);
             }
         }
         4 => drop(graph.node.get_mut(at).map(|node| node.input.pop())),
@@ -226,12 +226,12 @@ fn changed_networks_are_errors_or_other_networks() {
         for trial in 0..changes() {
             let random = Random::new(trial, &name);
             let model = if trial % 3 == 0 {
-                let Ok(model) = decode(changed_bytes(&bytes, &random)) else {
+                let Ok(model) = decode(changed_bytes(&bytes, random)) else {
                     continue;
                 };
                 model
             } else {
-                let proto = changed_message(&proto, &random);
+                let proto = changed_message(&proto, random);
                 // As a file has it.
                 let Ok(model) = decode(encode(&proto)) else {
                     continue;
@@ -262,7 +262,7 @@ fn changed_programs_are_errors_or_other_programs() {
         let bytes = fs::read(&path).unwrap();
         for trial in 0..changes() {
             let random = Random::new(trial, &name(&path));
-            let changed = changed_bytes(&bytes, &random);
+            let changed = changed_bytes(&bytes, random);
             let outcome = catch_unwind(|| match interop::pt2::decode(&changed) {
                 Err(problem) => drop(problem.to_string()),
                 Ok((program, tensors)) => {

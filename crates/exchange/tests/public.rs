@@ -73,7 +73,7 @@ fn prepare(path: &Path) -> Result<(Run, ir::Graph), String> {
     let stored: Vec<&str> = proto
         .initializer
         .iter()
-        .map(|tensor| tensor.name())
+        .map(interop::onnx::proto::TensorProto::name)
         .collect();
     let names = proto.input.iter().map(|info| info.name().to_owned());
     let names = names.filter(|name| !stored.contains(&name.as_str()));
@@ -97,6 +97,7 @@ fn prepare(path: &Path) -> Result<(Run, ir::Graph), String> {
 }
 
 /// Runs the networks and returns the number that agree, and those that differ.
+#[expect(clippy::print_stdout, reason = "a test says what it does not run")]
 fn compare(label: &str, paths: &[PathBuf]) -> Option<(usize, Vec<String>)> {
     runtime::python()?;
     let (mut n_running, mut wrong) = (0, Vec::new());

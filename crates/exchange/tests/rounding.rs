@@ -417,7 +417,7 @@ fn small_floats_have_the_values_and_the_rounding_of_onnx() {
             .filter(|value| value.is_finite())
             .collect();
         values.sort_by(f32::total_cmp);
-        let middles: Vec<f32> = values.windows(2).map(|w| (w[0] + w[1]) / 2.0).collect();
+        let middles: Vec<f32> = values.windows(2).map(|w| w[0].midpoint(w[1])).collect();
         let near = |v: f32| [v, v.next_up(), v.next_down()];
         let random = Random::new(3, text);
         let largest = format.range().1 as f32;

@@ -1,4 +1,8 @@
 //! Long short-term memory, and elements in order.
+#![expect(
+    clippy::unnecessary_wraps,
+    reason = "every writer has the signature of the table"
+)]
 
 use super::site::{Site, int, ints, text};
 use super::writers::Written;

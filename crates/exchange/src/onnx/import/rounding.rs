@@ -78,28 +78,25 @@ impl Importer<'_> {
             return self.push(name, op, &[value], Vec::new());
         }
         let shape = self.type_of(value).shape;
-        let array = match (grid.axis, &grid.blocks) {
-            (Some(axis), None) => {
-                let behind = shape.rank().saturating_sub(axis + 1);
-                let shape = [vec![numbers.len()], vec![1; behind]].concat();
-                Array::new(shape, Values::F32(numbers.to_vec()))
+        let array = if let (Some(axis), None) = (grid.axis, &grid.blocks) {
+            let behind = shape.rank().saturating_sub(axis + 1);
+            let shape = [vec![numbers.len()], vec![1; behind]].concat();
+            Array::new(shape, Values::F32(numbers.to_vec()))
+        } else {
+            let sizes: Option<Vec<usize>> = shape.0.iter().map(ir::Dim::fixed).collect();
+            let sizes =
+                sizes.ok_or_else(|| Refusal::new("its scales are of blocks of a free batch"))?;
+            let n = sizes
+                .iter()
+                .try_fold(1_usize, |n, &size| n.checked_mul(size));
+            if n.is_none_or(|n| n > MAX_ELEMENTS) {
+                return Err(Refusal::new(
+                    "its scales are of blocks of too many elements",
+                ));
             }
-            _ => {
-                let sizes: Option<Vec<usize>> = shape.0.iter().map(ir::Dim::fixed).collect();
-                let sizes = sizes
-                    .ok_or_else(|| Refusal::new("its scales are of blocks of a free batch"))?;
-                let n = sizes
-                    .iter()
-                    .try_fold(1_usize, |n, &size| n.checked_mul(size));
-                if n.is_none_or(|n| n > MAX_ELEMENTS) {
-                    return Err(Refusal::new(
-                        "its scales are of blocks of too many elements",
-                    ));
-                }
-                let places = grid.places(&sizes)?;
-                let numbers = places.iter().map(|&place| numbers[place]).collect();
-                Array::new(sizes, Values::F32(numbers))
-            }
+            let places = grid.places(&sizes)?;
+            let numbers = places.iter().map(|&place| numbers[place]).collect();
+            Array::new(sizes, Values::F32(numbers))
         };
         let numbers = self.value_of(&Source::made(array))?;
         self.push(
