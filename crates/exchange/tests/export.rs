@@ -100,9 +100,12 @@ fn give_formats(node: &mut Node, formats: Formats, style: Style, is_deep: bool) 
     let tensor = node.params["weight"].clone();
     if formats == Formats::PerChannel {
         let channels = tensor.shape()[0];
-        let scale = |k: usize| match is_deep {
-            true => 0.5_f32.powi(6 + (k % 4) as i32),
-            false => 0.004 + 0.0007 * k as f32,
+        let scale = |k: usize| {
+            if is_deep {
+                0.5_f32.powi(6 + (k % 4) as i32)
+            } else {
+                0.004 + 0.0007 * k as f32
+            }
         };
         let values = (0..channels).map(scale).collect();
         let shape = vec![channels];
