@@ -1,6 +1,7 @@
 //! Files of weights: the best one of a run, weights into a graph with notes, and the network that weights belong to.
 
 use crate::output::Console;
+use crate::settings::BatchAxis;
 use crate::{missing, source};
 use anyhow::{Context, Result, bail};
 use data::{DATASETS, DatasetEntry, Preparation};
@@ -98,7 +99,8 @@ pub fn owner(path: &Path) -> Result<Owner> {
     }
     if let Some(model) = recorded.as_ref().filter(|model| source::is_path(model)) {
         let named = || format!("{} belongs to {model}", path.display());
-        let mut graph = source::load(model, &ModelInfo::default()).with_context(named)?;
+        let mut graph =
+            source::load(model, &ModelInfo::default(), BatchAxis::None).with_context(named)?;
         load_matching(&mut graph, &file.tensors).with_context(named)?;
         let models = vec![model.clone()];
         return Ok(Owner {

@@ -3,6 +3,7 @@
 use crate::command_line::whole;
 use crate::output::{Console, Level, OutputArgs};
 use crate::rows::{self, DataArgs};
+use crate::settings::BatchAxis;
 use crate::{checkpoints, missing, pipeline, source};
 use anyhow::{Result, bail};
 use data::{
@@ -35,6 +36,8 @@ pub struct Opener<'a> {
     pub model: Option<&'a str>,
     /// Seed of starting weights and random rows.
     pub seed: u64,
+    /// The axis of a file's inputs that becomes the batch.
+    pub batch_axis: BatchAxis,
     pub output: OutputArgs,
 }
 
@@ -93,7 +96,13 @@ impl Opener<'_> {
             || source::is_foreign(path)
             || (!path.is_file() && models::find(name).is_ok())
         {
-            let graph = source::load(name, info)?;
+            let is_onnx = is_defined("onnx");
+            let axis = if is_onnx {
+                self.batch_axis
+            } else {
+                BatchAxis::None
+            };
+            let graph = source::load(name, info, axis)?;
             source::verify(name, &graph)?;
             let mut console = Console::new(self.output, Level::Info);
             for note in source::take_notes() {
@@ -123,7 +132,7 @@ impl Opener<'_> {
             input: info.input.clone().or(recorded.input),
             classes: info.classes.or(recorded.classes),
         };
-        let graph = source::load(model, &info)?;
+        let graph = source::load(model, &info, BatchAxis::None)?;
         source::verify(model, &graph)?;
         Ok((graph, Some(Weights::Stored(Box::new(file)))))
     }

@@ -104,7 +104,11 @@ pub fn network_inputs(settings: &Settings) -> Result<Vec<NetworkInput>> {
             check_model(settings, &graph, path)?;
             graph
         }
-        None => source::load(model_name(settings)?, &ModelInfo::default())?,
+        None => source::load(
+            model_name(settings)?,
+            &ModelInfo::default(),
+            settings.batch_axis,
+        )?,
     };
     inputs_of(&graph)
 }
@@ -126,7 +130,7 @@ pub fn open_graph(
     console: &mut Console,
 ) -> Result<Graph> {
     let Some(path) = &load_path(settings)? else {
-        let mut graph = build(model_name(settings)?, &model_info(info, None))?;
+        let mut graph = build(settings, model_name(settings)?, &model_info(info, None))?;
         for note in source::take_notes() {
             console.note(&note);
         }
@@ -142,10 +146,11 @@ pub fn open_graph(
         return Ok(graph);
     }
     let model = model_name(settings)?;
-    let mut graph = build(model, &model_info(info, Some(&file)))?;
+    let mut graph = build(settings, model, &model_info(info, Some(&file)))?;
     if let Some(info) = info.filter(|_| !fits(&graph, &file.tensors))
         && let Some(classes) = checkpoints::outputs(&file.tensors)
         && let Ok(larger) = build(
+            settings,
             model,
             &ModelInfo {
                 classes: Some(classes),
@@ -249,8 +254,8 @@ fn model_info(info: Option<&data::Info>, file: Option<&checkpoint::Checkpoint>) 
     }
 }
 
-fn build(name: &str, info: &ModelInfo) -> Result<Graph> {
-    let graph = source::load(name, info)?;
+fn build(settings: &Settings, name: &str, info: &ModelInfo) -> Result<Graph> {
+    let graph = source::load(name, info, settings.batch_axis)?;
     source::verify(name, &graph)?;
     Ok(graph)
 }
@@ -282,7 +287,12 @@ pub fn is_changed(settings: &Settings, data: &data::Info, graph: &Graph) -> bool
 
 /// The network that the name of the model alone gives.
 fn named_model(settings: &Settings, data: &data::Info) -> Option<Graph> {
-    build(settings.model.as_deref()?, &model_info(Some(data), None)).ok()
+    build(
+        settings,
+        settings.model.as_deref()?,
+        &model_info(Some(data), None),
+    )
+    .ok()
 }
 
 /// A graph made ready for its training: with the batch norms that were folded into rounded layers, and in formats whose

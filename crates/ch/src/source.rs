@@ -1,6 +1,7 @@
 //! A graph by the name of a model, from a file in the text form, or from a file of another program.
 
 use crate::missing;
+use crate::settings::{BatchAxis, Value as _};
 use anyhow::{Context, Result, anyhow, bail};
 use exchange::onnx::ImportOptions;
 use ir::{Graph, Verified};
@@ -23,9 +24,23 @@ pub fn take_notes() -> Vec<String> {
         .unwrap_or_default()
 }
 
+/// The option of commands without settings that take networks of other programs.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct BatchArgs {
+    /// The axis of an ONNX network's inputs that is the batch though the file gives it a size: 0, or none
+    #[arg(long, value_name = "AXIS", default_value = "none", value_parser = BatchAxis::parse)]
+    pub batch_axis: BatchAxis,
+}
+
 /// A model by name, or a graph from a file: what looks like a path is one. A `.mz`, `.onnx` or `.pt2` file brings its weights along.
-pub fn load(model: &str, info: &ModelInfo) -> Result<Graph> {
+pub fn load(model: &str, info: &ModelInfo, batch_axis: BatchAxis) -> Result<Graph> {
     let path = Path::new(model);
+    let makes_batch = batch_axis == BatchAxis::First;
+    if makes_batch && !has_extension(path, "onnx") {
+        bail!(
+            "{model}: --batch-axis is for .onnx files, whose inputs may have a batch of fixed size"
+        );
+    }
     if !is_path(model) {
         return Ok(models::build(model, info)?);
     }
@@ -38,7 +53,11 @@ pub fn load(model: &str, info: &ModelInfo) -> Result<Graph> {
         let imported = if has_extension(path, "pt2") {
             exchange::aten::read(path)?
         } else {
-            exchange::onnx::read(path, &ImportOptions::default())?
+            let options = ImportOptions {
+                batch_axis: makes_batch,
+                ..ImportOptions::default()
+            };
+            exchange::onnx::read(path, &options)?
         };
         if let Ok(mut notes) = NOTES.lock() {
             let sentences = imported.notes.into_iter();

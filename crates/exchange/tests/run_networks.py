@@ -1,4 +1,5 @@
-"""Runs every network of list.txt in a folder: ONNX's own operators in ONNX Runtime without optimisations, QONNX's in qonnx."""
+"""Runs every network of list.txt in a folder: ONNX's own operators in ONNX Runtime without optimisations or by the package's reference,
+QONNX's in qonnx."""
 
 import pathlib
 import sys
@@ -36,12 +37,19 @@ def qonnx(path, inputs):
     return [results[name] for name in names]
 
 
+def reference(path, inputs):
+    from onnx.reference import ReferenceEvaluator
+
+    return ReferenceEvaluator(path).run(None, inputs)
+
+
+PROGRAMS = {"onnx": runtime, "qonnx": qonnx, "reference": reference}
+
 folder = pathlib.Path(sys.argv[1])
 for line in (folder / "list.txt").read_text().splitlines():
-    name, style, *given = line.split(" ")
+    name, program, *given = line.split(" ")
     pairs = [pair.split("=", 1) for pair in given]
     inputs = {key: tensor(folder / file) for key, file in pairs}
-    run = qonnx if style == "qonnx" else runtime
-    for k, result in enumerate(run(str(folder / f"{name}.onnx"), inputs)):
+    for k, result in enumerate(PROGRAMS[program](str(folder / f"{name}.onnx"), inputs)):
         proto = numpy_helper.from_array(np.ascontiguousarray(result))
         (folder / f"{name}.out{k}.pb").write_bytes(proto.SerializeToString())

@@ -9,7 +9,7 @@
 //!  7. `size`: no axis is empty, and every value and parameter has a number of elements that memory could hold.
 //!  8. `symbol`: all symbolic dims use one symbol.
 //!  9. `parameter`: every parameter that is present belongs to the operator and has the shape it asks for.
-//! 10. `finite`: every value of a parameter is a finite number, and a whole one up to 2^24 or a truth value where its type says so.
+//! 10. `finite`: every value of a parameter is a finite number, and a whole one up to 2^24 or a truth value where its type says so; a stored tensor that is not trained, and a threshold, may be infinite.
 //! 11. `path`: no two parameters, masks or stored fields have the same dotted name.
 //! 12. `format`: formats stand only on ports that exist and hold f32.
 //! 13. `mask`: masks are 0 or 1, have the shape of their trained parameter or of a sample of their f32 input, and what they mask is zero.
@@ -43,7 +43,7 @@ rules! {
     SIZE = "size": "no axis is empty, and every value and parameter has a number of elements that memory could hold";
     SYMBOL = "symbol": "all symbolic dims use one symbol";
     PARAMETER = "parameter": "every parameter that is present belongs to the operator and has the shape it asks for";
-    FINITE = "finite": "every value of a parameter is a finite number, and a whole one up to 2^24 or a truth value where its type says so";
+    FINITE = "finite": "every value of a parameter is a finite number, and a whole one up to 2^24 or a truth value where its type says so; a stored tensor that is not trained, and a threshold, may be infinite";
     PATH = "path": "no two parameters, masks or stored fields have the same dotted name";
     FORMAT = "format": "formats stand only on ports that exist and hold f32";
     MASK = "mask": "masks are 0 or 1, have the shape of their trained parameter or of a sample of their f32 input, and what they mask is zero";
@@ -372,9 +372,15 @@ impl<'g> Verifier<'g> {
 }
 
 /// True when a parameter of the node may have this value: a finite number, and an index or a truth value where a stored
-/// tensor holds these.
+/// tensor holds these. Masks of attention hold minus infinity.
 fn holds(node: &Node, value: f32) -> bool {
+    let may_be_infinite = match &node.op {
+        Op::Constant(op) => !op.is_trained(),
+        Op::Thresholds(_) => true,
+        _ => false,
+    };
     match parameter_dtype(node) {
+        DType::F32 if may_be_infinite => !value.is_nan(),
         DType::F32 => value.is_finite(),
         DType::I64 => value.abs() <= MAX_INDEX && value.fract() == 0.0,
         DType::Bool => value == 0.0 || value == 1.0,

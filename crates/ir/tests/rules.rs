@@ -90,6 +90,30 @@ fn a_parameter_that_is_not_finite_is_named_with_its_place() {
 }
 
 #[test]
+fn a_stored_mask_may_be_infinite_and_a_trained_tensor_may_not() {
+    for (constant, value, expected) in [
+        (
+            "constant { shape = [4], trained = false }",
+            f32::NEG_INFINITY,
+            true,
+        ),
+        ("constant { shape = [4], trained = false }", f32::NAN, false),
+        ("constant { shape = [4] }", f32::NEG_INFINITY, false),
+    ] {
+        let text = format!(
+            "graph \"mask\" {{ x: f32[N, 4] = placeholder m = {constant} y = add(x, m) return y }}"
+        );
+        let mut graph = Graph::parse(&text).unwrap();
+        let mask = Tensor::filled(vec![4], value);
+        graph
+            .node_mut(NodeId(1))
+            .params
+            .insert("value".to_owned(), mask);
+        assert_eq!(ir::verify(&graph).is_ok(), expected, "{constant} {value}");
+    }
+}
+
+#[test]
 fn names_are_unique_identifiers() {
     let mut graph = linear_graph();
     graph.node_mut(NodeId(1)).name = "x".to_owned();

@@ -156,6 +156,9 @@ fn layers_are_printed_as_pytorch_prints_them() {
 const FUNCTIONS: &[&str] = &[
     "constant { shape = [2] }",
     "argmax(a)",
+    "topk(a) { k = 2 }",
+    "lstm(a) { input_size = 4, hidden_size = 2 }",
+    "thresholds(a) { steps = 3 }",
     "opaque(a) { operator = \"Own\", version = 1, results = [\"f32[N, 4]\"] }",
     "add(a, a)",
     "sub(a, a)",

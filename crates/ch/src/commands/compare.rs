@@ -2,6 +2,7 @@
 
 use crate::network::{self, Opener, SampleArgs};
 use crate::output::{Output, OutputArgs, Stream, fit, json_text};
+use crate::source::BatchArgs;
 use anyhow::Result;
 use passes::compare::Compare;
 
@@ -21,6 +22,8 @@ pub struct Args {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     #[command(flatten)]
+    batch: BatchArgs,
+    #[command(flatten)]
     sample: SampleArgs,
     #[command(flatten)]
     output: OutputArgs,
@@ -31,6 +34,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let opener = Opener {
         model: args.model.as_deref(),
         seed: args.sample.seed,
+        batch_axis: args.batch.batch_axis,
         output: args.output,
     };
     let dataset = args.dataset.as_deref();

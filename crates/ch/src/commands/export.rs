@@ -4,6 +4,7 @@ use crate::command_line::whole;
 use crate::network::Opener;
 use crate::output::folder::write_file;
 use crate::output::{Console, Level, Output, OutputArgs, json_text};
+use crate::source::BatchArgs;
 use anyhow::{Context, Result, bail};
 use exchange::onnx::{ExportOptions, OPSETS, Style, export};
 use models::ModelInfo;
@@ -31,6 +32,8 @@ pub struct Args {
     /// Rows of a batch, or free
     #[arg(long, value_name = "N|free", default_value = "free")]
     batch: String,
+    #[command(flatten)]
+    axis: BatchArgs,
     /// Write weights as they are trained instead of as they are rounded
     #[arg(long)]
     float_weights: bool,
@@ -59,6 +62,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let opener = Opener {
         model: args.load.as_ref().map(|_| args.model.as_str()),
         seed: args.seed,
+        batch_axis: args.axis.batch_axis,
         output: args.output,
     };
     let name = args.load.as_ref().unwrap_or(&args.model);

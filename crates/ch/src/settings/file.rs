@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(
             shown,
             "3 problems in a.toml\n\
-             a.toml:2:1: unknown key 'batch_sise'; did you mean 'batch_size'?\n  batch_sise = 5\n  ^^^^^^^^^^\n\
+             a.toml:2:1: unknown key 'batch_sise'; did you mean 'batch_size' or 'batch_axis'?\n  batch_sise = 5\n  ^^^^^^^^^^\n\
              a.toml:3:17: learning_rate: 'fast' is not a number\n  learning_rate = \"fast\"\n                  ^^^^^^\n\
              a.toml:4:14: max_epochs: 0 is below 1; -1 means no limit\n  max_epochs = 0\n               ^"
         );

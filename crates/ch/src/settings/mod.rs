@@ -27,8 +27,8 @@ use std::collections::BTreeMap;
 use table::{Given, Layer, Layers};
 pub use table::{SETTINGS, Settings};
 pub use value::{
-    Accelerator, LearnScales, LoadType, LogLevel, Optimizer, Precision, ReportTo, Resume,
-    ScalesPer, Standardize, TrainNorms, ValSplit,
+    Accelerator, BatchAxis, LearnScales, LoadType, LogLevel, Optimizer, Precision, ReportTo,
+    Resume, ScalesPer, Standardize, TrainNorms, ValSplit, Value,
 };
 
 /// The columns of the table that a run starts with.

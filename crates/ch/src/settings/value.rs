@@ -299,6 +299,13 @@ choices! {
         /// None: the values of the file.
         None = "none",
     }
+    /// The axis of a file's inputs that is the batch though the file gives it a size.
+    BatchAxis {
+        /// None: what the file fixes stays fixed.
+        None = "none",
+        /// The first.
+        First = "0",
+    }
     /// The scales of formats that training learns beside the weights.
     LearnScales {
         /// None: formats stay as they are.

@@ -24,6 +24,7 @@ pub(crate) mod getitem;
 pub(crate) mod group_norm;
 pub(crate) mod layer_norm;
 pub(crate) mod linear;
+pub(crate) mod lstm;
 pub(crate) mod mask;
 pub(crate) mod matmul;
 pub(crate) mod moved;
@@ -38,6 +39,8 @@ pub(crate) mod reduce;
 pub(crate) mod reorder;
 pub(crate) mod rms_norm;
 pub(crate) mod softmax;
+pub(crate) mod thresholds;
+pub(crate) mod topk;
 pub(crate) mod upsample;
 
 use self::activation::{
@@ -213,19 +216,12 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::GroupNorm(op) => group_norm::GroupNorm::new(op.num_groups, op.eps, site).into(),
         Op::InstanceNorm(op) => group_norm::GroupNorm::new(op.num_features, op.eps, site).into(),
         Op::Upsample(op) => upsample::lower(op, site),
+        Op::Lstm(op) => lstm::Lstm::new(op, site).into(),
         Op::Embedding(op) => embedding::Embedding::new(op, site).into(),
         // activations
         Op::Relu(_) => Activation(Relu).into(),
-        Op::Relu6(_) => Activation(Clamp {
-            low: 0.0,
-            high: 6.0,
-        })
-        .into(),
-        Op::Hardtanh(op) => Activation(Clamp {
-            low: op.min_val as f32,
-            high: op.max_val as f32,
-        })
-        .into(),
+        Op::Relu6(_) => clamped(0.0, 6.0),
+        Op::Hardtanh(op) => clamped(op.min_val, op.max_val),
         Op::Hardswish(_) => Activation(Hardswish).into(),
         Op::Hardsigmoid(op) if op.is_plain() => Activation(Hardsigmoid).into(),
         Op::Hardsigmoid(op) => Activation(ramp(op)).into(),
@@ -242,6 +238,7 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::Softsign(_) => Activation(Softsign).into(),
         Op::LeakyRelu(op) => Activation(LeakyRelu::from(op)).into(),
         Op::Prelu(op) => prelu::Prelu::new(op, site).into(),
+        Op::Thresholds(op) => thresholds::Thresholds::new(op, site).into(),
         Op::Softmax(op) => softmax::Softmax::new(op.dim, false, site).into(),
         Op::LogSoftmax(op) => softmax::Softmax::new(op.dim, true, site).into(),
         Op::Dropout(op) => dropout::lower(op.p, site),
@@ -281,6 +278,7 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
         Op::Amin(op) => reduce::Extreme::new(&op.dim, false, site).into(),
         Op::Prod(op) => reduce::Product::new(&op.dim, site).into(),
         Op::Argmax(_) => argmax::Argmax::new(site).into(),
+        Op::Topk(op) => topk::Topk::new(op, site).into(),
         // elements moved about
         Op::Transpose(op) => permute::transpose(op, site).into(),
         Op::Permute(op) => permute::permute(op, site).into(),
@@ -295,6 +293,12 @@ pub(crate) fn lower(site: &Site) -> Result<Lowered, EngineError> {
     })
 }
 
+/// The step of a value between two bounds.
+fn clamped(low: f64, high: f64) -> Lowered {
+    let [low, high] = [low, high].map(|bound| bound as f32);
+    Activation(Clamp { low, high }).into()
+}
+
 /// The step of a layer with its weight as it is trained: neither rounded nor folded, without a bias.
 pub(crate) fn lower_product(site: &Site) -> Option<Box<dyn Step>> {
     match &site.node.op {
@@ -306,6 +310,10 @@ pub(crate) fn lower_product(site: &Site) -> Option<Box<dyn Step>> {
 }
 
 /// The part of an operator in the choice between planes and pixels.
+#[expect(
+    clippy::too_many_lines,
+    reason = "a list with one line for each operator"
+)]
 pub(crate) fn order_stance(op: &Op) -> Stance {
     match op {
         Op::Conv1d(_) | Op::Conv2d(_) => Stance::Convolution,
@@ -376,6 +384,9 @@ pub(crate) fn order_stance(op: &Op) -> Stance {
         | Op::Chunk(_)
         | Op::Getitem(_)
         | Op::Prelu(_)
+        | Op::Thresholds(_)
+        | Op::Lstm(_)
+        | Op::Topk(_)
         | Op::Max(_)
         | Op::Min(_)
         | Op::Pow(_)
@@ -481,6 +492,9 @@ pub(crate) fn integer_form(op: &Op) -> IntegerForm<'_> {
         | Op::Opaque(_)
         // functions that are not numbers everywhere, choices, and products of many elements
         | Op::Prelu(_)
+        | Op::Thresholds(_)
+        | Op::Lstm(_)
+        | Op::Topk(_)
         | Op::Pow(_)
         | Op::Eq(_)
         | Op::Ne(_)

@@ -47,6 +47,15 @@ impl Param {
         }
     }
 
+    /// The values to use, from the prepared memory of the step.
+    pub fn prepared_values<'a>(&self, state: &'a State, prepared: &'a [f32]) -> &'a [f32] {
+        if self.rounding.is_some() {
+            &prepared[self.start..self.prepared_end()]
+        } else {
+            &state.trained[self.range.clone()]
+        }
+    }
+
     /// The values to use.
     pub fn values<'a>(&self, wires: &Wires, memory: &Memory<'a>) -> &'a [f32] {
         if self.rounding.is_some() {

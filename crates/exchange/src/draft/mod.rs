@@ -21,6 +21,21 @@ pub struct Param {
     pub grid: Option<Grid>,
 }
 
+impl Param {
+    /// Gives the values one axis, along which their places then lie.
+    pub fn flatten(&mut self) -> Result<(), Refusal> {
+        let len = self.array.values.len();
+        self.array = self.array.reshaped(vec![len])?;
+        if let Some(grid) = &mut self.grid {
+            grid.axis = grid.axis.map(|_| 0);
+            if grid.blocks.take().is_some() {
+                self.grid = None;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The nodes so far.
 #[derive(Default)]
 pub struct Draft {

@@ -115,6 +115,17 @@ impl<'a> Attributes<'a> {
         ))
     }
 
+    /// A list of words.
+    pub fn texts(&self, name: &str) -> Result<Option<Vec<String>>, Refusal> {
+        let found = self.find(name, AttributeType::Strings)?;
+        Ok(found.map(|attribute| {
+            let words = attribute.strings.iter();
+            words
+                .map(|word| String::from_utf8_lossy(word).into_owned())
+                .collect()
+        }))
+    }
+
     /// A tensor.
     pub fn tensor(&self, name: &str) -> Result<Option<&'a TensorProto>, Refusal> {
         let found = self.find(name, AttributeType::Tensor)?;

@@ -2,7 +2,7 @@
 
 use super::attributes::Attributes;
 use super::import::{Importer, Source};
-use crate::constant::{Array, Refusal, Size, Values};
+use crate::constant::{self, Array, Refusal, Size, Values};
 use crate::draft::{Param, operator};
 use interop::onnx::Element;
 use interop::onnx::proto::NodeProto;
@@ -92,6 +92,32 @@ impl Call<'_, '_> {
     pub fn sizes(&self, index: usize) -> Result<Vec<Size>, Refusal> {
         let sizes = self.constant(index)?.sizes();
         sizes.ok_or_else(|| Refusal::new(format!("input {index} is not of sizes")))
+    }
+
+    /// Keeps a known input once where it repeats along the batch that was made free.
+    pub fn keep_once(&mut self, index: usize) -> Result<(), Refusal> {
+        let Some(rows) = self.importer.made_free().filter(|&rows| rows > 1) else {
+            return Ok(());
+        };
+        let rank = self
+            .inputs
+            .iter()
+            .flatten()
+            .map(|source| source.ty().shape.rank());
+        let rank = rank.max().unwrap_or(0);
+        let Some(Some(Source::Known { array, .. })) = self.inputs.get_mut(index) else {
+            return Ok(());
+        };
+        if array.shape.len() != rank || array.shape.first() != Some(&rows) {
+            return Ok(());
+        }
+        let first = constant::slice(array, 0, 0, 1, 1)?;
+        if constant::expand(&first, &array.shape)? != *array {
+            let why = "a constant differs from row to row of the batch that was made free";
+            return Err(Refusal::new(why));
+        }
+        *array = first;
+        Ok(())
     }
 
     /// The only number of an input that must be known.

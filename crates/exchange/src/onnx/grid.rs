@@ -1,6 +1,6 @@
 //! Scales and zero points of a file as a number format.
 
-use crate::constant::Refusal;
+use crate::constant::{self, Array, Refusal, Values};
 use format::{Format, StoredArray};
 
 /// Codes with their scales and zero points, as a file states them.
@@ -22,23 +22,39 @@ pub struct Grid {
     pub zeros: Vec<f32>,
     /// The axis along which places lie; `None` for one place.
     pub axis: Option<usize>,
+    /// The places along each axis, where neighbours along `axis` share one.
+    pub blocks: Option<Blocks>,
     /// The values that codes have.
     pub kind: GridKind,
 }
 
+/// Neighbours along an axis that share a scale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// Their number.
+    pub size: usize,
+    /// The shape of the scales.
+    pub shape: Vec<usize>,
+}
+
 /// The values that codes have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GridKind {
     /// Multiples of the scale.
     Integers,
     /// Plus and minus the scale.
     Bipolar,
+    /// Floats of few bits, by the text of their format, times the scale.
+    Floats(String),
 }
 
 impl Grid {
     /// The format that rounds so.
     pub fn format(&self) -> Result<Format, Refusal> {
         let refuse = |why: String| Refusal::new(format!("its scales make no format: {why}"));
+        if self.is_scaled_float() {
+            return Err(refuse("a float of few bits has none".to_owned()));
+        }
         let text = self.text();
         let mut format = Format::parse(&text).map_err(|error| refuse(error.to_string()))?;
         if self.axis.is_some() {
@@ -53,7 +69,10 @@ impl Grid {
                     "frac_width" => self.scales.iter().map(|scale| -scale.log2()).collect(),
                     _ => self.scales.clone(),
                 };
-                let shape = vec![values.len()];
+                let shape = match &self.blocks {
+                    Some(blocks) => blocks.shape.clone(),
+                    None => vec![values.len()],
+                };
                 format = format
                     .with_stored(field, StoredArray { shape, values })
                     .map_err(refuse)?;
@@ -63,9 +82,14 @@ impl Grid {
     }
 
     fn text(&self) -> String {
-        let axis = self
-            .axis
-            .map_or_else(String::new, |axis| format!(", axis = {axis}"));
+        if let GridKind::Floats(text) = &self.kind {
+            return text.clone();
+        }
+        let axis = match (self.axis, &self.blocks) {
+            (Some(axis), Some(Blocks { size, .. })) => format!(", axis = {axis}, block = {size}"),
+            (Some(axis), None) => format!(", axis = {axis}"),
+            (None, _) => String::new(),
+        };
         let one = |values: &[f32]| match values {
             [value] if self.axis.is_none() => format!("{value:?}"),
             _ => "stored".to_owned(),
@@ -104,6 +128,85 @@ impl Grid {
         format!("affine({width}, {scale}, {zero}{signed}{narrow}{rounding}{axis}{offset})")
     }
 
+    /// True for small floats that are multiplied by a scale, which no format has.
+    pub fn is_scaled_float(&self) -> bool {
+        matches!(self.kind, GridKind::Floats(_)) && self.scales.iter().any(|&scale| scale != 1.0)
+    }
+
+    /// The same small floats without a scale.
+    #[must_use]
+    pub fn unscaled(&self) -> Self {
+        Self {
+            scales: vec![1.0],
+            zeros: vec![0.0],
+            axis: None,
+            blocks: None,
+            ..self.clone()
+        }
+    }
+
+    /// The place of every element of a tensor of this shape.
+    pub fn places(&self, shape: &[usize]) -> Result<Vec<usize>, Refusal> {
+        let len = shape.iter().product();
+        let Some(axis) = self.axis else {
+            return Ok(vec![0; len]);
+        };
+        let misfit = || Refusal::new(format!("its scales do not fit the shape {shape:?}"));
+        let size = *shape.get(axis).ok_or_else(misfit)?;
+        let inner: usize = shape[axis + 1..].iter().product();
+        let (block, n_blocks, within) = match &self.blocks {
+            Some(blocks) => (blocks.size, size.div_ceil(blocks.size.max(1)), inner),
+            None => (1, size, 1),
+        };
+        let place = |at: usize| {
+            let (outer, along) = (at / inner / size, at / inner % size);
+            match self.blocks {
+                Some(_) => (outer * n_blocks + along / block) * within + at % inner,
+                None => along,
+            }
+        };
+        let places: Vec<usize> = (0..len).map(place).collect();
+        let fits = places.iter().all(|&place| place < self.scales.len());
+        fits.then_some(places).ok_or_else(misfit)
+    }
+
+    /// `(code − zero point)·scale`, in floats.
+    pub fn decode(&self, codes: &Array) -> Result<Array, Refusal> {
+        let values = constant::cast(codes, ir::DType::F32)?;
+        let places = self.places(&codes.shape)?;
+        let pick = |list: &[f32], place: usize| list.get(place).or(list.first()).copied();
+        let value = |(&code, &place): (&f32, &usize)| {
+            let zero = pick(&self.zeros, place).unwrap_or(0.0);
+            (code - zero) * pick(&self.scales, place).unwrap_or(1.0)
+        };
+        let values = values.floats().unwrap_or_default().iter().zip(&places);
+        let values = values.map(value).collect();
+        Ok(Array::new(codes.shape.clone(), Values::F32(values)))
+    }
+
+    /// The values that a tensor rounds to.
+    pub fn round(&self, array: &Array) -> Result<Array, Refusal> {
+        let Values::F32(values) = &array.values else {
+            return Err(Refusal::new("its input is not of floats"));
+        };
+        let shape = &array.shape;
+        let mut rounded = vec![0.0; values.len()];
+        if self.is_scaled_float() {
+            let places = self.places(shape)?;
+            let scales: Vec<f32> = places.iter().map(|&place| self.scales[place]).collect();
+            let scaled: Vec<f32> = values.iter().zip(&scales).map(|(x, s)| x / s).collect();
+            let format = self.unscaled().format()?;
+            format.quantize(&scaled, shape, &mut rounded);
+            for (value, scale) in rounded.iter_mut().zip(&scales) {
+                *value *= scale;
+            }
+        } else {
+            self.places(shape)?;
+            self.format()?.quantize(values, shape, &mut rounded);
+        }
+        Ok(Array::new(shape.clone(), Values::F32(rounded)))
+    }
+
     /// The smallest and the largest code.
     pub fn code_range(&self) -> (i64, i64) {
         let narrow = i64::from(self.narrow);
@@ -130,11 +233,18 @@ impl Grid {
     }
 
     /// The grid of a tensor whose axes have another order.
-    #[must_use]
-    pub fn permuted(mut self, order: &[usize]) -> Self {
+    pub fn permuted(mut self, order: &[usize]) -> Result<Self, Refusal> {
         let place = |axis: usize| order.iter().position(|&from| from == axis);
         self.axis = self.axis.and_then(place);
-        self
+        if let Some(blocks) = &mut self.blocks {
+            for list in [&mut self.scales, &mut self.zeros] {
+                let array = Array::new(blocks.shape.clone(), Values::F32(list.clone()));
+                let array = constant::permute(&array, order)?;
+                *list = array.floats().unwrap_or_default().to_vec();
+            }
+            blocks.shape = order.iter().map(|&axis| blocks.shape[axis]).collect();
+        }
+        Ok(self)
     }
 }
 
@@ -152,6 +262,7 @@ mod tests {
             scales: vec![scale],
             zeros: vec![zero],
             axis: None,
+            blocks: None,
             kind: GridKind::Integers,
         }
     }

@@ -3,8 +3,8 @@
 use super::QONNX_DOMAIN;
 use super::call::{Call, Read};
 use super::readers::{
-    activation, arithmetic, attention, cast, conv, create, cut, logic, norm, pool, product,
-    quantize, reduce, resize, shape,
+    activation, arithmetic, attention, cast, channels_last, coded, conv, create, cut, logic, norm,
+    pool, product, quantize, quantizers, recurrent, reduce, resize, shape, thresholds,
 };
 use crate::constant::{Array, Refusal};
 
@@ -169,6 +169,7 @@ pub static OPERATORS: &[Entry] = &[
     entry("GroupNormalization", 21, norm::group, None),
     entry("RMSNormalization", 23, norm::rms, None),
     entry("LpNormalization", 1, norm::lp, None),
+    entry("LRN", 1, norm::local_response, None),
     entry("MeanVarianceNormalization", 13, norm::mean_variance, None),
     // reductions
     entry("ReduceMean", 1, reduce::reduce, Some(reduce::fold)),
@@ -183,6 +184,8 @@ pub static OPERATORS: &[Entry] = &[
     entry("ReduceLogSumExp", 1, reduce::reduce, None),
     entry("ArgMax", 1, reduce::arg, None),
     entry("ArgMin", 1, reduce::arg, None),
+    entry("TopK", 1, recurrent::topk, None),
+    entry("LSTM", 7, recurrent::lstm, None),
     entry(
         "CumSum",
         11,
@@ -215,8 +218,20 @@ pub static OPERATORS: &[Entry] = &[
     // quantisers
     entry("QuantizeLinear", 10, quantize::quantize, None),
     entry("DequantizeLinear", 10, quantize::dequantize, None),
-    custom("Quant", quantize::quant),
-    custom("BipolarQuant", quantize::bipolar),
+    entry("QLinearConv", 10, coded::conv, None),
+    entry("QLinearMatMul", 10, coded::matmul, None),
+    entry("ConvInteger", 10, coded::conv_integer, None),
+    entry("MatMulInteger", 10, coded::matmul_integer, None),
+    custom("Quant", quantizers::quant),
+    custom("BipolarQuant", quantizers::bipolar),
+    custom("FloatQuant", quantizers::float_quant),
+    custom("Trunc", quantizers::trunc),
+    custom("MultiThreshold", thresholds::multi_threshold),
+    // the same set with channels on the last axis
+    custom("Conv", channels_last::conv),
+    custom("MaxPool", channels_last::max_pool),
+    custom("MaxPoolNHWC", channels_last::max_pool),
+    custom("BatchNormalization", channels_last::batch_norm),
     // values from nothing
     entry("Constant", 1, create::constant, None),
     entry("ConstantOfShape", 9, create::constant_of_shape, None),

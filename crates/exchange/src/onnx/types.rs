@@ -25,6 +25,17 @@ pub fn element_of(info: &ValueInfoProto) -> Option<Element> {
     }
 }
 
+/// The size that a file gives the first axis of a value; `None` when it is free.
+pub fn first_size(info: &ValueInfoProto) -> Option<usize> {
+    let Kind::TensorType(tensor) = info.r#type.as_ref()?.value.as_ref()? else {
+        return None;
+    };
+    match tensor.shape.as_ref()?.dim.first()?.value.as_ref()? {
+        Size::DimValue(size @ 1..) => usize::try_from(*size).ok(),
+        _ => None,
+    }
+}
+
 /// The type of a value; free axes other than the first are refused, and the first is the batch.
 pub fn of_value(info: &ValueInfoProto, batch_axis: bool) -> Result<(Type, Element), String> {
     let proto = info.r#type.as_ref().ok_or("the file states no type")?;

@@ -1,17 +1,13 @@
 //! The tests that the package `onnx` brings along.
 
+mod data;
+
+pub use data::test_data;
+
 use exchange::constant::{Array, Values};
 use interop::onnx::{self, Element, Tensor};
 use std::fs;
-use std::path::{Path, PathBuf};
-
-/// The folder of the package's test data, where it is installed.
-pub fn test_data() -> Option<PathBuf> {
-    let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/onnx/lib");
-    let versions = fs::read_dir(packages).ok()?.flatten();
-    let data = versions.map(|entry| entry.path().join("site-packages/onnx/backend/test/data"));
-    data.into_iter().find(|data| data.is_dir())
-}
+use std::path::Path;
 
 /// The tensors of a data set in the order of their numbers; the reason where one cannot be read.
 pub fn tensors(folder: &Path, stem: &str) -> Result<Vec<Tensor>, String> {

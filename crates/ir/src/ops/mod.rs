@@ -35,6 +35,7 @@ pub mod getitem;
 pub mod group_norm;
 pub mod layer_norm;
 pub mod linear;
+pub mod lstm;
 pub mod matmul;
 pub mod opaque;
 pub mod pad;
@@ -47,6 +48,8 @@ pub mod reshape;
 pub mod rms_norm;
 pub mod roll;
 pub mod softmax;
+pub mod thresholds;
+pub mod topk;
 pub mod upsample;
 
 pub use attributes::AttributeError;
@@ -148,6 +151,8 @@ ops! {
     GroupNorm(group_norm::GroupNorm) = "group_norm", ModuleRelatedFunc, CallFunction;
     /// Normalisation of each channel of each sample.
     InstanceNorm(group_norm::InstanceNorm) = "instance_norm", ModuleRelatedFunc, CallFunction;
+    /// Long short-term memory over one axis of time, `[N, T, C]`: all h, the last h, the last c.
+    Lstm(lstm::Lstm) = "lstm", ModuleRelatedFunc, CallFunction;
     /// Look-up of rows of a table by index, `y = W[x]`.
     Embedding(embedding::Embedding) = "embedding", ModuleRelatedFunc, CallFunction;
 
@@ -182,6 +187,8 @@ ops! {
     LeakyRelu(function::LeakyRelu) = "leaky_relu", ModuleRelatedFunc, CallFunction;
     /// `y = x` for x > 0, else `weight·x`, with a weight for all channels or for each.
     Prelu(prelu::Prelu) = "prelu", ModuleRelatedFunc, CallFunction;
+    /// Steps at stored thresholds, `y = scale·#{t: x ≥ t} + offset`, with a list of them for all channels or for each.
+    Thresholds(thresholds::Thresholds) = "thresholds", ModuleRelatedFunc, CallFunction;
     /// Softmax along an axis, `y = exp(x)/Σ exp(x)`.
     Softmax(softmax::Softmax) = "softmax", ModuleRelatedFunc, CallFunction;
     /// Logarithm of the softmax along an axis.
@@ -291,6 +298,8 @@ ops! {
     Prod(reduce::Prod) = "prod", BuiltinFunc, CallFunction;
     /// The place of the largest element along the last axis, the first of equal ones: `[N, C]` becomes `i64[N]`.
     Argmax(argmax::Argmax) = "argmax", BuiltinFunc, CallFunction;
+    /// The largest or smallest elements along an axis in order, and their places, the first of equal ones first.
+    Topk(topk::Topk) = "topk", BuiltinFunc, CallFunction;
     /// Attention, `y = softmax(q·kᵀ/√d + mask)·v`.
     ScaledDotProductAttention(attention::ScaledDotProductAttention) = "scaled_dot_product_attention", ModuleRelatedFunc, CallFunction;
 

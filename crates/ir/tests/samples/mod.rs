@@ -157,6 +157,22 @@ pub const SAMPLES: &[Sample] = &[
         "embedding(a) { num_embeddings = 10, embedding_dim = 4 }",
         &["f32[N, 7, 4]"],
     ),
+    sample(
+        LINES,
+        "lstm(a) { input_size = 10, hidden_size = 3 }",
+        &["f32[N, 4, 3]", "f32[N, 3]", "f32[N, 3]"],
+    ),
+    sample(
+        &["f32[N, 2, 5]", "f32[N, 3]", "f32[N, 3]"],
+        "lstm(a, b, c) { input_size = 5, hidden_size = 3, bias = false, reverse = true }",
+        &["f32[N, 2, 3]", "f32[N, 3]", "f32[N, 3]"],
+    ),
+    sample(ROWS, "topk(a) { k = 3 }", &["f32[N, 3]", "i64[N, 3]"]),
+    sample(
+        LINES,
+        "topk(a) { k = 2, dim = 1, largest = false }",
+        &["f32[N, 2, 10]", "i64[N, 2, 10]"],
+    ),
     sample(ROWS, "argmax(a)", &["i64[N]"]),
     sample(LINES, "argmax(a)", &["i64[N, 4]"]),
     // activations
@@ -177,6 +193,12 @@ pub const SAMPLES: &[Sample] = &[
     sample(ROWS, "leaky_relu(a) { negative_slope = 0.2 }", ROWS),
     sample(ROWS, "prelu(a)", ROWS),
     sample(LINES, "prelu(a) { num_parameters = 4 }", LINES),
+    sample(ROWS, "thresholds(a) { steps = 3 }", ROWS),
+    sample(
+        LINES,
+        "thresholds(a) { channels = 4, steps = 15, scale = 0.5, offset = -4.0 }",
+        LINES,
+    ),
     sample(ROWS, "softmax(a) { dim = -1 }", ROWS),
     sample(ROWS, "softmax(a) { dim = 0 }", ROWS),
     sample(LINES, "log_softmax(a) { dim = 1 }", LINES),

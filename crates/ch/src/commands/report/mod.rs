@@ -6,6 +6,7 @@ mod left;
 use crate::network::{self, Opener, SampleArgs};
 use crate::output::folder::write_file;
 use crate::output::{Console, Level, Output, OutputArgs, json_text};
+use crate::source::BatchArgs;
 use anyhow::{Result, bail};
 use ir::Graph;
 use models::ModelInfo;
@@ -33,6 +34,8 @@ pub struct Args {
     /// Weights of the other network
     #[arg(long, value_name = "FILE", requires = "against")]
     load_other: Option<String>,
+    #[command(flatten)]
+    batch: BatchArgs,
     #[command(flatten)]
     sample: SampleArgs,
     /// Further runs of training to show in the same charts
@@ -104,6 +107,7 @@ pub fn run(args: &Args) -> Result<Output> {
     let opener = Opener {
         model: None,
         seed: args.sample.seed,
+        batch_axis: args.batch.batch_axis,
         output,
     };
     let own = Side::new(&args.network, args.load.as_ref())?;

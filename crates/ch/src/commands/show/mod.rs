@@ -5,7 +5,7 @@ use crate::command_line::whole;
 use crate::missing;
 use crate::output::folder::write_file;
 use crate::output::{Console, Level, Output, OutputArgs, json_text};
-use crate::source::{load, take_notes, verify};
+use crate::source::{BatchArgs, load, take_notes, verify};
 use anyhow::{Context, bail};
 use ir::{Graph, NodeId, Verified};
 use models::ModelInfo;
@@ -29,6 +29,8 @@ pub struct Args {
     /// Rows in a batch, for shapes and costs
     #[arg(long, default_value_t = 8, value_parser = whole::<u32>(1, Some(u64::from(u32::MAX))))]
     batch_size: u32,
+    #[command(flatten)]
+    batch: BatchArgs,
     /// Also list the starting values of all parameters for this seed
     #[arg(long)]
     seed: Option<u64>,
@@ -79,7 +81,7 @@ pub fn run(args: &Args) -> anyhow::Result<Output> {
         let belonging = Belonging::of(&args.model, &owner);
         (owner.graph, Some(belonging))
     } else {
-        let graph = load(&args.model, &ModelInfo::default())?;
+        let graph = load(&args.model, &ModelInfo::default(), args.batch.batch_axis)?;
         let mut console = Console::new(OutputArgs::default(), Level::Info);
         for note in take_notes() {
             console.note(&note);

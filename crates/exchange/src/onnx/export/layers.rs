@@ -6,6 +6,7 @@
 
 use super::site::{Site, float, int, ints, text};
 use super::writers::Written;
+use super::{QONNX_DOMAIN, Style};
 use crate::constant::Refusal;
 use interop::onnx::{Element, Values};
 use ir::{DType, Dim};
@@ -83,42 +84,6 @@ pub fn conv_transpose(site: &mut Site) -> Written {
     Ok(vec![site.emit("ConvTranspose", &inputs, attributes)])
 }
 
-pub fn batch_norm(site: &mut Site) -> Written {
-    let x = site.x();
-    let ports = ["weight", "bias", "running_mean", "running_var"];
-    let params = ports.map(|port| site.own_param(port));
-    let [weight, bias, mean, variance] = params;
-    let (weight, bias, mean, variance) = (weight?, bias?, mean?, variance?);
-    let momentum = 1.0 - site.number("momentum").unwrap_or(0.1);
-    let attributes = vec![
-        float("epsilon", site.number("eps").unwrap_or(1e-5)),
-        float("momentum", momentum),
-    ];
-    let inputs = [x.as_str(), &weight, &bias, &mean, &variance];
-    Ok(vec![site.emit("BatchNormalization", &inputs, attributes)])
-}
-
-pub fn layer_norm(site: &mut Site) -> Written {
-    let shape = site.ints("normalized_shape", 1, 1);
-    let x = site.x();
-    let (weight, bias) = (site.param("weight")?, site.param("bias")?);
-    let weight = weight.unwrap_or_else(|| {
-        let sizes: Vec<usize> = shape.iter().map(|&size| size as usize).collect();
-        let ones = Values::Floats(vec![1.0; sizes.iter().product()]);
-        let stem = format!("{}/ones", site.node.name);
-        site.exporter.store(&stem, sizes, Element::F32, ones)
-    });
-    let inputs: Vec<&str> = [x.as_str(), &weight]
-        .into_iter()
-        .chain(bias.as_deref())
-        .collect();
-    let attributes = vec![
-        int("axis", -(shape.len() as i64)),
-        float("epsilon", site.number("eps").unwrap_or(1e-5)),
-    ];
-    Ok(vec![site.emit("LayerNormalization", &inputs, attributes)])
-}
-
 pub fn embedding(site: &mut Site) -> Written {
     let (x, weight) = (site.x(), site.own_param("weight")?);
     Ok(vec![site.emit(
@@ -138,6 +103,44 @@ pub fn prelu(site: &mut Site) -> Written {
     let shape = site.store_ints("slope_shape", shape);
     let slope = site.emit("Reshape", &[&slope, &shape], Vec::new());
     Ok(vec![site.emit("PRelu", &[&x, &slope], Vec::new())])
+}
+
+/// QONNX's operator, or comparisons with every threshold on an axis of their own, counted.
+pub fn thresholds(site: &mut Site) -> Written {
+    let (x, thresholds) = (site.x(), site.own_param("thresholds")?);
+    let (channels, steps) = (site.int("channels", 1), site.int("steps", 1));
+    let (scale, offset) = (
+        site.number("scale").unwrap_or(1.0),
+        site.number("offset").unwrap_or(0.0),
+    );
+    let rank = site.input_type(0).shape.rank();
+    if site.exporter.options.style == Style::Qonnx {
+        let layout = format!("NC{}", "X".repeat(rank.saturating_sub(2)));
+        let attributes = vec![
+            float("out_scale", scale),
+            float("out_bias", offset),
+            text("out_dtype", "FLOAT32"),
+            text("data_layout", &layout),
+        ];
+        let inputs = [x.as_str(), &thresholds];
+        return Ok(site.emit_in(QONNX_DOMAIN, "MultiThreshold", &inputs, attributes, 1));
+    }
+    let mut shape = vec![1; rank.max(2)];
+    (shape[0], shape[rank.max(2) - 1]) = (channels, steps);
+    let shape = site.store_ints("shape", shape);
+    let lists = site.emit("Reshape", &[&thresholds, &shape], Vec::new());
+    let axis = site.store_ints("axis", vec![-1]);
+    let column = site.emit("Unsqueeze", &[&x, &axis], Vec::new());
+    let reached = site.emit("GreaterOrEqual", &[&column, &lists], Vec::new());
+    let to = int("to", i64::from(Element::F32.code()));
+    let reached = site.emit("Cast", &[&reached], vec![to]);
+    let count = site.emit("ReduceSum", &[&reached, &axis], vec![int("keepdims", 0)]);
+    let (scale, offset) = (
+        site.store_number("scale", scale),
+        site.store_number("offset", offset),
+    );
+    let y = site.emit("Mul", &[&count, &scale], Vec::new());
+    Ok(vec![site.emit("Add", &[&y, &offset], Vec::new())])
 }
 
 /// `softmax(q·kᵀ·scale + mask)·v`, written out.

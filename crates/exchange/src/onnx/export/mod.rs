@@ -5,6 +5,8 @@ mod formats;
 mod functions;
 mod layers;
 mod moves;
+mod norms;
+mod recurrent;
 mod site;
 mod source;
 mod writers;

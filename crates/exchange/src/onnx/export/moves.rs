@@ -9,6 +9,7 @@ use super::site::{Site, int, ints, text};
 use super::writers::Written;
 use crate::constant::Refusal;
 use ir::Op;
+use ir::ops::upsample::UpsampleMode;
 
 /// New axes, by the shape of the result.
 pub fn reshape(site: &mut Site) -> Written {
@@ -192,6 +193,73 @@ pub fn pad(site: &mut Site) -> Written {
         "Pad",
         &[&x, &pads, &value],
         vec![text("mode", &mode)],
+    )])
+}
+
+/// Each axis cut in two, and the parts joined the other way round.
+pub fn roll(site: &mut Site) -> Written {
+    let shape = site.input_type(0).shape;
+    let (shifts, dims) = (site.ints("shifts", 0, 0), site.ints("dims", 0, 0));
+    let mut y = site.x();
+    for (&shift, &dim) in shifts.iter().zip(&dims) {
+        let axis = shape.axis(dim);
+        let axis = axis.map_err(|error| Refusal::new(error.to_string()))?;
+        let size = shape.0[axis].factor as i64;
+        let cut = (-shift).rem_euclid(size.max(1));
+        if cut == 0 {
+            continue;
+        }
+        let axes = site.store_ints("axis", vec![axis as i64]);
+        let part = |site: &mut Site, from: i64, to: i64| {
+            let (from, to) = (
+                site.store_ints("start", vec![from]),
+                site.store_ints("end", vec![to]),
+            );
+            site.emit("Slice", &[&y, &from, &to, &axes], Vec::new())
+        };
+        let (front, back) = (part(site, 0, cut), part(site, cut, size));
+        y = site.emit("Concat", &[&back, &front], vec![int("axis", axis as i64)]);
+    }
+    Ok(vec![y])
+}
+
+/// Whole multiples and means of four as `Resize`; other nearest pixels by their places, which are then the same to the last one.
+pub fn upsample(site: &mut Site) -> Written {
+    let Op::Upsample(op) = &site.node.op else {
+        return Err(Refusal::new("is no picture of another size"));
+    };
+    let dims = site.input_type(0).shape.0;
+    let sizes: Vec<usize> = dims.iter().map(|dim| dim.factor).collect();
+    let is_nearest = op.mode == UpsampleMode::Nearest;
+    let is_multiple = (0..2).all(|k| op.output_size[k].is_multiple_of(sizes[k + 2]));
+    let mut x = site.x();
+    if is_nearest && !is_multiple {
+        for (axis, sources) in op.sources(&sizes).into_iter().enumerate().skip(2) {
+            let places = sources.into_iter().flatten().map(|place| place as i64);
+            let places = site.store_ints("pixels", places.collect());
+            x = site.emit("Gather", &[&x, &places], vec![int("axis", axis as i64)]);
+        }
+        return Ok(vec![x]);
+    }
+    let wanted = op.output_size.iter().map(|&size| size as i64).collect();
+    let (mode, coordinates) = match (is_nearest, op.align_corners) {
+        (true, _) => ("nearest", "asymmetric"),
+        (false, true) => ("linear", "align_corners"),
+        (false, false) => ("linear", "half_pixel"),
+    };
+    let mut attributes = vec![
+        text("mode", mode),
+        text("coordinate_transformation_mode", coordinates),
+        ints("axes", vec![2, 3]),
+    ];
+    if is_nearest {
+        attributes.push(text("nearest_mode", "floor"));
+    }
+    let wanted = site.store_ints("sizes", wanted);
+    Ok(vec![site.emit(
+        "Resize",
+        &[&x, "", "", &wanted],
+        attributes,
     )])
 }
 

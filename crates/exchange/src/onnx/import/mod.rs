@@ -129,6 +129,8 @@ pub struct Importer<'m> {
     notes: Notes,
     budget: Budget,
     n_read: usize,
+    /// The size of the first axis of the inputs, where it was made the batch.
+    made_free: Option<usize>,
 }
 
 /// The graph of a network, not verified yet.
@@ -209,6 +211,7 @@ impl<'m> Importer<'m> {
             notes: Notes::default(),
             budget: Budget::of_size(size.sum::<usize>() as u64),
             n_read: 0,
+            made_free: None,
         }
     }
 
@@ -242,6 +245,9 @@ impl<'m> Importer<'m> {
                 self.scopes.define(name, source)?;
                 continue;
             }
+            if self.options.batch_axis {
+                self.make_free(info)?;
+            }
             let typed = types::of_value(info, self.options.batch_axis);
             let (ty, element) = typed.map_err(|message| ImportProblem::Input {
                 name: name.to_owned(),
@@ -258,6 +264,23 @@ impl<'m> Importer<'m> {
                 .define(name, Source::Value { value, ty, element })?;
         }
         Ok(())
+    }
+
+    /// Notes the size that an input gives the axis that becomes the batch; all inputs must give the same.
+    fn make_free(&mut self, info: &ValueInfoProto) -> Result<(), ImportProblem> {
+        let Some(rows) = types::first_size(info) else {
+            return Ok(());
+        };
+        let first = *self.made_free.get_or_insert(rows);
+        if first == rows {
+            return Ok(());
+        }
+        Err(ImportProblem::Input {
+            name: info.name().to_owned(),
+            message: format!(
+                "its first axis has the size {rows}, that of another input {first}, so that they are not the same batch"
+            ),
+        })
     }
 
     fn finish(mut self, graph: &'m GraphProto) -> Result<Imported, ImportProblem> {
@@ -557,6 +580,11 @@ impl<'m> Importer<'m> {
         !name.is_empty() && (within || self.readers.contains_key(name))
     }
 
+    /// True when a value is the result of a node that only rounds.
+    pub fn is_rounded(&self, value: Value) -> bool {
+        self.roundings.contains(&value.node)
+    }
+
     /// True when one node alone reads a value of the file.
     pub fn is_read_once(&self, name: &str) -> bool {
         self.readers.get(name) == Some(&1)
@@ -564,19 +592,23 @@ impl<'m> Importer<'m> {
 
     /// Gives a layer that has no bias one.
     pub fn give_bias(&mut self, value: Value, mut bias: Param) -> Result<(), Refusal> {
-        bias.array = bias.array.reshaped(vec![bias.array.values.len()])?;
+        bias.flatten()?;
+        let format = bias.grid.take().map(|grid| grid.format()).transpose()?;
         let tensor = self.shared(bias)?;
         let node = &mut self.draft.nodes[value.node.index()];
         if let Op::Linear(op) = &mut node.op {
             op.bias = true;
+            if let Some(format) = format {
+                node.formats.insert("bias".to_owned(), format);
+            }
             node.params.insert("bias".to_owned(), tensor);
         }
         Ok(())
     }
 
-    /// True when the first axis of the inputs was made the batch.
-    pub fn makes_batch(&self) -> bool {
-        self.options.batch_axis
+    /// The size that the file gives the first axis of its inputs, where it was made the batch.
+    pub fn made_free(&self) -> Option<usize> {
+        self.made_free
     }
 }
 

@@ -91,7 +91,7 @@ impl Importer<'_> {
             let info = info.ok_or_else(|| {
                 format!("and it cannot be kept as it is: the file does not state the type of its result '{name}'")
             })?;
-            let typed = types::of_value(info, self.makes_batch());
+            let typed = types::of_value(info, self.made_free().is_some());
             typed.map_err(|why| format!("and it cannot be kept as it is: its result '{name}': {why}"))
         });
         stated.collect()

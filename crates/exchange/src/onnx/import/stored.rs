@@ -54,10 +54,7 @@ impl Importer<'_> {
             Source::Known {
                 array, path, grid, ..
             } => (array, path, grid),
-            Source::Codes { .. } => {
-                let why = "it reads codes, which only DequantizeLinear does here";
-                return Err(Refusal::new(why));
-            }
+            Source::Codes { value, grid, .. } => return self.encode(*value, grid),
         };
         if let Some(&value) = self.stored.get(path)
             && self.holds(value, array)
@@ -65,8 +62,10 @@ impl Importer<'_> {
             return Ok(value);
         }
         let dtype = array.values.dtype();
-        // Floats of the file are trained; what was evaluated, and what is no float, is not.
-        let op = if path.is_empty() || dtype != DType::F32 {
+        let is_infinite = |value: &f32| value.is_infinite();
+        let is_mask = array.floats().is_some_and(|v| v.iter().any(is_infinite));
+        // Floats of the file are trained; what was evaluated, what is no float, and masks with infinities are not.
+        let op = if path.is_empty() || dtype != DType::F32 || is_mask {
             Constant::buffer(array.shape.clone(), dtype)
         } else {
             Constant::trained(array.shape.clone(), 0.0)
@@ -129,7 +128,10 @@ impl Importer<'_> {
         let Values::F32(values) = array.values else {
             return Err(Refusal::new(format!("{port} is not of floats")));
         };
-        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
+        // Masks and thresholds may be infinite.
+        let may_be_infinite = matches!(port, "value" | "thresholds");
+        let is_allowed = |value: f32| value.is_finite() || may_be_infinite && !value.is_nan();
+        if let Some(value) = values.iter().find(|value| !is_allowed(**value)) {
             return Err(Refusal::new(format!(
                 "{port} holds {value}, which no parameter can"
             )));

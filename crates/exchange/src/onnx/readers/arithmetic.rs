@@ -70,6 +70,8 @@ pub fn binary(call: &mut Call) -> Read {
 
 /// An operator of two inputs; a constant of one number on the right is an attribute.
 pub fn pair(call: &mut Call, name: &str, left: usize, right: usize) -> Result<Value, Refusal> {
+    call.keep_once(left)?;
+    call.keep_once(right)?;
     let commutes = matches!(name, "add" | "mul" | "max" | "min" | "eq" | "ne");
     for (value, number) in [(left, right), (right, left)] {
         if number == left && !commutes || call.known(value).is_some() {
@@ -180,9 +182,10 @@ fn combined(call: &mut Call, name: &str) -> Result<Value, Refusal> {
 /// The product with weights whose bias this sum is: it is the last node, without a bias, and nobody else reads it.
 fn bias(call: &mut Call) -> Result<Option<Vec<crate::onnx::import::Source>>, Refusal> {
     for (value, constant) in [(0, 1), (1, 0)] {
-        let (Some(array), Some(crate::onnx::import::Source::Value { value: x, .. })) =
-            (call.known(constant), call.inputs[value].as_ref())
-        else {
+        let (Some(array), Some(crate::onnx::import::Source::Value { value: x, .. })) = (
+            call.known(constant),
+            call.inputs.get(value).and_then(Option::as_ref),
+        ) else {
             continue;
         };
         let (x, n) = (*x, array.values.len());

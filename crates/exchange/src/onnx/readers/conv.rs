@@ -20,6 +20,11 @@ fn kernel(call: &Call) -> Result<Vec<usize>, Refusal> {
             "kernel_shape = {stated:?} is not that of the weight, {kernel:?}"
         )));
     }
+    if call.rank(0)? != kernel.len() + 2 {
+        return Err(Refusal::new(
+            "its weight has another number of axes than its input",
+        ));
+    }
     Ok(kernel)
 }
 
@@ -69,7 +74,14 @@ pub fn conv_transpose(call: &mut Call) -> Read {
         .ints("output_padding")?
         .unwrap_or(vec![0; n_axes]);
     let mut output_padding: Vec<i64> = output_padding;
-    if let Some(wanted) = call.attributes.ints("output_shape")? {
+    let wanted = call.attributes.ints("output_shape")?;
+    let is_list = |list: &Vec<i64>| list.len() == n_axes;
+    if !is_list(&output_padding) || wanted.as_ref().is_some_and(|wanted| !is_list(wanted)) {
+        return Err(Refusal::new(
+            "output_padding or output_shape is not one number for each axis",
+        ));
+    }
+    if let Some(wanted) = wanted {
         let space = super::window::space(call)?;
         let is_lower = call.attributes.text_or("auto_pad", "NOTSET")? == "SAME_LOWER";
         for axis in 0..n_axes {

@@ -10,13 +10,41 @@ const MAX_REPEATS: i64 = 64;
 
 pub fn concat(call: &mut Call) -> Read {
     let axis = concat_axis(call)?;
-    let values = (0..call.inputs.len()).map(|index| call.value(index));
-    let values: Vec<Value> = values.collect::<Result<_, _>>()?;
+    let mut values = Vec::new();
+    for index in 0..call.inputs.len() {
+        call.keep_once(index)?;
+        values.push(call.value(index)?);
+    }
+    if axis > 0 {
+        repeat_along_batch(call, &mut values)?;
+    }
     if let [only] = values[..] {
         return call.result_like(only, 0);
     }
     let y = call.push("cat", json!({ "dim": axis }), &values)?;
     call.result_like(y, 0)
+}
+
+/// Repeats what is kept once along the batch that others have.
+fn repeat_along_batch(call: &mut Call, values: &mut [Value]) -> Result<(), Refusal> {
+    let first = |call: &Call, value: Value| call.type_of(value).shape.0.first().cloned();
+    let batch = values.iter().find_map(|&value| {
+        let dim = first(call, value)?;
+        dim.symbol.is_some().then_some(dim)
+    });
+    let Some(batch) = batch else {
+        return Ok(());
+    };
+    for value in values {
+        let mut dims = call.type_of(*value).shape.0;
+        if dims.first().and_then(ir::Dim::fixed) == Some(1) {
+            dims[0] = batch.clone();
+            let sizes: Vec<constant::Size> = dims.iter().map(constant::Size::of).collect();
+            let shape = crate::draft::axis_sizes(&sizes)?;
+            *value = call.push("expand", json!({ "shape": shape }), &[*value])?;
+        }
+    }
+    Ok(())
 }
 
 fn concat_axis(call: &Call) -> Result<usize, Refusal> {

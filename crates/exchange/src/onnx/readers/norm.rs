@@ -1,7 +1,7 @@
 //! Normalisations.
 
 use super::activation::wide;
-use super::shape::reshape_to;
+use super::shape::{permute_to, reshape_to};
 use crate::constant::{self, Array, Refusal, Size, Values};
 use crate::draft::Param;
 use crate::onnx::call::{Call, Read, expect_dtype};
@@ -94,7 +94,8 @@ fn plain_layer(call: &mut Call, x: Value, shape: &[usize], eps: f64) -> Result<V
 /// The sizes of the axes from one on.
 fn last_axes(call: &Call, axis: usize) -> Result<Vec<usize>, Refusal> {
     let dims = call.ty(0)?.shape.0;
-    let sizes: Option<Vec<usize>> = dims[axis..].iter().map(ir::Dim::fixed).collect();
+    let dims = dims.get(axis..).unwrap_or_default();
+    let sizes: Option<Vec<usize>> = dims.iter().map(ir::Dim::fixed).collect();
     sizes.ok_or_else(|| Refusal::new("it normalises over the batch"))
 }
 
@@ -120,8 +121,8 @@ fn grouped(call: &mut Call, groups: usize, eps: f32) -> Read {
     let dims = call.ty(0)?.shape.0;
     let sizes: Vec<Size> = dims.iter().map(Size::of).collect();
     let rest: usize = last_axes(call, 1)?.iter().product();
-    let channels = dims[1].fixed().unwrap_or(0);
-    if groups == 0 || !channels.is_multiple_of(groups) {
+    let channels = dims.get(1).and_then(ir::Dim::fixed).unwrap_or(0);
+    if groups == 0 || channels == 0 || !channels.is_multiple_of(groups) {
         return Err(Refusal::new(format!(
             "{groups} groups do not divide {channels} channels"
         )));
@@ -203,5 +204,36 @@ pub fn mean_variance(call: &mut Call) -> Read {
     let tiny = call.store(tiny)?;
     let deviation = call.push("add", json!({}), &[deviation, tiny])?;
     let y = call.push("div", json!({}), &[centred, deviation])?;
+    call.result_like(y, 0)
+}
+
+/// By the squares of neighbouring channels: a product with a band of ones sums them.
+pub fn local_response(call: &mut Call) -> Read {
+    expect_dtype(&call.ty(0)?, DType::F32)?;
+    let size = call.attributes.int_or("size", 0)?;
+    let alpha = wide(call.attributes.float_or("alpha", 1e-4)?);
+    let beta = wide(call.attributes.float_or("beta", 0.75)?);
+    let bias = wide(call.attributes.float_or("bias", 1.0)?);
+    let channels = last_axes(call, 1)?.first().copied().unwrap_or(0);
+    if !(1..=4096).contains(&size) || !(1..=4096).contains(&channels) {
+        return Err(Refusal::new(
+            "its window, or its channels, are not 1 to 4096",
+        ));
+    }
+    let (before, after) = ((size - 1) / 2, size / 2);
+    let ones = constant::filled(&[channels, channels], &Array::scalar(1.0))?;
+    let band = constant::band(&constant::band(&ones, false, before)?, true, -after)?;
+    let rank = call.rank(0)?;
+    let last: Vec<usize> = [0].into_iter().chain(2..rank).chain([1]).collect();
+    let first: Vec<usize> = [0, rank - 1].into_iter().chain(1..rank - 1).collect();
+    let (x, band) = (call.value(0)?, call.store(band)?);
+    let square = call.push("mul", json!({}), &[x, x])?;
+    let square = permute_to(call, square, &last)?;
+    let sum = call.push("matmul", json!({}), &[square, band])?;
+    let sum = permute_to(call, sum, &first)?;
+    let scaled = call.push("mul", json!({ "scalar": alpha / size as f64 }), &[sum])?;
+    let shifted = call.push("add", json!({ "scalar": bias }), &[scaled])?;
+    let power = call.push("pow", json!({ "scalar": beta }), &[shifted])?;
+    let y = call.push("div", json!({}), &[x, power])?;
     call.result_like(y, 0)
 }

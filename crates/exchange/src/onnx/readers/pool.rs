@@ -1,7 +1,7 @@
 //! Pools.
 
 use super::window::{Window, space};
-use crate::constant::Refusal;
+use crate::constant::{self, Array, Refusal, Values};
 use crate::onnx::call::{Call, Read};
 use serde_json::json;
 
@@ -10,7 +10,8 @@ fn kernel(call: &Call) -> Result<Vec<usize>, Refusal> {
     let sizes: Result<Vec<usize>, _> = stated.iter().map(|&size| usize::try_from(size)).collect();
     let sizes = sizes
         .ok()
-        .filter(|sizes| sizes.len() + 2 == call.rank(0).unwrap_or(0));
+        .filter(|sizes| sizes.len() + 2 == call.rank(0).unwrap_or(0))
+        .filter(|sizes| sizes.iter().all(|&size| size < 1 << 24));
     sizes.ok_or_else(|| Refusal::new(format!("kernel_shape = {stated:?} does not fit its input")))
 }
 
@@ -82,13 +83,14 @@ pub fn average_pool(call: &mut Call) -> Read {
         ));
     }
     let is_unequal = !window.is_symmetric();
-    if is_unequal && (!counts_padding || is_longer) {
-        return Err(Refusal::new(
-            "an average that leaves out unequal padding is not computed",
-        ));
-    }
     let op = operator(["avg_pool1d", "avg_pool2d"], window.kernel.len())?;
     let x = call.value(0)?;
+    let shares = if is_unequal && (!counts_padding || is_longer) {
+        let counted = if counts_padding { Some(before) } else { None };
+        Some(shares(&space(call)?, &window, counted.as_ref())?)
+    } else {
+        None
+    };
     let x = window.pad_unequal(call, x, 0.0)?;
     let attributes = json!({
         "kernel_size": window.kernel,
@@ -97,8 +99,52 @@ pub fn average_pool(call: &mut Call) -> Read {
         "count_include_pad": counts_padding,
         "ceil_mode": ceil_mode,
     });
-    let y = call.push(op, attributes, &[x])?;
+    let mut y = call.push(op, attributes, &[x])?;
+    if let Some(shares) = shares {
+        let shares = call.store(shares)?;
+        y = call.push("mul", json!({}), &[y, shares])?;
+    }
     call.result_like(y, 0)
+}
+
+/// For each window of a padded input, the elements of a window over those that count: the elements of the input, or also the padding
+/// that is `counted`.
+fn shares(
+    sizes: &[usize],
+    window: &Window,
+    counted: Option<&(Vec<usize>, Vec<usize>)>,
+) -> Result<Array, Refusal> {
+    let room = |axis: usize| {
+        let padded = sizes[axis] + window.before[axis] + window.after[axis];
+        padded.saturating_sub(window.kernel[axis])
+    };
+    let n_windows = |axis: usize| room(axis) / window.stride[axis] + 1;
+    let count = (0..sizes.len()).try_fold(1_usize, |n, axis| n.checked_mul(n_windows(axis)));
+    if count.is_none_or(|count| count > constant::MAX_ELEMENTS) {
+        return Err(Refusal::new("it has too many windows"));
+    }
+    let axis = |axis: usize| -> Vec<f32> {
+        let (size, kernel) = (sizes[axis], window.kernel[axis]);
+        let before = window.before[axis];
+        let (low, high) = match counted {
+            Some((front, back)) => (before - front[axis], before + size + back[axis]),
+            None => (before, before + size),
+        };
+        let share = |at: usize| {
+            let start = at * window.stride[axis];
+            let n = (start + kernel).min(high).saturating_sub(start.max(low));
+            kernel as f32 / n.max(1) as f32
+        };
+        (0..n_windows(axis)).map(share).collect()
+    };
+    let axes: Vec<Vec<f32>> = (0..sizes.len()).map(axis).collect();
+    let times = |all: Vec<f32>, own: &Vec<f32>| {
+        let products = all.iter().flat_map(|a| own.iter().map(move |b| a * b));
+        products.collect()
+    };
+    let values = axes.iter().fold(vec![1.0], times);
+    let shape = axes.iter().map(Vec::len).collect();
+    Ok(Array::new(shape, Values::F32(values)))
 }
 
 /// One window over all axes of space.

@@ -15,7 +15,7 @@ pub fn matmul(call: &mut Call) -> Read {
     if is_matrix {
         let mut weight = call.param("weight", 1)?;
         weight.array = constant::permute(&weight.array, &[1, 0])?;
-        weight.grid = weight.grid.map(|grid| grid.permuted(&[1, 0]));
+        weight.grid = weight.grid.map(|grid| grid.permuted(&[1, 0])).transpose()?;
         let x = call.value(0)?;
         let y = linear(call, x, weight, None)?;
         return call.result_like(y, 0);
@@ -72,9 +72,12 @@ pub fn gemm(call: &mut Call) -> Read {
     }
     let y = if call.known(1).is_some() {
         let mut weight = call.param("weight", 1)?;
+        if weight.array.shape.len() != 2 {
+            return Err(Refusal::new("its weight is not a matrix"));
+        }
         if !turns_b {
             weight.array = constant::permute(&weight.array, &[1, 0])?;
-            weight.grid = weight.grid.map(|grid| grid.permuted(&[1, 0]));
+            weight.grid = weight.grid.map(|grid| grid.permuted(&[1, 0])).transpose()?;
         }
         scale(&mut weight, alpha);
         let bias = gemm_bias(call, weight.array.shape[0], beta)?;
@@ -111,8 +114,11 @@ fn gemm_bias(call: &Call, out_features: usize, beta: f32) -> Result<Option<Param
         return Ok(None);
     }
     let mut bias = call.param("bias", 2)?;
-    let last = c.shape.last().copied().unwrap_or(1);
-    bias.array = constant::expand(&bias.array.reshaped(vec![last])?, &[out_features])?;
+    bias.flatten()?;
+    if bias.array.shape != [out_features] {
+        bias.grid = bias.grid.filter(|grid| grid.axis.is_none());
+        bias.array = constant::expand(&bias.array, &[out_features])?;
+    }
     scale(&mut bias, beta);
     Ok(Some(bias))
 }

@@ -47,14 +47,17 @@ fn target(call: &Call) -> Result<Vec<Size>, Refusal> {
         .enumerate()
         .map(size)
         .collect::<Result<_, _>>()?;
-    // A file that was made for one batch size states it; the batch that was made free takes its place.
-    let is_batch =
-        |dim: Option<&Dim>| dim.is_some_and(|dim| dim.symbol.is_some() && dim.factor == 1);
-    if call.importer.makes_batch()
-        && is_batch(dims.first())
-        && sizes.first().is_some_and(|size| size.factor > 0)
+    // A file that was made for one batch size states multiples of it; those of the batch that was made free take their place.
+    if let (Some(rows), Some(first)) = (call.importer.made_free(), sizes.first_mut())
+        && dims.first().is_some_and(|dim| dim.symbol.is_some())
+        && !first.of_batch
+        && first.factor > 0
+        && first.factor % rows as i64 == 0
     {
-        sizes[0] = Size::of(&dims[0]);
+        *first = Size {
+            factor: first.factor / rows as i64,
+            of_batch: true,
+        };
     }
     Ok(sizes)
 }
@@ -220,7 +223,7 @@ pub fn transpose(call: &mut Call) -> Read {
             array: constant::permute(&array, &order)?,
             element,
             path,
-            grid: grid.map(|grid| grid.permuted(&order)),
+            grid: grid.map(|grid| grid.permuted(&order)).transpose()?,
         }]);
     }
     let x = call.value(0)?;

@@ -5,6 +5,9 @@ use crate::onnx::call::Call;
 use ir::Value;
 use serde_json::json;
 
+/// The bound on a stride, a dilation and a padding, so that their sums are numbers.
+const MAX_SIZE: usize = 1 << 24;
+
 /// A window over `K` axes of space.
 pub struct Window {
     /// Its size.
@@ -29,10 +32,14 @@ impl Window {
             };
             let sizes: Result<Vec<usize>, _> =
                 values.iter().map(|&value| usize::try_from(value)).collect();
-            let sizes = sizes.ok().filter(|sizes| sizes.len() == n);
+            let fits = |sizes: &Vec<usize>| sizes.len() == n && sizes.iter().all(|&s| s < MAX_SIZE);
+            let sizes = sizes.ok().filter(fits);
             sizes.ok_or_else(|| Refusal::new(format!("{name} = {values:?} is not {n} sizes")))
         };
         let (stride, dilation) = (list("strides", n_axes, 1)?, list("dilations", n_axes, 1)?);
+        if stride.contains(&0) || dilation.contains(&0) {
+            return Err(Refusal::new("a stride or a dilation is 0"));
+        }
         let pads = list("pads", 2 * n_axes, 0)?;
         let mut window = Self {
             kernel,
@@ -103,9 +110,10 @@ impl Window {
 /// The sizes of the axes behind the second of the first input.
 pub fn space(call: &Call) -> Result<Vec<usize>, Refusal> {
     let dims = call.ty(0)?.shape.0;
-    let sizes = dims.iter().skip(2).map(ir::Dim::fixed);
+    let size = |dim: &ir::Dim| dim.fixed().filter(|&size| size < MAX_SIZE << 16);
+    let sizes = dims.iter().skip(2).map(size);
     let sizes: Option<Vec<usize>> = sizes.collect();
-    sizes.ok_or_else(|| Refusal::new("an axis of space is free"))
+    sizes.ok_or_else(|| Refusal::new("an axis of space is free, or larger than memory"))
 }
 
 /// The last axes padded with a value.

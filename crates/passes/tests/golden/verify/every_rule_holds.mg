@@ -20,7 +20,7 @@ type         yes    every operator accepts its attributes and the types of its i
 size         yes    no axis is empty, and every value and parameter has a number of elements that memory could hold
 symbol       yes    all symbolic dims use one symbol
 parameter    yes    every parameter that is present belongs to the operator and has the shape it asks for
-finite       yes    every value of a parameter is a finite number, and a whole one up to 2^24 or a truth value where its type says so
+finite       yes    every value of a parameter is a finite number, and a whole one up to 2^24 or a truth value where its type says so; a stored tensor that is not trained, and a threshold, may be infinite
 path         yes    no two parameters, masks or stored fields have the same dotted name
 format       yes    formats stand only on ports that exist and hold f32
 mask         yes    masks are 0 or 1, have the shape of their trained parameter or of a sample of their f32 input, and what they mask is zero

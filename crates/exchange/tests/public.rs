@@ -1,0 +1,170 @@
+//! Networks that others have published, run by ONNX Runtime and here: those of the package `onnx`, and those of a folder.
+//!
+//! `ONNX_MODELS=FOLDER cargo test -p exchange --test public -- --nocapture` runs every file of a folder and prints what became of it.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "package/data.rs"]
+mod data;
+mod runtime;
+#[path = "runtime/samples.rs"]
+mod samples;
+mod support;
+
+use exchange::onnx::{ImportOptions, import};
+use interop::onnx::proto::tensor_shape_proto::dimension::Value as Size;
+use interop::onnx::proto::type_proto::Value as Kind;
+use interop::onnx::{Model, Tensor};
+use ir::Op;
+use runtime::Run;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Networks of the package that run, at least.
+const MIN_RUNNING: usize = 6;
+/// Networks of the package with a hundred million weights, which are run with those of a folder only.
+const LARGE: [&str; 3] = ["light_bvlc_alexnet", "light_vgg19", "light_zfnet512"];
+/// Sizes for axes that a file leaves free, by a part of its name: the second axis, the third, the fourth.
+const SIZES: [(&str, [i64; 3]); 5] = [
+    ("silero", [576, 576, 576]),
+    ("cls", [3, 48, 192]),
+    ("rec", [3, 48, 320]),
+    ("common", [1, 64, 160]),
+    ("", [3, 320, 320]),
+];
+
+/// Gives free axes but the first a size, as whoever exports a network can.
+fn fix_sizes(name: &str, model: &mut Model) {
+    let (_, sizes) = SIZES.iter().find(|row| name.contains(row.0)).unwrap();
+    let graph = model.proto.graph.as_mut().unwrap();
+    for info in &mut graph.input {
+        let Some(Kind::TensorType(tensor)) = &mut info.r#type.as_mut().unwrap().value else {
+            continue;
+        };
+        let dims = &mut tensor.shape.get_or_insert_default().dim;
+        for (axis, dim) in dims.iter_mut().enumerate().skip(1) {
+            let is_batch = matches!(&dim.value, Some(Size::DimParam(name)) if name == "batch");
+            if !matches!(dim.value, Some(Size::DimValue(1..))) {
+                let size = if is_batch {
+                    1
+                } else {
+                    sizes[(axis - 1).min(2)]
+                };
+                dim.value = Some(Size::DimValue(size));
+            }
+        }
+    }
+}
+
+/// A network that runs, or the reason why it does not.
+fn prepare(path: &Path) -> Result<(Run, ir::Graph), String> {
+    let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+    let mut model = interop::onnx::read(path).map_err(|error| error.to_string())?;
+    fix_sizes(&name, &mut model);
+    let imported = import(&model, &ImportOptions::default()).map_err(|error| error.to_string())?;
+    if imported
+        .graph
+        .nodes()
+        .iter()
+        .any(|node| matches!(node.op, Op::Opaque(_)))
+    {
+        return Err(imported.notes.join("; "));
+    }
+    let proto = model.proto.graph.as_ref().unwrap();
+    let stored: Vec<&str> = proto
+        .initializer
+        .iter()
+        .map(interop::onnx::proto::TensorProto::name)
+        .collect();
+    let names = proto.input.iter().map(|info| info.name().to_owned());
+    let names = names.filter(|name| !stored.contains(&name.as_str()));
+    let mut inputs = samples::inputs(&imported.graph, 1);
+    for (input, (name, info)) in inputs.iter_mut().zip(names.zip(&proto.input)) {
+        input.name = name;
+        if let Some(Kind::TensorType(tensor)) = &info.r#type.as_ref().unwrap().value
+            && let Some(element) = interop::onnx::Element::of_code(tensor.elem_type())
+            && element.is_integer()
+        {
+            input.element = element;
+        }
+    }
+    let run = Run {
+        name,
+        network: model.proto,
+        inputs,
+        program: "onnx",
+    };
+    Ok((run, imported.graph))
+}
+
+/// Runs the networks and returns the number that agree, and those that differ.
+#[expect(clippy::print_stdout, reason = "a test says what it does not run")]
+fn compare(label: &str, paths: &[PathBuf]) -> Option<(usize, Vec<String>)> {
+    runtime::python()?;
+    let (mut n_running, mut wrong) = (0, Vec::new());
+    for path in paths {
+        let name = path.file_stem().unwrap().to_string_lossy();
+        let (run, graph) = match prepare(path) {
+            Ok(prepared) => prepared,
+            Err(why) => {
+                println!("{name}: not run: {why}");
+                continue;
+            }
+        };
+        let given: Vec<&Tensor> = run.inputs.iter().collect();
+        let results = match support::run(graph, 1, &given) {
+            Ok(results) => results,
+            Err(why) => {
+                println!("{name}: not run: {why}");
+                continue;
+            }
+        };
+        let outputs = runtime::outputs(label, std::slice::from_ref(&run))?.remove(0);
+        let pairs = results.iter().zip(&outputs);
+        let worst = pairs.map(|(own, other)| samples::difference(&own.0, &other.0));
+        let worst = worst.fold(0.0, f32::max);
+        println!("{name}: {} results differ by {worst:e}", outputs.len());
+        n_running += usize::from(worst <= 1e-5);
+        // Sums in another order are more than that in a few deep networks; another network is not.
+        if worst > 1e-3 || worst.is_nan() {
+            wrong.push(format!("{name}: {worst:e}"));
+        }
+    }
+    println!("{n_running} of {} networks run and agree", paths.len());
+    Some((n_running, wrong))
+}
+
+fn networks(folder: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).unwrap().flatten();
+    let mut paths: Vec<PathBuf> = files
+        .map(|file| file.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "onnx"))
+        .collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn published_networks_compute_what_onnx_runtime_does() {
+    let Some(data) = data::test_data() else {
+        println!("skipped: the package onnx is not installed; scripts/test-tools.sh gets it");
+        return;
+    };
+    let all = std::env::var_os("ONNX_MODELS").is_some();
+    let is_large = |path: &PathBuf| {
+        LARGE
+            .iter()
+            .any(|name| path.ends_with(format!("{name}.onnx")))
+    };
+    let mut light = networks(&data.join("light"));
+    light.retain(|path| all || !is_large(path));
+    let Some((n_running, wrong)) = compare("light", &light) else {
+        return;
+    };
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert!(n_running >= MIN_RUNNING, "{n_running} run");
+    let Some(folder) = std::env::var_os("ONNX_MODELS") else {
+        return;
+    };
+    let (_, wrong) = compare("models", &networks(Path::new(&folder))).unwrap();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
