@@ -145,7 +145,7 @@ fn changed_in_place(reads_view: bool) -> pt2::Program {
         target: target.to_owned(),
         arguments,
         results: vec![Some(result.to_owned())],
-        module: String::new(),
+        ..pt2::Call::default()
     };
     let size = [4, -1].map(pt2::Extent::Number).to_vec();
     let view = vec![

@@ -10,7 +10,7 @@ from torch import fx
 import mase
 from chop.ir.graph.mase_graph import MaseGraph
 from chop.ir.graph.mase_metadata import MaseMetadata
-from mase.torch import round_tensor, to_torch
+from mase.torch import change_model, round_tensor
 from mase.torch._rounded import round_layer
 
 
@@ -52,17 +52,13 @@ def write_back(graph: MaseGraph) -> None:
 
 
 def _rebuild(graph: MaseGraph, core: mase.Graph) -> None:
-    """Takes the model of a graph whose nodes a pass has changed."""
-    was_training = graph.model.training
-    earlier = {node.name: node.meta.get("mase") for node in graph.nodes}
-    graph.model = to_torch(core).train(was_training)
+    """Gives the model the nodes of a graph that a pass has changed."""
+    graph.model = change_model(graph.model, graph.earlier, core)
     for node in graph.nodes:
-        made = MaseMetadata(node, graph.model)
-        if earlier.get(node.name) is not None:
-            made.parameters = earlier[node.name].parameters
-        node.meta["mase"] = made
+        node.meta.setdefault("mase", MaseMetadata(node, graph.model)).model = graph.model
+    _load_weights(graph, core)
     graph.is_outdated = False
-    graph._made_of = graph._shape()
+    graph.made_of_present()
 
 
 def _load_weights(graph: MaseGraph, core: mase.Graph) -> None:

@@ -10,9 +10,7 @@ use interop::pt2::{self, Argument, Extent, InputKind, Program, ScalarType, Store
 use ir::ops::placeholder::{Constant, Output, Placeholder};
 use ir::{DType, Dim, Node, Op, Shape, Tensor, Type, Value};
 use std::collections::{BTreeMap, HashMap};
-
-/// Operators that an error names, at most.
-const MAX_LISTED: usize = 12;
+use std::ops::Range;
 
 /// A value of a program.
 #[derive(Clone, Debug)]
@@ -76,6 +74,8 @@ pub struct Builder<'p> {
     converted: BTreeMap<&'static str, usize>,
     /// Constants that hold infinities.
     n_infinite: usize,
+    /// The number of nodes before the layer, or the call, that is being read.
+    mark: usize,
     /// Calls that were not read: by operator, their number, the first module, the reason.
     refused: BTreeMap<String, (usize, String, String)>,
 }
@@ -104,14 +104,24 @@ impl<'p> Builder<'p> {
             uses,
             converted: BTreeMap::new(),
             n_infinite: 0,
+            mark: 0,
             refused: BTreeMap::new(),
         }
     }
 
     pub fn run(mut self, name: &str, tensors: &Tensors) -> Result<Imported, ImportProblem> {
         self.inputs(tensors)?;
-        for at in 0..self.program.calls.len() {
-            self.call(at);
+        let calls = &self.program.calls;
+        let mut at = 0;
+        while at < calls.len() {
+            let run = calls[at].layer.as_ref().map(|layer| &layer.run);
+            let is_same = |call: &pt2::Call| {
+                run.is_some() && call.layer.as_ref().map(|layer| &layer.run) == run
+            };
+            let more = calls[at + 1..].iter().take_while(|call| is_same(call));
+            let end = at + 1 + more.count();
+            self.layer(at..end);
+            at = end;
         }
         if !self.refused.is_empty() {
             return Err(ImportProblem::Graph(self.refusals()));
@@ -213,6 +223,29 @@ impl<'p> Builder<'p> {
         Ok(Array::new(stored.shape.clone(), values))
     }
 
+    /// Reads the calls of one layer, or a single one. The node of the last result has their name, whatever was made on the way.
+    fn layer(&mut self, calls: Range<usize>) {
+        self.mark = self.draft.nodes.len();
+        for at in calls.clone() {
+            self.call(at);
+        }
+        let calls = &self.program.calls[calls];
+        let results = calls.iter().rev();
+        let result = results
+            .flat_map(|call| call.results.iter().flatten().next())
+            .find_map(|name| match self.values.get(name) {
+                Some(Source::Live(value)) => Some(value.node.index()),
+                _ => None,
+            });
+        if let Some(result) = result {
+            self.draft.swap_names(self.mark, result);
+            let layer = calls.first().and_then(|call| call.layer.as_ref());
+            if let Some(layer) = layer.filter(|_| result >= self.mark) {
+                self.draft.place(result, &layer.path);
+            }
+        }
+    }
+
     fn call(&mut self, at: usize) {
         let call = &self.program.calls[at];
         let results = match self.read(at, call) {
@@ -271,7 +304,7 @@ impl<'p> Builder<'p> {
 
     fn refusals(&self) -> String {
         let n: usize = self.refused.values().map(|(n, ..)| n).sum();
-        let listed = self.refused.iter().take(MAX_LISTED);
+        let listed = self.refused.iter();
         let lines: Vec<String> = listed
             .map(|(target, (n, module, reason))| {
                 let place = if module.is_empty() {
@@ -282,18 +315,12 @@ impl<'p> Builder<'p> {
                 format!("{target} ({n}×, first in {place}): {reason}")
             })
             .collect();
-        let more = self.refused.len().saturating_sub(MAX_LISTED);
-        let more = if more == 0 {
-            String::new()
-        } else {
-            format!("; and {more} operators more")
-        };
         let calls = if n == 1 {
             "1 call is"
         } else {
             &format!("{n} calls are")
         };
-        format!("{calls} not read: {}{more}", lines.join("; "))
+        format!("{calls} not read: {}", lines.join("; "))
     }
 
     fn outputs(&mut self) -> Result<(), ImportProblem> {
@@ -326,6 +353,8 @@ impl<'p> Builder<'p> {
         inputs: &[Value],
         params: Vec<Param>,
     ) -> Result<Value, Refusal> {
+        let part = self.draft.has_steps(self.mark).then(|| format!("{base}_part"));
+        let base = part.as_deref().unwrap_or(base);
         let (mut node, results) = self.draft.begin(base, op, inputs, &params)?;
         for param in params {
             let tensor = self.tensor(&param.array)?;

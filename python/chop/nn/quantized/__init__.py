@@ -9,7 +9,7 @@ from torch import nn
 
 import mase
 from mase.torch import rounded_class
-from mase.torch._layers import operator_of
+from chop.nn.layers import operator_of
 
 # The suffix of a class for each name of a format in a config.
 SUFFIXES = {

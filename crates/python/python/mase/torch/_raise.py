@@ -8,28 +8,15 @@ from typing import Any, Callable, Optional
 import torch
 from torch import fx, nn
 
-from .. import Error
+from ._export import export_module
+from ._round import without_rounding
 
 Leaf = Callable[[nn.Module], bool]
 
 
 def is_leaf(module: nn.Module) -> bool:
-    """True for the layers of `torch.nn`, as `torch.fx` has it."""
-    return module.__module__.startswith("torch.nn") and not isinstance(module, (nn.Sequential, nn.ModuleList))
-
-
-def _export(module: nn.Module, example_inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    was_training = module.training
-    try:
-        return torch.export.export(module.eval(), example_inputs, keywords, strict=False)
-    except Exception as error:
-        reason = str(error).strip().splitlines()
-        raise Error(
-            f"torch.export cannot follow {type(module).__name__}: {reason[0] if reason else type(error).__name__}; "
-            "branches that depend on values have to be written with torch.where or torch.cond"
-        ) from error
-    finally:
-        module.train(was_training)
+    """True for the layers of `torch.nn`, as `torch.fx` has it, and for those that round."""
+    return hasattr(module, "formats") or module.__module__.startswith("torch.nn") and not isinstance(module, (nn.Sequential, nn.ModuleList))
 
 
 def raise_modules(
@@ -38,12 +25,15 @@ def raise_modules(
     keywords: Optional[dict[str, Any]] = None,
     *,
     leaf: Leaf = is_leaf,
+    free_axes: tuple[int, ...] = (0,),
 ) -> fx.GraphModule:
     """The exported graph of a module with leaf modules folded back into `call_module` nodes over the live modules.
 
-    Names, targets and order are those of `torch.fx`; dropout and batch norm still switch with `train()` and `eval()`.
+    Names, targets and order are those of `torch.fx`; dropout and batch norm still switch with `train()` and `eval()`. The sizes of
+    `free_axes` are read from the inputs, those of other axes are numbers.
     """
-    exported = _export(module, tuple(example_inputs), keywords or {})
+    with without_rounding():
+        exported = export_module(module, tuple(example_inputs), keywords or {}, free_axes=free_axes)
     return _Raise(module, exported, leaf).graph_module()
 
 
@@ -94,11 +84,13 @@ class _Raise:
             wanted = set(self.exported.graph_signature.user_outputs)
             results = [self._value(result) for result in node.args[0] if isinstance(result, fx.Node) and result.name in wanted]
             self.graph.output(results[0] if len(results) == 1 else tuple(results))
+        elif node.target is torch.ops.aten._assert_tensor_metadata.default:
+            pass
         elif node in self.runs:
             self._add_call(node, self.runs[node])
         else:
             arguments = fx.node.map_arg(node.args, self._value), fx.node.map_arg(node.kwargs, self._value)
-            self.made[node] = self.graph.call_function(node.target, *arguments)
+            self.made[node] = self.graph.create_node("call_function", node.target, *arguments, name=node.name)
 
     def _add_input(self, node: fx.Node) -> None:
         if node.name not in self.stored:
