@@ -10,8 +10,12 @@ from torch import fx
 import mase
 from chop.ir.graph.mase_graph import MaseGraph
 from chop.ir.graph.mase_metadata import MaseMetadata
+from chop.tools.logger import get_logger
 from mase.torch import change_model, round_tensor
+from mase.torch._round import rounds
 from mase.torch._rounded import round_layer
+
+logger = get_logger(__name__)
 
 
 def check_device(keys: Any) -> None:
@@ -31,6 +35,15 @@ def run(graph: MaseGraph, name: str, keys: Optional[dict[str, Any]] = None, data
     report = core.apply(name, data=data, **(keys or {}))
     graph.take(core)
     return report
+
+
+def example_rows(graph: MaseGraph) -> mase.Dataset:
+    """The inputs that the metadata was made from, as a dataset."""
+    inputs = {name: value for name, value in zip(graph.input_names, graph.example_inputs()) if name != "labels"}
+    columns = {name: value.detach().numpy() for name, value in inputs.items()}
+    x = columns if len(columns) > 1 else next(iter(columns.values()))
+    rows = len(next(iter(columns.values())))
+    return mase.dataset("example", x=x, y=torch.zeros(rows, dtype=torch.int64).numpy(), rows=(rows, 0, 0))
 
 
 def write_back(graph: MaseGraph) -> None:
@@ -90,11 +103,30 @@ def _mask(layer: torch.nn.Module, node: mase.Node) -> None:
         hook.remove()
     masks = {port: torch.from_numpy(mask.copy()) for port, mask in node.masks.items() if hasattr(layer, port)}
     layer.__dict__["mask_hooks"] = hooks = []
+    activation = node.masks.get("data_in_0")
+    if activation is not None:
+        hooks.append(layer.register_forward_pre_hook(MaskedInput(torch.from_numpy(activation.copy()), node.name)))
     for port, mask in masks.items():
         parameter = getattr(layer, port)
         with torch.no_grad():
             parameter.mul_(mask)
         hooks.append(parameter.register_hook(lambda gradient, mask=mask: gradient * mask))
+
+
+class MaskedInput:
+    """A hook that zeros pruned elements of a layer's input. A mask has the shape of a row: rows of other lengths stay whole."""
+
+    def __init__(self, mask: torch.Tensor, name: str) -> None:
+        self.mask, self.name = mask, name
+
+    def __call__(self, layer: torch.nn.Module, inputs: tuple[Any, ...]) -> Any:
+        shape = inputs[0].shape[1:]
+        if not rounds():
+            return inputs
+        if shape == self.mask.shape:
+            return (inputs[0] * self.mask, *inputs[1:])
+        logger.debug("%s: rows of shape %s have no mask, which has %s", self.name, tuple(shape), tuple(self.mask.shape))
+        return inputs
 
 
 class RoundedFunction:

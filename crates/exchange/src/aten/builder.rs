@@ -109,7 +109,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    pub fn run(mut self, name: &str, tensors: &Tensors) -> Result<Imported, ImportProblem> {
+    pub fn run(mut self, name: &str, tensors: Tensors) -> Result<Imported, ImportProblem> {
         self.inputs(tensors)?;
         let calls = &self.program.calls;
         let mut at = 0;
@@ -146,7 +146,7 @@ impl<'p> Builder<'p> {
         })
     }
 
-    fn inputs(&mut self, tensors: &Tensors) -> Result<(), ImportProblem> {
+    fn inputs(&mut self, mut tensors: Tensors) -> Result<(), ImportProblem> {
         for input in &self.program.inputs {
             let problem = |message: String| ImportProblem::Input {
                 name: input.value.clone(),
@@ -156,7 +156,7 @@ impl<'p> Builder<'p> {
                 InputKind::User => self.placeholder(&input.value).map_err(problem)?,
                 InputKind::Parameter(path) | InputKind::Buffer(path) => {
                     let missing = || problem(format!("the file has no tensor '{path}'"));
-                    let stored = tensors.get(path).ok_or_else(missing)?;
+                    let stored = tensors.remove(path).ok_or_else(missing)?;
                     let array = self.array(&input.value, stored).map_err(problem)?;
                     Source::Known(Known {
                         array,
@@ -206,11 +206,11 @@ impl<'p> Builder<'p> {
         own
     }
 
-    fn array(&mut self, value: &str, stored: &Stored) -> Result<Array, String> {
+    fn array(&mut self, value: &str, stored: Stored) -> Result<Array, String> {
         let of_program = self.program.types.get(value).map(|ty| ty.dtype);
         let dtype = stored.dtype.or(of_program).unwrap_or(ScalarType::F32);
         let values = match self.dtype(dtype) {
-            DType::F32 => Values::F32(stored.values.clone()),
+            DType::F32 => Values::F32(stored.values),
             DType::I64 => {
                 let exact = |v: &f32| v.abs() <= 16_777_216.0;
                 if !stored.values.iter().all(exact) {
@@ -220,7 +220,7 @@ impl<'p> Builder<'p> {
             }
             DType::Bool => Values::Bool(stored.values.iter().map(|&v| v != 0.0).collect()),
         };
-        Ok(Array::new(stored.shape.clone(), values))
+        Ok(Array::new(stored.shape, values))
     }
 
     /// Reads the calls of one layer, or a single one. The node of the last result has their name, whatever was made on the way.
@@ -353,7 +353,10 @@ impl<'p> Builder<'p> {
         inputs: &[Value],
         params: Vec<Param>,
     ) -> Result<Value, Refusal> {
-        let part = self.draft.has_steps(self.mark).then(|| format!("{base}_part"));
+        let part = self
+            .draft
+            .has_steps(self.mark)
+            .then(|| format!("{base}_part"));
         let base = part.as_deref().unwrap_or(base);
         let (mut node, results) = self.draft.begin(base, op, inputs, &params)?;
         for param in params {

@@ -43,9 +43,7 @@ pub fn import_program(
             });
         }
     }
-    let imported = work::run(py, move || {
-        exchange::aten::import(&name, &program, &stored)
-    })?;
+    let imported = work::run(py, move || exchange::aten::import(&name, &program, stored))?;
     let imported = imported.map_err(sentence)?;
     note(py, &imported.notes)?;
     Ok(Graph::of(imported.graph, Preparation::default()))

@@ -15,14 +15,29 @@ Attributes = dict[str, Any]
 class Target:
     """A graph of `torch.fx` that grows."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: set[str]) -> None:
         self.graph = fx.Graph()
+        self.names = names
+        """The names that nodes have, or will have."""
         self.batch: Optional[tuple[fx.Node, int]] = None
         """An input with the batch, and its axis."""
 
     def call(self, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> fx.Node:
         """A call of a function."""
-        return self.graph.call_function(function, arguments, keywords)
+        return self.apart(self.graph.call_function(function, arguments, keywords))
+
+    def method(self, method: str, *arguments: Any) -> fx.Node:
+        """A call of a method."""
+        return self.apart(self.graph.call_method(method, arguments))
+
+    def apart(self, node: fx.Node) -> fx.Node:
+        """A node with a name that no other has."""
+        stem, number = node.name, 0
+        while node.name in self.names:
+            number += 1
+            node.name = f"{stem}_part_{number}"
+        self.names.add(node.name)
+        return node
 
     def item(self, value: fx.Node, index: Any) -> fx.Node:
         """An element, or a part, of a value."""
@@ -39,7 +54,7 @@ class Target:
         """The size of an axis."""
         if isinstance(word, int) or self.batch is None:
             return word
-        rows = self.graph.call_method("size", self.batch)
+        rows = self.method("size", *self.batch)
         factors = [int(factor) for factor in word.replace("N", "").split("*") if factor.strip()]
         return self.call(operator.mul, factors[0], rows) if factors else rows
 
@@ -97,18 +112,18 @@ def _cat(target: Target, inputs: list[fx.Node], attributes: Attributes) -> fx.No
 
 
 def _reshape(target: Target, inputs: list[fx.Node], attributes: Attributes) -> fx.Node:
-    return target.graph.call_method("reshape", (inputs[0], *target.sizes(attributes["shape"])))
+    return target.method("reshape", inputs[0], *target.sizes(attributes["shape"]))
 
 
 def _expand(target: Target, inputs: list[fx.Node], attributes: Attributes) -> fx.Node:
-    return target.graph.call_method("expand", (inputs[0], *map(target.size, attributes["shape"])))
+    return target.method("expand", inputs[0], *map(target.size, attributes["shape"]))
 
 
 def _method(method: str, *names: str) -> Function:
     def call(target: Target, inputs: list[fx.Node], attributes: Attributes) -> fx.Node:
         given = [attributes[name] for name in names]
         flat = given[0] if len(given) == 1 and isinstance(given[0], list) else given
-        return target.graph.call_method(method, (inputs[0], *flat))
+        return target.method(method, inputs[0], *flat)
 
     return call
 
@@ -154,7 +169,7 @@ def _attention(target: Target, inputs: list[fx.Node], attributes: Attributes) ->
 
 def _to(target: Target, inputs: list[fx.Node], attributes: Attributes) -> fx.Node:
     kind = {"f32": torch.float32, "i64": torch.int64, "bool": torch.bool}[attributes["dtype"]]
-    return target.graph.call_method("to", (inputs[0], kind))
+    return target.method("to", inputs[0], kind)
 
 
 FUNCTIONS: dict[str, Function] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from typing import Any, Callable, Optional
 
@@ -89,8 +90,7 @@ class _Raise:
         elif node in self.runs:
             self._add_call(node, self.runs[node])
         else:
-            arguments = fx.node.map_arg(node.args, self._value), fx.node.map_arg(node.kwargs, self._value)
-            self.made[node] = self.graph.create_node("call_function", node.target, *arguments, name=node.name)
+            self._add_function(node)
 
     def _add_input(self, node: fx.Node) -> None:
         if node.name not in self.stored:
@@ -121,8 +121,25 @@ class _Raise:
         for part in run:
             for read in part.all_input_nodes:
                 value = self.made.get(read)
-                if read not in inside and isinstance(value, fx.Node) and value not in given:
+                is_tensor = isinstance(read.meta.get("val"), torch.Tensor)
+                if read not in inside and is_tensor and isinstance(value, fx.Node) and value not in given:
                     given.append(value)
         call = self._call(node)
         assert call is not None, "a run belongs to the call of a leaf module"
-        self.made[node] = self.graph.call_module(call[1], tuple(given))
+        if len(given) == _required(self.modules[call[1]]):
+            self.made[node] = self.graph.call_module(call[1], tuple(given))
+        else:
+            # What the module was given cannot be told from its operators, as in attention, which may be given one value thrice.
+            for part in run:
+                self._add_function(part)
+
+    def _add_function(self, node: fx.Node) -> None:
+        arguments = fx.node.map_arg(node.args, self._value), fx.node.map_arg(node.kwargs, self._value)
+        self.made[node] = self.graph.create_node("call_function", node.target, *arguments, name=node.name)
+
+
+def _required(module: nn.Module) -> int:
+    """The number of arguments that a module must be given."""
+    parameters = inspect.signature(module.forward).parameters.values()
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(parameter.kind in kinds and parameter.default is inspect.Parameter.empty for parameter in parameters)

@@ -35,7 +35,7 @@ def to_torch(graph: Graph) -> fx.GraphModule:
 
 class _ToTorch(Target):
     def __init__(self, source: Graph) -> None:
-        super().__init__()
+        super().__init__({node.name for node in source.nodes})
         self.source, self.root = source, nn.Module()
         self.made: dict[str, fx.Node] = {}
         self.several = {node.name for node in source.nodes if node.op == "chunk"}
@@ -91,7 +91,7 @@ class _ToTorch(Target):
         if format is None:
             return value
         self.root.add_module(name, Round(format, rows=True))
-        return self.graph.call_module(name, (value,))
+        return self.apart(self.graph.call_module(name, (value,)))
 
 
 def change_model(model: fx.GraphModule, before: Graph, after: Graph) -> fx.GraphModule:
@@ -99,6 +99,7 @@ def change_model(model: fx.GraphModule, before: Graph, after: Graph) -> fx.Graph
     made = _ToTorch(after)
     made.root, made.graph = model, model.graph
     made.made = {node.name: node for node in model.graph.nodes}
+    made.names.update(made.made)
     earlier, later = ({node.name: node for node in graph.nodes} for graph in (before, after))
     for name in [name for name in earlier if name not in later and name in made.made]:
         gone = made.made.pop(name)
