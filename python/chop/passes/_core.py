@@ -41,8 +41,9 @@ def example_rows(graph: MaseGraph) -> mase.Dataset:
     """The inputs that the metadata was made from, as a dataset."""
     inputs = {name: value for name, value in zip(graph.input_names, graph.example_inputs()) if name != "labels"}
     columns = {name: value.detach().numpy() for name, value in inputs.items()}
-    x = columns if len(columns) > 1 else next(iter(columns.values()))
-    rows = len(next(iter(columns.values())))
+    first = next(iter(columns.values()))
+    x = columns if len(columns) > 1 or first.dtype != "float32" else first
+    rows = len(first)
     return mase.dataset("example", x=x, y=torch.zeros(rows, dtype=torch.int64).numpy(), rows=(rows, 0, 0))
 
 
@@ -110,7 +111,8 @@ def _mask(layer: torch.nn.Module, node: mase.Node) -> None:
         parameter = getattr(layer, port)
         with torch.no_grad():
             parameter.mul_(mask)
-        hooks.append(parameter.register_hook(lambda gradient, mask=mask: gradient * mask))
+        if parameter.requires_grad:
+            hooks.append(parameter.register_hook(lambda gradient, mask=mask: gradient * mask))
 
 
 class MaskedInput:

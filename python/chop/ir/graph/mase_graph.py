@@ -176,6 +176,7 @@ class MaseGraph:
         stem.parent.mkdir(parents=True, exist_ok=True)
         if save_format not in ("graph_module", "state_dict"):
             raise mase.Error(f"save_format: '{save_format}' is neither 'graph_module' nor 'state_dict'")
+        self.model.recompile()
         torch.save(self.model if save_format == "graph_module" else self.model.state_dict(), stem.with_suffix(".pt"))
         if self.dummy_in is not None:
             shapes = {name: [list(value.shape), str(value.dtype)] for name, value in self.dummy_in.items()}

@@ -76,7 +76,8 @@ def report_node_meta_param_analysis_pass(
 def _grid(headings: list[str], rows: list[list[str]]) -> str:
     """A table with rules between its rows, whose cells may have several lines."""
     cells = [[text.splitlines() or [""] for text in row] for row in [headings, *rows]]
-    widths = [max(len(line) for row in cells for line in row[column]) for column in range(len(headings))]
+    # Two columns more than a heading needs, as the original's tables have them.
+    widths = [max(len(heading) + 2, *(len(line) for row in cells for line in row[at])) for at, heading in enumerate(headings)]
     rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
 
     def lines(row: list[list[str]]) -> list[str]:
