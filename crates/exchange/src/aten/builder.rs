@@ -232,7 +232,7 @@ impl<'p> Builder<'p> {
         let calls = &self.program.calls[calls];
         let results = calls.iter().rev();
         let result = results
-            .flat_map(|call| call.results.iter().flatten().next())
+            .filter_map(|call| call.results.iter().flatten().next())
             .find_map(|name| match self.values.get(name) {
                 Some(Source::Live(value)) => Some(value.node.index()),
                 _ => None,
