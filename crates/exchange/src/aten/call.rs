@@ -1,6 +1,7 @@
 //! A call of a program while it is read: its arguments, and the nodes it becomes.
 
-use super::builder::{Builder, Known, Source, graph_dtype};
+use super::builder::Builder;
+use super::source::{Known, Source, graph_dtype};
 use super::table;
 use crate::constant::{Array, Refusal, Size, Values};
 use crate::draft::{Param, operator};

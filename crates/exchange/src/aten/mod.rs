@@ -7,6 +7,7 @@ mod aliases;
 mod builder;
 mod call;
 mod readers;
+mod source;
 mod table;
 
 pub use interop::pt2::{Program, Tensors};

@@ -1,7 +1,7 @@
 //! Layers with weights, attention, pools.
 
-use crate::aten::builder::Source;
 use crate::aten::call::{Call, Read, made, one};
+use crate::aten::source::Source;
 use crate::constant::{self, Array, Refusal};
 use crate::draft::Param;
 use interop::pt2::Argument;

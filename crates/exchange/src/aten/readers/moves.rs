@@ -1,8 +1,8 @@
 //! Elements in other places or with other axes.
 
 use super::create::held_once;
-use crate::aten::builder::{Known, Source};
 use crate::aten::call::{Call, Read, made, one};
+use crate::aten::source::{Known, Source};
 use crate::constant::{self, Array, Refusal, Size};
 use crate::draft::axis_sizes;
 use ir::{Dim, Value};

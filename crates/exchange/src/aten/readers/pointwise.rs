@@ -1,7 +1,7 @@
 //! Functions of single elements, arithmetic, comparisons, choices.
 
-use crate::aten::builder::Source;
 use crate::aten::call::{Call, Read, made, one};
+use crate::aten::source::Source;
 use crate::aten::table::is_in_place;
 use crate::constant::{self, Array, Binary, Refusal, Unary, Values};
 use ir::{DType, Value};
