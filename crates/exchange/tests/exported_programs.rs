@@ -103,7 +103,7 @@ fn both_layouts_are_the_same_program() {
         pickled.keys().collect::<Vec<_>>()
     );
     let graph = |program, tensors| aten::import("mlp", program, tensors).unwrap().graph;
-    assert_eq!(graph(&new, &tensors), graph(&old, &pickled));
+    assert_eq!(graph(&new, tensors), graph(&old, pickled));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn operators_that_are_not_read_are_listed_with_their_places() {
             "aten.bessel_j0.default".clone_into(&mut call.target);
         }
     }
-    let error = aten::import("mlp", &program, &tensors).unwrap_err();
+    let error = aten::import("mlp", &program, tensors).unwrap_err();
     assert_eq!(
         error.to_string(),
         "1 call is not read: aten.bessel_j0.default (1×, first in 1): no such operator is known"
@@ -145,7 +145,7 @@ fn changed_in_place(reads_view: bool) -> pt2::Program {
         target: target.to_owned(),
         arguments,
         results: vec![Some(result.to_owned())],
-        module: String::new(),
+        ..pt2::Call::default()
     };
     let size = [4, -1].map(pt2::Extent::Number).to_vec();
     let view = vec![
@@ -176,13 +176,13 @@ fn changed_in_place(reads_view: bool) -> pt2::Program {
 
 #[test]
 fn a_change_in_place_is_seen_under_every_name_or_refused() {
-    let tensors = pt2::Tensors::new();
-    let graph = aten::import("g", &changed_in_place(false), &tensors)
+    let none = pt2::Tensors::new;
+    let graph = aten::import("g", &changed_in_place(false), none())
         .unwrap()
         .graph;
     let output = graph.nodes().last().unwrap().inputs[0];
     assert_eq!(graph.node(output.node).op.name(), "relu");
-    let error = aten::import("g", &changed_in_place(true), &tensors).unwrap_err();
+    let error = aten::import("g", &changed_in_place(true), none()).unwrap_err();
     let expected = "1 call is not read: aten.relu_.default (1×, first in the network): \
         it changes its operand, which 'turned' shows a part of";
     assert_eq!(error.to_string(), expected);
@@ -197,7 +197,7 @@ fn a_damaged_file_is_an_error_and_no_panic() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x55;
             if let Ok((program, tensors)) = pt2::decode(&damaged) {
-                let _imported = aten::import(name, &program, &tensors);
+                let _imported = aten::import(name, &program, tensors);
             }
         }
     }

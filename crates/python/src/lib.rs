@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use crate::format::Format;
     #[pymodule_export]
-    use crate::graph::{Formats, Graph, Node, compare, load, model};
+    use crate::graph::{Formats, Graph, Node, compare, import_program, load, model};
     #[pymodule_export]
     use crate::lend::Lender;
     #[pymodule_export]

@@ -10,8 +10,12 @@ from torch import fx
 import mase
 from chop.ir.graph.mase_graph import MaseGraph
 from chop.ir.graph.mase_metadata import MaseMetadata
-from mase.torch import round_tensor, to_torch
+from chop.tools.logger import get_logger
+from mase.torch import change_model, round_tensor
+from mase.torch._round import rounds
 from mase.torch._rounded import round_layer
+
+logger = get_logger(__name__)
 
 
 def check_device(keys: Any) -> None:
@@ -33,6 +37,16 @@ def run(graph: MaseGraph, name: str, keys: Optional[dict[str, Any]] = None, data
     return report
 
 
+def example_rows(graph: MaseGraph) -> mase.Dataset:
+    """The inputs that the metadata was made from, as a dataset."""
+    inputs = {name: value for name, value in zip(graph.input_names, graph.example_inputs()) if name != "labels"}
+    columns = {name: value.detach().numpy() for name, value in inputs.items()}
+    first = next(iter(columns.values()))
+    x = columns if len(columns) > 1 or first.dtype != "float32" else first
+    rows = len(first)
+    return mase.dataset("example", x=x, y=torch.zeros(rows, dtype=torch.int64).numpy(), rows=(rows, 0, 0))
+
+
 def write_back(graph: MaseGraph) -> None:
     """Writes formats, masks and metadata of the compiled core to modules, functions and nodes."""
     core = graph.taken
@@ -52,17 +66,13 @@ def write_back(graph: MaseGraph) -> None:
 
 
 def _rebuild(graph: MaseGraph, core: mase.Graph) -> None:
-    """Takes the model of a graph whose nodes a pass has changed."""
-    was_training = graph.model.training
-    earlier = {node.name: node.meta.get("mase") for node in graph.nodes}
-    graph.model = to_torch(core).train(was_training)
+    """Gives the model the nodes of a graph that a pass has changed."""
+    graph.model = change_model(graph.model, graph.earlier, core)
     for node in graph.nodes:
-        made = MaseMetadata(node, graph.model)
-        if earlier.get(node.name) is not None:
-            made.parameters = earlier[node.name].parameters
-        node.meta["mase"] = made
+        node.meta.setdefault("mase", MaseMetadata(node, graph.model)).model = graph.model
+    _load_weights(graph, core)
     graph.is_outdated = False
-    graph._made_of = graph._shape()
+    graph.made_of_present()
 
 
 def _load_weights(graph: MaseGraph, core: mase.Graph) -> None:
@@ -94,11 +104,31 @@ def _mask(layer: torch.nn.Module, node: mase.Node) -> None:
         hook.remove()
     masks = {port: torch.from_numpy(mask.copy()) for port, mask in node.masks.items() if hasattr(layer, port)}
     layer.__dict__["mask_hooks"] = hooks = []
+    activation = node.masks.get("data_in_0")
+    if activation is not None:
+        hooks.append(layer.register_forward_pre_hook(MaskedInput(torch.from_numpy(activation.copy()), node.name)))
     for port, mask in masks.items():
         parameter = getattr(layer, port)
         with torch.no_grad():
             parameter.mul_(mask)
-        hooks.append(parameter.register_hook(lambda gradient, mask=mask: gradient * mask))
+        if parameter.requires_grad:
+            hooks.append(parameter.register_hook(lambda gradient, mask=mask: gradient * mask))
+
+
+class MaskedInput:
+    """A hook that zeros pruned elements of a layer's input. A mask has the shape of a row: rows of other lengths stay whole."""
+
+    def __init__(self, mask: torch.Tensor, name: str) -> None:
+        self.mask, self.name = mask, name
+
+    def __call__(self, layer: torch.nn.Module, inputs: tuple[Any, ...]) -> Any:
+        shape = inputs[0].shape[1:]
+        if not rounds():
+            return inputs
+        if shape == self.mask.shape:
+            return (inputs[0] * self.mask, *inputs[1:])
+        logger.debug("%s: rows of shape %s have no mask, which has %s", self.name, tuple(shape), tuple(self.mask.shape))
+        return inputs
 
 
 class RoundedFunction:

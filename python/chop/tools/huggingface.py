@@ -24,6 +24,7 @@ def get_trainer(
     use_cpu: bool = True,
     num_train_epochs: int = 1,
     report_to: str = "none",
+    checkpoint: Optional[str] = None,
 ) -> Any:
     """A trainer of Hugging Face's over a model."""
     from transformers import DataCollatorWithPadding, Trainer, TrainingArguments

@@ -1,8 +1,9 @@
 //! The graph that grows from call to call.
 
 use super::call::{Call, Read};
+use super::source::{Known, Source, graph_dtype, graph_word};
 use super::{aliases, table};
-use crate::constant::{Array, BATCH, Refusal, Size, Values};
+use crate::constant::{Array, BATCH, Refusal, Values};
 use crate::draft::{Draft, Param};
 use crate::error::ImportProblem;
 use crate::onnx::Imported;
@@ -10,58 +11,7 @@ use interop::pt2::{self, Argument, Extent, InputKind, Program, ScalarType, Store
 use ir::ops::placeholder::{Constant, Output, Placeholder};
 use ir::{DType, Dim, Node, Op, Shape, Tensor, Type, Value};
 use std::collections::{BTreeMap, HashMap};
-
-/// Operators that an error names, at most.
-const MAX_LISTED: usize = 12;
-
-/// A value of a program.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// A tensor that depends on no input. Where the program repeats it along the batch, it is held once.
-    Known(Known),
-    /// A value of the graph.
-    Live(Value),
-    /// The numbers of the rows of a batch, along this axis of a tensor that has size 1 everywhere else.
-    Rows {
-        /// The axis.
-        axis: usize,
-        /// The number of axes.
-        rank: usize,
-    },
-    /// The result of a call that was not read.
-    Missing,
-}
-
-/// A tensor that depends on no input.
-#[derive(Clone, Debug)]
-pub struct Known {
-    /// Its values.
-    pub array: Array,
-    /// The dotted name of a stored tensor; empty for what was evaluated.
-    pub path: String,
-    /// True for a stored tensor that is trained.
-    pub trained: bool,
-    /// For a view of another value: its name, and the place of each element in it.
-    pub view_of: Option<(String, Array)>,
-}
-
-impl Source {
-    /// A tensor that was evaluated.
-    pub fn made(array: Array) -> Self {
-        Self::Known(Known {
-            array,
-            path: String::new(),
-            trained: false,
-            view_of: None,
-        })
-    }
-
-    /// One integer, which may be a multiple of the batch.
-    pub fn size(size: Size) -> Self {
-        let values = Values::Sizes(vec![size]).simplified();
-        Self::made(Array::new(Vec::new(), values))
-    }
-}
+use std::ops::Range;
 
 /// A network that is being read.
 pub struct Builder<'p> {
@@ -76,6 +26,8 @@ pub struct Builder<'p> {
     converted: BTreeMap<&'static str, usize>,
     /// Constants that hold infinities.
     n_infinite: usize,
+    /// The number of nodes before the layer, or the call, that is being read.
+    mark: usize,
     /// Calls that were not read: by operator, their number, the first module, the reason.
     refused: BTreeMap<String, (usize, String, String)>,
 }
@@ -104,14 +56,24 @@ impl<'p> Builder<'p> {
             uses,
             converted: BTreeMap::new(),
             n_infinite: 0,
+            mark: 0,
             refused: BTreeMap::new(),
         }
     }
 
-    pub fn run(mut self, name: &str, tensors: &Tensors) -> Result<Imported, ImportProblem> {
+    pub fn run(mut self, name: &str, tensors: Tensors) -> Result<Imported, ImportProblem> {
         self.inputs(tensors)?;
-        for at in 0..self.program.calls.len() {
-            self.call(at);
+        let calls = &self.program.calls;
+        let mut at = 0;
+        while at < calls.len() {
+            let run = calls[at].layer.as_ref().map(|layer| &layer.run);
+            let is_same = |call: &pt2::Call| {
+                run.is_some() && call.layer.as_ref().map(|layer| &layer.run) == run
+            };
+            let more = calls[at + 1..].iter().take_while(|call| is_same(call));
+            let end = at + 1 + more.count();
+            self.layer(at..end);
+            at = end;
         }
         if !self.refused.is_empty() {
             return Err(ImportProblem::Graph(self.refusals()));
@@ -136,7 +98,7 @@ impl<'p> Builder<'p> {
         })
     }
 
-    fn inputs(&mut self, tensors: &Tensors) -> Result<(), ImportProblem> {
+    fn inputs(&mut self, mut tensors: Tensors) -> Result<(), ImportProblem> {
         for input in &self.program.inputs {
             let problem = |message: String| ImportProblem::Input {
                 name: input.value.clone(),
@@ -146,7 +108,7 @@ impl<'p> Builder<'p> {
                 InputKind::User => self.placeholder(&input.value).map_err(problem)?,
                 InputKind::Parameter(path) | InputKind::Buffer(path) => {
                     let missing = || problem(format!("the file has no tensor '{path}'"));
-                    let stored = tensors.get(path).ok_or_else(missing)?;
+                    let stored = tensors.remove(path).ok_or_else(missing)?;
                     let array = self.array(&input.value, stored).map_err(problem)?;
                     Source::Known(Known {
                         array,
@@ -196,11 +158,11 @@ impl<'p> Builder<'p> {
         own
     }
 
-    fn array(&mut self, value: &str, stored: &Stored) -> Result<Array, String> {
+    fn array(&mut self, value: &str, stored: Stored) -> Result<Array, String> {
         let of_program = self.program.types.get(value).map(|ty| ty.dtype);
         let dtype = stored.dtype.or(of_program).unwrap_or(ScalarType::F32);
         let values = match self.dtype(dtype) {
-            DType::F32 => Values::F32(stored.values.clone()),
+            DType::F32 => Values::F32(stored.values),
             DType::I64 => {
                 let exact = |v: &f32| v.abs() <= 16_777_216.0;
                 if !stored.values.iter().all(exact) {
@@ -210,7 +172,30 @@ impl<'p> Builder<'p> {
             }
             DType::Bool => Values::Bool(stored.values.iter().map(|&v| v != 0.0).collect()),
         };
-        Ok(Array::new(stored.shape.clone(), values))
+        Ok(Array::new(stored.shape, values))
+    }
+
+    /// Reads the calls of one layer, or a single one. The node of the last result has their name, whatever was made on the way.
+    fn layer(&mut self, calls: Range<usize>) {
+        self.mark = self.draft.nodes.len();
+        for at in calls.clone() {
+            self.call(at);
+        }
+        let calls = &self.program.calls[calls];
+        let results = calls.iter().rev();
+        let result = results
+            .filter_map(|call| call.results.iter().flatten().next())
+            .find_map(|name| match self.values.get(name) {
+                Some(Source::Live(value)) => Some(value.node.index()),
+                _ => None,
+            });
+        if let Some(result) = result {
+            self.draft.swap_names(self.mark, result);
+            let layer = calls.first().and_then(|call| call.layer.as_ref());
+            if let Some(layer) = layer.filter(|_| result >= self.mark) {
+                self.draft.place(result, &layer.path);
+            }
+        }
     }
 
     fn call(&mut self, at: usize) {
@@ -271,7 +256,7 @@ impl<'p> Builder<'p> {
 
     fn refusals(&self) -> String {
         let n: usize = self.refused.values().map(|(n, ..)| n).sum();
-        let listed = self.refused.iter().take(MAX_LISTED);
+        let listed = self.refused.iter();
         let lines: Vec<String> = listed
             .map(|(target, (n, module, reason))| {
                 let place = if module.is_empty() {
@@ -282,18 +267,12 @@ impl<'p> Builder<'p> {
                 format!("{target} ({n}×, first in {place}): {reason}")
             })
             .collect();
-        let more = self.refused.len().saturating_sub(MAX_LISTED);
-        let more = if more == 0 {
-            String::new()
-        } else {
-            format!("; and {more} operators more")
-        };
         let calls = if n == 1 {
             "1 call is"
         } else {
             &format!("{n} calls are")
         };
-        format!("{calls} not read: {}{more}", lines.join("; "))
+        format!("{calls} not read: {}", lines.join("; "))
     }
 
     fn outputs(&mut self) -> Result<(), ImportProblem> {
@@ -326,6 +305,11 @@ impl<'p> Builder<'p> {
         inputs: &[Value],
         params: Vec<Param>,
     ) -> Result<Value, Refusal> {
+        let part = self
+            .draft
+            .has_steps(self.mark)
+            .then(|| format!("{base}_part"));
+        let base = part.as_deref().unwrap_or(base);
         let (mut node, results) = self.draft.begin(base, op, inputs, &params)?;
         for param in params {
             let tensor = self.tensor(&param.array)?;
@@ -424,18 +408,4 @@ impl<'p> Builder<'p> {
         }
         Ok(value)
     }
-}
-
-/// The element type of a graph for one of a program.
-pub fn graph_dtype(dtype: ScalarType) -> DType {
-    match dtype {
-        ScalarType::Bool => DType::Bool,
-        dtype if dtype.is_float() => DType::F32,
-        _ => DType::I64,
-    }
-}
-
-fn graph_word(name: &str) -> String {
-    let dtype = ScalarType::of_name(name).map_or(DType::F32, graph_dtype);
-    dtype.to_string()
 }

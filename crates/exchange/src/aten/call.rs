@@ -1,6 +1,7 @@
 //! A call of a program while it is read: its arguments, and the nodes it becomes.
 
-use super::builder::{Builder, Known, Source, graph_dtype};
+use super::builder::Builder;
+use super::source::{Known, Source, graph_dtype};
 use super::table;
 use crate::constant::{Array, Refusal, Size, Values};
 use crate::draft::{Param, operator};
@@ -213,8 +214,11 @@ impl<'p> Call<'_, 'p> {
         axis.map_err(|error| Refusal::new(error.to_string()))
     }
 
-    /// The name that nodes of this call start with.
+    /// The name that nodes of this call start with: that of the layer, or of the result.
     fn base(&self) -> String {
+        if let Some(layer) = &self.call.layer {
+            return layer.name.clone();
+        }
         let first = self.call.results.iter().flatten().next();
         first.cloned().unwrap_or_else(|| self.call.target.clone())
     }

@@ -7,6 +7,7 @@ mod aliases;
 mod builder;
 mod call;
 mod readers;
+mod source;
 mod table;
 
 pub use interop::pt2::{Program, Tensors};
@@ -24,7 +25,7 @@ pub fn read(path: &Path) -> Result<Imported, ExchangeError> {
     let (program, tensors) = interop::pt2::read(path)?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy());
     let name = name.as_deref().unwrap_or("program");
-    import(name, &program, &tensors).map_err(|problem| ExchangeError::Network {
+    import(name, &program, tensors).map_err(|problem| ExchangeError::Network {
         path: path.to_owned(),
         problem,
     })
@@ -34,7 +35,7 @@ pub fn read(path: &Path) -> Result<Imported, ExchangeError> {
 ///
 /// # Errors
 /// When operators of the program are not read, all of which are listed, or the graph breaks rules.
-pub fn import(name: &str, program: &Program, tensors: &Tensors) -> Result<Imported, ImportProblem> {
+pub fn import(name: &str, program: &Program, tensors: Tensors) -> Result<Imported, ImportProblem> {
     let imported = builder::Builder::new(program).run(name, tensors)?;
     ir::verify(&imported.graph)?;
     Ok(imported)

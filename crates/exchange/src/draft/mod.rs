@@ -86,6 +86,30 @@ impl Draft {
         self.types[value.node.index()].len()
     }
 
+    /// True when there are nodes from a place on besides stored tensors.
+    pub fn has_steps(&self, from: usize) -> bool {
+        self.nodes.iter().skip(from).any(is_step)
+    }
+
+    /// Gives the node at `to` the name of the first node from a place on that is no stored tensor, which takes the name of the other.
+    pub fn swap_names(&mut self, from: usize, to: usize) {
+        let first = (from..to).find(|&at| is_step(&self.nodes[at]));
+        if let Some(first) = first {
+            let (earlier, later) = self.nodes.split_at_mut(to);
+            if let (Some(first), Some(last)) = (earlier.get_mut(first), later.first_mut()) {
+                std::mem::swap(&mut first.name, &mut last.name);
+            }
+        }
+    }
+
+    /// Gives a node that is a layer of PyTorch and has no path of its own this one, unless another node has it.
+    pub fn place(&mut self, node: usize, path: &str) {
+        let node = &mut self.nodes[node];
+        if node.target.is_empty() && ir::torch_class(&node.op).is_some() {
+            node.target = self.names.stored(path);
+        }
+    }
+
     /// Removes the nodes from a place on.
     pub fn truncate(&mut self, mark: usize) {
         for node in self.nodes.drain(mark..) {
@@ -102,6 +126,11 @@ impl Draft {
         }
         graph
     }
+}
+
+/// False for a stored tensor.
+fn is_step(node: &Node) -> bool {
+    !matches!(node.op, Op::Constant(_))
 }
 
 /// The operator of a graph with these attributes.

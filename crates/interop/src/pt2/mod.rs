@@ -62,6 +62,19 @@ pub struct Call {
     pub results: Vec<Option<String>>,
     /// The dotted path of the module that calls it; empty for the network itself.
     pub module: String,
+    /// The layer that makes it.
+    pub layer: Option<Layer>,
+}
+
+/// One run of a layer of `torch.nn`, which is one call or several that follow each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layer {
+    /// A key that every run has of its own.
+    pub run: String,
+    /// The stem of the names of its nodes.
+    pub name: String,
+    /// The dotted path of the layer; empty for a function.
+    pub path: String,
 }
 
 /// The type of a tensor.

@@ -1,7 +1,7 @@
 //! The description of a program, as JSON.
 
 use super::arguments::{Argument, Extent};
-use super::{Call, Input, InputKind, Program, ScalarType, TensorType};
+use super::{Call, Input, InputKind, Layer, Program, ScalarType, TensorType};
 use crate::error::Problem;
 use serde_json::Value as Json;
 
@@ -113,6 +113,7 @@ fn call(node: &Json) -> Option<Call> {
         arguments: arguments.collect::<Option<_>>()?,
         results: results?.into_iter().flatten().collect(),
         module: stack.map(module_path).unwrap_or_default(),
+        layer: stack.and_then(layer),
     })
 }
 
@@ -120,4 +121,17 @@ fn call(node: &Json) -> Option<Call> {
 fn module_path(stack: &str) -> String {
     let innermost = stack.rsplit(';').next().unwrap_or_default();
     innermost.split(',').nth(1).unwrap_or_default().to_owned()
+}
+
+/// The innermost module of a stack, if it is a layer and no container of layers.
+fn layer(stack: &str) -> Option<Layer> {
+    let mut words = stack.rsplit(';').next()?.split(',');
+    let (run, path, class) = (words.next()?, words.next()?, words.next()?);
+    let (kind, _) = class.strip_prefix("torch.nn.modules.")?.split_once('.')?;
+    let is_layer = !path.is_empty() && !["container", "transformer"].contains(&kind);
+    is_layer.then(|| Layer {
+        run: run.to_owned(),
+        name: path.to_owned(),
+        path: path.to_owned(),
+    })
 }

@@ -28,6 +28,7 @@ __all__ = [
     "compare",
     "dataset",
     "explain",
+    "import_program",
     "load",
     "main",
     "model",
@@ -263,6 +264,9 @@ class Search:
     def folder(self) -> Path: ...
 
 def model(name: str, *, seed: int = 0, data: Optional[Dataset] = None) -> Graph: ...
+def import_program(
+    name: str, file: bytes, tensors: Mapping[str, _Array], layers: Mapping[str, tuple[str, str, str]]
+) -> Graph: ...
 def load(path: _Path, *, weights: Optional[_Path] = None, seed: int = 0, strict: bool = False) -> Graph: ...
 def compare(a: Graph, b: Graph, x: Any, *, threads: int = 1) -> Report: ...
 def dataset(

@@ -4,11 +4,13 @@ mod create;
 mod formats;
 mod inputs;
 mod node;
+mod program;
 mod run;
 
 pub use create::{compare, load, model};
 pub use formats::Formats;
 pub use node::Node;
+pub use program::import_program;
 
 use crate::arrays::{read, values};
 use crate::dataset::Dataset;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 from pathlib import Path
@@ -36,12 +37,20 @@ def _trace(model: nn.Module, cf_args: Optional[dict[str, Any]]) -> fx.GraphModul
     return fx.GraphModule(model, graph, type(model).__name__)
 
 
-def _export(model: nn.Module, names: list[str]) -> fx.GraphModule:
-    """A model of Hugging Face's, exported on dummy tokens."""
-    size = getattr(getattr(model, "config", None), "max_position_embeddings", 128)
-    ids = torch.randint(1, 100, (2, min(16, size)))
-    values = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "token_type_ids": torch.zeros_like(ids)}
-    return raise_modules(model, (), {name: values.get(name, torch.zeros_like(ids)) for name in names})
+def _example_tokens(model: nn.Module, names: list[str]) -> dict[str, torch.Tensor]:
+    """Tokens for the inputs of a model of Hugging Face's, and classes for its labels."""
+    config = getattr(model, "config", None)
+    length = min(16, getattr(config, "max_position_embeddings", 128))
+    ids = torch.randint(1, min(100, getattr(config, "vocab_size", 100)), (2, length))
+    known = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "token_type_ids": torch.zeros_like(ids)}
+    known["labels"] = torch.tensor([0, 1]) % max(1, getattr(config, "num_labels", 2))
+    return {name: known.get(name, torch.zeros_like(ids)) for name in names}
+
+
+def _input_names(model: nn.Module, names: Optional[list[str]]) -> Optional[list[str]]:
+    """The inputs by which a model of Hugging Face's is exported; nothing for other models."""
+    is_pretrained = hasattr(model, "config") and hasattr(model, "main_input_name")
+    return names or ([str(model.main_input_name)] if is_pretrained else None)
 
 
 class MaseGraph:
@@ -55,9 +64,16 @@ class MaseGraph:
         cf_args: Optional[dict[str, Any]] = None,
         hf_input_names: Optional[list[str]] = None,
     ) -> None:
-        self.model = _export(model, hf_input_names) if hf_input_names else _trace(model, cf_args)
-        self.cf_args = cf_args
         self.dummy_in: Optional[dict[str, Any]] = None
+        names = _input_names(model, hf_input_names)
+        if isinstance(model, fx.GraphModule):
+            self.model = fx.GraphModule(model, copy.deepcopy(model.graph), type(model).__name__)
+        elif names is not None:
+            self.dummy_in = _example_tokens(model, names)
+            self.model = raise_modules(model, (), self.dummy_in, free_axes=(0, 1))
+        else:
+            self.model = _trace(model, cf_args)
+        self.cf_args = cf_args
         self.info: dict[str, Any] = {}
         self.is_outdated = False
         self._core: Optional[mase.Graph] = None
@@ -91,7 +107,10 @@ class MaseGraph:
         if self._core is None or self._made_of != shape:
             earlier = self._core
             self.model.recompile()
-            self._core = from_fx(self.model, self.example_inputs(), name=self.model._get_name())
+            inputs = dict(zip(self.input_names, self.example_inputs()))
+            network = without_loss(self.model)
+            names = [node.name for node in network.graph.nodes if node.op == "placeholder"]
+            self._core = from_fx(network, tuple(inputs[name] for name in names), name=self.model._get_name())
             self._made_of = shape
             _keep_formats(self._core, earlier, self.modules)
         state = self._core.parameters()
@@ -99,9 +118,14 @@ class MaseGraph:
         self._core.load_parameters({name: values[name].detach().float().contiguous().numpy() for name in state if name in values})
         return self._core
 
+    @property
+    def input_names(self) -> list[str]:
+        """The names of the placeholders."""
+        return [node.name for node in self.fx_graph.nodes if node.op == "placeholder"]
+
     def example_inputs(self) -> tuple[Any, ...]:
         """Inputs in the order of the placeholders."""
-        names = [node.name for node in self.fx_graph.nodes if node.op == "placeholder"]
+        names = self.input_names
         if self.dummy_in is None:
             raise mase.Error("the shapes of the inputs are not known; run add_common_metadata_analysis_pass with dummy_in first")
         given = {name.rstrip("_"): value for name, value in self.dummy_in.items()}
@@ -116,12 +140,17 @@ class MaseGraph:
         """Takes a graph that a pass has changed; the model is made anew where it has other nodes."""
         before = [] if self._core is None else [node.name for node in self._core.nodes]
         self.is_outdated = before != [node.name for node in core.nodes]
+        self.earlier = core if self._core is None else self._core
         self._core = core
 
     @property
     def taken(self) -> mase.Graph:
         """The graph that was taken last, with the weights that the pass has given it."""
         return self.core if self._core is None else self._core
+
+    def made_of_present(self) -> None:
+        """Notes that the graph of the compiled core is that of the present model."""
+        self._made_of = self._shape()
 
     def _shape(self) -> Any:
         """What decides the graph of the compiled core, besides weights and formats."""
@@ -147,6 +176,7 @@ class MaseGraph:
         stem.parent.mkdir(parents=True, exist_ok=True)
         if save_format not in ("graph_module", "state_dict"):
             raise mase.Error(f"save_format: '{save_format}' is neither 'graph_module' nor 'state_dict'")
+        self.model.recompile()
         torch.save(self.model if save_format == "graph_module" else self.model.state_dict(), stem.with_suffix(".pt"))
         if self.dummy_in is not None:
             shapes = {name: [list(value.shape), str(value.dtype)] for name, value in self.dummy_in.items()}
@@ -169,6 +199,29 @@ class MaseGraph:
             dummy = {name: _example(*entry) for name, entry in json.loads(shapes.read_text(encoding="utf-8")).items()}
             graph, _ = add_common_metadata_analysis_pass(graph, {"dummy_in": dummy, "add_value": False})
         return graph
+
+
+def without_loss(model: fx.GraphModule) -> fx.GraphModule:
+    """A model without the results that depend on labels, over the same modules."""
+    labels = {node for node in model.graph.nodes if node.op == "placeholder" and node.name == "labels"}
+    if not labels:
+        return model
+    graph = copy.deepcopy(model.graph)
+    after: set[fx.Node] = set()
+    for node in graph.nodes:
+        is_loss = node.op == "placeholder" and node.name == "labels" or any(read in after for read in node.all_input_nodes)
+        if is_loss and node.op != "output":
+            after.add(node)
+        elif node.op == "output":
+            results = node.args[0] if isinstance(node.args[0], (tuple, list)) else (node.args[0],)
+            kept = tuple(result for result in results if result not in after)
+            node.args = (kept[0] if len(kept) == 1 else kept,)
+    for node in reversed([node for node in graph.nodes if node in after]):
+        graph.erase_node(node)
+    made = fx.GraphModule(model, graph, type(model).__name__)
+    made.graph.eliminate_dead_code()
+    made.recompile()
+    return made
 
 
 def _example(shape: list[int], dtype: str) -> torch.Tensor:

@@ -9,7 +9,7 @@ from torch import nn
 
 import mase
 from mase.torch import rounded_class
-from mase.torch._layers import operator_of
+from chop.nn.layers import operator_of
 
 # The suffix of a class for each name of a format in a config.
 SUFFIXES = {
@@ -68,6 +68,17 @@ def quantized_class(base: type, suffix: str) -> type:
     return type(base.__name__ + suffix, (rounded,), {"__init__": __init__, "__module__": __name__, "__doc__": rounded.__doc__})
 
 
+def _refused_class(base: type) -> type:
+    """A layer of residual signs: its name can be imported, as notebooks do, and making one says why it is not there."""
+    name = base.__name__ + "BinaryResidualSign"
+
+    def __init__(self: Any, *arguments: Any, **keywords: Any) -> None:
+        raise mase.Error(f"{name}: not in this package: sums of scaled signs are no number format here; see docs/python-from-mase.md")
+
+    return type(name, (base,), {"base": base, "__init__": __init__, "__module__": __name__, "__doc__": "A layer that is not there."})
+
+
 def all_classes(*bases: type) -> dict[str, type]:
     """The classes of some layers in every format, by their names."""
-    return {base.__name__ + suffix: quantized_class(base, suffix) for base in bases for suffix in SUFFIXES}
+    made = {base.__name__ + suffix: quantized_class(base, suffix) for base in bases for suffix in SUFFIXES}
+    return {**made, **{base.__name__ + "BinaryResidualSign": _refused_class(base) for base in bases}}

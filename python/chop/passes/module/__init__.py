@@ -10,7 +10,7 @@ from torch import nn
 import mase
 from chop.nn.quantized import formats_of
 from chop.tools.logger import get_logger
-from mase.torch._layers import operator_of
+from chop.nn.layers import operator_of
 from mase.torch._rounded import round_layer
 
 __all__ = ["quantize_module_transform_pass", "report_trainable_parameters_analysis_pass"]

@@ -1,7 +1,7 @@
 //! Tensors from nothing, and sizes.
 
-use crate::aten::builder::Source;
 use crate::aten::call::{Call, Read, made};
+use crate::aten::source::Source;
 use crate::constant::{self, Array, Binary, Refusal, Size, Values};
 use ir::DType;
 

@@ -1,7 +1,8 @@
 //! Layers with weights, attention, pools.
 
 use crate::aten::call::{Call, Read, made, one};
-use crate::constant::{self, Array, Refusal, Values};
+use crate::aten::source::Source;
+use crate::constant::{self, Array, Refusal};
 use crate::draft::Param;
 use interop::pt2::Argument;
 use ir::{DType, Dim, Shape, Value};
@@ -105,28 +106,36 @@ pub fn batch_norm(call: &mut Call) -> Read {
     let mean = call.copied_param("running_mean", "running_mean")?;
     let variance = call.copied_param("running_var", "running_var")?;
     let channels = mean.array.values.len();
-    let weight = filled_param(call, "weight", channels, 1.0)?;
-    let bias = filled_param(call, "bias", channels, 0.0)?;
+    let weight = filled_param(call, "weight", &[channels], 1.0)?;
+    let bias = filled_param(call, "bias", &[channels], 0.0)?;
     let rank = call.builder.type_of(x).shape.rank();
     let name = if rank == 4 {
         "batch_norm2d"
     } else {
         "batch_norm1d"
     };
-    let attributes = json!({ "num_features": channels, "eps": call.number("eps").unwrap_or(1e-5) });
+    let attributes = json!({
+        "num_features": channels, "eps": call.number("eps").unwrap_or(1e-5),
+        "momentum": call.number("momentum").unwrap_or(0.1),
+    });
     let params = vec![weight, bias, mean, variance];
     Ok(one(call.layer(name, attributes, &[x], params)?))
 }
 
 /// A parameter that may be left out.
-fn filled_param(call: &Call, port: &'static str, len: usize, value: f32) -> Result<Param, Refusal> {
+fn filled_param(
+    call: &Call,
+    port: &'static str,
+    shape: &[usize],
+    value: f32,
+) -> Result<Param, Refusal> {
     if call.argument(port).is_some() {
         return call.copied_param(port, port);
     }
     Ok(Param {
         grid: None,
         port,
-        array: Array::new(vec![len], Values::F32(vec![value; len])),
+        array: constant::filled(shape, &Array::scalar(value))?,
         path: String::new(),
     })
 }
@@ -135,18 +144,18 @@ fn filled_param(call: &Call, port: &'static str, len: usize, value: f32) -> Resu
 pub fn norm(call: &mut Call) -> Read {
     let x = call.value("input")?;
     let name = call.operator_name();
-    let mut params = Vec::new();
-    for port in ["weight", "bias"] {
-        if call.argument(port).is_some() {
-            params.push(call.copied_param(port, port)?);
-        }
-    }
     let is_rms = name == "rms_norm";
-    let is_affine = params.len() == if is_rms { 1 } else { 2 };
-    if !is_affine && !params.is_empty() {
-        return Err(Refusal::new(
-            "a norm with a weight or a bias alone is not computed",
-        ));
+    let mut params = Vec::new();
+    let given = ["weight", "bias"]
+        .into_iter()
+        .find(|port| call.argument(port).is_some());
+    let is_affine = given.is_some();
+    if let Some(given) = given {
+        let shape = call.copied_param(given, given)?.array.shape;
+        params.push(filled_param(call, "weight", &shape, 1.0)?);
+        if !is_rms {
+            params.push(filled_param(call, "bias", &shape, 0.0)?);
+        }
     }
     let default_eps = if is_rms {
         f64::from(f32::EPSILON)
@@ -232,13 +241,14 @@ pub fn pool(call: &mut Call) -> Read {
     Ok(one(call.push(name, attributes, &[x])?))
 }
 
-/// A pool whose windows follow from the size of the result.
+/// A pool whose windows follow from the size of the result. The places of extremes are not computed.
 pub fn adaptive_pool(call: &mut Call) -> Read {
     let name = call.operator_name();
     let n = if name.ends_with("1d") { 1 } else { 2 };
     let x = call.value("self")?;
     let attributes = json!({ "output_size": call.ints("output_size", &[], n)? });
-    Ok(one(call.push(name, attributes, &[x])?))
+    let y = call.push(name, attributes, &[x])?;
+    Ok(vec![Source::Live(y), Source::Missing])
 }
 
 /// A picture of another size.
@@ -287,4 +297,12 @@ pub fn matmul(call: &mut Call) -> Read {
         return Err(Refusal::new("products of integers are not computed"));
     }
     Ok(one(call.push("matmul", json!({}), &[a, b])?))
+}
+
+/// `x` above zero, a trained part of it below.
+pub fn prelu(call: &mut Call) -> Read {
+    let x = call.value("self")?;
+    let weight = call.copied_param("weight", "weight")?;
+    let attributes = json!({ "num_parameters": weight.array.values.len() });
+    Ok(one(call.layer("prelu", attributes, &[x], vec![weight])?))
 }

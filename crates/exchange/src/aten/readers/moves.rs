@@ -1,8 +1,8 @@
 //! Elements in other places or with other axes.
 
 use super::create::held_once;
-use crate::aten::builder::{Known, Source};
 use crate::aten::call::{Call, Read, made, one};
+use crate::aten::source::{Known, Source};
 use crate::constant::{self, Array, Refusal, Size};
 use crate::draft::axis_sizes;
 use ir::{Dim, Value};
@@ -56,8 +56,13 @@ fn reshaped(call: &mut Call, sizes: &[Size]) -> Read {
         return Ok(result(moved(&known, |array| reshape_known(array, sizes))?));
     }
     let x = call.value("self")?;
+    let op = if call.operator_name() == "view" {
+        "view"
+    } else {
+        "reshape"
+    };
     Ok(one(call.push(
-        "reshape",
+        op,
         json!({ "shape": axis_sizes(sizes)? }),
         &[x],
     )?))
@@ -150,12 +155,14 @@ pub fn permute(call: &mut Call) -> Read {
     let source = call.source("self")?;
     let rank = call.ty(&source).shape.rank();
     let mut order: Vec<usize> = (0..rank).collect();
+    let mut swapped = None;
     match call.operator_name() {
         "t" => order.reverse(),
         "transpose" => {
             let a = call.axis(&source, call.int("dim0", None)?)?;
             let b = call.axis(&source, call.int("dim1", None)?)?;
             order.swap(a, b);
+            swapped = Some((a, b));
         }
         _ => {
             let dims = call.ints("dims", &[], 0)?;
@@ -171,7 +178,11 @@ pub fn permute(call: &mut Call) -> Read {
         })?));
     }
     let x = call.builder.value_of(&source)?;
-    Ok(one(call.push("permute", json!({ "dims": order }), &[x])?))
+    let y = match swapped {
+        Some((a, b)) => call.push("transpose", json!({ "dim0": a, "dim1": b }), &[x])?,
+        None => call.push("permute", json!({ "dims": order }), &[x])?,
+    };
+    Ok(one(y))
 }
 
 /// Repetition along axes; along the batch a constant is held once.
@@ -239,6 +250,28 @@ fn spread_rows(call: &mut Call, values: Vec<Value>) -> Result<Vec<Value>, Refusa
         call.push("expand", json!({ "shape": shape }), &[value])
     };
     values.into_iter().map(spread).collect()
+}
+
+/// Several tensors joined along a new axis.
+pub fn stack(call: &mut Call) -> Read {
+    let sources: Option<Vec<Source>> = call.list("tensors")?.into_iter().collect();
+    let sources = sources.ok_or_else(|| Refusal::new("a joined tensor is missing"))?;
+    let dim = call.int("dim", Some(0))?;
+    let mut values = Vec::new();
+    for source in &sources {
+        let x = call.builder.value_of(source)?;
+        let mut shape: Vec<Size> = call.ty(source).shape.0.iter().map(Size::of).collect();
+        let rank = shape.len() as i64 + 1;
+        let axis = if dim < 0 { dim + rank } else { dim };
+        if !(0..rank).contains(&axis) {
+            return Err(Refusal::new(format!("axis {dim} is out of range")));
+        }
+        shape.insert(axis as usize, 1.into());
+        let attributes = json!({ "shape": axis_sizes(&shape)? });
+        values.push(call.push("reshape", attributes, &[x])?);
+    }
+    let values = spread_rows(call, values)?;
+    Ok(one(call.push("cat", json!({ "dim": dim }), &values)?))
 }
 
 /// Elements added around a value.

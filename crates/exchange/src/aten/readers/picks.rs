@@ -1,8 +1,8 @@
 //! Parts of tensors, and elements picked by index.
 
 use super::moves::part;
-use crate::aten::builder::Source;
 use crate::aten::call::{Call, Read, made, one};
+use crate::aten::source::Source;
 use crate::constant::{self, Array, Refusal, strides};
 use ir::Dim;
 use serde_json::json;

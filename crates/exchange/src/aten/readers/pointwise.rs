@@ -1,7 +1,8 @@
 //! Functions of single elements, arithmetic, comparisons, choices.
 
-use crate::aten::builder::Source;
 use crate::aten::call::{Call, Read, made, one};
+use crate::aten::source::Source;
+use crate::aten::table::is_in_place;
 use crate::constant::{self, Array, Binary, Refusal, Unary, Values};
 use ir::{DType, Value};
 use serde_json::{Value as Json, json};
@@ -66,7 +67,12 @@ pub fn function(call: &mut Call) -> Read {
     if let (Some(array), Some(fold)) = (call.known("self"), fold) {
         return Ok(made(constant::unary(*fold, &array)?));
     }
-    unary(call, op, json!({}))
+    let attributes = if name == "relu" && is_in_place(&call.call.target) {
+        json!({ "inplace": true })
+    } else {
+        json!({})
+    };
+    unary(call, op, attributes)
 }
 
 fn unary(call: &mut Call, op: &str, attributes: Json) -> Read {
@@ -98,18 +104,48 @@ pub fn elu(call: &mut Call) -> Read {
     unary(call, "elu", json!({ "alpha": alpha }))
 }
 
+/// A smooth `max(x, 0)`.
+pub fn softplus(call: &mut Call) -> Read {
+    let beta = call.number("beta").unwrap_or(1.0);
+    let threshold = call.number("threshold").unwrap_or(20.0);
+    unary(
+        call,
+        "softplus",
+        json!({ "beta": beta, "threshold": threshold }),
+    )
+}
+
+/// Bounds that are numbers.
+pub fn hardtanh(call: &mut Call) -> Read {
+    let low = call.number("min_val").unwrap_or(-1.0);
+    let high = call.number("max_val").unwrap_or(1.0);
+    unary(call, "hardtanh", json!({ "min_val": low, "max_val": high }))
+}
+
+/// `x²`.
+pub fn square(call: &mut Call) -> Read {
+    let x = call.value("self")?;
+    Ok(one(call.push("mul", json!({}), &[x, x])?))
+}
+
+/// Dropout, which changes nothing in evaluation.
+pub fn dropout(call: &mut Call) -> Read {
+    let source = same(call)?;
+    let Some(Source::Live(x)) = source.first().cloned() else {
+        return Ok(source);
+    };
+    if call.builder.type_of(x).dtype != DType::F32 {
+        return Ok(source);
+    }
+    let p = call.number("p").unwrap_or(0.5);
+    Ok(one(call.push("dropout", json!({ "p": p }), &[x])?))
+}
+
 /// Bounds, each a number, a tensor or none.
 pub fn clamp(call: &mut Call) -> Read {
-    let is_hardtanh = call.operator_name() == "hardtanh";
-    let [low, high] = if is_hardtanh {
-        ["min_val", "max_val"]
-    } else {
-        ["min", "max"]
-    };
-    let default = |bound: f64| is_hardtanh.then_some(bound);
     let mut y = call.value("self")?;
-    for (op, name, default) in [("max", low, default(-1.0)), ("min", high, default(1.0))] {
-        if let Some(scalar) = call.number(name).or(default) {
+    for (op, name) in [("max", "min"), ("min", "max")] {
+        if let Some(scalar) = call.number(name) {
             y = call.push(op, json!({ "scalar": scalar }), &[y])?;
         } else if call.argument(name).is_some() {
             let bound = call.value(name)?;
@@ -251,7 +287,7 @@ pub fn cast(call: &mut Call) -> Read {
     Ok(one(as_dtype(call, &source, dtype)?))
 }
 
-/// The value itself: copies, orders in memory, dropout in evaluation.
+/// The value itself: copies, orders in memory, dropped channels in evaluation.
 pub fn same(call: &mut Call) -> Read {
     if call.flag("train", false) {
         let why = "it drops elements; export the network after .eval()";

@@ -17,6 +17,21 @@ pub fn reduce(call: &mut Call) -> Read {
     Ok(one(call.push(name, attributes, &[x])?))
 }
 
+/// The place of the largest element along the last axis.
+pub fn argmax(call: &mut Call) -> Read {
+    let source = call.source("self")?;
+    let last = call.ty(&source).shape.rank().saturating_sub(1);
+    let dim = call.int("dim", None);
+    let dim = dim.map_err(|_| Refusal::new("the largest element of all is not computed"))?;
+    if call.axis(&source, dim)? != last || call.flag("keepdim", false) {
+        return Err(Refusal::new(
+            "it is computed along the last axis, which it drops",
+        ));
+    }
+    let x = call.builder.value_of(&source)?;
+    Ok(one(call.push("argmax", json!({}), &[x])?))
+}
+
 /// Softmax, or its logarithm, along an axis.
 pub fn softmax(call: &mut Call) -> Read {
     let name = call.operator_name().trim_start_matches('_');

@@ -9,6 +9,6 @@ from ._from import from_fx, from_torch
 from ._raise import raise_modules
 from ._round import Round, round_tensor
 from ._rounded import Rounded, rounded_class
-from ._to import to_torch
+from ._to import change_model, to_torch
 
-__all__ = ["Round", "Rounded", "from_fx", "from_torch", "raise_modules", "round_tensor", "rounded_class", "to_torch"]
+__all__ = ["Round", "Rounded", "change_model", "from_fx", "from_torch", "raise_modules", "round_tensor", "rounded_class", "to_torch"]

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from typing import Any, Callable, Optional
 
 import torch
 from torch import fx, nn
 
-from .. import Error
+from ._export import export_module
+from ._round import without_rounding
 
 Leaf = Callable[[nn.Module], bool]
 
 
 def is_leaf(module: nn.Module) -> bool:
-    """True for the layers of `torch.nn`, as `torch.fx` has it."""
-    return module.__module__.startswith("torch.nn") and not isinstance(module, (nn.Sequential, nn.ModuleList))
-
-
-def _export(module: nn.Module, example_inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    was_training = module.training
-    try:
-        return torch.export.export(module.eval(), example_inputs, keywords, strict=False)
-    except Exception as error:
-        reason = str(error).strip().splitlines()
-        raise Error(
-            f"torch.export cannot follow {type(module).__name__}: {reason[0] if reason else type(error).__name__}; "
-            "branches that depend on values have to be written with torch.where or torch.cond"
-        ) from error
-    finally:
-        module.train(was_training)
+    """True for the layers of `torch.nn`, as `torch.fx` has it, and for those that round."""
+    return hasattr(module, "formats") or module.__module__.startswith("torch.nn") and not isinstance(module, (nn.Sequential, nn.ModuleList))
 
 
 def raise_modules(
@@ -38,12 +26,15 @@ def raise_modules(
     keywords: Optional[dict[str, Any]] = None,
     *,
     leaf: Leaf = is_leaf,
+    free_axes: tuple[int, ...] = (0,),
 ) -> fx.GraphModule:
     """The exported graph of a module with leaf modules folded back into `call_module` nodes over the live modules.
 
-    Names, targets and order are those of `torch.fx`; dropout and batch norm still switch with `train()` and `eval()`.
+    Names, targets and order are those of `torch.fx`; dropout and batch norm still switch with `train()` and `eval()`. The sizes of
+    `free_axes` are read from the inputs, those of other axes are numbers.
     """
-    exported = _export(module, tuple(example_inputs), keywords or {})
+    with without_rounding():
+        exported = export_module(module, tuple(example_inputs), keywords or {}, free_axes=free_axes)
     return _Raise(module, exported, leaf).graph_module()
 
 
@@ -94,11 +85,12 @@ class _Raise:
             wanted = set(self.exported.graph_signature.user_outputs)
             results = [self._value(result) for result in node.args[0] if isinstance(result, fx.Node) and result.name in wanted]
             self.graph.output(results[0] if len(results) == 1 else tuple(results))
+        elif node.target is torch.ops.aten._assert_tensor_metadata.default:
+            pass
         elif node in self.runs:
             self._add_call(node, self.runs[node])
         else:
-            arguments = fx.node.map_arg(node.args, self._value), fx.node.map_arg(node.kwargs, self._value)
-            self.made[node] = self.graph.call_function(node.target, *arguments)
+            self._add_function(node)
 
     def _add_input(self, node: fx.Node) -> None:
         if node.name not in self.stored:
@@ -129,8 +121,25 @@ class _Raise:
         for part in run:
             for read in part.all_input_nodes:
                 value = self.made.get(read)
-                if read not in inside and isinstance(value, fx.Node) and value not in given:
+                is_tensor = isinstance(read.meta.get("val"), torch.Tensor)
+                if read not in inside and is_tensor and isinstance(value, fx.Node) and value not in given:
                     given.append(value)
         call = self._call(node)
         assert call is not None, "a run belongs to the call of a leaf module"
-        self.made[node] = self.graph.call_module(call[1], tuple(given))
+        if len(given) == _required(self.modules[call[1]]):
+            self.made[node] = self.graph.call_module(call[1], tuple(given))
+        else:
+            # What the module was given cannot be told from its operators, as in attention, which may be given one value thrice.
+            for part in run:
+                self._add_function(part)
+
+    def _add_function(self, node: fx.Node) -> None:
+        arguments = fx.node.map_arg(node.args, self._value), fx.node.map_arg(node.kwargs, self._value)
+        self.made[node] = self.graph.create_node("call_function", node.target, *arguments, name=node.name)
+
+
+def _required(module: nn.Module) -> int:
+    """The number of arguments that a module must be given."""
+    parameters = inspect.signature(module.forward).parameters.values()
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(parameter.kind in kinds and parameter.default is inspect.Parameter.empty for parameter in parameters)

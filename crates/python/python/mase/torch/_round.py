@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Union
 
 import torch
@@ -28,6 +31,24 @@ class _Rounding(torch.autograd.Function):
         return torch.from_numpy(gradient), None
 
 
+_rounds: ContextVar[bool] = ContextVar("_rounds", default=True)
+
+
+@contextmanager
+def without_rounding() -> Iterator[None]:
+    """A context in which nothing is rounded, so that a module shows the operators beneath."""
+    token = _rounds.set(False)
+    try:
+        yield
+    finally:
+        _rounds.reset(token)
+
+
+def rounds() -> bool:
+    """False inside of `without_rounding`."""
+    return _rounds.get()
+
+
 def _array(x: torch.Tensor) -> Any:
     if x.device.type != "cpu":
         raise ValueError(f"the tensor is on {x.device}, but rounding runs on the CPU; move it with .cpu()")
@@ -38,6 +59,8 @@ def _array(x: torch.Tensor) -> Any:
 
 def round_tensor(x: torch.Tensor, format: Union[Format, str], *, rows: bool = False) -> torch.Tensor:
     """A tensor rounded to a format. With `rows`, scales are not shared by rows of the batch, the first axis."""
+    if not rounds():
+        return x
     format = Format(format) if isinstance(format, str) else format
     return _Rounding.apply(x, format.within_rows() if rows and x.dim() > 1 else format)  # type: ignore[no-any-return]
 

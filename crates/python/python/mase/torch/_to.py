@@ -3,108 +3,149 @@
 from __future__ import annotations
 
 import ast
-import operator
-from typing import Any, Callable
+import copy
+from typing import Any, Optional
 
 import torch
 from torch import fx, nn
-from torch.nn import functional as F
 
 from .. import Error, Graph, Node
+from ._functions import FUNCTIONS, Target
 from ._round import Round
 from ._rounded import round_layer
 
-
-def _sizes(graph: fx.Graph, read: fx.Node, shape: list[Any]) -> list[Any]:
-    """A shape of a graph. What depends on the batch, `N` or `4*N`, is what is left, or counted where something else is."""
-    if -1 not in shape:
-        return [size if isinstance(size, int) else -1 for size in shape]
-
-    def size(word: Any) -> Any:
-        if isinstance(word, int):
-            return word
-        rows = graph.call_method("size", (read, 0))
-        factor = word.split("*")[0].strip() if "*" in word else "1"
-        return rows if factor == "1" else graph.call_function(operator.mul, (int(factor), rows))
-
-    return [size(word) for word in shape]
+TYPES = {"f32": torch.float32, "i64": torch.int64, "bool": torch.bool}
 
 
-def _scalar(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(graph: fx.Graph, inputs: list[fx.Node], attributes: dict[str, Any]) -> fx.Node:
-        scalar = attributes.get("scalar")
-        return graph.call_function(function, tuple(inputs) if scalar is None else (inputs[0], scalar))
+def to_torch(graph: Graph) -> fx.GraphModule:
+    """A `torch.fx.GraphModule` that computes what the graph does, over modules by their dotted names.
 
-    return call
-
-
-def _call(function: Callable[..., Any], *names: str) -> Callable[..., Any]:
-    def call(graph: fx.Graph, inputs: list[fx.Node], attributes: dict[str, Any]) -> fx.Node:
-        keywords = {name: attributes[name] for name in names if name in attributes}
-        return graph.call_function(function, tuple(inputs), keywords)
-
-    return call
-
-
-def _cat(graph: fx.Graph, inputs: list[fx.Node], attributes: dict[str, Any]) -> fx.Node:
-    return graph.call_function(torch.cat, (inputs,), {"dim": attributes.get("dim", 0)})
+    Formats become layers that round, so that it trains in PyTorch with the gradients of the engine. Parameters start with the
+    values of the graph, under the same names: `graph.load_parameters` takes them back.
+    """
+    made = _ToTorch(graph)
+    for node in graph.nodes:
+        made.add(node)
+    module = fx.GraphModule(made.root, made.graph, graph.name)
+    _, unexpected = module.load_state_dict(made.state, strict=False)
+    if unexpected:
+        raise Error(f"{graph.name}: PyTorch has no place for {', '.join(unexpected)}")
+    return module
 
 
-def _shaped(method: str) -> Callable[..., Any]:
-    def call(graph: fx.Graph, inputs: list[fx.Node], attributes: dict[str, Any]) -> fx.Node:
-        return graph.call_method(method, (inputs[0], *_sizes(graph, inputs[0], attributes["shape"])))
+class _ToTorch(Target):
+    def __init__(self, source: Graph) -> None:
+        super().__init__({node.name for node in source.nodes})
+        self.source, self.root = source, nn.Module()
+        self.made: dict[str, fx.Node] = {}
+        self.several = {node.name for node in source.nodes if node.op == "chunk"}
+        self.state = {name: torch.from_numpy(value.copy()) for name, value in source.parameters().items()}
 
-    return call
+    def add(self, node: Node) -> None:
+        """Adds a node."""
+        inputs = [self._value(name) for name in node.inputs]
+        self.made[node.name] = made = self._node(node, inputs)
+        made.name = node.name
+        if node.op == "placeholder" and self.batch is None and "N" in map(str, node.attributes["shape"]):
+            self.batch = made, list(map(str, node.attributes["shape"])).index("N")
+
+    def _value(self, name: str) -> fx.Node:
+        """A result of a node: `relu`, or `chunk.1`, the second of several."""
+        node, _, number = name.partition(".")
+        return self.item(self.made[node], int(number or 0)) if node in self.several else self.made[node]
+
+    def _node(self, node: Node, inputs: list[fx.Node]) -> fx.Node:
+        if node.op == "placeholder":
+            return self.graph.placeholder(node.name)
+        if node.op == "output":
+            return self.graph.output(inputs[0] if len(inputs) == 1 else tuple(inputs))
+        if node.op == "constant":
+            return self._stored(node)
+        formats = dict(node.formats.items())
+        if node.op in FUNCTIONS:
+            for place, read in enumerate(inputs):
+                inputs[place] = self._rounded(f"{node.name}_round_{place}", formats.get(f"data_in_{place}"), read)
+            result = FUNCTIONS[node.op](self, inputs, node.attributes)
+            return self._rounded(f"{node.name}_round_out", formats.get("data_out_0"), result)
+        layer = layer_of(node)
+        if formats:
+            layer = round_layer(layer, formats, node.type_name)
+        path = node.target or node.name
+        parent, _, name = path.rpartition(".")
+        _folder(self.root, parent).add_module(name, layer)
+        return self.graph.call_module(path, tuple(inputs))
+
+    def _stored(self, node: Node) -> fx.Node:
+        path = node.target or node.name
+        parent, _, name = path.rpartition(".")
+        holder, attributes = _folder(self.root, parent), node.attributes
+        kind = TYPES[attributes.get("dtype", "f32")]
+        value = torch.zeros(attributes["shape"], dtype=kind)
+        if kind == torch.float32 and attributes.get("trained", True):
+            holder.register_parameter(name, nn.Parameter(value))
+        else:
+            holder.register_buffer(name, value)
+        return self.graph.get_attr(path)
+
+    def _rounded(self, name: str, format: Optional[Any], value: fx.Node) -> fx.Node:
+        if format is None:
+            return value
+        self.root.add_module(name, Round(format, rows=True))
+        return self.apart(self.graph.call_module(name, (value,)))
 
 
-def _method(method: str, *names: str) -> Callable[..., Any]:
-    def call(graph: fx.Graph, inputs: list[fx.Node], attributes: dict[str, Any]) -> fx.Node:
-        given = [attributes[name] for name in names]
-        flat = given[0] if len(given) == 1 and isinstance(given[0], list) else given
-        return graph.call_method(method, (inputs[0], *flat))
+def change_model(model: fx.GraphModule, before: Graph, after: Graph) -> fx.GraphModule:
+    """A model with the nodes that a graph of the same names has lost or won; the rest of it stays, its modules are shared."""
+    made = _ToTorch(after)
+    made.root, made.graph = model, model.graph
+    made.made = {node.name: node for node in model.graph.nodes}
+    made.names.update(made.made)
+    earlier, later = ({node.name: node for node in graph.nodes} for graph in (before, after))
+    for name in [name for name in earlier if name not in later and name in made.made]:
+        gone = made.made.pop(name)
+        gone.replace_all_uses_with(gone.args[0])
+        model.graph.erase_node(gone)
+    new: dict[fx.Node, str] = {}
+    for node in [node for node in after.nodes if node.name not in earlier]:
+        missing = [name for name in node.inputs if name.partition(".")[0] not in made.made]
+        if missing:
+            raise Error(f"{node.name}: it reads {missing[0]}, which the model has no node for")
+        _own_copy(model, node.target.rpartition(".")[0])
+        order = list(model.graph.nodes)
+        last = max((made.made[name.partition(".")[0]] for name in node.inputs), key=order.index)
+        with model.graph.inserting_after(last):
+            made.add(node)
+        new[made.made[node.name]] = node.name
+    for name in [name for name in later if name in earlier]:
+        for old, now in zip(earlier[name].inputs, later[name].inputs):
+            if old in made.made and now in new.values():
+                made.made[old].replace_all_uses_with(made.made[now], delete_user_cb=lambda user: user not in new)
+    model.graph.lint()
+    changed = fx.GraphModule(model, model.graph, type(model).__name__).train(model.training)
+    names = [f"{later[name].target}." for name in new.values() if later[name].target]
+    state = {path: value for path, value in made.state.items() if path.startswith(tuple(names))}
+    changed.load_state_dict(state, strict=False)
+    return changed
 
-    return call
+
+def _own_copy(model: nn.Module, path: str) -> None:
+    """Replaces a layer that other models may share, so that it can be given parts. Its parameters stay shared."""
+    parent, _, name = path.rpartition(".")
+    holder = model.get_submodule(parent) if path else None
+    layer = getattr(holder, name, None)
+    if isinstance(layer, nn.Module) and not layer._modules:
+        made = copy.copy(layer)
+        made._modules = {}
+        setattr(holder, name, made)
 
 
-def _index(text: str) -> tuple[Any, ...]:
-    """The index that a text of Python's notation means, `:, 0, 2:5`."""
-
-    def number(word: str) -> Any:
-        return int(word) if word.strip() else None
-
-    def part(word: str) -> Any:
-        word = word.strip()
-        if word == "...":
-            return Ellipsis
-        return slice(*(number(end) for end in word.split(":"))) if ":" in word else int(word)
-
-    return tuple(part(word) for word in text.split(","))
-
-
-def _getitem(graph: fx.Graph, inputs: list[fx.Node], attributes: dict[str, Any]) -> fx.Node:
-    return graph.call_function(operator.getitem, (inputs[0], _index(attributes["index"])))
-
-
-# Operators that are functions or methods.
-_FUNCTIONS: dict[str, Callable[[fx.Graph, list[fx.Node], dict[str, Any]], fx.Node]] = {
-    "add": _scalar(operator.add),
-    "sub": _scalar(operator.sub),
-    "mul": _scalar(operator.mul),
-    "div": _scalar(operator.truediv),
-    "matmul": _call(torch.matmul),
-    "bmm": _call(torch.bmm),
-    "mean": _call(torch.mean, "dim", "keepdim"),
-    "argmax": lambda graph, inputs, _: graph.call_function(torch.argmax, (inputs[0],), {"dim": -1}),
-    "scaled_dot_product_attention": _call(F.scaled_dot_product_attention, "is_causal", "scale"),
-    "cat": _cat,
-    "chunk": _call(torch.chunk, "chunks", "dim"),
-    "flatten": _call(torch.flatten, "start_dim", "end_dim"),
-    "reshape": _shaped("reshape"),
-    "view": _shaped("reshape"),
-    "transpose": _method("transpose", "dim0", "dim1"),
-    "permute": _method("permute", "dims"),
-    "getitem": _getitem,
-}
+def _folder(root: nn.Module, path: str) -> nn.Module:
+    """The module at a path, made where it is missing."""
+    for name in filter(None, path.split(".")):
+        if not hasattr(root, name):
+            root.add_module(name, nn.Module())
+        root = getattr(root, name)
+    return root
 
 
 def layer_of(node: Node) -> nn.Module:
@@ -115,74 +156,3 @@ def layer_of(node: Node) -> nn.Module:
     arguments = [ast.literal_eval(argument) for argument in call.args]
     keywords = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
     return getattr(nn, call.func.id)(*arguments, **keywords)  # type: ignore[no-any-return]
-
-
-def _place(root: nn.Module, path: str, module: nn.Module) -> None:
-    *parents, name = path.split(".")
-    for parent in parents:
-        if not hasattr(root, parent):
-            root.add_module(parent, nn.Module())
-        root = getattr(root, parent)
-    root.add_module(name, module)
-
-
-def to_torch(graph: Graph) -> fx.GraphModule:
-    """A `torch.fx.GraphModule` that computes what the graph does, over modules by their dotted names.
-
-    Formats become layers that round, so that it trains in PyTorch with the gradients of the engine. Parameters start with the
-    values of the graph, under the same names: `graph.load_parameters` takes them back.
-    """
-    root, target = nn.Module(), fx.Graph()
-    made: dict[str, fx.Node] = {}
-    parameters = graph.parameters()
-    for node in graph.nodes:
-        made[node.name] = _add(target, root, node, [_value(target, made, graph, name) for name in node.inputs])
-    module = fx.GraphModule(root, target, graph.name)
-    state = {name: torch.from_numpy(value.copy()) for name, value in parameters.items()}
-    _, unexpected = module.load_state_dict(state, strict=False)
-    if unexpected:
-        raise Error(f"{graph.name}: PyTorch has no place for {', '.join(unexpected)}")
-    return module
-
-
-def _value(target: fx.Graph, made: dict[str, fx.Node], graph: Graph, name: str) -> fx.Node:
-    """A result of a node: `relu`, or `chunk.1`, the second of several."""
-    node, _, number = name.partition(".")
-    if graph[node].op != "chunk":
-        return made[node]
-    return target.call_function(operator.getitem, (made[node], int(number or 0)))
-
-
-def _add(target: fx.Graph, root: nn.Module, node: Node, inputs: list[fx.Node]) -> fx.Node:
-    formats = dict(node.formats.items())
-    if node.op == "placeholder":
-        return target.placeholder(node.name)
-    if node.op == "output":
-        return target.output(inputs[0] if len(inputs) == 1 else tuple(inputs))
-    if node.op == "constant":
-        value = torch.zeros(node.attributes["shape"])
-        path = node.target or node.name
-        *parents, name = path.split(".")
-        holder = nn.Module()
-        if parents:
-            _place(root, ".".join(parents), holder)
-        (holder if parents else root).register_parameter(name, nn.Parameter(value))
-        return target.get_attr(path)
-    if node.op in _FUNCTIONS:
-        for place, read in enumerate(inputs):
-            format = formats.get(f"data_in_{place}")
-            if format is not None:
-                name = f"{node.name}_round_{place}"
-                root.add_module(name, Round(format, rows=True))
-                inputs[place] = target.call_module(name, (read,))
-        made = _FUNCTIONS[node.op](target, inputs, node.attributes)
-        made.name = node.name
-        return made
-    layer = layer_of(node)
-    if formats:
-        layer = round_layer(layer, formats, node.type_name)
-    path = node.target or node.name
-    _place(root, path, layer)
-    made = target.call_module(path, tuple(inputs))
-    made.name = node.name
-    return made

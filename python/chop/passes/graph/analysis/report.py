@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from pprint import pformat
 from typing import Any, Optional
 
+import mase
 from chop.ir.graph.mase_graph import MaseGraph
 from chop.passes._core import run
 from chop.tools.logger import get_logger
@@ -13,6 +15,7 @@ from chop.tools.logger import get_logger
 from .metadata import _keys
 
 logger = get_logger(__name__)
+PARTS = ("common", "hardware", "software")
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 
 
@@ -30,12 +33,7 @@ def report_graph_analysis_pass(graph: MaseGraph, pass_args: Optional[dict[str, A
 
 
 def _report(graph: MaseGraph, name: str, keys: dict[str, Any]) -> tuple[MaseGraph, dict[str, Any]]:
-    save_path = keys.pop("save_path", None)
-    text = run(graph, name, keys).text
-    logger.info("Inspecting graph [%s]\n%s", name, text)
-    if save_path is not None:
-        Path(save_path).parent.mkdir(parents=True, exist_ok=True)
-        Path(save_path).write_text(text, encoding="utf-8")
+    logger.info("Inspecting graph [%s]\n%s", name, run(graph, name, keys).text)
     return graph, {}
 
 
@@ -52,10 +50,40 @@ def report_node_shape_analysis_pass(graph: MaseGraph, pass_args: Optional[dict[s
 def report_node_meta_param_analysis_pass(
     graph: MaseGraph, pass_args: Optional[dict[str, Any]] = None
 ) -> tuple[MaseGraph, dict[str, Any]]:
-    """The metadata of every node: those parts that `which` names; also written to `save_path`."""
+    """The metadata of every node as a grid: those parts that `which` names; also written to `save_path`."""
     keys = _keys(pass_args, "which", "save_path")
-    return _report(graph, "report_node_meta_param", {"which": list(keys.get("which", ("all",))), **_path(keys)})
+    which = tuple(keys.get("which", ("all",)))
+    unknown = [part for part in which if part not in ("all", *PARTS)]
+    if unknown:
+        raise mase.UnknownName(f"unknown part '{unknown[0]}' of which; there are all, {', '.join(PARTS)}")
+    shown = PARTS if "all" in which else tuple(part for part in PARTS if part in which)
+    rows = []
+    for node in graph.nodes:
+        parameters = node.meta["mase"].parameters
+        common = parameters["common"]
+        names = [node.name, node.op, str(common.get("mase_type", "")), str(common.get("mase_op", ""))]
+        rows.append([*names, *(pformat(parameters[part]) for part in shown)])
+    headings = ["Node name", "Fx Node op", "Mase type", "Mase op", *(f"{part.capitalize()} Param" for part in shown)]
+    text = _grid(headings, rows)
+    logger.info("Inspecting graph [add_common_meta_param_analysis_pass]")
+    logger.info("\n%s", text)
+    if keys.get("save_path") is not None:
+        Path(keys["save_path"]).parent.mkdir(parents=True, exist_ok=True)
+        Path(keys["save_path"]).write_text(text, encoding="utf-8")
+    return graph, {}
 
 
-def _path(keys: dict[str, Any]) -> dict[str, Any]:
-    return {"save_path": keys["save_path"]} if keys.get("save_path") is not None else {}
+def _grid(headings: list[str], rows: list[list[str]]) -> str:
+    """A table with rules between its rows, whose cells may have several lines."""
+    cells = [[text.splitlines() or [""] for text in row] for row in [headings, *rows]]
+    # Two columns more than a heading needs, as the original's tables have them.
+    widths = [max(len(heading) + 2, *(len(line) for row in cells for line in row[at])) for at, heading in enumerate(headings)]
+    rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
+
+    def lines(row: list[list[str]]) -> list[str]:
+        filled = [cell + [""] * (max(map(len, row)) - len(cell)) for cell in row]
+        return ["| " + " | ".join(line.ljust(width) for line, width in zip(parts, widths)) + " |" for parts in zip(*filled)]
+
+    first, *others = cells
+    body = [part for row in others for part in [*lines(row), rule]]
+    return "\n".join([rule, *lines(first), rule.replace("-", "="), *body])

@@ -6,15 +6,20 @@ from typing import Any, Optional
 
 import mase
 from chop.ir.graph.mase_graph import MaseGraph
-from chop.passes._core import run, write_back
+from chop.passes._core import example_rows, run, write_back
 
 
 def prune_transform_pass(graph: MaseGraph, pass_args: Optional[dict[str, Any]] = None) -> tuple[MaseGraph, dict[str, Any]]:
-    """Prunes weights and activations, each by `scope`, `granularity`, `method` and `sparsity`. Pruned weights stay zero."""
+    """Prunes weights and activations, each by `scope`, `granularity`, `method` and `sparsity`. Pruned weights stay zero.
+
+    Activations are measured on `data`, or on the inputs that the metadata was made from.
+    """
     keys = dict(pass_args or {})
     data = keys.pop("data", None)
     if data is not None and not isinstance(data, mase.Dataset):
         raise TypeError(f"data: expected a mase.Dataset, got {type(data).__name__}")
+    if data is None and keys.get("activation") is not None:
+        data = example_rows(graph)
     report = run(graph, "prune", keys, data)
     write_back(graph)
     return graph, {"report": report.text}

@@ -8,7 +8,7 @@ from typing import Any, Union
 import torch
 
 import mase
-from mase.torch._layers import operator_of
+from chop.nn.layers import operator_of
 
 Data = Union[list[torch.Tensor], tuple[torch.Tensor, ...]]
 

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 from torch import nn
 
-from .. import Error
+from mase import Error
 
 
 def _listed(value: Any, count: int) -> list[int]:
