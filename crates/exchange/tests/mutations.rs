@@ -266,7 +266,7 @@ fn changed_programs_are_errors_or_other_programs() {
             let outcome = catch_unwind(|| match interop::pt2::decode(&changed) {
                 Err(problem) => drop(problem.to_string()),
                 Ok((program, tensors)) => {
-                    match exchange::aten::import("changed", &program, &tensors) {
+                    match exchange::aten::import("changed", &program, tensors) {
                         Err(problem) => drop(problem.to_string()),
                         Ok(imported) => assert!(ir::verify(&imported.graph).is_ok()),
                     }

@@ -109,7 +109,7 @@ fn a_stored_mask_may_be_infinite_and_a_trained_tensor_may_not() {
             .node_mut(NodeId(1))
             .params
             .insert("value".to_owned(), mask);
-        assert_eq!(ir::verify(&graph).is_ok(), expected, "{constant} {value}");
+        assert_eq!(verify(&graph).is_ok(), expected, "{constant} {value}");
     }
 }
 

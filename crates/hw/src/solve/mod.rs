@@ -74,8 +74,11 @@ fn least(
 ) -> Vec<Term> {
     let (alone, differences) = (alone(product), differences::differences(product));
     let mut attempts = orders.into_iter().flat_map(|order| {
-        let both = [Some(&alone), differences.as_ref()];
-        both.into_iter().flatten().map(move |own| (own, order))
+        let both = [
+            Some((&alone, order)),
+            differences.as_ref().map(|own| (own, order)),
+        ];
+        both.into_iter().flatten()
     });
     let (Some(first), second) = (attempts.next(), attempts.next()) else {
         return Vec::new();
@@ -87,17 +90,22 @@ fn least(
     let attempt = |(results, order): (&Vec<Near>, Order)| {
         let mut own = net.clone();
         let terms = sums(&mut own, product, results, Some(order));
-        (own.net().adder_bits_from(before), own, terms)
+        let depths = terms.iter().map(|term| own.depth(term.cell));
+        let depth = depths.fold(0.0, f32::max);
+        (own.net().adder_bits_from(before), depth, own, terms)
     };
     let mut least = attempt(first);
+    let deepest = least.1;
     for other in [second].into_iter().chain(attempts) {
+        let is_alone = other.0.iter().all(|near| near.other.is_none());
         let other = attempt(other);
-        if other.0 < least.0 {
+        // A difference waits for what it is the difference to: fewer bits are not worth another cycle.
+        if other.0 < least.0 && (is_alone || other.1 <= deepest) {
             least = other;
         }
     }
-    *net = least.1;
-    least.2
+    *net = least.2;
+    least.3
 }
 
 /// Every result by its own weights.
