@@ -71,6 +71,11 @@ fn parts(call: &Call) -> Result<(usize, Vec<(usize, usize)>), Refusal> {
         .int("num_outputs")?
         .unwrap_or(call.node.output.len() as i64)
         .max(1) as usize;
+    if n > call.node.output.len().max(1) {
+        return Err(Refusal::new(format!(
+            "num_outputs = {n} is more than it has"
+        )));
+    }
     let sizes = if let Some(sizes) = call.ints_of("split", 1)? {
         let sizes: Result<Vec<usize>, _> =
             sizes.iter().map(|&size| usize::try_from(size)).collect();

@@ -132,6 +132,11 @@ pub fn first_place(
     let size = dims[axis]
         .fixed()
         .ok_or_else(|| Refusal::new("its axis is the batch"))? as i64;
+    if size > 1 << 24 {
+        return Err(Refusal::new(format!(
+            "its axis of size {size} is longer than 2^24"
+        )));
+    }
     if last {
         let reversed = Array::ints((0..size).rev().collect());
         let indices = call.store(reversed)?;
