@@ -9,8 +9,8 @@ graph "mlp" {
 ----
 # the graph is as it was
 
-Rule         Holds  Asks that                                                                                                                  Broken by
------------  -----  -------------------------------------------------------------------------------------------------------------------------  ---------
+Rule         Holds  Asks that                                                                                                                                                                                 Broken by
+-----------  -----  ----------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------  ---------
 output       yes    there is exactly one output node, and it is the last node
 placeholder  yes    there is at least one placeholder
 name         yes    every node has a name of its own that is an identifier
