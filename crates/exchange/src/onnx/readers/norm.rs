@@ -120,7 +120,10 @@ pub fn group(call: &mut Call) -> Read {
 fn grouped(call: &mut Call, groups: usize, eps: f32) -> Read {
     let dims = call.ty(0)?.shape.0;
     let sizes: Vec<Size> = dims.iter().map(Size::of).collect();
-    let rest: usize = last_axes(call, 1)?.iter().product();
+    let rest = last_axes(call, 1)?
+        .into_iter()
+        .try_fold(1_usize, usize::checked_mul)
+        .ok_or_else(|| Refusal::new("a sample has more elements than memory could hold"))?;
     let channels = dims.get(1).and_then(ir::Dim::fixed).unwrap_or(0);
     if groups == 0 || channels == 0 || !channels.is_multiple_of(groups) {
         return Err(Refusal::new(format!(
