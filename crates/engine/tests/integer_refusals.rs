@@ -36,7 +36,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "f32[N, 4]",
         "y = softmax(x: integer(8, 4)) { dim = 1 }",
-        "y (softmax): has no exact integer form",
+        "y (softmax): has no exact integer form; end the network before it, or put an operator that has one in its place",
     ),
     (
         "f32[N, 4]",

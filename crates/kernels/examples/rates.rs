@@ -247,7 +247,7 @@ fn norms_and_losses() {
         });
         let mut dx = floats(l.len());
         line(&name("backward dx"), 12 * l.len(), "GB/s", || {
-            batch_norm::backward_dx(&l, &x, &y, &c, &c, &c, black_box(&mut dx));
+            batch_norm::backward_dx(&l, &x, &y, [&c; 3], black_box(&mut dx));
         });
     }
     for classes in [5, 10, 1000] {

@@ -12,6 +12,9 @@ use crate::row_reduce::{LANES, add_lanes, map_chunks, max_lanes, sums_of};
 /// Rows of queries that share one product under a causal mask.
 const CAUSAL_BLOCK: usize = 32;
 
+/// A block of queries: first row, number of rows, number of keys that some row sees.
+type Block = (usize, usize, usize);
+
 /// Sizes of an attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttentionShape {
@@ -91,8 +94,8 @@ impl AttentionShape {
         self.queries * self.keys
     }
 
-    /// Blocks of queries: first row, number of rows, number of keys that some row sees.
-    fn blocks(self) -> impl Iterator<Item = (usize, usize, usize)> {
+    /// Blocks of queries.
+    fn blocks(self) -> impl Iterator<Item = Block> {
         let step = if self.causal {
             CAUSAL_BLOCK
         } else {
@@ -186,7 +189,9 @@ pub fn attention_forward(
         if let Some((mask, entries)) = mask {
             mask.apply(i, keys, entries, probs);
         }
-        softmax_seen(*s, probs);
+        for block in s.blocks() {
+            softmax_seen(*s, block, &mut probs[block.0 * keys..]);
+        }
         for (first, m, n) in s.blocks() {
             let (p, y) = (&probs[first * keys..], &mut y[first * value_dim..]);
             product([m, n, value_dim], (p, keys), (v, value_dim), (y, value_dim));
@@ -246,7 +251,7 @@ pub fn attention_backward(
                 (turned, keys),
                 (ds, keys),
             );
-            scores_gradient(*s, first, m, p, ds);
+            scores_gradient(*s, (first, m, n), p, ds);
             let dq = &mut dq[first * key_dim..];
             product([m, n, key_dim], (ds, keys), (k, key_dim), (dq, key_dim));
             let q = &q[first * key_dim..];
@@ -284,38 +289,59 @@ pub fn attention_backward(
 }
 
 versions! {
-    /// Softmax of the seen keys of each row; zero for the rest. Hidden keys up to the next whole vectors go along as −∞, so that
-    /// no key is left to be done by itself.
-    fn softmax_seen(head: AttentionShape, scores: &mut [f32]) {
+    /// Softmax of the seen keys of the rows of a block; zero for the rest.
+    ///
+    /// All rows are as long as the last one's keys reach, in whole vectors, with −∞ for hidden keys: loops that run as often for
+    /// every row are predicted, and the long chains of the exponentials of several rows overlap.
+    fn softmax_seen(head: AttentionShape, block: Block, scores: &mut [f32]) {
+        let (first, m, n) = block;
         let width = head.keys.max(1);
-        for (i, row) in scores.chunks_exact_mut(width).enumerate() {
-            let seen = head.seen(i);
-            let (row, hidden) = row.split_at_mut(seen.next_multiple_of(LANES).min(width));
-            hidden.fill(0.0);
-            row[seen..].fill(f32::NEG_INFINITY);
+        let reach = n.next_multiple_of(LANES).min(width);
+        for (i, row) in scores.chunks_exact_mut(width).take(m).enumerate() {
+            let seen = head.seen(first + i);
+            let (row, beyond) = row.split_at_mut(reach);
+            beyond.fill(0.0);
+            hide(row, seen, f32::NEG_INFINITY);
             // A query that sees no key has no weights.
             let max = max_lanes(row);
             let max = if max == f32::NEG_INFINITY { 0.0 } else { max };
-            map_chunks(row, #[inline(always)] |x| exp(x - max));
+            map_chunks(row, #[inline(always)] |x| x - max);
+        }
+        for row in scores.chunks_exact_mut(width).take(m) {
+            map_chunks(&mut row[..reach], exp);
+        }
+        for (i, row) in scores.chunks_exact_mut(width).take(m).enumerate() {
+            let row = &mut row[..reach];
             let sum = add_lanes(row);
             let inverse = if sum == 0.0 { 0.0 } else { 1.0 / sum };
             map_chunks(row, #[inline(always)] |x| x * inverse);
-            row[seen..].fill(0.0);
+            hide(row, head.seen(first + i), 0.0);
         }
     }
 
-    /// `ds = scale · p · (dp − Σ dp·p)` for `m` rows from row `first`, in place of `dp`; zero for hidden keys.
-    fn scores_gradient(head: AttentionShape, first: usize, m: usize, p: &[f32], dp: &mut [f32]) {
+    /// `ds = scale · p · (dp − Σ dp·p)` for the rows of a block, in place of `dp`; zero for hidden keys.
+    fn scores_gradient(head: AttentionShape, block: Block, p: &[f32], dp: &mut [f32]) {
+        let (first, m, n) = block;
         let width = head.keys.max(1);
+        let reach = n.next_multiple_of(LANES).min(width);
         for (i, (p, dp)) in p.chunks_exact(width).zip(dp.chunks_exact_mut(width)).take(m).enumerate() {
-            let (dp, hidden) = dp.split_at_mut(head.seen(first + i));
-            hidden.fill(0.0);
-            let p = &p[..dp.len()];
+            let (dp, beyond) = dp.split_at_mut(reach);
+            beyond.fill(0.0);
+            hide(dp, head.seen(first + i), 0.0);
+            let p = &p[..reach];
             let (inner, _) = sums_of(dp, p, #[inline(always)] |dp, p| (dp * p, 0.0));
             for (dp, &p) in dp.iter_mut().zip(p) {
                 *dp = head.scale * p * (*dp - inner);
             }
         }
+    }
+}
+
+/// Writes `value` over the keys from `seen` on.
+#[inline(always)]
+fn hide(row: &mut [f32], seen: usize, value: f32) {
+    for (key, x) in row.iter_mut().enumerate() {
+        *x = if key < seen { *x } else { value };
     }
 }
 

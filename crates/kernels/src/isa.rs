@@ -60,9 +60,11 @@ pub fn force(wanted: Option<Isa>) -> Isa {
 }
 
 /// True when the AVX-512 level is in use and the CPU has the VNNI dot products as well.
-#[cfg(target_arch = "x86_64")]
 pub(crate) fn has_vnni() -> bool {
-    isa() == Isa::Avx512 && is_x86_feature_detected!("avx512vnni")
+    #[cfg(target_arch = "x86_64")]
+    return isa() == Isa::Avx512 && is_x86_feature_detected!("avx512vnni");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 #[cold]

@@ -59,7 +59,7 @@ mod shape;
 mod simd;
 pub mod softmax;
 pub mod statistics;
-mod strided;
+pub mod strided;
 #[cfg(test)]
 mod testing;
 pub mod threads;

@@ -7,6 +7,14 @@ use crate::simd::Vector;
 pub(crate) const COPY: bool = false;
 pub(crate) const ADD: bool = true;
 
+/// Copies `rows` rows of `width` elements between row distances.
+///
+/// # Panics
+/// When the rows do not fit: an error of the caller.
+pub fn copy_rows(rows: usize, width: usize, x: &[f32], ldx: usize, y: &mut [f32], ldy: usize) {
+    move_rows::<COPY>(rows, width, x, ldx, y, ldy);
+}
+
 /// Copies `rows` rows of `width` elements between row distances, or adds them to others.
 #[inline(always)]
 pub(crate) fn move_rows<const KIND: bool>(

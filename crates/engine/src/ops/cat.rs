@@ -4,6 +4,7 @@ use super::Site;
 use super::permute::axis;
 use crate::arena::Span;
 use crate::step::{Memory, Step, Wires};
+use kernels::strided::copy_rows;
 
 /// Copies `source` into runs of `target`, or runs of `source` into `target`: both are cut into the same number of
 /// pieces, and each piece of the longer one holds the shorter one's at `offset`.
@@ -15,13 +16,14 @@ fn copy_runs(
     offset: usize,
     into_long: bool,
 ) {
-    for (long, short) in long.chunks_mut(long_run).zip(short.chunks_mut(short_run)) {
-        let part = &mut long[offset..offset + short_run];
-        if into_long {
-            part.copy_from_slice(short);
-        } else {
-            short.copy_from_slice(part);
-        }
+    if short_run == 0 {
+        return;
+    }
+    let (rows, part) = (short.len() / short_run, &mut long[offset..]);
+    if into_long {
+        copy_rows(rows, short_run, short, short_run, part, long_run);
+    } else {
+        copy_rows(rows, short_run, part, long_run, short, short_run);
     }
 }
 

@@ -8,8 +8,7 @@ use super::{Lowered, Site};
 use crate::rounding::{DataRounding, Rounding};
 use crate::state::State;
 use crate::step::{GradSlot, Memory, Step, Wires};
-use kernels::bounds;
-use kernels::gemm::{Init, gemm};
+use kernels::gemm::{Init, gemm, gemm_relu};
 use std::ops::Range;
 
 /// The step of a fully connected layer.
@@ -231,9 +230,10 @@ impl Step for Linear {
                 Init::Zero
             };
             let y = &mut y[first * n..(first + rows) * n];
-            gemm(rows, k, n, x, k, 1, weight, n, y, n, init);
             if self.relu {
-                bounds::clamp(y, 0.0, f32::INFINITY);
+                gemm_relu(rows, k, n, x, weight, y, init);
+            } else {
+                gemm(rows, k, n, x, k, 1, weight, n, y, n, init);
             }
         });
     }

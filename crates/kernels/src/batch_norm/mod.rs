@@ -111,88 +111,100 @@ pub fn backward_sums(
     s1: &mut [f32],
 ) {
     l.check(&[x, dy], &[mean, inv_std, s0, s1]);
-    let statistics = [mean.as_ptr(), inv_std.as_ptr()];
+    let (mean, inv_std) = (mean.as_ptr(), inv_std.as_ptr());
+    let out = [s0.as_mut_ptr(), s1.as_mut_ptr()];
     // SAFETY: the lengths were checked above.
-    unsafe {
-        backward_sums_vector(
-            l,
-            x.as_ptr(),
-            dy.as_ptr(),
-            statistics,
-            [s0.as_mut_ptr(), s1.as_mut_ptr()],
-        );
-    }
+    unsafe { backward_sums_vector(l, x.as_ptr(), dy.as_ptr(), mean, inv_std, out) }
 }
 
-/// As [`backward_sums`] under a following rectifier with output `y`: `dy` is first set to zero where `y` is not positive.
+/// As [`backward_sums`] under a following rectifier of `x · scale[c] + shift[c]`: `dy` counts where that is positive. The
+/// result of the rectifier is not read: its sign follows from `x`, which is read anyway.
 pub fn backward_sums_relu(
     l: &ChannelLayout,
     x: &[f32],
-    y: &[f32],
-    dy: &mut [f32],
-    mean: &[f32],
-    inv_std: &[f32],
+    dy: &[f32],
+    [mean, inv_std]: [&[f32]; 2],
+    [scale, shift]: [&[f32]; 2],
     s0: &mut [f32],
     s1: &mut [f32],
 ) {
-    l.check(&[x, y, dy], &[mean, inv_std, s0, s1]);
-    let statistics = [mean.as_ptr(), inv_std.as_ptr()];
+    l.check(&[x, dy], &[mean, inv_std, scale, shift, s0, s1]);
+    let constants = [mean, scale, shift].map(<[f32]>::as_ptr);
     let out = [s0.as_mut_ptr(), s1.as_mut_ptr()];
     // SAFETY: the lengths were checked above.
     unsafe {
-        backward_sums_relu_vector(l, x.as_ptr(), y.as_ptr(), dy.as_mut_ptr(), statistics, out);
+        backward_sums_relu_vector(l, x.as_ptr(), dy.as_ptr(), constants, inv_std.as_ptr(), out);
     }
 }
 
-/// `dx = a[c] · dz + b[c] · x + c[c]`.
+/// `dx = a[c] · dy + b[c] · x + c[c]`.
 pub fn backward_dx(
     l: &ChannelLayout,
     x: &[f32],
-    dz: &[f32],
-    a: &[f32],
-    b: &[f32],
-    c: &[f32],
+    dy: &[f32],
+    [a, b, c]: [&[f32]; 3],
     dx: &mut [f32],
 ) {
-    l.check(&[x, dz, dx], &[a, b, c]);
+    l.check(&[x, dy, dx], &[a, b, c]);
     let constants = [a.as_ptr(), b.as_ptr(), c.as_ptr()];
     // SAFETY: the lengths were checked above.
-    unsafe { backward_dx_vector(l, x.as_ptr(), dz.as_ptr(), constants, dx.as_mut_ptr()) }
+    unsafe { backward_dx_vector(l, x.as_ptr(), dy.as_ptr(), constants, dx.as_mut_ptr()) }
+}
+
+/// As [`backward_dx`] under a following rectifier of `x · a[c] + shift[c]`: `dy` counts where that is positive.
+pub fn backward_dx_relu(
+    l: &ChannelLayout,
+    x: &[f32],
+    dy: &[f32],
+    [a, b, c]: [&[f32]; 3],
+    shift: &[f32],
+    dx: &mut [f32],
+) {
+    l.check(&[x, dy, dx], &[a, b, c, shift]);
+    let constants = [a, b, c, shift].map(<[f32]>::as_ptr);
+    // SAFETY: the lengths were checked above.
+    unsafe { backward_dx_relu_vector(l, x.as_ptr(), dy.as_ptr(), constants, dx.as_mut_ptr()) }
 }
 
 /// A shift near each channel's mean: the mean of its first up to eight samples.
 fn first_means(l: &ChannelLayout, x: &[f32], shift: &mut [f32]) {
-    let (samples, step) = if l.inner == 1 {
-        (l.batch.min(8), l.channels)
+    let samples = if l.inner == 1 { l.batch } else { l.inner }.min(8);
+    if l.inner == 1 {
+        for row in x.chunks_exact(l.channels).take(samples) {
+            for (shift, x) in shift.iter_mut().zip(row) {
+                *shift += x;
+            }
+        }
     } else {
-        (l.inner.min(8), 1)
-    };
-    for i in 0..samples {
-        for (c, shift) in shift.iter_mut().enumerate() {
-            *shift += x[c * l.inner + i * step] / samples as f32;
+        for (shift, plane) in shift.iter_mut().zip(x.chunks_exact(l.inner)) {
+            *shift = plane[..samples].iter().sum();
         }
     }
+    crate::elementwise::scale(shift, 1.0 / samples as f32);
 }
 
-/// `Σ dz` and `Σ dz · (x − mean) · inv_std` of each channel, `dz` being given by place and mask.
+/// `Σ dz` and `Σ dz · (x − mean) · inv_std` of each channel; the first constant is the mean, and `dz` is given by the constants,
+/// place, mask and `x`.
 #[inline(always)]
-unsafe fn gradient_sums<V: Vector>(
+unsafe fn gradient_sums<V: Vector, const K: usize>(
     l: &ChannelLayout,
     x: *const f32,
-    [mean, inv_std]: [*const f32; 2],
+    constants: [*const f32; K],
+    inv_std: *const f32,
     out: [*mut f32; 2],
-    dz: impl Fn(usize, V::Mask) -> V,
+    dz: impl Fn([V; K], usize, V::Mask, V) -> V,
 ) {
     // SAFETY: the caller's pointers are valid for the layout, and it runs where the level's features are.
     unsafe {
-        reduce::<V, 1>(
+        reduce::<V, K>(
             l,
-            [mean],
+            constants,
             out,
             #[inline(always)]
-            |[mean], at, mask| {
-                let dz = dz(at, mask);
-                (dz, dz.mul(V::load_masked(x.add(at), mask).sub(mean)))
+            |constants, at, mask| {
+                let x = V::load_masked(x.add(at), mask);
+                let dz = dz(constants, at, mask, x);
+                (dz, dz.mul(x.sub(constants[0])))
             },
             #[inline(always)]
             |channel, s0, s1| {
@@ -237,37 +249,50 @@ vector_versions! {
         l: &ChannelLayout,
         x: *const f32,
         dy: *const f32,
-        statistics: [*const f32; 2],
+        mean: *const f32,
+        inv_std: *const f32,
         out: [*mut f32; 2],
     ) {
-        gradient_sums::<V>(l, x, statistics, out, #[inline(always)] |at, mask| V::load_masked(dy.add(at), mask));
+        gradient_sums::<V, 1>(l, x, [mean], inv_std, out, #[inline(always)] |_, at, mask, _| V::load_masked(dy.add(at), mask));
     }
 
     unsafe fn backward_sums_relu_vector<V>(
         l: &ChannelLayout,
         x: *const f32,
-        y: *const f32,
-        dy: *mut f32,
-        statistics: [*const f32; 2],
+        dy: *const f32,
+        constants: [*const f32; 3],
+        inv_std: *const f32,
         out: [*mut f32; 2],
     ) {
-        gradient_sums::<V>(l, x, statistics, out, #[inline(always)] |at, mask| {
-            let dz = V::load_masked(dy.add(at), mask).keep_where_positive(V::load_masked(y.add(at), mask));
-            dz.store_masked(dy.add(at), mask);
-            dz
+        gradient_sums::<V, 3>(l, x, constants, inv_std, out, #[inline(always)] |[_, scale, shift], at, mask, x| {
+            V::load_masked(dy.add(at), mask).keep_where_positive(x.fma(scale, shift))
         });
     }
 
     unsafe fn backward_dx_vector<V>(
         l: &ChannelLayout,
         x: *const f32,
-        dz: *const f32,
+        dy: *const f32,
         constants: [*const f32; 3],
         dx: *mut f32,
     ) {
         apply::<V, 3>(l, constants, #[inline(always)] |[a, b, c], at, mask| {
             let rest = V::load_masked(x.add(at), mask).fma(b, c);
-            V::load_masked(dz.add(at), mask).fma(a, rest).store_masked(dx.add(at), mask);
+            V::load_masked(dy.add(at), mask).fma(a, rest).store_masked(dx.add(at), mask);
+        });
+    }
+
+    unsafe fn backward_dx_relu_vector<V>(
+        l: &ChannelLayout,
+        x: *const f32,
+        dy: *const f32,
+        constants: [*const f32; 4],
+        dx: *mut f32,
+    ) {
+        apply::<V, 4>(l, constants, #[inline(always)] |[a, b, c, shift], at, mask| {
+            let x = V::load_masked(x.add(at), mask);
+            let dz = V::load_masked(dy.add(at), mask).keep_where_positive(x.fma(a, shift));
+            dz.fma(a, x.fma(b, c)).store_masked(dx.add(at), mask);
         });
     }
 }
@@ -369,14 +394,22 @@ mod tests {
                     2e-7,
                     &what,
                 );
-                backward_dx(&l, &x, &dz, &a, &b, &c, &mut y);
-                let dx = |i: usize| {
+                let dx = |i: usize, dz: f32| {
                     let channel = of(&l, i);
-                    f64::from(a[channel]) * f64::from(dz[i])
+                    f64::from(a[channel]) * f64::from(dz)
                         + f64::from(b[channel]) * f64::from(x[i])
                         + f64::from(c[channel])
                 };
-                assert_close(&y, &(0..l.len()).map(dx).collect::<Vec<_>>(), 4e-7, &what);
+                backward_dx(&l, &x, &dz, [&a, &b, &c], &mut y);
+                let all: Vec<f64> = (0..l.len()).map(|i| dx(i, dz[i])).collect();
+                assert_close(&y, &all, 4e-7, &what);
+                // The rectifier's own result is the gate.
+                let mut gate = vec![0.0; l.len()];
+                affine_relu(&l, &x, &a, &c, &mut gate);
+                backward_dx_relu(&l, &x, &dz, [&a, &b, &c], &c, &mut y);
+                let gated = |i: usize| dx(i, if gate[i] > 0.0 { dz[i] } else { 0.0 });
+                let all: Vec<f64> = (0..l.len()).map(gated).collect();
+                assert_close(&y, &all, 4e-7, &what);
             }
         });
     }
@@ -385,8 +418,11 @@ mod tests {
     fn backward_sums_match_f64() {
         on_every_isa(|isa| {
             for l in layouts() {
-                let (x, y, dy) = (noise(l.len(), 1), noise(l.len(), 2), noise(l.len(), 3));
+                let (x, dy) = (noise(l.len(), 1), noise(l.len(), 3));
                 let (mean, inv_std) = (noise(l.channels, 4), noise(l.channels, 5));
+                let (scale, shift) = (noise(l.channels, 6), noise(l.channels, 7));
+                let mut y = vec![0.0; l.len()];
+                affine_relu(&l, &x, &scale, &shift, &mut y);
                 let masked: Vec<f32> = dy
                     .iter()
                     .zip(&y)
@@ -396,11 +432,8 @@ mod tests {
                     let (mut s0, mut s1) = (vec![9.0; l.channels], vec![9.0; l.channels]);
                     let used = if relu { &masked } else { &dy };
                     if relu {
-                        let mut gated = dy.clone();
-                        backward_sums_relu(
-                            &l, &x, &y, &mut gated, &mean, &inv_std, &mut s0, &mut s1,
-                        );
-                        assert_eq!(gated, masked);
+                        let (statistics, gate) = ([&*mean, &*inv_std], [&*scale, &*shift]);
+                        backward_sums_relu(&l, &x, &dy, statistics, gate, &mut s0, &mut s1);
                     } else {
                         backward_sums(&l, &x, &dy, &mean, &inv_std, &mut s0, &mut s1);
                     }

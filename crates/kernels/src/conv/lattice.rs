@@ -231,6 +231,7 @@ impl Lattice {
                     } else {
                         Start::Add
                     },
+                    relu: false,
                 };
                 // SAFETY: the last offset is the largest, so every window was checked; the weights have out·window
                 // elements by the caller's check, and so has `out` its grid.

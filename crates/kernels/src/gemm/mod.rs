@@ -45,6 +45,30 @@ pub fn gemm(
     ldc: usize,
     init: Init,
 ) {
+    let strides = [a_row_stride, a_col_stride];
+    product([m, k, n], a, strides, b, ldb, c, ldc, init, false);
+}
+
+/// `C[m, n] = max(init + A·B, 0)` of row-major matrices without gaps; NaN stays NaN.
+///
+/// # Panics
+/// As [`gemm`].
+pub fn gemm_relu(m: usize, k: usize, n: usize, a: &[f32], b: &[f32], c: &mut [f32], init: Init) {
+    product([m, k, n], a, [k, 1], b, n, c, n, init, true);
+}
+
+/// Checks the lengths and runs the product.
+fn product(
+    [m, k, n]: [usize; 3],
+    a: &[f32],
+    [a_row_stride, a_col_stride]: [usize; 2],
+    b: &[f32],
+    ldb: usize,
+    c: &mut [f32],
+    ldc: usize,
+    init: Init,
+    relu: bool,
+) {
     if m == 0 || n == 0 {
         return;
     }
@@ -85,6 +109,7 @@ pub fn gemm(
         c: c.as_mut_ptr(),
         ldc,
         start: start_of(init, n),
+        relu,
     };
     // SAFETY: the lengths were checked above; C is borrowed mutably, so it overlaps nothing.
     unsafe { run_blocks(whole) }
@@ -122,6 +147,7 @@ unsafe fn run_blocks(whole: Product<Strided>) {
                 a: whole.a.add(done * whole.a_col_stride),
                 b,
                 start: if done == 0 { whole.start } else { Start::Add },
+                relu: whole.relu && done + block == whole.k,
                 ..whole
             });
         }
@@ -244,6 +270,32 @@ mod tests {
             "{} {want}",
             c[0]
         );
+    }
+
+    #[test]
+    fn a_rectified_product_is_the_product_rectified() {
+        on_every_isa(|isa| {
+            for (m, k, n) in [
+                (5, 3, 7),
+                (33, 16, 64),
+                (70, 2 * K_BLOCK + 9, 37),
+                (257, 300, 1030),
+            ] {
+                let (a, b, bias) = (noise(m * k, 1), noise(k * n, 2), noise(n, 3));
+                for kind in 0..3 {
+                    let init = [Init::Zero, Init::Accumulate, Init::Bias(&bias)][kind];
+                    let mut plain = noise(m * n, 4);
+                    let mut rectified = plain.clone();
+                    gemm(m, k, n, &a, k, 1, &b, n, &mut plain, n, init);
+                    gemm_relu(m, k, n, &a, &b, &mut rectified, init);
+                    let want: Vec<f32> = plain.iter().map(|x| x.max(0.0)).collect();
+                    assert_eq!(rectified, want, "{isa:?} {m}×{k}×{n} kind {kind}");
+                }
+            }
+        });
+        let mut c = [0.0];
+        gemm_relu(1, 1, 1, &[f32::NAN], &[1.0], &mut c, Init::Zero);
+        assert!(c[0].is_nan());
     }
 
     #[test]

@@ -93,6 +93,8 @@ pub(crate) struct Product<R> {
     pub(crate) c: *mut f32,
     pub(crate) ldc: usize,
     pub(crate) start: Start,
+    /// Elements of C below zero become zero when they are stored.
+    pub(crate) relu: bool,
 }
 
 impl<R: Rows> Product<R> {
@@ -182,10 +184,11 @@ unsafe fn tile<V: Vector, R: Rows, const MR: usize, const NV: usize>(
         for (i, acc) in acc.iter().enumerate() {
             let c = p.c.add(i * p.ldc);
             for (j, &acc) in acc.iter().enumerate() {
-                let value = match p.start {
+                let sum = match p.start {
                     Start::Add => acc.add(load_column::<V, NV>(c, j, mask)),
                     _ => acc,
                 };
+                let value = if p.relu { sum.relu() } else { sum };
                 if j + 1 == NV {
                     value.store_masked(c.add(j * V::LANES), mask);
                 } else {

@@ -37,15 +37,16 @@ struct IntProduct {
     /// A bias per column, or null.
     bias: *const i32,
     /// Groups whose sums fit words, of a narrow kind.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(dead_code, reason = "only AVX2 sums words")
+    )]
     chunk: usize,
 }
 
 /// True when the machine multiplies and sums bytes in one instruction; elsewhere words are faster.
 pub fn has_byte_products() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return crate::isa::has_vnni();
-    #[cfg(not(target_arch = "x86_64"))]
-    false
+    crate::isa::has_vnni()
 }
 
 /// `k` bytes rounded up to whole groups: the row length of an 8-bit A.

@@ -5,6 +5,7 @@ mod broadcast;
 use crate::gemm::transpose;
 use crate::isa::versions;
 use crate::shape::{Axis, MAX_RANK, for_each_run, strides};
+use crate::strided::{COPY, move_rows};
 pub use broadcast::{broadcast_zip, fold_to, reduce_to, sum_axes};
 
 /// `y = x` with its axes reordered: axis `i` of `y` is axis `perm[i]` of `x`, whose shape is `shape`. Any rank up to 8.
@@ -71,11 +72,17 @@ fn check(x: &[f32], shape: &[usize], perm: &[usize], y: &[f32]) {
 }
 
 versions! {
-    /// The last axis stays last: whole runs move.
+    /// The last axis stays last: whole runs move, neighbouring ones in one loop over the axis before.
     fn copy_runs(axes: &[Axis<2>], x: &[f32], y: &mut [f32]) {
         let (outer, last) = axes.split_at(axes.len() - 1);
-        let run = last[0].size;
-        for_each_run(outer, #[inline(always)] |[from, to]| y[to..][..run].copy_from_slice(&x[from..][..run]));
+        let width = last[0].size;
+        let Some((rows, outer)) = outer.split_last() else {
+            return y[..width].copy_from_slice(&x[..width]);
+        };
+        let [ldx, ldy] = rows.strides;
+        for_each_run(outer, #[inline(always)] |[from, to]| {
+            move_rows::<COPY>(rows.size, width, &x[from..], ldx, &mut y[to..], ldy);
+        });
     }
 }
 

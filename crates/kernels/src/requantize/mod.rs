@@ -151,9 +151,9 @@ pub fn fused_layer<A: LeftByte, Y: NarrowCode>(
     maps: &[Rescale],
     y: &mut [Y],
 ) -> bool {
-    let (Some(y_signed), true) = (Y::BYTE, has_vnni()) else {
+    if Y::BYTE.is_none() || !has_vnni() {
         return false;
-    };
+    }
     let m = rows.starts.len();
     let depth = rows.runs.len() * rows.run.next_multiple_of(4);
     let places = maps.iter().map(|map| map.scale.len()).min().unwrap_or(0);
@@ -192,6 +192,7 @@ pub fn fused_layer<A: LeftByte, Y: NarrowCode>(
             map: map.into(),
             y: y.as_mut_ptr().cast(),
         };
+        let y_signed = Y::BYTE == Some(true);
         // SAFETY: lengths were checked above; `has_vnni` vouches for the features; Y is a byte.
         unsafe {
             match before {

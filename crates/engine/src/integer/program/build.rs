@@ -152,7 +152,7 @@ impl Builder<'_> {
         let lowered = match &form {
             IntegerForm::Exact(lower) => lower(&site)?,
             IntegerForm::SameElements | IntegerForm::Missing => {
-                return Err(Refusal::NoForm("has no exact integer form".to_owned()));
+                return Err(Refusal::NoForm("has no exact integer form; end the network before it, or put an operator that has one in its place".to_owned()));
             }
         };
         let outputs = site.outputs;

@@ -119,14 +119,15 @@ impl TrainNorm {
         let Some(rounding) = self.bias_rounding() else {
             return;
         };
-        let [mean, _, scale, shift, ..] = saved_rows(saved);
+        // The mean of the rounded product has done its work; the rounded shift still gates a relu.
+        let [mean, _, scale, _, exact, ..] = saved_rows(saved);
         let range = &self.norm.coefficients.bias;
         let beta = &state.trained[range.clone()];
-        for c in 0..shift.len() {
-            shift[c] = beta[c] - mean[c] * scale[c];
+        for c in 0..exact.len() {
+            exact[c] = beta[c] - mean[c] * scale[c];
         }
         if let Ok([grad, scales]) = grads.get_disjoint_mut([range.clone(), rounding.scales()]) {
-            rounding.backward(state, shift, &[shift.len()], grad, Some(scales));
+            rounding.backward(state, exact, &[exact.len()], grad, Some(scales));
         }
     }
 
@@ -166,11 +167,11 @@ impl Step for TrainNorm {
 
     fn backward(&self, wires: &Wires, memory: &mut Memory) {
         let layout = &self.norm.layout;
-        let [x, y, dy, saved] =
-            memory.split([wires.x(0), wires.y(), wires.dy(), wires.saved.clone()]);
-        let [mean, inv_std, .., sum, dot] = saved_rows(saved);
+        let [x, dy, saved] = memory.split([wires.x(0), wires.dy(), wires.saved.clone()]);
+        let [mean, inv_std, scale, shift, .., sum, dot] = saved_rows(saved);
         if self.norm.relu {
-            kernel::backward_sums_relu(layout, x, y, dy, mean, inv_std, sum, dot);
+            let (statistics, gate) = ([&*mean, inv_std], [&*scale, shift]);
+            kernel::backward_sums_relu(layout, x, dy, statistics, gate, sum, dot);
         } else {
             kernel::backward_sums(layout, x, dy, mean, inv_std, sum, dot);
         }
@@ -269,8 +270,13 @@ impl WholeBatch for TrainNorm {
         };
         let [x, dy, dx, saved] =
             memory.split([wires.x(0), wires.dy(), target, wires.saved.clone()]);
-        let [_, _, scale, .., sum, dot] = saved_rows(saved);
-        kernel::backward_dx(&self.norm.layout, x, dy, scale, dot, sum, dx);
+        let [_, _, scale, shift, .., sum, dot] = saved_rows(saved);
+        let (layout, coefficients) = (&self.norm.layout, [&*scale, dot, sum]);
+        if self.norm.relu {
+            kernel::backward_dx_relu(layout, x, dy, coefficients, shift, dx);
+        } else {
+            kernel::backward_dx(layout, x, dy, coefficients, dx);
+        }
         memory.commit_grad(wires, 0);
     }
 }

@@ -6,4 +6,4 @@ graph "net" {
   return s
 }
 ----
-quantize_rest: s (softmax): has no exact integer form
+quantize_rest: s (softmax): has no exact integer form; end the network before it, or put an operator that has one in its place
