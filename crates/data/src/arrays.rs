@@ -6,7 +6,7 @@
 use crate::dataset::{Dataset, Split};
 use crate::error::DataError;
 use interop::npy::Values;
-use ir::{DType, Elements, Verified};
+use ir::{DType, Elements, NodeId, Verified};
 
 /// An array with one entry, of the same shape, for each row of a dataset.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,6 +102,9 @@ impl Dataset {
     }
 
     fn find_mismatch(&self, network: &Verified) -> Option<String> {
+        if let Some(message) = self.find_fixed_input(network) {
+            return Some(message);
+        }
         let wanted = NetworkInput::of(network);
         let name = &network.graph().name;
         let Some(arrays) = self.train.arrays() else {
@@ -123,7 +126,8 @@ impl Dataset {
         let ids = network.placeholders().into_iter();
         ids.zip(arrays).find_map(|(id, array)| {
             let ty = network.ty(id.into());
-            let shape = ty.shape.bind(1).map(|sizes| sizes[1..].to_vec());
+            let n_rows_axes = usize::from(begins_with_batch(network, id));
+            let shape = ty.shape.bind(1).map(|sizes| sizes[n_rows_axes..].to_vec());
             let is_same_type = (ty.dtype == DType::I64) == (array.elements().dtype() == DType::I64);
             // The floats of a single input may be laid out otherwise, as the rows of a table may.
             let fits = is_table(&wanted) || shape.as_ref() == Some(&array.shape);
@@ -146,6 +150,28 @@ impl Dataset {
             ))
         })
     }
+
+    /// An input without a batch, which one row can feed and more cannot.
+    fn find_fixed_input(&self, network: &Verified) -> Option<String> {
+        let n_rows = [&self.train, &self.val, &self.test].map(Split::len);
+        let n_rows = n_rows.into_iter().max().filter(|&n_rows| n_rows > 1)?;
+        let ids = network.placeholders();
+        let id = ids
+            .into_iter()
+            .find(|&id| !begins_with_batch(network, id))?;
+        let (name, input) = (&network.graph().name, &network.graph().node(id).name);
+        Some(format!(
+            "{name} takes {} for {input}, whose first axis is not the batch, but there are {n_rows} rows; --batch-axis 0 makes it the \
+             batch of an .onnx network, and a graph has N there",
+            network.ty(id.into())
+        ))
+    }
+}
+
+/// True when the first axis of an input is the batch.
+fn begins_with_batch(network: &Verified, id: NodeId) -> bool {
+    let first = network.ty(id.into()).shape.0.first();
+    first.is_some_and(|dim| dim.symbol.is_some())
 }
 
 /// The first integer that is no row of an embedding, in words.

@@ -272,6 +272,31 @@ fn a_network_refuses_other_shapes_and_integers_that_are_no_rows_of_its_embedding
 }
 
 #[test]
+fn a_network_without_a_batch_takes_one_row() {
+    let graph = Graph::parse(&NET.replace("[N, 4]", "[3, 4]")).unwrap();
+    let verified = verify(&graph).unwrap();
+    let table = open("jsc-sim", &OpenOptions::default()).unwrap();
+    let message = table.check_inputs(&verified).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "jsc-sim: net takes i64[3, 4] for tokens, whose first axis is not the batch, but there are 90000 rows; --batch-axis 0 makes \
+         it the batch of an .onnx network, and a graph has N there"
+    );
+    let one = Numbers {
+        shape: vec![1, 3, 4],
+        values: Values::I64(vec![2; 12]),
+    };
+    let path = file("one.npy", &interop::npy::encode_numbers(&one));
+    let inputs = NetworkInput::of(&verified);
+    let options = OpenOptions {
+        inputs: &inputs,
+        ..OpenOptions::default()
+    };
+    let set = open_unlabeled(&path, &options).unwrap();
+    assert!(set.check_inputs(&verified).is_ok());
+}
+
+#[test]
 fn arrays_without_labels_are_all_in_each_split() {
     let options = |inputs| OpenOptions {
         inputs,

@@ -51,6 +51,19 @@ fn every_cut_file_is_an_error() {
 }
 
 #[test]
+fn a_file_with_the_ending_of_another_kind_is_named() {
+    let program = include_bytes!("fixtures/pt2/mlp.pt2");
+    let problem = decode(program.to_vec()).unwrap_err().to_string();
+    assert!(problem.contains("not ONNX but a zip archive"), "{problem}");
+    let network = encode(&network());
+    let problem = interop::pt2::decode(&network).unwrap_err().to_string();
+    assert!(
+        problem.contains("is no exported program") && problem.contains("the ending .onnx"),
+        "{problem}"
+    );
+}
+
+#[test]
 fn broken_networks_are_refused_with_the_place_and_the_value() {
     type Change = fn(&mut ModelProto);
     let cases: &[(Change, &str)] = &[
@@ -119,7 +132,10 @@ fn data_beside_the_file_stays_in_its_folder_and_fits() {
             vec![entry("location", "/etc/hostname")],
             "does not lie in the folder of the file",
         ),
-        (vec![entry("location", "none.bin")], "its data in"),
+        (
+            vec![entry("location", "none.bin")],
+            "its data is missing: there is no file",
+        ),
         (
             vec![
                 entry("location", "data.bin"),
@@ -208,6 +224,33 @@ fn unknown_operators_and_attributes_are_kept_and_written_back() {
             .find(|node| node.op_type() == added.op_type() && !node.attribute.is_empty());
         assert_eq!(kept.unwrap().attribute, added.attribute);
     }
+}
+
+/// The type of its result stands in the file, which is all that a reader knows of it.
+#[test]
+fn an_unknown_operator_within_a_network_is_read_again() {
+    let mut proto = with_node(node("Wobble", Vec::new()));
+    let graph = graph(&mut proto);
+    let end = graph.output[0].clone();
+    graph.value_info.push(end);
+    graph.node.push(NodeProto {
+        input: vec!["end".to_owned()],
+        output: vec!["last".to_owned()],
+        ..node("Relu", Vec::new())
+    });
+    graph.output[0].name = Some("last".to_owned());
+    let imported = import(&Model { proto }, &ImportOptions::default()).unwrap();
+    let options = ExportOptions {
+        with_source: false,
+        ..ExportOptions::default()
+    };
+    let proto = export(&imported.graph, &options).unwrap();
+    let again = import(&Model { proto }, &ImportOptions::default()).unwrap();
+    let operators = |graph: &ir::Graph| -> Vec<&'static str> {
+        graph.nodes().iter().map(|node| node.op.name()).collect()
+    };
+    assert_eq!(operators(&again.graph), operators(&imported.graph));
+    assert_eq!(again.notes, imported.notes);
 }
 
 #[test]

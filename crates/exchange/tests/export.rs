@@ -256,6 +256,26 @@ fn slices_are_written_with_their_steps() {
     }
 }
 
+/// A small file can state any size; what is written for it is bounded.
+#[test]
+fn masks_and_norms_of_more_elements_than_memory_are_refused() {
+    for (types, call) in [
+        (
+            "q: f32[N, 1000000, 2]",
+            "scaled_dot_product_attention(q, q, q) { is_causal = true }",
+        ),
+        (
+            "q: f32[N, 1000000, 1000000]",
+            "layer_norm(q) { normalized_shape = [1000000, 1000000], elementwise_affine = false }",
+        ),
+    ] {
+        let text = format!("graph \"large\" {{ {types} = placeholder y = {call} return y }}");
+        let error = export(&Graph::parse(&text).unwrap(), &options(Style::Onnx)).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("has more than 2^28 elements"), "{error}");
+    }
+}
+
 #[test]
 fn formats_are_dropped_only_when_asked() {
     let graph = with_formats(&zoo(MAX_PARAMETERS)[0], Formats::Integer(8), Style::Qdq);

@@ -1,6 +1,6 @@
-//! The node tests of the package `onnx`: every one is read or refused with a sentence, and those of the list agree.
+//! The backend tests of the package `onnx`: every one is read or refused with a sentence, and those of the lists agree.
 //!
-//! `BLESS=1 cargo test -p exchange --test node_tests` writes the list anew. Without the package the test says that it is skipped.
+//! `BLESS=1 cargo test -p exchange --test node_tests` writes the lists anew. Without the package the tests say that they are skipped.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod package;
@@ -16,8 +16,12 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// The list of tests that agree.
+/// The list of node tests that agree.
 const LIST: &str = "tests/fixtures/node_tests.txt";
+/// The list of the other tests that agree.
+const OTHER_LIST: &str = "tests/fixtures/other_tests.txt";
+/// Their folders.
+const OTHER_FOLDERS: [&str; 3] = ["simple", "pytorch-operator", "pytorch-converted"];
 /// The tolerance of the package's own runner.
 const RELATIVE: f32 = 1e-3;
 const ABSOLUTE: f32 = 1e-7;
@@ -31,21 +35,39 @@ fn every_node_test_is_read_or_refused_and_the_listed_ones_agree() {
         println!("skipped: the package onnx is not installed; scripts/test-tools.sh gets it");
         return;
     };
-    let outcomes = run_all(&data.join("node"));
+    hold(LIST, &run_all(&data.join("node")));
+}
+
+#[test]
+fn every_other_backend_test_is_read_or_refused_and_the_listed_ones_agree() {
+    let Some(data) = package::test_data() else {
+        println!("skipped: the package onnx is not installed; scripts/test-tools.sh gets it");
+        return;
+    };
+    let folders = OTHER_FOLDERS.iter().map(|folder| data.join(folder));
+    hold(
+        OTHER_LIST,
+        &folders.flat_map(|folder| run_all(&folder)).collect(),
+    );
+}
+
+/// Holds outcomes against a list; none is a panic, and none that runs differs.
+fn hold(list: &str, outcomes: &BTreeMap<String, Outcome>) {
     let line = |(name, outcome): (&String, &Outcome)| {
         Some(format!("{name} {}", outcome.as_ref().ok()?.word()))
     };
     let passing: BTreeSet<String> = outcomes.iter().filter_map(line).collect();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(LIST);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(list);
     if std::env::var_os("BLESS").is_some() {
         let lines: Vec<&str> = passing.iter().map(String::as_str).collect();
         fs::write(&path, lines.join("\n") + "\n").unwrap();
     }
-    if let Some(report) = std::env::var_os("NODE_TEST_REPORT") {
+    if let Some(folder) = std::env::var_os("NODE_TEST_REPORT") {
         let lines = outcomes.iter().map(|(name, outcome)| match outcome {
             Ok(fixed) => format!("{name}: agrees {}\n", fixed.word()),
             Err(why) => format!("{name}: {}\n", why.replace('\n', " ")),
         });
+        let report = Path::new(&folder).join(path.file_name().unwrap());
         fs::write(report, lines.collect::<String>()).unwrap();
     }
     let list = fs::read_to_string(&path).unwrap();
@@ -63,12 +85,14 @@ fn every_node_test_is_read_or_refused_and_the_listed_ones_agree() {
         lost.len(),
         lost.join("\n")
     );
-    let panics: Vec<&String> = outcomes
-        .values()
-        .filter_map(|o| o.as_ref().err())
-        .filter(|why| why.starts_with("panic"))
-        .collect();
-    assert!(panics.is_empty(), "{panics:?}");
+    for word in ["panic", "differs"] {
+        let found = outcomes.iter().filter_map(|(name, outcome)| {
+            let why = outcome.as_ref().err()?;
+            why.starts_with(word).then(|| format!("{name}: {why}"))
+        });
+        let found: Vec<String> = found.collect();
+        assert!(found.is_empty(), "{found:?}");
+    }
 }
 
 fn run_all(folder: &Path) -> BTreeMap<String, Outcome> {

@@ -16,12 +16,16 @@ def tensor(path):
     return numpy_helper.to_array(proto)
 
 
-def runtime(path, inputs):
+def runtime(path, inputs, level=onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL):
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.graph_optimization_level = level
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     return session.run(None, inputs)
+
+
+def optimised(path, inputs):
+    return runtime(path, inputs, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
 
 
 def qonnx(path, inputs):
@@ -32,6 +36,8 @@ def qonnx(path, inputs):
     model = ModelWrapper(path)
     names = [output.name for output in model.graph.output]
     for value in model.graph.input:
+        if value.name not in inputs:
+            continue
         model.set_tensor_shape(value.name, list(inputs[value.name].shape))
     results = execute_onnx(model.transform(InferShapes()), inputs)
     return [results[name] for name in names]
@@ -43,7 +49,7 @@ def reference(path, inputs):
     return ReferenceEvaluator(path).run(None, inputs)
 
 
-PROGRAMS = {"onnx": runtime, "qonnx": qonnx, "reference": reference}
+PROGRAMS = {"onnx": runtime, "optimised": optimised, "qonnx": qonnx, "reference": reference}
 
 folder = pathlib.Path(sys.argv[1])
 for line in (folder / "list.txt").read_text().splitlines():

@@ -9,6 +9,9 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+/// The first bytes of an archive with entries.
+pub const ZIP_START: &[u8] = b"PK\x03\x04";
+
 /// An archive opened for reading.
 pub struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,

@@ -78,6 +78,15 @@ pub enum Problem {
         /// The file that the original writes beside it.
         weights: String,
     },
+    /// The file is no zip archive, which exported programs are.
+    #[error(
+        "is no exported program: torch.export.save writes a zip archive, and this file starts with {start}; if it is an ONNX \
+         network, give it the ending .onnx"
+    )]
+    NoProgram {
+        /// The first bytes, printable.
+        start: String,
+    },
     /// The file has no tensors where a checkpoint has them.
     #[error("holds no tensors: {0}")]
     NoTensors(String),

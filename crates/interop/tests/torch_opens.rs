@@ -1,4 +1,4 @@
-//! PyTorch itself as the judge, when `BENCH_PYTHON` names a Python that has it.
+//! PyTorch itself as the judge, where `BENCH_PYTHON` or `.tools/torch` has it.
 
 mod support;
 
@@ -7,23 +7,29 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::checkpoint;
 
+/// A Python that has PyTorch: `$BENCH_PYTHON`, or the one of `scripts/test-tools.sh`.
+fn python() -> Option<PathBuf> {
+    let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/torch/bin/python");
+    let named = std::env::var_os("BENCH_PYTHON").map(PathBuf::from);
+    let has_torch = |python: &PathBuf| {
+        let found = Command::new(python).args(["-c", "import torch"]).output();
+        found.is_ok_and(|found| found.status.success())
+    };
+    named.into_iter().chain([tool]).find(has_torch)
+}
+
 /// The output of a script with PyTorch, or `None`, with a word, when there is none.
 fn torch(script: &str, path: &Path) -> Option<String> {
-    let Some(python) = std::env::var_os("BENCH_PYTHON") else {
-        eprintln!("skipped: BENCH_PYTHON is not set");
+    let Some(python) = python() else {
+        eprintln!("skipped: neither BENCH_PYTHON nor .tools/torch has PyTorch");
         return None;
     };
-    let found = Command::new(&python).args(["-c", "import torch"]).output();
-    if !found.expect("BENCH_PYTHON runs").status.success() {
-        eprintln!("skipped: the Python of BENCH_PYTHON has no PyTorch");
-        return None;
-    }
     let output = Command::new(python)
         .arg("-c")
         .arg(script)
         .arg(path)
         .output()
-        .expect("BENCH_PYTHON runs");
+        .expect("the Python runs");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {errors}", path.display());
     Some(String::from_utf8(output.stdout).expect("text"))

@@ -6,7 +6,10 @@ use super::{Array, Refusal, Values};
 pub const MAX_ELEMENTS: usize = 1 << 28;
 
 /// The elements of this shape, if they are few enough to make.
-fn count(shape: &[usize]) -> Result<usize, Refusal> {
+///
+/// # Errors
+/// When there are more than [`MAX_ELEMENTS`].
+pub fn element_count(shape: &[usize]) -> Result<usize, Refusal> {
     let count = shape
         .iter()
         .try_fold(1_usize, |n, &size| n.checked_mul(size));
@@ -20,7 +23,7 @@ fn count(shape: &[usize]) -> Result<usize, Refusal> {
 
 /// A tensor whose every element is the one of `value`.
 pub fn filled(shape: &[usize], value: &Array) -> Result<Array, Refusal> {
-    let n = count(shape)?;
+    let n = element_count(shape)?;
     let values = match &value.values {
         Values::F32(values) if values.len() == 1 => Values::F32(vec![values[0]; n]),
         Values::I64(values) if values.len() == 1 => Values::I64(vec![values[0]; n]),

@@ -9,7 +9,7 @@ mod matmul;
 mod moves;
 mod reduce;
 
-pub use create::{MAX_ELEMENTS, band, filled, range};
+pub use create::{MAX_ELEMENTS, band, element_count, filled, range};
 pub use elementwise::{Binary, Unary, binary, cast, choose, unary};
 pub use matmul::matmul;
 pub use moves::{concat, expand, gather, index_grid, permute, slice, strides};

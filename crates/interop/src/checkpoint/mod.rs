@@ -214,7 +214,7 @@ impl NamedTensor {
 
 fn unknown(bytes: &[u8]) -> Problem {
     Problem::Unknown {
-        start: format!("\"{}\"", bytes[..bytes.len().min(8)].escape_ascii()),
+        start: first_bytes(bytes),
     }
 }
 
@@ -227,4 +227,9 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
         return Err(Problem::TooLarge);
     }
     Ok(bytes)
+}
+
+/// The first bytes of a file, printable.
+pub(crate) fn first_bytes(bytes: &[u8]) -> String {
+    format!("\"{}\"", bytes[..bytes.len().min(8)].escape_ascii())
 }

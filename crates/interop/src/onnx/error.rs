@@ -22,6 +22,11 @@ pub enum OnnxProblem {
     /// The file ends within a field, or a field has no meaning.
     #[error("is not ONNX or is cut off: byte {0} starts no field")]
     Field(usize),
+    /// The file is a zip archive.
+    #[error(
+        "is not ONNX but a zip archive, as PyTorch writes; an exported program has the ending .pt2, weights have .pt"
+    )]
+    Archive,
     /// The messages are nested too deeply.
     #[error("has messages nested deeper than {0}")]
     Depth(usize),

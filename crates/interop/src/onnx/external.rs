@@ -7,7 +7,7 @@ use super::proto::{
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// Larger files of tensors are refused: 16 GiB.
@@ -39,7 +39,16 @@ pub fn attach(model: &mut ModelProto, folder: &Path) -> Result<(), OnnxProblem> 
             Bytes::clone(data)
         } else {
             let data = read_bounded(&path, MAX_DATA_BYTES).map_err(|problem| {
-                let message = format!("its data in {}: {problem}", path.display());
+                let is_missing =
+                    matches!(&problem, OnnxProblem::Io(e) if e.kind() == ErrorKind::NotFound);
+                let message = if is_missing {
+                    let path = path.display();
+                    format!(
+                        "its data is missing: there is no file {path}, which belongs to the network"
+                    )
+                } else {
+                    format!("its data in {}: {problem}", path.display())
+                };
                 OnnxProblem::tensor(&name, message)
             })?;
             files.insert(path.clone(), data.clone());

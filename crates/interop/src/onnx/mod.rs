@@ -15,6 +15,7 @@ pub use element::Element;
 pub use error::OnnxProblem;
 pub use tensor::{Tensor, Values};
 
+use crate::archive::ZIP_START;
 use crate::{Budget, FileError};
 use bytes::Bytes;
 use prost::Message;
@@ -96,6 +97,9 @@ pub fn decode_graph(bytes: impl Into<Bytes>) -> Result<proto::GraphProto, OnnxPr
 }
 
 fn decode_proto(bytes: Bytes) -> Result<ModelProto, OnnxProblem> {
+    if bytes.starts_with(ZIP_START) {
+        return Err(OnnxProblem::Archive);
+    }
     footprint::check(&bytes, footprint::MODEL)?;
     let proto = ModelProto::decode(bytes)?;
     if proto.graph.is_none() {

@@ -8,7 +8,7 @@ mod arguments;
 mod schema;
 mod tensors;
 
-use crate::archive::Archive;
+use crate::archive::{Archive, ZIP_START};
 use crate::error::{InteropError, Problem};
 use crate::{Budget, checkpoint};
 use std::collections::BTreeMap;
@@ -176,6 +176,10 @@ pub fn read(path: &Path) -> Result<(Program, Tensors), InteropError> {
 /// # Errors
 /// When they are not a whole exported program.
 pub fn decode(bytes: &[u8]) -> Result<(Program, Tensors), Problem> {
+    if !bytes.starts_with(ZIP_START) {
+        let start = checkpoint::first_bytes(bytes);
+        return Err(Problem::NoProgram { start });
+    }
     let budget = Budget::of_size(bytes.len() as u64);
     let mut archive = Archive::open(bytes, &budget)?;
     let layout = Layout::of(&archive)?;

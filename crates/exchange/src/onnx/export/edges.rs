@@ -1,6 +1,6 @@
 //! Inputs, stored tensors, outputs, parameters.
 
-use super::formats::Steps;
+use super::steps::Steps;
 use super::{Exporter, Style};
 use crate::constant::Refusal;
 use interop::onnx::proto::tensor_shape_proto::{Dimension, dimension};
@@ -70,7 +70,8 @@ impl<'g> Exporter<'g> {
         copy
     }
 
-    fn value_info(&self, name: &str, ty: &Type) -> ValueInfoProto {
+    /// The name and the type of a value.
+    pub(super) fn value_info(&self, name: &str, ty: &Type) -> ValueInfoProto {
         let dims = ty.shape.0.iter().map(|dim| {
             let value = match (dim.fixed(), self.options.batch) {
                 (Some(size), _) => dimension::Value::DimValue(size as i64),
@@ -128,7 +129,10 @@ impl<'g> Exporter<'g> {
         let steps = match self.options.style {
             Style::Onnx => None,
             // What a style has no operator for is written as it is rounded.
-            Style::Qdq | Style::Qonnx => self.steps(format, &shape).ok(),
+            Style::Qdq | Style::Qonnx => match Steps::of_values(format, &rounded, &shape) {
+                Some(steps) => self.writable(steps).ok(),
+                None => self.steps(format, &shape).ok(),
+            },
         };
         let floats = if self.options.float_weights {
             tensor.values().to_vec()

@@ -7,7 +7,7 @@
 use super::site::{Site, float, int, ints, text};
 use super::writers::Written;
 use super::{QONNX_DOMAIN, Style};
-use crate::constant::Refusal;
+use crate::constant::{Refusal, element_count};
 use interop::onnx::{Element, Values};
 use ir::{DType, Dim};
 
@@ -181,6 +181,7 @@ fn causal_mask(site: &mut Site, steps: &Dim, positions: &Dim) -> Result<String, 
     let (Some(rows), Some(columns)) = (steps.fixed(), positions.fixed()) else {
         return Err(Refusal::new("the size of its causal mask is not fixed"));
     };
+    let n = element_count(&[rows, columns])?;
     let value = |at: usize| {
         if at % columns > at / columns {
             f32::MIN
@@ -188,7 +189,7 @@ fn causal_mask(site: &mut Site, steps: &Dim, positions: &Dim) -> Result<String, 
             0.0
         }
     };
-    let mask = (0..rows * columns).map(value).collect();
+    let mask = (0..n).map(value).collect();
     let stem = format!("{}/causal_mask", site.node.name);
     Ok(site.exporter.store(
         &stem,

@@ -9,12 +9,12 @@ mod norms;
 mod recurrent;
 mod site;
 mod source;
+mod steps;
 mod writers;
 
 pub(super) use source::read as read_source;
 
 use crate::constant::Refusal;
-use formats::Steps;
 use interop::onnx::proto::{
     GraphProto, ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto,
 };
@@ -22,6 +22,7 @@ use interop::onnx::{Element, Tensor, Values};
 use ir::{Graph, Node, Op, Value, Verified, VerifyError};
 use site::Site;
 use std::collections::{HashMap, HashSet};
+use steps::Steps;
 
 /// The set of QONNX's operators.
 pub const QONNX_DOMAIN: &str = "qonnx.custom_op.general";
@@ -205,6 +206,11 @@ impl<'g> Exporter<'g> {
                 self.fresh(&format!("{}.{k}", node.name))
             };
             self.rename_result(mark, &result, &name);
+            if matches!(node.op, Op::Opaque(_)) {
+                // Readers that do not know the operator know its results by the types that the file states.
+                let info = self.value_info(&name, ty);
+                self.proto.value_info.push(info);
+            }
             let name = self.rounded(node, &format!("data_out_{k}"), name, ty)?;
             let value = Value {
                 node: id,
@@ -305,6 +311,14 @@ impl<'g> Exporter<'g> {
 
     /// The steps of a format, or the reason why the style has none.
     fn steps(&self, format: &format::Format, shape: &[usize]) -> Result<Steps, Refusal> {
-        Steps::of(format, shape, self.options.style)
+        self.writable(Steps::of(format, shape, self.options.style)?)
+    }
+
+    /// The steps, if the set of operators has them.
+    fn writable(&self, steps: Steps) -> Result<Steps, Refusal> {
+        match self.options.style {
+            Style::Qdq => steps.linear(self.options.opset),
+            Style::Onnx | Style::Qonnx => Ok(steps),
+        }
     }
 }

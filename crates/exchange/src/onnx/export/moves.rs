@@ -7,7 +7,7 @@
 use super::edges::element;
 use super::site::{Site, int, ints, text};
 use super::writers::Written;
-use crate::constant::Refusal;
+use crate::constant::{Refusal, element_count};
 use ir::Op;
 use ir::ops::upsample::UpsampleMode;
 
@@ -234,6 +234,7 @@ pub fn upsample(site: &mut Site) -> Written {
     let is_multiple = (0..2).all(|k| op.output_size[k].is_multiple_of(sizes[k + 2]));
     let mut x = site.x();
     if is_nearest && !is_multiple {
+        element_count(&op.output_size)?;
         for (axis, sources) in op.sources(&sizes).into_iter().enumerate().skip(2) {
             let places = sources.into_iter().flatten().map(|place| place as i64);
             let places = site.store_ints("pixels", places.collect());

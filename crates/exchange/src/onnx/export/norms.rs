@@ -2,22 +2,22 @@
 
 use super::site::{Site, float, int};
 use super::writers::Written;
-use crate::constant::Refusal;
+use crate::constant::{Refusal, element_count};
 use interop::onnx::{Element, Values};
 
 /// A stored list of one number.
-fn filled(site: &mut Site, what: &str, shape: &[i64], value: f32) -> String {
+fn filled(site: &mut Site, what: &str, shape: &[i64], value: f32) -> Result<String, Refusal> {
     let sizes: Vec<usize> = shape.iter().map(|&size| size as usize).collect();
-    let values = Values::Floats(vec![value; sizes.iter().product()]);
+    let values = Values::Floats(vec![value; element_count(&sizes)?]);
     let stem = format!("{}/{what}", site.node.name);
-    site.exporter.store(&stem, sizes, Element::F32, values)
+    Ok(site.exporter.store(&stem, sizes, Element::F32, values))
 }
 
 /// The parameter of a port, or one number for every element where the layer has none.
 fn param_or(site: &mut Site, port: &str, shape: &[i64], value: f32) -> Result<String, Refusal> {
     match site.param(port)? {
         Some(name) => Ok(name),
-        None => Ok(filled(site, port, shape, value)),
+        None => filled(site, port, shape, value),
     }
 }
 
@@ -97,8 +97,8 @@ pub fn group_norm(site: &mut Site) -> Written {
     // 0 keeps the size of the batch.
     let grouped = site.store_ints("grouped", vec![0, groups, -1]);
     let y = site.emit("Reshape", &[&x, &grouped], Vec::new());
-    let one = filled(site, "ones", &[groups], 1.0);
-    let zero = filled(site, "zeros", &[groups], 0.0);
+    let one = filled(site, "ones", &[groups], 1.0)?;
+    let zero = filled(site, "zeros", &[groups], 0.0)?;
     let y = site.emit("InstanceNormalization", &[&y, &one, &zero], vec![eps]);
     let dims = site.result_type().shape.0;
     let shape = site.store_shape(&dims);

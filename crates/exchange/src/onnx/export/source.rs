@@ -105,8 +105,16 @@ fn restore(graph: &mut Graph, file: &GraphProto) -> Option<()> {
                 .map(|(field, _)| field)
                 .collect();
             for field in fields {
-                let tensor = tensors.get(&node.stored_path(&port, field))?;
-                let values = floats(tensor);
+                // Fixed point is written by its scales.
+                let is_exponent = field == "frac_width";
+                let written = if is_exponent { "scale" } else { field };
+                let tensor = tensors.get(&node.stored_path(&port, written))?;
+                let mut values = floats(tensor);
+                if is_exponent {
+                    for scale in &mut values {
+                        *scale = -scale.log2();
+                    }
+                }
                 // QONNX's scales have an axis of size 1 for every other axis.
                 let kept: Vec<usize> = tensor
                     .shape
@@ -170,7 +178,9 @@ fn decoded(
     };
     let (scales, zeros) = (floats(scale), floats(zero));
     let places = format?.stored_places(&tensor.shape);
-    let place = |at: usize| places.as_ref().map_or(0, |places| places[at]);
+    // Scales that follow the values are those of neighbours.
+    let len = (values.len() / scales.len().max(1)).max(1);
+    let place = |at: usize| places.as_ref().map_or(at / len, |places| places[at]);
     let value =
         |(at, code): (usize, f32)| Some((code - zeros.get(place(at))?) * scales.get(place(at))?);
     values.into_iter().enumerate().map(value).collect()

@@ -2,6 +2,7 @@
 
 use crate::constant::{self, Array, Refusal, Values};
 use crate::onnx::call::{Call, Read};
+use crate::onnx::grid::GridKind;
 use crate::onnx::import::Source;
 use crate::onnx::types::dtype;
 use interop::onnx::Element;
@@ -57,6 +58,22 @@ pub fn cast_like(call: &mut Call) -> Read {
 }
 
 fn convert(call: &mut Call, to: Element) -> Read {
+    // Codes stay codes in every type that holds them.
+    if let Source::Codes {
+        value, ty, grid, ..
+    } = call.source(0)?
+        && let Some((min, max)) = to.integer_range()
+        && (min..=max).contains(&grid.code_range().0)
+        && (min..=max).contains(&grid.code_range().1)
+        && matches!(grid.kind, GridKind::Integers)
+    {
+        return Ok(vec![Source::Codes {
+            value: *value,
+            ty: ty.clone(),
+            element: to,
+            grid: grid.clone(),
+        }]);
+    }
     let dtype = check(call.element(0)?, to)?;
     if let Source::Known { array, .. } = call.source(0)? {
         return Ok(vec![Source::made(converted(array, dtype, to)?)]);
