@@ -297,3 +297,153 @@ fn a_failed_check_is_in_the_reports_too() {
         printed.stderr
     );
 }
+
+/// The body of a network that has no hardware, the options beside it, and the sentence that says why.
+const REFUSED: &[(&str, &str, &str)] = &[
+    (
+        "fc = linear(x) { in_features = 16, out_features = 5 } return fc",
+        "",
+        "the network cannot become hardware: fc (linear): data_in_0 has no fixed-point format; give it one, for example \
+         data_in_0: integer(8, 4)",
+    ),
+    (
+        "r = relu(x: minifloat_ieee(8, 4, 7)) return r",
+        "",
+        "the network cannot become hardware: r (relu): data_in_0 has format minifloat_ieee(8, 4), which is not fixed point; \
+         give it one that is, for example integer(8, 4)",
+    ),
+    (
+        "s = softmax(x: integer(8, 4)) { dim = 1 } return s",
+        "",
+        "the network cannot become hardware: s (softmax): has no exact integer form; end the network before it, or put an \
+         operator that has one in its place",
+    ),
+    (
+        "s = sigmoid(x: integer(13, 4)) { data_out_0: integer(8, 7) } return s",
+        "",
+        "the network cannot become hardware: s (sigmoid): is exact as a table only, and data_in_0 has 13 bits; give \
+         data_in_0 at most 12 bits",
+    ),
+    (
+        "r = relu(x: integer(8, 4)) return r",
+        "--clock 1000 --target ecp5",
+        "a clock of 1000 MHz cannot be met on ecp5: a register behind every adder reaches about 253 MHz",
+    ),
+    (
+        "r = relu(x: integer(8, 4)) return r",
+        "--clock 100 --target xcup",
+        "the delays of xcup are not known; give --levels, or a target that can be placed here: ecp5, ice40",
+    ),
+    (
+        "fc = linear(x: integer(8, 4)) { in_features = 16, out_features = 64, weight: integer(6, 5), bias: integer(6, 4) } \
+         return fc",
+        "--max-luts 20",
+        "the network needs more than 1000 LUT by a first estimate, and --max-luts is 20; fewer bits, fewer weights (prune) \
+         or --output argmax make it smaller",
+    ),
+    (
+        "r = relu(x: integer(8, 4)) return r",
+        "--out other",
+        "other: holds other files; name another folder, or give --force to replace it",
+    ),
+    (
+        "r = relu(x: integer(8, 4)) return r",
+        "--out file",
+        "file: is a file; name a folder",
+    ),
+];
+
+#[test]
+fn a_network_without_hardware_is_refused_in_one_sentence_and_nothing_is_written() {
+    let folder = Folder::new("hardware_refused");
+    fs::create_dir(folder.join("other")).unwrap();
+    fs::write(folder.join("other/notes"), "mine").unwrap();
+    fs::write(folder.join("file"), "mine").unwrap();
+    for (body, options, sentence) in REFUSED {
+        let body = body.replace(" return ", "\n return ");
+        let text = format!("graph \"g\" {{\n x: f32[N, 16] = placeholder\n {body}\n}}\n");
+        fs::write(folder.join("g.mg"), text).unwrap();
+        let out = if options.contains("--out") {
+            ""
+        } else {
+            "--out hw"
+        };
+        let line = format!("emit g.mg jsc-sim --rows 10 --quiet {out} {options}");
+        let printed = run(&line, &folder);
+        assert_eq!(printed.code, Some(2), "{line}");
+        let error = format!("error: {sentence}\n");
+        assert!(
+            printed.stderr.ends_with(&error),
+            "{line}\n{}",
+            printed.stderr
+        );
+        let mut left: Vec<String> = fs::read_dir(&*folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| !name.starts_with("mase_output"))
+            .collect();
+        left.sort();
+        assert_eq!(left, ["file", "g.mg", "other"], "{line}");
+    }
+}
+
+#[test]
+fn a_batch_norm_behind_a_layer_is_named() {
+    let folder = Folder::new("hardware_norm");
+    let text = "graph \"g\" {
+      x: f32[N, 16] = placeholder
+      fc = linear(x: integer(8, 4)) { in_features = 16, out_features = 5, weight: integer(4, 2), bias: integer(6, 4) }
+      norm = batch_norm1d(fc: integer(8, 4)) { num_features = 5, weight: integer(4, 2), bias: integer(6, 4) }
+      return norm
+    }";
+    fs::write(folder.join("g.mg"), text).unwrap();
+    let printed = run("emit g.mg jsc-sim --rows 10 --out hw", &folder);
+    assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+    let note = "note: norm is a batch norm behind a layer and costs adders of its own; the pass fuse_batch_norm folds it \
+                into the layer if it runs before formats are given\n";
+    assert!(printed.stderr.contains(note), "{}", printed.stderr);
+}
+
+/// Files of a folder that are cut short, and the beginning and the end of the sentence.
+const CUT: &[(&str, &str, &str)] = &[
+    ("net.json", "prove hw", "; `ch emit` writes it anew"),
+    ("ports.json", "prove hw", "; `ch emit` writes it anew"),
+    (
+        "certificate.json",
+        "prove hw --check",
+        "; `ch prove` without --check writes it anew",
+    ),
+];
+
+#[test]
+fn files_that_are_cut_short_are_named_with_the_way_to_get_them() {
+    let folder = Folder::new("hardware_cut");
+    emit(&folder);
+    if !has(&YOSYS) {
+        return;
+    }
+    assert_eq!(run("prove hw", &folder).code, Some(0));
+    for (name, line, way_out) in CUT {
+        let path = folder.join("hw").join(name);
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, &whole[..300]).unwrap();
+        let printed = run(line, &folder);
+        assert_eq!(printed.code, Some(2), "{line}: {}", printed.stdout);
+        let is_named = printed
+            .stderr
+            .contains(&format!("{name}: cannot be read: "));
+        assert!(
+            is_named && printed.stderr.ends_with(&format!("{way_out}\n")),
+            "{}",
+            printed.stderr
+        );
+        fs::remove_file(&path).unwrap();
+        let printed = run(line, &folder);
+        assert!(
+            printed.stderr.contains("is not there; `ch "),
+            "{}",
+            printed.stderr
+        );
+        fs::write(&path, &whole).unwrap();
+    }
+}

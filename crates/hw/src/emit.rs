@@ -101,10 +101,7 @@ impl Emission {
         rows: &Rows,
         force: bool,
     ) -> Result<Emitted, ToolError> {
-        if folder.exists() && !force && !is_replaceable(folder) {
-            let message = "holds other files; name another folder, or give --force to replace it";
-            return Err(ToolError::file(folder, message));
-        }
+        check_place(folder, force)?;
         let draft = Draft::beside(folder)?;
         let path = &draft.0;
         let json = |name: &str, value: &Json| {
@@ -152,6 +149,18 @@ fn interpreter(emitted: &Emitted, rows: &Rows) -> Rung {
     }
 }
 
+/// Refuses a place that holds something else, unless `force` says that it may go.
+pub fn check_place(folder: &Path, force: bool) -> Result<(), ToolError> {
+    let refused = |message: &str| Err(ToolError::file(folder, message));
+    if folder.exists() && !folder.is_dir() {
+        refused("is a file; name a folder")
+    } else if folder.exists() && !force && !is_replaceable(folder) {
+        refused("holds other files; name another folder, or give --force to replace it")
+    } else {
+        Ok(())
+    }
+}
+
 /// True for a folder that `ch emit` wrote, or an empty one.
 fn is_replaceable(folder: &Path) -> bool {
     let is_ours = folder.join("net.json").is_file() && folder.join("rtl/net.sv").is_file();
@@ -172,12 +181,19 @@ impl Draft {
         Ok(Self(draft))
     }
 
+    /// Renames it. What was there goes only when this is.
     fn put(self, folder: &Path) -> Result<(), ToolError> {
         let failed = |error: std::io::Error| ToolError::file(folder, &error);
-        if folder.exists() {
-            fs::remove_dir_all(folder).map_err(failed)?;
+        if !folder.exists() {
+            return fs::rename(&self.0, folder).map_err(failed);
         }
-        fs::rename(&self.0, folder).map_err(failed)
+        let old = self.0.with_extension("old");
+        fs::rename(folder, &old).map_err(failed)?;
+        if let Err(error) = fs::rename(&self.0, folder) {
+            let _ = fs::rename(&old, folder);
+            return Err(failed(error));
+        }
+        fs::remove_dir_all(&old).map_err(failed)
     }
 }
 

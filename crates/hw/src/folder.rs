@@ -1,5 +1,6 @@
 //! A folder of emitted hardware, as the commands that simulate and synthesise it open it.
 
+use crate::net::Net;
 use crate::ports::{Element, Ports};
 use crate::print::legal_nodes;
 use crate::tools::ToolError;
@@ -35,12 +36,11 @@ impl Emitted {
         let ports = path.join("ports.json");
         for file in [&ports, &path.join("rtl/net.sv")] {
             if !file.is_file() {
-                return Err(ToolError::file(file, "is not there; `ch emit` writes it"));
+                return Err(missing(file));
             }
         }
         let text = read(&ports)?;
-        let refused = |message: String| ToolError::file(&ports, &message);
-        let parsed = parse_ports(&text).map_err(refused)?;
+        let parsed = parse_ports(&text).map_err(|problem| damaged(&ports, &problem))?;
         let path = path
             .canonicalize()
             .map_err(|error| ToolError::file(path, &error))?;
@@ -53,6 +53,16 @@ impl Emitted {
     /// The network's module.
     pub fn net(&self) -> PathBuf {
         self.path.join("rtl/net.sv")
+    }
+
+    /// The netlist of the folder, `net.json`.
+    pub fn netlist(&self) -> Result<Net, ToolError> {
+        let path = self.path.join("net.json");
+        if !path.is_file() {
+            return Err(missing(&path));
+        }
+        let net = Net::from_json(&read(&path)?, Some(self.ports.inputs.len()));
+        net.map_err(|error| damaged(&path, &error.to_string()))
     }
 
     /// The nodes of the graph as they stand in names of signals; none where there is no `net.json`.
@@ -81,7 +91,11 @@ impl Emitted {
     /// The inputs and the expected outputs, at most `rows` of them.
     pub fn vectors(&self, rows: Option<usize>) -> Result<(Vectors, Vectors), ToolError> {
         let read = |name: &str, elements: &[Element]| {
-            let vectors = Vectors::read(&self.path.join(name), elements)?;
+            let path = self.path.join(name);
+            if !path.is_file() {
+                return Err(missing(&path));
+            }
+            let vectors = Vectors::read(&path, elements)?;
             Ok::<_, ToolError>(rows.map_or(vectors.clone(), |rows| vectors.truncated(rows)))
         };
         let x = read("tb/x.bin", &self.ports.inputs)?;
@@ -95,6 +109,17 @@ impl Emitted {
         }
         Ok((x, y))
     }
+}
+
+/// The error of a file that should be in the folder.
+fn missing(path: &Path) -> ToolError {
+    ToolError::file(path, "is not there; `ch emit` writes it")
+}
+
+/// The error of a file that is not as it was written.
+fn damaged(path: &Path, problem: &str) -> ToolError {
+    let message = format!("cannot be read: {problem}; `ch emit` writes it anew");
+    ToolError::file(path, &message)
 }
 
 /// Reads a text file.

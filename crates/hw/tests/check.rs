@@ -99,3 +99,44 @@ fn another_word_for_an_element_is_refused() {
         );
     }
 }
+
+/// A last ReLU that nothing rounds, of words that are too wide to be tried.
+const WIDE: &str = "graph \"wide\" {
+  x: f32[N, 8] = placeholder
+  fc = linear(x: integer(16, 8)) { in_features = 8, out_features = 2, weight: integer(14, 13), bias: integer(14, 13) }
+  out = relu(fc)
+  return out
+}";
+
+#[test]
+fn bounds_of_wide_words_are_shown_piece_by_piece() {
+    let Some(yosys) = yosys::found() else {
+        return;
+    };
+    let mut graph = Graph::parse(WIDE).unwrap();
+    graph.initialize(1);
+    let verified = verify(&graph).unwrap();
+    let state = State::new(&verified).unwrap();
+    let program = Program::of(&verified, &state, 1).unwrap();
+    let emission = Emission::of(&program, Style::Combinational, Effort::Normal).unwrap();
+    let (ports, elements) = (&emission.ports, elements(&emission.net));
+    let text = verilog(&emission.net, ports);
+    let right = yosys.read(&text);
+    checked_forms(&right, ports, &program, &elements).unwrap();
+    let line = text.lines().rfind(|line| line.contains(" ? ")).unwrap();
+    let sign: u32 = line.split(['[', ']']).nth(1).unwrap().parse().unwrap();
+    assert!(sign > 24, "{line}");
+    let faults = [
+        (format!("[{sign}] ? "), format!("[{}] ? ", sign - 1)),
+        ("'d0 : ".to_owned(), "'d1 : ".to_owned()),
+        (":0])".to_owned(), ":1])".to_owned()),
+        (" ? ".to_owned(), " & fc_n0_a0[0] ? ".to_owned()),
+    ];
+    for (from, to) in faults {
+        let changed = line.replacen(&from, &to, 1);
+        assert_ne!(changed, line, "{from}");
+        let rtl = yosys.read(&text.replacen(line, &changed, 1));
+        let checked = checked_forms(&rtl, ports, &program, &elements);
+        assert!(checked.is_err(), "{changed}");
+    }
+}

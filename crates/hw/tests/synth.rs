@@ -46,6 +46,30 @@ fn area_is_that_of_the_adders_and_registers() {
     }
 }
 
+/// Synthesis may share registers of equal bits, and finds no more to drop: flip-flops are known without it.
+#[test]
+fn registers_hold_the_bits_that_are_read() {
+    let tools = Toolbox::new(None);
+    let target = Target::find("ecp5").unwrap();
+    for index in [0, 4] {
+        let (net, ports) = random_network(3, index);
+        let scratch = Scratch::new().unwrap();
+        let design = Design {
+            target,
+            top: "net",
+            sources: vec![scratch.write("net.sv", verilog(&net, &ports)).unwrap()],
+        };
+        let Some(synthesis) = there(synthesize(&design, &tools, &scratch)) else {
+            return;
+        };
+        let (ff, own) = (
+            Area::of(&synthesis.netlist("net").unwrap()).ff,
+            net.register_bits(),
+        );
+        assert!(ff <= own && ff * 10 >= own * 9, "{ff} of {own}");
+    }
+}
+
 #[test]
 fn gates_compute_what_the_text_does() {
     let tools = Toolbox::new(None);

@@ -1,6 +1,7 @@
 //! `ch emit`: a network in fixed point as hardware.
 
 use crate::hardware::{EmitOptions, Results};
+use crate::interrupt::stop_flag;
 use crate::output::{Console, Output, OutputArgs, json_text};
 use crate::pipeline;
 use crate::rows;
@@ -10,14 +11,15 @@ use data::{Dataset, Split};
 use engine::IntegerPlan;
 use engine::integer::Program;
 use hw::elements::input_codes;
-use hw::emit::{Emission, Rows};
-use hw::estimate::{Estimate, estimate};
+use hw::emit::{Emission, Rows, check_place};
+use hw::estimate::{Estimate, estimate, rough_luts};
 use hw::report::Record;
 use hw::vectors::Vectors;
 use ir::ops::argmax::Argmax;
 use ir::{Graph, Node, NodeId, Op, Verified};
 use passes::{Pass, transform::QuantizeRest};
 use serde_json::{Value as Json, json};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `ch emit`.
@@ -92,6 +94,7 @@ impl Emit<'_> {
         let options = self.options;
         let target = options.target();
         let style = options.style()?;
+        check_place(self.out, self.force)?;
         if let Some(width) = options.quantize_rest {
             quantize_rest(&mut graph, width, console)?;
         }
@@ -100,6 +103,12 @@ impl Emit<'_> {
         }
         let verified = ir::verify(&graph)?;
         data.check_inputs(&verified)?;
+        for name in norms_behind_layers(&graph) {
+            console.note(&format!(
+                "{name} is a batch norm behind a layer and costs adders of its own; the pass fuse_batch_norm folds it into \
+                 the layer if it runs before formats are given"
+            ));
+        }
         let split = options.rows.map_or(split.clone(), |rows| split.head(rows));
         if split.is_empty() {
             bail!("there are no rows to compare on");
@@ -111,6 +120,7 @@ impl Emit<'_> {
             "integer program: {} steps, every range proven",
             program.steps.len()
         ));
+        self.first_estimate(&program)?;
         let emission = Emission::of(&program, style, options.effort(self.settings.seed))?;
         describe(&emission, console);
         self.estimate(&emission, console)?;
@@ -125,6 +135,8 @@ impl Emit<'_> {
         figures["network"] = json!(graph.name);
         figures["program"] = json!(concat!("mase ", env!("CARGO_PKG_VERSION")));
         let mut record = Record::of(figures);
+        // Ctrl-C no longer ends the program before all is in its place.
+        let _stop = stop_flag()?;
         emission.write(self.out, &mut record, &network, &rows, self.force)?;
         let mut figures = record.facts().clone();
         figures["rows"] = json!(rows.x.len());
@@ -139,17 +151,34 @@ impl Emit<'_> {
         Ok(format!("{} ({lines} lines)\n", file.display()))
     }
 
+    /// Refuses a network whose netlist is far too large to be solved.
+    fn first_estimate(&self, program: &Program) -> Result<()> {
+        let max_luts = self.max_luts();
+        let most = max_luts.saturating_mul(COUNTED);
+        let lut = rough_luts(program, most);
+        if lut > max_luts {
+            let or_more = if lut == most { "more than" } else { "at least" };
+            bail!(
+                "the network needs {or_more} {lut} LUT by a first estimate, and --max-luts is {max_luts}; {SMALLER}"
+            );
+        }
+        Ok(())
+    }
+
+    fn max_luts(&self) -> u64 {
+        self.options.max_luts.unwrap_or(MAX_LUTS)
+    }
+
     /// Prints the estimate, and refuses a netlist that is too large.
     fn estimate(&self, emission: &Emission, console: &mut Console) -> Result<()> {
         let target = self.options.target();
         if let Some(Estimate { lut, error, .. }) = estimate(&emission.net, target.name) {
             let name = target.name;
             console.print(&format!("estimate for {name}: {lut} ± {error} LUT, 0 DSP"));
-            let max_luts = self.options.max_luts.unwrap_or(MAX_LUTS);
+            let max_luts = self.max_luts();
             if lut > max_luts {
                 bail!(
-                    "the netlist is estimated at {lut} LUT, more than --max-luts {max_luts}; fewer bits, fewer weights \
-                     (prune) or --output argmax make it smaller"
+                    "the netlist is estimated at {lut} LUT, more than --max-luts {max_luts}; {SMALLER}"
                 );
             }
         }
@@ -159,6 +188,12 @@ impl Emit<'_> {
 
 /// The largest netlist that is not refused, unless the user says otherwise.
 const MAX_LUTS: u64 = 200_000;
+
+/// A first estimate counts to so many times the largest netlist.
+const COUNTED: u64 = 50;
+
+/// The way out of a netlist that is too large.
+const SMALLER: &str = "fewer bits, fewer weights (prune) or --output argmax make it smaller";
 
 /// Gives a format to every port that integers would refuse for want of one.
 fn quantize_rest(graph: &mut Graph, width: u32, console: &mut Console) -> Result<()> {
@@ -170,6 +205,22 @@ fn quantize_rest(graph: &mut Graph, width: u32, console: &mut Console) -> Result
     let report = pass.run(graph, &mut context)?;
     console.print(report.to_text().trim_end());
     Ok(())
+}
+
+/// Batch norms that read what a layer computed, behind others in between.
+fn norms_behind_layers(graph: &Graph) -> Vec<&str> {
+    let (mut behind, mut norms) = (HashSet::new(), Vec::new());
+    for (id, node) in graph.iter() {
+        let is_layer = matches!(node.op, Op::Linear(_) | Op::Conv1d(_) | Op::Conv2d(_));
+        let is_behind = node.inputs.iter().any(|value| behind.contains(&value.node));
+        if is_layer || is_behind {
+            behind.insert(id);
+        }
+        if is_behind && matches!(node.op, Op::BatchNorm1d(_) | Op::BatchNorm2d(_)) {
+            norms.push(node.name.as_str());
+        }
+    }
+    norms
 }
 
 /// The place of the largest element in place of the result.

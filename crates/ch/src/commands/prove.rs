@@ -4,7 +4,6 @@ use crate::hardware::{self, Workbench, checked};
 use crate::output::{Output, OutputArgs, json_text};
 use anyhow::{Context, Result, bail};
 use engine::integer::Program;
-use hw::net::Net;
 use hw::prove::{Certificate, Proof, checked_forms, elements, prove, read};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -82,11 +81,7 @@ fn prove_module(check: bool, output: OutputArgs, bench: &mut Workbench) -> Resul
             Some(reason) => refused(output, &reason),
         };
     }
-    let text = bench.emitted.file("net.json")?;
-    let text = std::fs::read_to_string(&text).with_context(|| text.display().to_string())?;
-    let inputs = bench.emitted.ports.inputs.len();
-    let net = Net::from_json(&text, Some(inputs)).context("net.json")?;
-    let elements = elements(&net);
+    let elements = elements(&bench.emitted.netlist()?);
     let ports = &bench.emitted.ports;
     let proof = on_deep_stack(|| prove(&rtl, ports, &program))?;
     let seconds = start.elapsed().as_secs_f64();

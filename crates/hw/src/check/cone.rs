@@ -6,9 +6,9 @@ use std::collections::{BTreeSet, HashMap};
 
 /// The cells between a word and another that depends on nothing else.
 pub struct Cone<'a> {
-    cells: Vec<(&'a RtlCell, [Vec<usize>; 4])>,
-    source: Vec<usize>,
-    result: Vec<usize>,
+    pub(super) cells: Vec<(&'a RtlCell, [Vec<usize>; 4])>,
+    pub(super) source: Vec<usize>,
+    pub(super) result: Vec<usize>,
     /// Bit `k` is that of value `k`; the first two are constants.
     lanes: Vec<u64>,
     /// Low bits of the word that matter only by whether all are 0.
@@ -54,6 +54,11 @@ impl<'a> Cone<'a> {
             result: result_slots,
             lanes,
         })
+    }
+
+    /// The number of its wires, with two constants.
+    pub fn slots(&self) -> usize {
+        self.lanes.len()
     }
 
     /// True when the result has these bits for these values of the word.

@@ -3,6 +3,7 @@
 use super::cone::Cone;
 use super::form::{Form, Range, constant, sum};
 use super::{Checker, Claim, fits};
+use crate::rtl::Bit;
 use engine::integer::{Overflow, ProgramStep, Stage};
 
 /// The most values of a word that are tried.
@@ -14,6 +15,8 @@ struct Function<'a> {
     element: usize,
     /// True when it never turns: what it is at both ends of an interval it then is within, if that is the same.
     is_monotone: bool,
+    /// True when it is its operand within bounds.
+    is_bound: bool,
 }
 
 impl<'a> Function<'a> {
@@ -23,10 +26,19 @@ impl<'a> Function<'a> {
             Stage::Table { .. } => true,
             Stage::Affine { .. } | Stage::Clamp { .. } => false,
         };
+        let bounds = |stage: &Stage| match stage {
+            Stage::Round { maps, inner, .. } => {
+                let map = &maps[element / inner % maps.len()];
+                (map.shift, map.lift, map.overflow) == (0, 0, Overflow::Saturate)
+            }
+            Stage::Clamp { .. } => true,
+            Stage::Affine { .. } | Stage::Table { .. } => false,
+        };
         Self {
             stages,
             element,
             is_monotone: !stages.iter().any(turns),
+            is_bound: stages.iter().all(bounds),
         }
     }
 
@@ -67,7 +79,13 @@ impl Checker<'_> {
         if let Some(form) = self.line(stages, i, &source) {
             return Some(form);
         }
-        let found = self.function(step, &Function::new(stages, i), &source, claim);
+        let mut found = self.function(step, &Function::new(stages, i), &source, claim);
+        // What bounds are the bounds of may be computed from the source by a stage of its own.
+        if let (None, [first, rest @ ..]) = (&found, stages)
+            && let Some(value) = self.line(std::slice::from_ref(first), i, &source)
+        {
+            found = self.function(step, &Function::new(rest, i), &value, claim);
+        }
         if let (None, Some(claim), None) = (&found, claim, &self.refused) {
             self.refused = Some(claim.word.to_owned());
         }
@@ -117,7 +135,7 @@ impl Checker<'_> {
         if let Some(value) = function.constant((lo, hi), spacing) {
             return Some(constant(value));
         }
-        let claim = claim?;
+        let claim = claim.filter(|claim| claim.shift <= 62)?;
         let (source, word) = (self.bits(claim.source)?, self.bits(claim.word)?);
         // The source is ⌊(form + added) / 2^bits⌋.
         let own = self.read(source)?;
@@ -136,6 +154,14 @@ impl Checker<'_> {
         let mut cone = Cone::new(self, source, word)?;
         let low = cone.low;
         let (first, last) = ((lo + added) >> bits, (hi + added) >> bits);
+        if function.is_bound && (added, bits) == (0, claim.shift) {
+            let of = |word: i128| function.of(word << bits);
+            let ends = [of(first), of(last)];
+            let is_whole = ends.iter().all(|end| end % (1 << bits) == 0);
+            let is_bounded = is_whole && cone.is_bounded((first, last), |word| of(word) >> bits);
+            let [min, max] = ends.map(|end| end >> bits);
+            return is_bounded.then(|| self.element(claim, word, (min, max)))?;
+        }
         ((last >> low) - (first >> low) < MAX_VALUES).then_some(())?;
         let (mut words, mut expected, mut range) = (Vec::new(), Vec::new(), None::<Range>);
         for high in first >> low..=last >> low {
@@ -161,9 +187,14 @@ impl Checker<'_> {
                 expected.clear();
             }
         }
-        let found = self.named(claim.word, word, range?)?;
+        self.element(claim, word, range?)
+    }
+
+    /// The form of an element whose word has been shown to be right, and to have a range.
+    fn element(&mut self, claim: &Claim, word: &[Bit], range: Range) -> Option<Form> {
+        let found = self.named(claim.word, word, range)?;
         // The form is the word, and not only congruent to it.
-        let is_signed = range?.0 < 0;
+        let is_signed = range.0 < 0;
         fits(self.atoms.range(&found)?, word.len() as u32, is_signed).then_some(())?;
         sum(&[(&found, 1 << claim.shift)])
     }

@@ -2,12 +2,13 @@
 //!
 //! Every word of the module is a linear form over its inputs and over words that are not linear in others ([`form`]). Sums and
 //! registers give forms by themselves. Which word is which element of the program, and which word it is a function of, the
-//! certificate says; that function is then computed for every value that the word can have (`cone.rs`) and compared with the
-//! stages of the program. Nothing here is shared with the solver, the printer or the prover.
+//! certificate says; that function is then computed for every value that the word can have (`cone.rs`), or bounds of a wide word
+//! piece by piece (`pieces.rs`), and compared with the stages of the program. Nothing here is shared with the solver, the printer or the prover.
 
 mod cone;
 mod elements;
 pub mod form;
+mod pieces;
 mod words;
 
 use crate::ports::Ports;
@@ -112,9 +113,8 @@ pub fn check(
                         (i128::from(min), i128::from(max)) == (point.min, point.max)
                     };
                     let lift = step.ranges[0].frac.saturating_sub(point.frac_width);
-                    let form = port
-                        .filter(|port| codes(port.min, port.max))
-                        .and(checker.inputs[n_inputs + i].clone());
+                    let port = port.filter(|port| codes(port.min, port.max));
+                    let form = port.and_then(|_| checker.inputs.get(n_inputs + i)?.clone());
                     form.and_then(|form| sum(&[(&form, 1_i128.checked_shl(lift as u32)?)]))
                 }
                 _ => step.source_of(i, &mut checker, |k, at| values[step.inputs[k]][at].clone()),

@@ -40,8 +40,9 @@ impl Checker<'_> {
 
     /// The value of bits, modulo 2 to their number.
     pub fn read(&mut self, bits: &[Bit]) -> Option<Form> {
+        (bits.len() <= 64).then_some(())?;
         let ones = (0..bits.len()).filter(|&at| bits[at] == Bit::Const(true));
-        let mut value = constant(ones.map(|at| 1_i128 << at.min(100)).sum());
+        let mut value = constant(ones.map(|at| 1_i128 << at).sum());
         for (at, driver, run) in self.pieces(bits)? {
             let (own, place) = match driver {
                 Driver::Input(element, place) => (self.inputs[element].clone()?, place),
@@ -80,7 +81,7 @@ impl Checker<'_> {
         if open.len() == pieces.len() {
             let word = self.atoms.atom(word, range);
             for (at, cell, place, run) in open {
-                (self.rtl.cells[cell].y.len() == place + run).then_some(())?;
+                (place + run <= 62 && self.rtl.cells[cell].y.len() == place + run).then_some(())?;
                 // Lower bits of the cell may be anything.
                 let low = Atom::Word(self.rtl.cells[cell].name.clone(), 0);
                 let low = self.atoms.atom(low, (0, (1 << place) - 1));

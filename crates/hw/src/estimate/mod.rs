@@ -1,4 +1,5 @@
-//! The area of a netlist without any tool: LUTs by a line through measured networks, with its error; registers and cycles exactly.
+//! The area of a netlist without any tool: LUTs by a line through measured networks, with its error; cycles
+//! exactly, and the registers whose bits are read.
 //!
 //! [`Features`] counts the bits that cost LUTs. `calibration.json` holds a coefficient for each and each target, from the random
 //! networks of [`calibrate`], and the errors of networks that the fit had not seen.
@@ -6,10 +7,12 @@
 mod calibrate;
 mod features;
 mod networks;
+mod rough;
 
 pub use calibrate::calibrate;
 pub use features::Features;
 pub use networks::random_network;
+pub use rough::rough_luts;
 
 use crate::net::Net;
 use serde::{Deserialize, Serialize};
@@ -54,7 +57,7 @@ pub struct Estimate {
     pub lut: u64,
     /// The error to expect, in LUTs: twice the mean error of networks that the fit had not seen.
     pub error: u64,
-    /// Flip-flops, exactly.
+    /// Flip-flops of bits that are read.
     pub ff: u64,
     /// Clock cycles from an input to its result, exactly.
     pub cycles: u32,

@@ -118,9 +118,9 @@ impl Lowering<'_> {
             };
             let added = self.half(step, i);
             *term = term.map(|source| {
-                let result = self.stages(step, i, source, added, origin);
-                self.net.mark((step, i), source, result);
-                result
+                let staged = self.stages(step, i, source, added, origin);
+                self.net.mark((step, i), staged.source, staged.result);
+                staged.result
             });
         }
         self.values.push(terms);
@@ -339,7 +339,7 @@ impl Lowering<'_> {
             latency: 0,
         };
         net.verify(ports.inputs.len()).map_err(|error| {
-            let cell = net.cells.get(error.cell);
+            let cell = error.cell.and_then(|cell| net.cells.get(cell));
             let node = cell.map_or_else(String::new, |cell| {
                 net.nodes[cell.origin.node as usize].clone()
             });

@@ -49,6 +49,23 @@ impl Dropped {
     }
 }
 
+/// An element behind its stages.
+pub struct Staged {
+    /// What it is a function of: the source, or where all that follows are bounds, the value that they bound.
+    pub source: Term,
+    /// The element.
+    pub result: Term,
+}
+
+/// True for a stage that is more than a bound.
+fn bends(map: &Map) -> bool {
+    match map {
+        Map::Round(map) => (map.shift, map.lift, map.overflow) != (0, 0, Overflow::Saturate),
+        Map::Clamp { .. } => false,
+        Map::Affine { .. } | Map::Table { .. } => true,
+    }
+}
+
 impl Lowering<'_> {
     /// The element behind its stages. The term holds `added` more than the value.
     pub fn stages(
@@ -58,8 +75,8 @@ impl Lowering<'_> {
         term: Term,
         added: i64,
         origin: Origin,
-    ) -> Term {
-        let (mut term, mut added) = (term, added);
+    ) -> Staged {
+        let (mut source, mut term, mut added) = (term, term, added);
         let mut dropped = Dropped::default();
         let mut bounds: Option<Interval> = None;
         let maps = maps(self.program, step, i);
@@ -79,6 +96,9 @@ impl Lowering<'_> {
                         next.map_or(Dropped::default(), |next| Dropped::of(*scale, offset, next));
                     let (scale, offset) = (scale >> dropped.bits, offset >> dropped.bits);
                     term = self.scaled(&[value], &[scale], offset, origin);
+                    if at == 0 && !maps[1..].iter().any(bends) {
+                        source = term;
+                    }
                 }
                 Map::Table { first, values } => {
                     let value = self.bounded(term, added, bounds.take(), origin);
@@ -102,7 +122,8 @@ impl Lowering<'_> {
                 }
             }
         }
-        self.bounded(term, added, bounds, origin)
+        let result = self.bounded(term, added, bounds, origin);
+        Staged { source, result }
     }
 
     /// The value of a term that holds `added` more, within bounds.

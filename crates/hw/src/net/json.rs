@@ -24,7 +24,10 @@ impl Net {
 
     /// The netlist of such a text, whose rules are checked; without a number of inputs, as many as it reads.
     pub fn from_json(text: &str, n_inputs: Option<usize>) -> Result<Self, NetError> {
-        let refused = |problem: String| NetError { cell: 0, problem };
+        let refused = |problem: String| NetError {
+            cell: None,
+            problem,
+        };
         let mut json: Json =
             serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
         let version = json.as_object_mut().and_then(|own| own.remove("version"));

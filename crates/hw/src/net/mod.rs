@@ -4,6 +4,7 @@
 //! constant, and values that are always the same are constants. [`Builder`] makes it and shares equal operations,
 //! [`Net::evaluate`] computes it, `net.json` holds it.
 
+mod bits_read;
 mod builder;
 mod evaluate;
 mod interval;
@@ -322,12 +323,13 @@ impl Net {
         }
     }
 
-    /// Flip-flops of the registers.
+    /// Flip-flops of the registers: a bit that nobody reads has none.
     pub fn register_bits(&self) -> u64 {
-        let is_register = |cell: &&Cell| matches!(cell.operation, Operation::Delay { .. });
-        let registers = self.cells.iter().filter(is_register);
+        let registers = self.cells.iter().zip(self.bits_read());
+        let registers =
+            registers.filter(|(cell, _)| matches!(cell.operation, Operation::Delay { .. }));
         registers
-            .map(|cell| u64::from(cell.interval.width().bits))
+            .map(|(_, bits)| u64::from(bits.count_ones()))
             .sum()
     }
 }

@@ -9,10 +9,10 @@ const MAX_BITS: u32 = 62;
 
 /// The first rule that a netlist breaks.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("cell {cell}: {problem}")]
+#[error("{}{problem}", cell.map_or_else(String::new, |cell| format!("cell {cell}: ")))]
 pub struct NetError {
-    /// The number of the cell, or of the output.
-    pub cell: usize,
+    /// The number of the cell, or of that of an output; none where the whole file is no netlist.
+    pub cell: Option<usize>,
     /// The broken rule with its values.
     pub problem: String,
 }
@@ -23,7 +23,7 @@ impl Net {
     pub fn verify(&self, n_inputs: usize) -> Result<(), NetError> {
         for (id, cell) in self.iter() {
             let error = |problem: String| NetError {
-                cell: id.index(),
+                cell: Some(id.index()),
                 problem,
             };
             if let Some(later) = cell.operation.operands().find(|operand| *operand >= id) {
@@ -52,7 +52,7 @@ impl Net {
             {
                 let problem = format!("output {at} is no word of a cell");
                 return Err(NetError {
-                    cell: output.cell.index(),
+                    cell: Some(output.cell.index()),
                     problem,
                 });
             }
@@ -63,7 +63,7 @@ impl Net {
         }) {
             let problem = format!("element {} of step {} is no cell", mark.element, mark.step);
             return Err(NetError {
-                cell: mark.result.cell.index(),
+                cell: Some(mark.result.cell.index()),
                 problem,
             });
         }

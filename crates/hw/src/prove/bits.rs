@@ -59,6 +59,15 @@ impl Function {
         }
     }
 
+    /// The number of its parts.
+    fn size(&self) -> usize {
+        match self {
+            Self::Const(_) | Self::Bit(_) => 1,
+            Self::Not(inner) => 1 + inner.size(),
+            Self::And(parts) | Self::Or(parts) => 1 + parts.iter().map(Self::size).sum::<usize>(),
+        }
+    }
+
     /// The value, if it is constant.
     pub fn value(&self) -> Option<bool> {
         match self {
@@ -88,12 +97,23 @@ impl Cone<'_> {
     }
 }
 
+/// Cells in a row behind a word that are followed: what is printed has a few.
+const MAX_DEPTH: u32 = 500;
+
+/// Bits of the widest comparison.
+const MAX_COMPARED: usize = 100;
+
+/// Parts of the largest function.
+const MAX_SIZE: usize = 1 << 14;
+
 /// The functions of a cone for words whose bits from `known_from` on are those of `value`.
 pub struct Assumed<'a, 'c> {
     cone: &'c Cone<'a>,
     value: i64,
     known_from: u32,
     memo: HashMap<u32, Option<Function>>,
+    /// Cells between the bit that was asked for and the one that is looked at.
+    depth: u32,
 }
 
 impl<'a, 'c> Assumed<'a, 'c> {
@@ -104,6 +124,7 @@ impl<'a, 'c> Assumed<'a, 'c> {
             value,
             known_from,
             memo: HashMap::new(),
+            depth: 0,
         }
     }
 
@@ -128,7 +149,7 @@ impl<'a, 'c> Assumed<'a, 'c> {
         }
     }
 
-    /// The function of a bit; none while a choice or comparison is open.
+    /// The function of a bit; none while a choice or comparison is open, or where it is too large.
     pub fn bit(&mut self, bit: Bit) -> Option<Function> {
         let wire = match bit {
             Bit::Const(value) => return Some(Function::Const(value)),
@@ -140,7 +161,13 @@ impl<'a, 'c> Assumed<'a, 'c> {
         if let Some(known) = self.memo.get(&wire) {
             return known.clone();
         }
+        if self.depth == MAX_DEPTH {
+            return None;
+        }
+        self.depth += 1;
         let function = (self.cone.cells)(wire).and_then(|(cell, at)| self.cell(cell, at));
+        self.depth -= 1;
+        let function = function.filter(|own| own.size() <= MAX_SIZE);
         self.memo.insert(wire, function.clone());
         function
     }
@@ -190,6 +217,9 @@ impl<'a, 'c> Assumed<'a, 'c> {
     /// A comparison that the known bits decide.
     fn compared(&mut self, cell: &RtlCell) -> Option<Function> {
         let bits = cell.a.len().max(cell.b.len());
+        if bits > MAX_COMPARED {
+            return None;
+        }
         let mut ends = [[0_i128; 2]; 2];
         for (operand, ends) in [&cell.a, &cell.b].into_iter().zip(&mut ends) {
             for place in 0..bits {
@@ -198,7 +228,7 @@ impl<'a, 'c> Assumed<'a, 'c> {
                     None if cell.signed => *operand.last()?,
                     None => Bit::Const(false),
                 };
-                let weight = 1_i128 << place.min(100);
+                let weight = 1_i128 << place;
                 let is_sign = cell.signed && place == bits - 1;
                 let weight = if is_sign { -weight } else { weight };
                 match self.bit(source)?.value() {

@@ -187,7 +187,11 @@ impl Certificate {
             ));
         }
         let text = crate::folder::read(&path)?;
-        serde_json::from_str(&text).map_err(|error| ToolError::file(&path, &error))
+        serde_json::from_str(&text).map_err(|error| {
+            let message =
+                format!("cannot be read: {error}; `ch prove` without --check writes it anew");
+            ToolError::file(&path, &message)
+        })
     }
 
     /// The first file of the folder that is not the one that was proved.

@@ -4,7 +4,7 @@ use crate::folder::Emitted;
 use crate::rtl::Rtl;
 use crate::simulate::Scratch;
 use crate::synth::{quoted, run_script};
-use crate::tools::{Found, PYOSYS, ToolError, Toolbox, YOSYS};
+use crate::tools::{Found, PYOSYS, ToolError, Toolbox, YOSYS, with_room};
 use std::fs;
 
 /// Reads the module of a folder; also the tool that read it, and its seconds.
@@ -20,7 +20,11 @@ pub fn read(emitted: &Emitted, tools: &Toolbox) -> Result<(Rtl, Found, f64), Too
         format!("write_json {}", quoted(&json)),
     ];
     let seconds = run_script(&tool, tools, &scratch, &lines)?;
-    let bytes = fs::read(&json).map_err(|error| ToolError::file(&json, &error))?;
-    let rtl = Rtl::read(&bytes).map_err(|error| ToolError::file(emitted.net(), &error))?;
+    let answer = |message: String| ToolError::Answer {
+        tool: tool.tool.name,
+        message: with_room(message),
+    };
+    let bytes = fs::read(&json).map_err(|error| answer(format!("the netlist: {error}")))?;
+    let rtl = Rtl::read(&bytes).map_err(|error| answer(error.to_string()))?;
     Ok((rtl, tools.identify(tool), seconds))
 }

@@ -56,12 +56,13 @@ pub fn layers(net: &Net, target: &str) -> Vec<Layer> {
         })
         .collect();
     let mut seen = HashSet::new();
+    let read = net.bits_read();
     for (id, cell) in net.iter() {
         let own = &mut all[cell.origin.node as usize];
         match cell.operation {
             // Those who read an input own it, but it is wiring.
             Operation::Const { .. } | Operation::Input { .. } => continue,
-            Operation::Delay { .. } => own.ff += u64::from(net.width(id).bits),
+            Operation::Delay { .. } => own.ff += u64::from(read[id.index()].count_ones()),
             _ => own.operations += 1,
         }
         if let Some(bits) = net.adder_bits(id) {
@@ -94,6 +95,7 @@ pub fn stages(net: &Net, layers: &[Layer]) -> Vec<Stage> {
         ..Stage::default()
     };
     let mut all: Vec<Stage> = (0..net.latency.max(1)).map(number).collect();
+    let read = net.bits_read();
     for ((id, cell), stage) in net.iter().zip(cell_stages(net)) {
         // The register at the end of a stage holds a value of the next one.
         let register = is_register(cell);
@@ -101,7 +103,7 @@ pub fn stages(net: &Net, layers: &[Layer]) -> Vec<Stage> {
             continue;
         };
         if register {
-            own.ff += u64::from(net.width(id).bits);
+            own.ff += u64::from(read[id.index()].count_ones());
             continue;
         }
         own.levels = own.levels.max(depths[id.index()]);

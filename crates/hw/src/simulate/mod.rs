@@ -14,7 +14,7 @@ pub use harness::harness;
 pub use icarus::{FIRST_ROWS_FILE, Icarus, icarus, run_icarus, serial_line};
 pub use scratch::Scratch;
 pub use testbench::{serial_testbench, testbench};
-pub use verilator::verilator;
+pub use verilator::{VerilatedModel, verilator};
 pub use wave::{Wave, WaveLine};
 
 use crate::folder::Emitted;

@@ -7,7 +7,7 @@
 //! many orders of sharing are tried.
 
 mod differences;
-mod digits;
+pub(crate) mod digits;
 mod form;
 mod sharing;
 mod tree;

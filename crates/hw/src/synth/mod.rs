@@ -18,7 +18,7 @@ pub use timing_top::timing_top;
 
 use crate::folder::{self, Emitted};
 use crate::simulate::Scratch;
-use crate::tools::{Found, PYOSYS, ToolError, Toolbox, YOSYS};
+use crate::tools::{Found, PYOSYS, ToolError, Toolbox, YOSYS, with_room};
 use std::path::{Path, PathBuf};
 
 /// A family of devices.
@@ -198,7 +198,7 @@ impl Synthesis {
         let text = folder::read(&self.json)?;
         Netlist::parse(&text, top).map_err(|message| ToolError::Answer {
             tool: self.tool.tool.name,
-            message,
+            message: with_room(message),
         })
     }
 }

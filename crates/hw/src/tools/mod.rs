@@ -7,6 +7,7 @@ mod find;
 mod process;
 
 pub use find::Found;
+pub(crate) use process::with_room;
 pub use process::{Captured, failure};
 
 use std::path::PathBuf;

@@ -99,7 +99,27 @@ pub fn failure(tool: &'static str, answer: &Captured) -> ToolError {
         .or_else(|| last(&answer.stdout));
     let mut message = line.unwrap_or_else(|| "it printed nothing".to_owned());
     message.truncate(message.floor_char_boundary(MAX_QUOTE));
+    let message = with_room(message);
     ToolError::Failed { tool, message }
+}
+
+/// Bytes below which a disk has no room for what tools write.
+const MIN_ROOM: u64 = 1 << 20;
+
+/// A sentence on a tool that failed, with the likely reason where the disk that tools write to is full.
+pub(crate) fn with_room(message: String) -> String {
+    let folder = std::env::temp_dir();
+    #[cfg(unix)]
+    let room = rustix::fs::statvfs(&folder).map_or(u64::MAX, |disk| disk.f_bavail * disk.f_frsize);
+    #[cfg(not(unix))]
+    let room = u64::MAX;
+    if room >= MIN_ROOM {
+        return message;
+    }
+    format!(
+        "{message}; the disk of {} has no room left: free some, or name another folder with $TMPDIR",
+        folder.display()
+    )
 }
 
 /// A program with all that it starts, ended when this is dropped.

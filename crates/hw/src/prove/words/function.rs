@@ -1,6 +1,6 @@
 //! Functions of the bits of one word: roundings, ties, steps, tables.
 
-use super::{Driver, Words};
+use super::{Driver, MAX_DEPTH, Words};
 use crate::net::Interval;
 use crate::prove::bits::Cone;
 use crate::prove::form::Form;
@@ -19,11 +19,17 @@ impl Words<'_> {
             return Ok(word.clone());
         }
         let cell = &self.rtl.cells[driver - self.first_cell];
-        let result: Vec<Bit> = cell.y.iter().map(|&wire| Bit::Wire(wire)).collect();
-        let word = self.function(&leaves, &result)?;
-        let word = word.ok_or_else(|| ProveError::NotUnderstood {
+        let not_understood = || ProveError::NotUnderstood {
             cell: cell.name.clone(),
-        })?;
+        };
+        if self.depth == MAX_DEPTH {
+            return Err(not_understood());
+        }
+        let result: Vec<Bit> = cell.y.iter().map(|&wire| Bit::Wire(wire)).collect();
+        self.depth += 1;
+        let word = self.function(&leaves, &result);
+        self.depth -= 1;
+        let word = word?.ok_or_else(not_understood)?;
         self.recognized.insert(driver, word.clone());
         Ok(word)
     }

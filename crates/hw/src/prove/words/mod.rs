@@ -37,6 +37,12 @@ enum Driver {
 /// Bits of the widest word.
 const MAX_BITS: usize = 62;
 
+/// Words within words: what is printed has a few.
+const MAX_DEPTH: u32 = 100;
+
+/// Bits that a function may have of other words: those of two words are more than any rounding has.
+const MAX_LEAVES: usize = 2 * MAX_BITS;
+
 /// A word: the result of a cell or an input, or bits that have a name.
 #[derive(Clone, Copy)]
 enum Item {
@@ -59,6 +65,8 @@ pub struct Words<'a> {
     named: HashMap<usize, Option<Word>>,
     /// The wires of every driver.
     outputs: Vec<Vec<u32>>,
+    /// Words that are being read for the sake of another.
+    depth: u32,
 }
 
 impl<'a> Words<'a> {
@@ -74,6 +82,7 @@ impl<'a> Words<'a> {
             names: names(rtl),
             named: HashMap::new(),
             outputs: Vec::new(),
+            depth: 0,
         };
         words.inputs(ports)?;
         words.first_cell = words.drivers.len();
@@ -178,6 +187,11 @@ impl<'a> Words<'a> {
         }
         leaves.sort_unstable();
         leaves.dedup();
+        if leaves.len() > MAX_LEAVES {
+            return Err(ProveError::NotUnderstood {
+                cell: cell.name.clone(),
+            });
+        }
         Ok(leaves)
     }
 }

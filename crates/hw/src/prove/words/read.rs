@@ -1,6 +1,6 @@
 //! Lists of bits as values: slices, concatenations and extensions of words.
 
-use super::{Item, MAX_BITS, Reading, Words, aligned};
+use super::{Item, MAX_BITS, MAX_DEPTH, Reading, Words, aligned};
 use crate::net::Interval;
 use crate::prove::form::{Form, combined};
 use crate::prove::{ProveError, Word};
@@ -98,6 +98,18 @@ impl Words<'_> {
         if !bits.iter().all(is_driven) {
             return Ok(None);
         }
+        if self.depth == MAX_DEPTH {
+            return Ok(None);
+        }
+        self.depth += 1;
+        let word = self.unknown_name(name);
+        self.depth -= 1;
+        word
+    }
+
+    /// The value of a word with a name that is read for the first time.
+    fn unknown_name(&mut self, name: usize) -> Result<Option<Word>, ProveError> {
+        let bits = &self.rtl.names[name];
         // While it is read, it is not read by its name.
         self.named.insert(name, None);
         if let Some(word) = self.rounded(bits)? {
