@@ -6,6 +6,9 @@ to the modules. See docs/python-from-mase.md for what differs and what is refuse
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from . import _refused
 from .ir import MaseGraph
 
@@ -13,3 +16,10 @@ _refused.install()
 _refused.warn_of_original(__path__)
 
 __all__ = ["MaseGraph"]
+_PARTS = ("actions", "dataset", "models", "nn", "passes", "pipelines", "tools")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return importlib.import_module(f"{__name__}.{name}")
+    _refused.refuse_name(__name__, name)

@@ -31,8 +31,11 @@ impl Codes {
     /// The code of every element, in an array of uint64.
     #[getter]
     fn codes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
-        let codes = (0..self.codes.len).map(|index| self.codes.get(index));
-        give(py, codes.collect(), &self.shape)
+        let codes = py.detach(|| {
+            let codes = (0..self.codes.len).map(|index| self.codes.get(index));
+            codes.collect()
+        });
+        give(py, codes, &self.shape)
     }
 
     /// The factor that each block shares, in row-major order of the blocks; empty where elements stand alone.

@@ -131,10 +131,10 @@ impl Split {
             let width = array.width();
             let item = match &array.values {
                 Values::F32(all) => {
-                    give(py, gather(all, width, indices), &shape)?.into_bound_py_any(py)?
+                    give(py, gather(py, all, width, indices), &shape)?.into_bound_py_any(py)?
                 }
                 Values::I64(all) => {
-                    give(py, gather(all, width, indices), &shape)?.into_bound_py_any(py)?
+                    give(py, gather(py, all, width, indices), &shape)?.into_bound_py_any(py)?
                 }
             };
             dict.set_item(&array.name, item)?;
@@ -170,15 +170,22 @@ impl Split {
             let range = first * width..(first + indices.len()) * width;
             return lend(py, Owner::Rows(self.inner.clone()), range, &shape);
         }
-        give(py, gather(self.inner.rows(), width, indices), &shape)
+        give(py, gather(py, self.inner.rows(), width, indices), &shape)
     }
 }
 
-fn gather<T: Copy>(values: &[T], width: usize, indices: &[u32]) -> Vec<T> {
-    let rows = indices.iter().map(|&row| row as usize * width);
-    rows.flat_map(|start| &values[start..start + width])
-        .copied()
-        .collect()
+fn gather<T: Copy + Send + Sync>(
+    py: Python,
+    values: &[T],
+    width: usize,
+    indices: &[u32],
+) -> Vec<T> {
+    py.detach(|| {
+        let rows = indices.iter().map(|&row| row as usize * width);
+        rows.flat_map(|start| &values[start..start + width])
+            .copied()
+            .collect()
+    })
 }
 
 /// A dataset by its name, or the file of this name with its label column (`jets.csv:class`); or one of arrays, `x` with a row for
@@ -306,7 +313,7 @@ fn of_rows(
         let sample = check("x", x.shape())?;
         let width = sample.iter().product();
         let rows = Rows {
-            values: gather(values(&x)?, width, order),
+            values: gather(x.py(), values(&x)?, width, order),
             labels,
             width,
         };
@@ -317,12 +324,12 @@ fn of_rows(
         let key: String = key.extract()?;
         let (shape, values) = if let Ok(array) = read::<i64>(&key, &value) {
             let shape = check(&key, array.shape())?;
-            let all = gather(values(&array)?, shape.iter().product(), order);
+            let all = gather(array.py(), values(&array)?, shape.iter().product(), order);
             (shape, Values::I64(all))
         } else {
             let array = read::<f32>(&key, &value)?;
             let shape = check(&key, array.shape())?;
-            let all = gather(values(&array)?, shape.iter().product(), order);
+            let all = gather(array.py(), values(&array)?, shape.iter().product(), order);
             (shape, Values::F32(all))
         };
         let name = key;

@@ -79,7 +79,7 @@ pub fn search(
     let request = request.and_then(|request| request.with_options(n_trials, sampler, storage));
     let request = request.map_err(|error| raise(&error))?;
     let rows = Arc::clone(&data.get().inner);
-    let network = graph.get().initialized(0)?;
+    let network = graph.get().initialized(py, 0)?;
     let is_observed = progress.is_some();
     let work = move |stop: &_, events: &Events<Json, anyhow::Result<Searched>>| {
         let events = std::sync::Mutex::new(events);

@@ -84,7 +84,7 @@ pub fn train(
     let settings =
         library::settings(&json::of_keywords(settings)?).map_err(|error| raise(&error))?;
     let rows = Arc::clone(&data.get().inner);
-    let network = graph.get().initialized(settings.seed)?;
+    let network = graph.get().initialized(py, settings.seed)?;
     let mut epochs = Vec::new();
     let work = move |stop: &_, events: &Events<Epoch, anyhow::Result<Trained>>| {
         library::train(settings, network, &rows, stop, &mut |event| {
@@ -142,7 +142,7 @@ pub fn test<'py>(
         )));
     };
     let rows = Arc::clone(&data.get().inner);
-    let network = graph.get().initialized(0)?;
+    let network = graph.get().initialized(py, 0)?;
     let part = *part;
     let score = work::run(py, move || -> anyhow::Result<_> {
         let notes = library::check_classifier(&network, &rows)?;

@@ -1,6 +1,8 @@
 """A network of Hugging Face's through the names of the Python MASE: the calls of its tutorials. Skipped without transformers."""
 
 import copy
+import json
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,9 @@ from chop.tools import get_logger, get_trainer  # noqa: E402
 
 INPUTS = ["input_ids", "attention_mask", "labels"]
 HALF = {"sparsity": 0.5, "method": "l1-norm", "scope": "local"}
+# Layers as the Python MASE has them, with the tracer of transformers 4.46: name, target, type, operator, shapes of the first
+# input, of the result and of the parameters. Token types are one row in later versions of transformers.
+LAYERS = json.loads((Path(__file__).parent / "data/layers.json").read_text())
 
 
 @pytest.fixture
@@ -78,6 +83,24 @@ def test_nodes_have_the_names_and_operators_of_the_original(graph):
     assert "scaled_dot_product_attention" in {get_mase_op(node) for node in graph.nodes}
 
 
+def test_layers_are_those_of_the_original_in_its_order(graph, quantize):
+    def rows():
+        for node in graph.nodes:
+            common = node.meta["mase"].parameters["common"]
+            if node.op == "call_module" and not node.name.startswith("crossentropyloss"):
+                args, shape = common["args"], common["results"]["data_out_0"]["shape"]
+                parameters = {port: entry["shape"] for port, entry in args.items() if not port.startswith("data_in")}
+                yield [node.name, node.target, *map(common.get, ("mase_type", "mase_op")), args["data_in_0"]["shape"], shape, parameters]
+
+    assert list(rows()) == LAYERS["bert"]
+    graph, _ = passes.quantize_transform_pass(graph, {"default": {"config": {"name": None}}, **quantize})
+    assert list(rows()) == LAYERS["bert"]
+    for name, _, _, op, *_ in LAYERS["bert"]:
+        entry = get_node_by_name(graph.fx_graph, name).meta["mase"].parameters["common"]["args"]["data_in_0"]
+        expected = ("integer", [8, 4]) if op == "linear" else ("float", [32])
+        assert op == "embedding" or (entry["type"], entry["precision"]) == expected
+
+
 def test_one_input_is_enough_and_nodes_may_be_erased(bert, own_folder):
     graph = MaseGraph(bert)
     graph.draw("bert.svg")
@@ -128,12 +151,27 @@ def test_a_quantised_network_trains_and_goes_through_files(graph, batch, quantiz
     assert torch.equal(again.model(**batch)[1], graph.model(**batch)[1])
 
 
-def test_pruned_weights_stay_zero_in_training(graph, batch):
+def test_pruned_weights_stay_zero_in_training_and_in_files(graph, batch, own_folder):
     for parameter in graph.model.bert.embeddings.parameters():
         parameter.requires_grad = False
     graph, _ = passes.prune_transform_pass(graph, pass_args={"weight": HALF, "activation": HALF})
-    steps(graph, batch, 2)
-    assert abs((graph.model.bert.pooler.dense.weight == 0).float().mean().item() - 0.5) < 0.01
+    graph.export("saved/pruned")
+    again = MaseGraph.from_checkpoint("saved/pruned")
+    assert [node.name for node in again.nodes] == [node.name for node in graph.nodes]
+    again.model.eval()
+    assert torch.equal(again.model(**batch)[1], graph.model(**batch)[1])
+
+    def zeros(graph):
+        return (graph.model.bert.pooler.dense.weight == 0).float().mean().item()
+
+    for pruned in (graph, again):
+        steps(pruned, batch, 2)
+        assert abs(zeros(pruned) - 0.5) < 0.01
+    weight = get_node_by_name(again.fx_graph, "bert_pooler_dense").meta["mase"].parameters["common"]["args"]["weight"]
+    assert weight["sparsity"] == 0.5
+    again, _ = passes.prune_detach_hook_transform_pass(again)
+    steps(again, batch, 2)
+    assert zeros(again) < 0.1
 
 
 def test_the_pipeline_takes_a_model_without_an_example(bert, quantize):

@@ -3,7 +3,9 @@
 import copy
 import csv
 import importlib
+import json
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 import chop  # noqa: E402
+from chop._refused import NAMES, REFUSED  # noqa: E402
 from chop.dataset import MaseDataModule, get_dataset_info  # noqa: E402
 from chop.ir.graph.mase_graph import MaseGraph  # noqa: E402
 from chop.models import get_model, get_model_info  # noqa: E402
@@ -139,6 +142,18 @@ def test_names_types_shapes_and_precisions_are_those_of_the_labs(tiny_graph, pas
         assert (entry["type"], entry["precision"]) == ("integer", [8, 4]) and "value" in entry
 
 
+def test_a_convolutional_network_has_the_nodes_of_the_original():
+    graph, _ = add_common_metadata_analysis_pass(MaseGraph(get_model("toy_convnet")), {"dummy_in": {"x": torch.randn(2, 3, 32, 32)}})
+    names = [node.name for node in graph.nodes]
+    blocks = ["block_1_0", "block_1_1", "maxpool", "block_2_0", "block_2_1", "size", "view", "block_3_0", "block_3_1"]
+    assert names == ["x", *blocks, "block_4_0", "block_4_1", "avgpool", "size_1", "view_1", "linear", "output"]
+    for name, target, mase_type, op, read, made, parameters in json.loads((Path(__file__).parent / "data/layers.json").read_text())["toy_convnet"]:
+        node, entry = get_node_by_name(graph.fx_graph, name), common(graph, name)
+        assert (node.target, get_mase_type(node), get_mase_op(node)) == (target, mase_type, op)
+        shapes = {port: value["shape"] for port, value in entry["args"].items()}
+        assert shapes == {"data_in_0": read, **parameters} and entry["results"]["data_out_0"]["shape"] == made
+
+
 def test_the_costs_of_the_labs_come_out_of_students_functions(tiny_graph, pass_args):
     graph, _ = tiny_graph
     assert (count_flops(graph), count_bitops(graph)) == (1320, 1_205_504)
@@ -157,6 +172,9 @@ def test_quantising_leaves_the_model_and_the_arguments_alone(data_module, pass_a
     assert not torch.equal(graph.model(x), original.model(x))
     assert torch.allclose(graph.model(x), torch.from_numpy(graph.core(x.numpy())), rtol=1e-6, atol=1e-6)
     summarize_quantization_analysis_pass(original, graph, save_dir="summary")
+    table = (own_folder / "summary/quantize_table.csv").read_text().splitlines()
+    assert table[0] == ",Ori name,New name,MASE_TYPE,Mase_OP,Original type,Quantized type,Changed"
+    assert table[4] == "3,seq_blocks_2,seq_blocks_2,module_related_func,linear,Linear,LinearInteger,True"
     with open("summary/quantize_histogram.csv", newline="") as file:
         rows = {row[0]: row[1:] for row in csv.reader(file)}
     assert rows["Linear"] == ["linear", "3", "3", "0"] and rows["ReLU"][2:] == ["0", "4"]
@@ -340,9 +358,11 @@ def test_convolutions_have_blocks():
         LinearInteger(3, 4)
 
 
-def test_module_passes_replace_layers(pass_args):
+def test_module_passes_replace_layers(pass_args, capsys):
     model = nn.Sequential(nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 5))
     assert report_trainable_parameters_analysis_pass(model)[1]["all"] == 181
+    printed = capsys.readouterr().out
+    assert "| 0           |                    136 |" in printed and "Total Trainable Parameters: 181" in printed
     model, _ = quantize_module_transform_pass(model, pass_args)
     assert [type(part).__name__ for part in model] == ["LinearInteger", "ReLU", "LinearInteger"]
 
@@ -370,6 +390,12 @@ def test_what_is_not_there_says_why(tiny_graph):
         importlib.import_module("chop.passes.graph.interface.tensorrt")
     with pytest.raises(ImportError, match="ch emit"):
         from chop.passes.graph import emit_verilog_top_transform_pass  # noqa: F401
+    with pytest.raises(ImportError, match="not in this package: TensorRT"):
+        from chop.passes import quantize_tensorrt_transform_pass  # noqa: F401
+    with pytest.raises(ImportError, match="mase.load"):
+        from chop import MaseOnnxGraph  # noqa: F401
+    assert all(entry in REFUSED for entry in NAMES.values())
+    assert chop.passes.graph.PASSES is PASSES
     with pytest.raises(KeyError, match="unknown key 'filename'"):
         report_graph_analysis_pass(graph, {"filename": "x"})
     with pytest.raises(mase.Error, match="dummy_in first"):

@@ -33,8 +33,8 @@ def network(name):
         return prepared(nn.Sequential(*layers)), (torch.randn(3, 16),)
     if name in IMAGES:
         vision = pytest.importorskip("torchvision.models")
-        size = 224 if name == "vit_b_16" else 64
-        return prepared(getattr(vision, name)(weights=None)), (torch.randn(2, 3, size, size),)
+        options = {"image_size": 64} if name == "vit_b_16" else {}
+        return prepared(getattr(vision, name)(weights=None, **options)), (torch.randn(2, 3, 64, 64),)
     text = pytest.importorskip("transformers")
     ids, mask = torch.randint(3, 99, (2, 9)), torch.tensor([[1] * 9, [1] * 6 + [0] * 3])
     wide = {**SIZES, "intermediate_size": 64}
@@ -63,6 +63,16 @@ def difference(a, b):
     return float((a - b).abs().max() / b.abs().max())
 
 
+@pytest.fixture
+def exported_attention():
+    """Attention as it is exported: PyTorch has a path of its own for evaluation, which differs in the last bits."""
+    was_enabled = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    yield
+    torch.backends.mha.set_fastpath_enabled(was_enabled)
+
+
+@pytest.mark.usefixtures("exported_attention")
 @pytest.mark.parametrize("name", ["mlp", *IMAGES, *TEXTS])
 def test_networks_go_to_graphs_and_back(name):
     module, inputs = network(name)
@@ -73,7 +83,7 @@ def test_networks_go_to_graphs_and_back(name):
         result = graph(*arrays)
         assert difference(result, expected) < 1e-5
         again = to_torch(graph).eval()
-        assert difference(again(*inputs), result) < 1e-5
+        assert difference(again(*inputs), expected) < 1e-6
         third = from_torch(again, inputs)
         assert difference(third(*arrays), result) < 1e-6
     assert sum(p.numel() for p in again.parameters()) == sum(p.numel() for p in module.parameters())

@@ -51,6 +51,8 @@ def test_an_exception_in_progress_ends_the_training(tiny, jets):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def test_ctrl_c_ends_the_training_and_keeps_a_checkpoint(tiny, jets, own_folder):
+    # A shell that runs the tests behind it has Ctrl-C ignored, and Python with it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Optional
 
 import torch
@@ -16,6 +17,9 @@ from mase.torch._round import rounds
 from mase.torch._rounded import round_layer
 
 logger = get_logger(__name__)
+
+# Operators that the Python MASE gives another class than the core does.
+_TYPES = {"embedding": "implicit_func"}
 
 
 def check_device(keys: Any) -> None:
@@ -99,35 +103,56 @@ def _set_layer(graph: MaseGraph, layer: torch.nn.Module, path: str, node: mase.N
 
 
 def _mask(layer: torch.nn.Module, node: mase.Node) -> None:
-    """Zeros what a mask has pruned, and what would train it."""
-    for hook in layer.__dict__.pop("mask_hooks", []):
-        hook.remove()
-    masks = {port: torch.from_numpy(mask.copy()) for port, mask in node.masks.items() if hasattr(layer, port)}
-    layer.__dict__["mask_hooks"] = hooks = []
-    activation = node.masks.get("data_in_0")
-    if activation is not None:
-        hooks.append(layer.register_forward_pre_hook(MaskedInput(torch.from_numpy(activation.copy()), node.name)))
-    for port, mask in masks.items():
-        parameter = getattr(layer, port)
-        with torch.no_grad():
-            parameter.mul_(mask)
-        if parameter.requires_grad:
-            hooks.append(parameter.register_hook(lambda gradient, mask=mask: gradient * mask))
+    """Gives a layer the masks of its node, in place of those it had."""
+    for key, hook in list(layer._forward_pre_hooks.items()):
+        if isinstance(hook, Masks):
+            hook.release()
+            del layer._forward_pre_hooks[key]
+    masks = {port: torch.from_numpy(mask.copy()) for port, mask in node.masks.items()}
+    weights = {port: mask for port, mask in masks.items() if hasattr(layer, port)}
+    with torch.no_grad():
+        for port, mask in weights.items():
+            getattr(layer, port).mul_(mask)
+    if masks:
+        hook = Masks(weights, masks.get("data_in_0"), node.name)
+        hook.hold(layer)
+        layer.register_forward_pre_hook(hook)
 
 
-class MaskedInput:
-    """A hook that zeros pruned elements of a layer's input. A mask has the shape of a row: rows of other lengths stay whole."""
+class Masks:
+    """A hook of a layer under which pruned weights stay zero while it trains, and pruned elements of its input are zero.
 
-    def __init__(self, mask: torch.Tensor, name: str) -> None:
-        self.mask, self.name = mask, name
+    The mask of an input has the shape of a row: rows of other lengths stay whole.
+    """
+
+    def __init__(self, weights: dict[str, torch.Tensor], inputs: Optional[torch.Tensor], name: str) -> None:
+        self.weights, self.inputs, self.name = weights, inputs, name
+        self._held: dict[str, tuple[torch.Tensor, Any]] = {}
+
+    def hold(self, layer: torch.nn.Module) -> None:
+        """Zeros the gradients of pruned weights; copies and files of a layer lose such hooks of its parameters."""
+        for port, mask in self.weights.items():
+            parameter = getattr(layer, port)
+            if parameter.requires_grad and (port not in self._held or self._held[port][0] is not parameter):
+                self._held[port] = parameter, parameter.register_hook(functools.partial(torch.mul, mask))
+
+    def release(self) -> None:
+        """Lets gradients of pruned weights pass."""
+        for _, handle in self._held.values():
+            handle.remove()
+        self._held.clear()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_held": {}}
 
     def __call__(self, layer: torch.nn.Module, inputs: tuple[Any, ...]) -> Any:
-        shape = inputs[0].shape[1:]
         if not rounds():
             return inputs
-        if shape == self.mask.shape:
-            return (inputs[0] * self.mask, *inputs[1:])
-        logger.debug("%s: rows of shape %s have no mask, which has %s", self.name, tuple(shape), tuple(self.mask.shape))
+        self.hold(layer)
+        shape = inputs[0].shape[1:]
+        if self.inputs is None or shape == self.inputs.shape:
+            return inputs if self.inputs is None else (inputs[0] * self.inputs, *inputs[1:])
+        logger.debug("%s: rows of shape %s have no mask, which has %s", self.name, tuple(shape), tuple(self.inputs.shape))
         return inputs
 
 
@@ -170,6 +195,8 @@ def write_metadata(graph: MaseGraph) -> None:
             meta.parameters["common"].update({"mase_type": "implicit_func", "mase_op": name, "args": {}, "results": {}})
             continue
         fresh = core[node.name].metadata(batch)
+        kind = fresh["common"]["mase_type"]
+        fresh["common"]["mase_type"] = _TYPES.get(fresh["common"]["mase_op"], kind)
         for part in ("args", "results"):
             known = meta.parameters["common"].get(part, {})
             for port, entry in fresh["common"].get(part, {}).items():

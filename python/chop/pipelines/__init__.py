@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Optional
 
 import mase
+from chop import _refused
 from chop.ir.graph.mase_graph import MaseGraph
 from chop.passes.graph import (
     add_common_metadata_analysis_pass,
@@ -42,3 +43,7 @@ class CompressionPipeline:
             if step not in skip_passes:
                 mg, found[step.__name__] = step(mg, pass_args=given.get(step.__name__))
         return mg, found
+
+
+def __getattr__(name: str) -> Any:
+    _refused.refuse_name(__name__, name)

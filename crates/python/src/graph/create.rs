@@ -79,7 +79,7 @@ pub fn compare(
     threads: usize,
 ) -> PyResult<Report> {
     let (a, b) = (expect::<Graph>("a", a)?, expect::<Graph>("b", b)?);
-    let (first, second) = (a.get().initialized(0)?, b.get().initialized(0)?);
+    let (first, second) = (a.get().initialized(py, 0)?, b.get().initialized(py, 0)?);
     let rows = match x.cast::<Dataset>() {
         Ok(data) => {
             let data = &data.get().inner;

@@ -73,11 +73,13 @@ impl Graph {
     }
 
     /// The present value, with starting weights where it has none.
-    pub fn initialized(&self, seed: u64) -> PyResult<ir::Graph> {
+    pub fn initialized(&self, py: Python, seed: u64) -> PyResult<ir::Graph> {
         let mut graph = (*self.value()).clone();
-        ir::verify(&graph).map_err(sentence)?;
-        graph.initialize(seed);
-        Ok(graph)
+        py.detach(|| {
+            ir::verify(&graph).map_err(sentence)?;
+            graph.initialize(seed);
+            Ok(graph)
+        })
     }
 
     /// Takes another value, and the preparation of the rows that it was trained on, if that is new.
@@ -191,7 +193,9 @@ impl Graph {
         for (name, value) in parameters {
             let name: String = name.extract()?;
             let array = read::<f32>(&name, &value)?;
-            let tensor = Tensor::new(array.shape().to_vec(), values(&array)?.to_vec());
+            let source = values(&array)?;
+            let copied = parameters.py().detach(|| source.to_vec());
+            let tensor = Tensor::new(array.shape().to_vec(), copied);
             let tensor = tensor.ok_or_else(|| sentence(format!("{name}: has no shape")))?;
             set_parameter(&mut graph, &name, tensor)?;
         }
@@ -201,8 +205,8 @@ impl Graph {
 
     /// Gives every parameter without a value the one that it starts from by the seed.
     #[pyo3(signature = (seed=0))]
-    fn initialize(&self, seed: u64) -> PyResult<()> {
-        self.replace(self.initialized(seed)?, None);
+    fn initialize(&self, py: Python, seed: u64) -> PyResult<()> {
+        self.replace(self.initialized(py, seed)?, None);
         Ok(())
     }
 
@@ -223,13 +227,16 @@ impl Graph {
     }
 
     fn __eq__(&self, other: &Bound<PyAny>) -> bool {
-        let other = other.cast::<Self>();
-        other.is_ok_and(|other| *other.get().value() == *self.value())
+        let Ok(other) = other.cast::<Self>() else {
+            return false;
+        };
+        let (own, others) = (self.value(), other.get().value());
+        other.py().detach(|| own == others)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
-        let bytes = PyBytes::new(py, &slf.get().to_bytes()?);
+        let bytes = PyBytes::new(py, &slf.get().to_bytes(py)?);
         let make = slf.get_type().getattr("_of_bytes")?;
         (make, (bytes,)).into_pyobject(py)
     }
@@ -244,10 +251,10 @@ impl Graph {
     }
 
     /// Writes the graph: `.mz` with weights, formats and statistics, `.mg` as text.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
+    fn save(&self, py: Python, path: PathBuf) -> PyResult<()> {
         let ending = path.extension().and_then(|ending| ending.to_str());
         let bytes = match ending {
-            Some("mz") => self.to_bytes()?,
+            Some("mz") => self.to_bytes(py)?,
             Some("mg") => self.text().into_bytes(),
             _ => {
                 return Err(sentence(format!(
@@ -256,7 +263,7 @@ impl Graph {
                 )));
             }
         };
-        interop::write_file(&path, &bytes)
+        py.detach(|| interop::write_file(&path, &bytes))
             .map_err(|error| sentence(format!("cannot write {}: {error}", path.display())))
     }
 
@@ -324,35 +331,39 @@ impl Graph {
 
     /// The text of `ch show` for a batch of this size.
     #[pyo3(signature = (batch_size=8))]
-    fn show(&self, batch_size: usize) -> PyResult<String> {
+    fn show(&self, py: Python, batch_size: usize) -> PyResult<String> {
         let graph = self.value().without_params();
-        library::describe(&graph, batch_size).map_err(|error| raise(&error))
+        py.detach(|| library::describe(&graph, batch_size))
+            .map_err(|error| raise(&error))
     }
 
     /// A drawing of the graph, as SVG.
-    fn svg(&self) -> PyResult<String> {
+    fn svg(&self, py: Python) -> PyResult<String> {
         let graph = self.value();
-        let drawing = passes::page::drawing_of(&graph.name, &graph).map_err(sentence)?;
-        Ok(report::page::svg(&drawing, false))
+        py.detach(|| {
+            let drawing = passes::page::drawing_of(&graph.name, &graph).map_err(sentence)?;
+            Ok(report::page::svg(&drawing, false))
+        })
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        self.show(BATCH)
+    fn __repr__(&self, py: Python) -> PyResult<String> {
+        self.show(py, BATCH)
     }
 
-    fn _repr_html_(&self) -> PyResult<String> {
-        let table = self.show(BATCH)?;
+    fn _repr_html_(&self, py: Python) -> PyResult<String> {
+        let table = self.show(py, BATCH)?;
         let table = table.replace('&', "&amp;").replace('<', "&lt;");
-        Ok(format!("{}<pre>{table}</pre>", self.svg()?))
+        Ok(format!("{}<pre>{table}</pre>", self.svg(py)?))
     }
 }
 
 impl Graph {
-    fn to_bytes(&self) -> PyResult<Vec<u8>> {
+    fn to_bytes(&self, py: Python) -> PyResult<Vec<u8>> {
         let State {
             graph, preparation, ..
         } = self.state().clone();
-        passes::interface::graph_file(&graph, &preparation).map_err(sentence)
+        py.detach(|| passes::interface::graph_file(&graph, &preparation))
+            .map_err(sentence)
     }
 }
 

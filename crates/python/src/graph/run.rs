@@ -54,7 +54,7 @@ impl Graph {
                 "the graph is running in another thread; give each thread a copy() of its own",
             ));
         };
-        let compiled = self.compile(&mut compiled, how.threads)?;
+        let compiled = self.compile(py, &mut compiled, how.threads)?;
         let arrays = Arrays::of_arguments(&compiled.signature, inputs)?;
         let rows = arrays.rows;
         let slices = arrays.slices()?;
@@ -85,6 +85,7 @@ impl Graph {
     /// The network of the present value, made anew where it has changed.
     fn compile<'a>(
         &self,
+        py: Python,
         compiled: &'a mut Option<Compiled>,
         threads: usize,
     ) -> PyResult<&'a mut Compiled> {
@@ -107,7 +108,8 @@ impl Graph {
                 std::mem::forget(earlier);
             }
             let signature = Signature::of(&graph)?;
-            let network = Network::new((*graph).clone(), threads).map_err(sentence)?;
+            let network = py.detach(|| Network::new((*graph).clone(), threads));
+            let network = network.map_err(sentence)?;
             *compiled = Some(Compiled {
                 version,
                 threads,

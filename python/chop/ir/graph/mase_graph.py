@@ -25,6 +25,12 @@ class MaseTracer(fx.Tracer):
         return hasattr(m, "formats") or super().is_leaf_module(m, module_qualified_name)
 
 
+class SavedTracer(fx.Tracer):
+    """Traces the code of a saved graph; what is computed of buffers alone stays in the graph."""
+
+    proxy_buffer_attributes = True
+
+
 def _trace(model: nn.Module, cf_args: Optional[dict[str, Any]]) -> fx.GraphModule:
     try:
         graph = MaseTracer().trace(model, cf_args)
@@ -177,10 +183,12 @@ class MaseGraph:
         if save_format not in ("graph_module", "state_dict"):
             raise mase.Error(f"save_format: '{save_format}' is neither 'graph_module' nor 'state_dict'")
         self.model.recompile()
+        self.model._tracer_cls = SavedTracer
         torch.save(self.model if save_format == "graph_module" else self.model.state_dict(), stem.with_suffix(".pt"))
         if self.dummy_in is not None:
-            shapes = {name: [list(value.shape), str(value.dtype)] for name, value in self.dummy_in.items()}
-            stem.with_suffix(".json").write_text(json.dumps(shapes), encoding="utf-8")
+            inputs = {name: [list(value.shape), str(value.dtype)] for name, value in self.dummy_in.items()}
+            facts = {"inputs": inputs, "nodes": [[node.name, node.op] for node in self.nodes]}
+            stem.with_suffix(".json").write_text(json.dumps(facts), encoding="utf-8")
             self.core.save(stem.with_suffix(".mz"))
 
     @classmethod
@@ -194,11 +202,22 @@ class MaseGraph:
         except pickle.UnpicklingError as error:
             raise mase.Error(f"{stem}.pt is no graph_module: {error}") from error
         graph = cls(model)
-        shapes = stem.with_suffix(".json")
-        if propagate_missing_metadata and shapes.exists():
-            dummy = {name: _example(*entry) for name, entry in json.loads(shapes.read_text(encoding="utf-8")).items()}
+        beside = stem.with_suffix(".json")
+        if propagate_missing_metadata and beside.exists():
+            facts = json.loads(beside.read_text(encoding="utf-8"))
+            graph.dummy_in = dummy = {name: _example(*entry) for name, entry in facts["inputs"].items()}
+            graph._adopt(facts["nodes"], mase.load(stem.with_suffix(".mz")))
             graph, _ = add_common_metadata_analysis_pass(graph, {"dummy_in": dummy, "add_value": False})
         return graph
+
+    def _adopt(self, nodes: list[list[str]], core: mase.Graph) -> None:
+        """Takes the names of nodes in a file, which PyTorch does not save, and the graph of the core with its masks and statistics."""
+        if [op for _, op in nodes] != [node.op for node in self.nodes]:
+            return
+        for node, (name, _) in zip(self.nodes, nodes):
+            node.name = name
+        if [node.name for node in core.nodes] == [node.name for node in self.core.nodes]:
+            self._core = core
 
 
 def without_loss(model: fx.GraphModule) -> fx.GraphModule:

@@ -8,22 +8,23 @@ from typing import Any, Optional
 from torch import nn
 
 import mase
+from chop import _refused
 from chop.nn.quantized import formats_of
-from chop.tools.logger import get_logger
+from chop.tools.tables import grid
 from chop.nn.layers import operator_of
 from mase.torch._rounded import round_layer
 
 __all__ = ["quantize_module_transform_pass", "report_trainable_parameters_analysis_pass"]
 
-logger = get_logger(__name__)
-
 
 def report_trainable_parameters_analysis_pass(
     module: nn.Module, pass_args: Optional[dict[str, Any]] = None
 ) -> tuple[nn.Module, dict[str, Any]]:
-    """The number of trained parameters of every module."""
+    """The number of trained parameters of every module and of all, printed. A parameter that several modules share counts once."""
     counts = {name or "all": sum(p.numel() for p in part.parameters() if p.requires_grad) for name, part in module.named_modules()}
-    logger.info("Trainable parameters:\n%s", "\n".join(f"{name}: {count}" for name, count in counts.items()))
+    total = counts["all"]
+    print(grid(["Submodule", "Trainable Parameters"], [row for row in counts.items() if row[0] != "all"]))
+    print(f"\nTotal Trainable Parameters: {total}")
     return module, counts
 
 
@@ -53,3 +54,7 @@ def _rule(rules: dict[str, Any], by: str, path: str, op: str, default: dict[str,
     if by == "regex_name":
         return next((rule for pattern, rule in rules.items() if re.fullmatch(pattern, path)), default)
     return rules.get(op if by == "type" else path, default)  # type: ignore[no-any-return]
+
+
+def __getattr__(name: str) -> Any:
+    _refused.refuse_name(__name__, name)

@@ -84,7 +84,7 @@ class _Function(nn.Module):
         return self.function(*arguments, **keywords)  # type: ignore[operator]
 
 
-def _with_functions_as_modules(module: fx.GraphModule) -> fx.GraphModule:
+def _with_functions_as_modules(module: fx.GraphModule) -> Any:
     graph = fx.Graph()
     made: dict[fx.Node, Any] = {}
     parts: dict[str, Any] = {}
@@ -98,8 +98,11 @@ def _with_functions_as_modules(module: fx.GraphModule) -> fx.GraphModule:
             made[node] = graph.node_copy(node, made.__getitem__)
             if node.op in ("call_module", "get_attr"):
                 parts[node.target] = _part(module, node.target)
-    # What has no tensors may be left out of the program, but keeps its name.
-    return fx.GraphModule(parts, graph, module._get_name()).train(module.training)
+    made_of = fx.GraphModule(parts, graph, module._get_name())
+    # Earlier versions of PyTorch forget which module made a call when they export a `GraphModule`, so that it becomes a plain one.
+    plain = type(module._get_name(), (nn.Module,), {"forward": type(made_of).forward})()
+    plain.__dict__.update(made_of.__dict__)
+    return plain.train(module.training)
 
 
 def _part(module: nn.Module, path: str) -> Any:

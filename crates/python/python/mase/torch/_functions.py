@@ -115,6 +115,12 @@ def _reshape(target: Target, inputs: list[fx.Node], attributes: Attributes) -> f
     return target.method("reshape", inputs[0], *target.sizes(attributes["shape"]))
 
 
+def _view(target: Target, inputs: list[fx.Node], attributes: Attributes) -> fx.Node:
+    # What a layer makes lies in order, so that PyTorch can view it; of other values that is not known.
+    method = "view" if inputs[0].op == "call_module" else "reshape"
+    return target.method(method, inputs[0], *target.sizes(attributes["shape"]))
+
+
 def _expand(target: Target, inputs: list[fx.Node], attributes: Attributes) -> fx.Node:
     return target.method("expand", inputs[0], *map(target.size, attributes["shape"]))
 
@@ -219,7 +225,7 @@ FUNCTIONS: dict[str, Function] = {
     # elements moved about
     "flatten": _call(torch.flatten, "start_dim", "end_dim"),
     "reshape": _reshape,
-    "view": _reshape,
+    "view": _view,
     "transpose": _method("transpose", "dim0", "dim1"),
     "permute": _method("permute", "dims"),
     "expand": _expand,

@@ -10,6 +10,7 @@ from chop.ir.graph.mase_graph import MaseGraph
 from chop.passes._core import run
 from chop.passes.graph.utils import get_mase_op, get_mase_type, get_node_actual_target
 from chop.tools.logger import get_logger
+from chop.tools.tables import plain
 
 from .metadata import _keys
 
@@ -27,9 +28,11 @@ def summarize_quantization_analysis_pass(ori_graph: MaseGraph, graph: MaseGraph,
         entry[2 if row[6] else 3] += 1
     histogram = [(name, *counts[name]) for name in sorted(counts)]
     headings = ("Original type", "OP", "Total", "Changed", "Unchanged")
-    logger.info("Quantized graph histogram:\n%s", "\n".join(" | ".join(map(str, row)) for row in [headings, *histogram]))
+    logger.debug("Compare nodes:\n%s", plain(HEADINGS, rows))
+    logger.info("Quantized graph histogram:\n%s", plain(headings, histogram))
     if save_dir is not None:
-        _write(Path(save_dir) / "quantize_table.csv", HEADINGS, rows)
+        # The original's file has the number of the row first, under an empty heading.
+        _write(Path(save_dir) / "quantize_table.csv", ("", *HEADINGS), [(place, *row) for place, row in enumerate(rows)])
         _write(Path(save_dir) / "quantize_histogram.csv", headings, histogram)
 
 

@@ -11,6 +11,7 @@ import mase
 from chop.ir.graph.mase_graph import MaseGraph
 from chop.passes._core import run
 from chop.tools.logger import get_logger
+from chop.tools.tables import grid
 
 from .metadata import _keys
 
@@ -64,7 +65,7 @@ def report_node_meta_param_analysis_pass(
         names = [node.name, node.op, str(common.get("mase_type", "")), str(common.get("mase_op", ""))]
         rows.append([*names, *(pformat(parameters[part]) for part in shown)])
     headings = ["Node name", "Fx Node op", "Mase type", "Mase op", *(f"{part.capitalize()} Param" for part in shown)]
-    text = _grid(headings, rows)
+    text = grid(headings, rows)
     logger.info("Inspecting graph [add_common_meta_param_analysis_pass]")
     logger.info("\n%s", text)
     if keys.get("save_path") is not None:
@@ -72,18 +73,3 @@ def report_node_meta_param_analysis_pass(
         Path(keys["save_path"]).write_text(text, encoding="utf-8")
     return graph, {}
 
-
-def _grid(headings: list[str], rows: list[list[str]]) -> str:
-    """A table with rules between its rows, whose cells may have several lines."""
-    cells = [[text.splitlines() or [""] for text in row] for row in [headings, *rows]]
-    # Two columns more than a heading needs, as the original's tables have them.
-    widths = [max(len(heading) + 2, *(len(line) for row in cells for line in row[at])) for at, heading in enumerate(headings)]
-    rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
-
-    def lines(row: list[list[str]]) -> list[str]:
-        filled = [cell + [""] * (max(map(len, row)) - len(cell)) for cell in row]
-        return ["| " + " | ".join(line.ljust(width) for line, width in zip(parts, widths)) + " |" for parts in zip(*filled)]
-
-    first, *others = cells
-    body = [part for row in others for part in [*lines(row), rule]]
-    return "\n".join([rule, *lines(first), rule.replace("-", "="), *body])
