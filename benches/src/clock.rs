@@ -1,6 +1,6 @@
 //! Wall time and CPU time of this process.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::time::Instant;
 
 /// Seconds spent on a piece of work.
@@ -59,4 +59,15 @@ pub fn time_each(runs: usize, mut work: impl FnMut() -> Result<()>) -> Result<Sp
 fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// CPU seconds of all programs that this process has started and that have ended, and of theirs.
+pub fn children_seconds() -> Result<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").context("CPU time of children")?;
+    // Behind the name, which may hold anything, are the state and then numbers: cutime and cstime are the 14th and 15th.
+    let fields = stat.rsplit_once(')').map_or("", |parts| parts.1);
+    let ticks = fields.split_whitespace().skip(13).take(2);
+    let ticks: Option<Vec<f64>> = ticks.map(|field| field.parse().ok()).collect();
+    let ticks = ticks.context("CPU time of children")?;
+    Ok(ticks.iter().sum::<f64>() / rustix::param::clock_ticks_per_second() as f64)
 }

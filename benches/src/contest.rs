@@ -56,6 +56,7 @@ pub fn print_tables(
         };
         let rows = contests
             .iter()
+            .filter(|contest| is_asked_for(contest.network))
             .map(|&contest| line(&mut rivals, contest, threads));
         let rows = rows.collect::<Result<Vec<_>>>()?;
         println!(
@@ -65,4 +66,10 @@ pub fn print_tables(
         print(&header, &rows);
     }
     Ok(())
+}
+
+/// True for a network that `BENCH_NETWORKS` names, separated by commas; for every one without it.
+pub fn is_asked_for(network: &str) -> bool {
+    std::env::var("BENCH_NETWORKS")
+        .map_or(true, |names| names.split(',').any(|name| name == network))
 }

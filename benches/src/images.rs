@@ -2,6 +2,7 @@
 //! Runtime. CPU milliseconds, on one thread and on two.
 
 use crate::clock::{Spent, time_each};
+use crate::contest::is_asked_for;
 use crate::peer::Peer;
 use crate::table::{print, times};
 use crate::workload::Workload;
@@ -47,18 +48,26 @@ const EVALUATION: [Case; 6] = [
 pub fn run() -> Result<()> {
     for threads in [1, 2] {
         let (mut torch, mut onnx) = (Peer::start(threads)?, Peer::onnx(threads)?);
-        let rows = TRAINING.map(|case| training(&mut torch, case, threads));
-        let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
+        let rows = asked_for(&TRAINING).map(|case| training(&mut torch, case, threads));
+        let rows = rows.collect::<Result<Vec<_>>>()?;
         title("training step", threads);
         let columns = ["ours", "PyTorch", "ratio", "wall ours", "wall PyTorch"];
         print(&[&["network", "batch"][..], &columns].concat(), &rows);
-        let rows = EVALUATION.map(|case| evaluation(&mut torch, &mut onnx, case, threads));
-        let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
+        let rows =
+            asked_for(&EVALUATION).map(|case| evaluation(&mut torch, &mut onnx, case, threads));
+        let rows = rows.collect::<Result<Vec<_>>>()?;
         title("evaluation", threads);
         let columns = ["ours", "PyTorch", "ONNX Runtime", "to the faster"];
         print(&[&["network", "batch"][..], &columns].concat(), &rows);
     }
     Ok(())
+}
+
+fn asked_for(cases: &[Case]) -> impl Iterator<Item = Case> {
+    cases
+        .iter()
+        .copied()
+        .filter(|case| is_asked_for(case.network))
 }
 
 fn title(what: &str, threads: usize) {

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p benches -- training|evaluation|integers|images|memory|fitting|quality|quantizers|scaling|searching|passes|gptq|ablation|calibration|learning|brevitas|hardware`
 //!
+//! `hardware-areas`, `hardware-sparse`, `hardware-devices` and `hardware-estimates` are the parts of `hardware`.
+//!
 //! CPU seconds are compared, because they do not depend on what else the machine does; the best of several turns
 //! counts. Wall seconds stand beside them. The Python side is set up on first use by `peer/setup.sh`; a Python that has what it
 //! needs can be named by `BENCH_PYTHON`, `BENCH_JAX_PYTHON`, `BENCH_ONNX_PYTHON`, `BENCH_BREVITAS_PYTHON` and
@@ -45,6 +47,10 @@ fn main() -> Result<()> {
             "brevitas" => brevitas::run()?,
             "gptq" => gptq::run()?,
             "hardware" => hardware::run()?,
+            "hardware-areas" => hardware::areas()?,
+            "hardware-sparse" => hardware::sparse()?,
+            "hardware-devices" => hardware::devices()?,
+            "hardware-estimates" => hardware::estimates()?,
             "calibration" => calibration::run()?,
             "learning" => learning::run()?,
             "training" => training::run()?,
@@ -64,7 +70,7 @@ fn main() -> Result<()> {
     if names.is_empty() {
         bail!(
             "name a benchmark: training, evaluation, integers, images, memory, fitting, quality, quantizers, scaling, searching, passes, \
-             gptq, ablation, calibration, learning, brevitas"
+             gptq, ablation, calibration, learning, brevitas, hardware"
         );
     }
     Ok(())
