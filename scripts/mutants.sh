@@ -21,7 +21,7 @@ done
 shift $((OPTIND - 1))
 [[ $count =~ ^[1-9][0-9]*$ && $seed =~ ^[0-9]+$ ]] || { echo "-n takes a number from 1 on, -s one from 0 on" >&2; exit 2; }
 crates=("$@")
-[ $# -gt 0 ] || crates=(random config format kernels ir engine interop data models report passes train study search mase ch)
+[ $# -gt 0 ] || crates=(random config format kernels ir engine interop data models exchange report passes train hw study search mase ch)
 for crate in "${crates[@]}"; do
     [ -d "crates/$crate" ] || { echo "there is no crate '$crate'; the folder crates has them all" >&2; exit 2; }
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Gets what some tests hold the program against and cannot bring along: PostgreSQL, strace, Chromium, a Python with Optuna, scikit-learn,
-# TensorBoard and pytest (in .tools/python), one with ONNX, its runtime and QONNX (in .tools/onnx), cargo-deny, and the open tools for
-# hardware: Icarus, yosys, Verilator, nextpnr, cocotb (in
+# TensorBoard and pytest (in .tools/python), one with ONNX, its runtime and QONNX (in .tools/onnx), one with PyTorch and networks of
+# Hugging Face's (in .tools/torch), cargo-deny, and the open tools for hardware: Icarus, yosys, Verilator, nextpnr, cocotb (in
 # .tools/hardware). What cannot be had is named, and what needs it says that it is skipped.
 #
 #   scripts/test-tools.sh
@@ -42,6 +42,19 @@ onnx() {
         { rm -rf .tools/onnx && return 1; }
 }
 
+# Five gigabytes, nearly all of them libraries for GPUs, without which PyTorch's wheel for Linux does not load; its compiler for GPUs,
+# Triton, stays out. The libraries are those that the wheel of PyTorch asks for.
+torch() {
+    local pip=.tools/torch/bin/pip
+    [ -x .tools/torch/bin/python ] || python3 -m venv .tools/torch || return 1
+    { timeout 900 "$pip" install --quiet --no-deps torch==2.12.1 torchvision==0.27.1 accelerate==1.15.0 nvidia-cublas==13.1.1.3 nvidia-cudnn-cu13==9.20.0.48 \
+        nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85 nvidia-cuda-nvrtc==13.0.88 nvidia-cufft==12.0.0.61 \
+        nvidia-cufile==1.15.1.6 nvidia-curand==10.4.0.35 nvidia-cusolver==12.0.4.66 nvidia-cusparse==12.6.3.3 \
+        nvidia-cusparselt-cu13==0.8.1 nvidia-nccl-cu13==2.29.7 nvidia-nvjitlink==13.0.88 nvidia-nvshmem-cu13==3.4.5 &&
+        timeout 900 "$pip" install --quiet filelock typing-extensions sympy networkx jinja2 fsspec numpy pillow psutil \
+            pytest transformers==5.23.0 datasets; } >/dev/null 2>&1 || { rm -rf .tools/torch && return 1; }
+}
+
 # Built from its source, once for a machine: some minutes.
 deny() {
     timeout 1500 cargo install --quiet --locked --version 0.20.2 cargo-deny >/dev/null 2>&1
@@ -63,6 +76,7 @@ tool strace 'command -v strace >/dev/null' debian strace
 tool Chromium 'command -v chromium chromium-browser google-chrome >/dev/null' debian chromium
 tool Python '.tools/python/bin/python -c "import optuna, psycopg2, sklearn, tensorboard, pytest, hypothesis, mypy" 2>/dev/null' python
 tool 'ONNX, ONNX Runtime and QONNX' '.tools/onnx/bin/python -c "import onnx, onnxruntime, qonnx" 2>/dev/null' onnx
+tool PyTorch '.tools/torch/bin/python -c "import torch, torchvision, transformers, datasets, pytest" 2>/dev/null' torch
 tool cargo-deny 'command -v cargo-deny >/dev/null' deny
 tool Icarus 'command -v iverilog >/dev/null' debian --no-install-recommends iverilog
 tool yosys 'command -v yosys >/dev/null' debian --no-install-recommends yosys
