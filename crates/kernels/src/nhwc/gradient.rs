@@ -1,8 +1,8 @@
 //! The gradient of the weights: outer products of source and gradient pixels, tap by tap.
 
-use super::pack::{Block, Packing, WIDE};
+use super::pack::{Block, NARROW, Packing, WIDE};
 use super::taps::{Place, Taps};
-use crate::isa::vector_versions;
+use crate::isa::{Isa, isa, vector_versions};
 use crate::simd::Vector;
 use std::ops::Range;
 
@@ -38,6 +38,9 @@ struct Tile {
     dy: *const f32,
     /// The place that the sums are added to.
     dw: *mut f32,
+    /// From one block of outputs to the next, in gradients and in sums.
+    dy_stride: usize,
+    dw_stride: usize,
 }
 
 /// Floats of working memory: gradients of a block of pixels, and its windows where they are spelled out.
@@ -123,65 +126,76 @@ fn accumulate(
     if count == 0 {
         return;
     }
-    for block in o.packing.blocks() {
-        let rows = &mut packed[block.start + first * block.width..][..inputs * block.width];
+    let mut blocks = o.packing.blocks().peekable();
+    while let Some(block) = blocks.next() {
+        let second = blocks.next_if(|second| isa() == Isa::Avx512 && second.width == WIDE);
+        let last = second.unwrap_or(block);
+        let (begin, end) = (
+            block.start + first * block.width,
+            last.start + first * last.width,
+        );
+        let rows = &mut packed[begin..end + inputs * last.width];
+        let gradients = &copied[block.first * PIXELS..last.first * PIXELS + PIXELS * last.width];
         let tile = Tile {
             pairs: list.as_ptr(),
             count,
             input: 0,
-            dy: copied[block.first * PIXELS..][..PIXELS * block.width].as_ptr(),
+            dy: gradients.as_ptr(),
             dw: rows.as_mut_ptr(),
+            dy_stride: (last.first - block.first) * PIXELS,
+            dw_stride: end - begin,
         };
         // SAFETY: each pair points at `inputs` floats and names a pixel of the block, whose gradients are as wide as
-        // the block; so are the rows of the packed gradient.
-        unsafe { all_inputs(tile, inputs, block) };
+        // the blocks; so are the rows of the packed gradient.
+        unsafe { all_inputs(tile, inputs, block, second.is_some()) };
     }
 }
 
 vector_versions! {
-    unsafe fn all_inputs<V>(t: Tile, inputs: usize, block: Block) {
+    unsafe fn all_inputs<V>(t: Tile, inputs: usize, block: Block, is_pair: bool) {
         match (block.width, V::LANES) {
-            (WIDE, 16) => rows::<V, 12, 1, false>(t, inputs),
-            (WIDE, 8) => rows::<V, 6, 2, false>(t, inputs),
-            (WIDE, _) => rows::<V, 2, 4, false>(t, inputs),
-            (_, 16) => rows::<V, 12, 1, true>(t, inputs),
-            (_, 8) => rows::<V, 12, 1, false>(t, inputs),
-            _ => rows::<V, 4, 2, false>(t, inputs),
+            _ if is_pair => rows::<V, 12, 2, WIDE>(t, inputs),
+            (WIDE, 16) => rows::<V, 12, 1, WIDE>(t, inputs),
+            (WIDE, 8) => rows::<V, 6, 2, WIDE>(t, inputs),
+            (WIDE, _) => rows::<V, 2, 4, WIDE>(t, inputs),
+            (_, 16 | 8) => rows::<V, 12, 1, NARROW>(t, inputs),
+            _ => rows::<V, 4, 2, NARROW>(t, inputs),
         }
     }
 }
 
-/// Tiles of MR inputs, then of 4, 2, 1.
+/// Tiles of MR inputs, then of 4, 2, 1. NV vectors are one block of WIDTH outputs, or a block each where a vector is as wide.
 #[inline(always)]
-unsafe fn rows<V: Vector, const MR: usize, const NV: usize, const HALF: bool>(
+unsafe fn rows<V: Vector, const MR: usize, const NV: usize, const WIDTH: usize>(
     mut t: Tile,
     inputs: usize,
 ) {
-    let width = if HALF { 8 } else { NV * V::LANES };
+    if V::LANES < WIDTH {
+        (t.dy_stride, t.dw_stride) = (V::LANES, V::LANES);
+    }
     // SAFETY: a tile is run only where it has its inputs.
     unsafe {
         while t.input < inputs {
             let rows = match inputs - t.input {
-                rest if rest >= MR => tile::<V, MR, NV, HALF>(&t),
-                4.. if MR > 4 => tile::<V, 4, NV, HALF>(&t),
-                2.. if MR > 2 => tile::<V, 2, NV, HALF>(&t),
-                _ => tile::<V, 1, NV, HALF>(&t),
+                rest if rest >= MR => tile::<V, MR, NV, WIDTH>(&t),
+                4.. if MR > 4 => tile::<V, 4, NV, WIDTH>(&t),
+                2.. if MR > 2 => tile::<V, 2, NV, WIDTH>(&t),
+                _ => tile::<V, 1, NV, WIDTH>(&t),
             };
             t.input += rows;
-            t.dw = t.dw.add(rows * width);
+            t.dw = t.dw.add(rows * WIDTH);
         }
     }
 }
 
 /// One tile; returns MR.
 #[inline(always)]
-unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HALF: bool>(t: &Tile) -> usize {
-    let width = if HALF { 8 } else { NV * V::LANES };
+unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const WIDTH: usize>(t: &Tile) -> usize {
     // SAFETY: the caller's pairs have MR inputs from `input` on, and gradients as wide as the tile.
     unsafe {
         let load = |at: *const f32| {
-            if HALF {
-                V::load_masked(at, V::mask(8))
+            if V::LANES > WIDTH {
+                V::load_masked(at, V::mask(WIDTH))
             } else {
                 V::load(at)
             }
@@ -189,10 +203,10 @@ unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HALF: bool>(t:
         let mut acc = [[V::splat(0.0); NV]; MR];
         for k in 0..t.count {
             let pair = *t.pairs.add(k);
-            let (x, dy) = (pair.x.add(t.input), t.dy.add(pair.dy * width));
+            let (x, dy) = (pair.x.add(t.input), t.dy.add(pair.dy * WIDTH));
             let mut g = [V::splat(0.0); NV];
             for (j, g) in g.iter_mut().enumerate() {
-                *g = load(dy.add(j * V::LANES));
+                *g = load(dy.add(j * t.dy_stride));
             }
             for (i, acc) in acc.iter_mut().enumerate() {
                 let x = V::splat(*x.add(i));
@@ -203,10 +217,10 @@ unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HALF: bool>(t:
         }
         for (i, acc) in acc.iter().enumerate() {
             for (j, &acc) in acc.iter().enumerate() {
-                let at = t.dw.add(i * width + j * V::LANES);
+                let at = t.dw.add(i * WIDTH + j * t.dw_stride);
                 let sum = acc.add(load(at));
-                if HALF {
-                    sum.store_masked(at, V::mask(8));
+                if V::LANES > WIDTH {
+                    sum.store_masked(at, V::mask(WIDTH));
                 } else {
                     sum.store(at);
                 }

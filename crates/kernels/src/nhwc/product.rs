@@ -77,15 +77,22 @@ fn groups(taps: usize, channels: usize) -> impl Iterator<Item = Group> {
 vector_versions! {
     unsafe fn run_block<V>(o: &Operands, pixels: Range<usize>, pointers: &mut Pointers, scratch: &mut [f32], y: *mut f32) {
         match V::LANES {
-            16 => block::<V, 12, 1>(o, pixels, pointers, scratch, y),
-            8 => block::<V, 6, 2>(o, pixels, pointers, scratch, y),
-            _ => block::<V, 2, 4>(o, pixels, pointers, scratch, y),
+            16 => block::<V, 12, 8, 4, 1>(o, pixels, pointers, scratch, y),
+            8 => block::<V, 6, 4, 2, 2>(o, pixels, pointers, scratch, y),
+            _ => block::<V, 2, 2, 1, 4>(o, pixels, pointers, scratch, y),
         }
     }
 }
 
+/// A block of pixels: tiles of MR, and one of SOME or FEW for the last.
 #[inline(always)]
-unsafe fn block<V: Vector, const MR: usize, const NV: usize>(
+unsafe fn block<
+    V: Vector,
+    const MR: usize,
+    const SOME: usize,
+    const FEW: usize,
+    const NV: usize,
+>(
     o: &Operands,
     pixels: Range<usize>,
     pointers: &mut Pointers,
@@ -108,7 +115,10 @@ unsafe fn block<V: Vector, const MR: usize, const NV: usize>(
         // SAFETY: the output has this pixel.
         *row = unsafe { y.add(o.taps.target(at) * o.packing.outputs) };
     }
-    for block in o.packing.blocks() {
+    let mut blocks = o.packing.blocks().peekable();
+    while let Some(block) = blocks.next() {
+        // Two blocks side by side where a vector is a block: a pixel that is read is multiplied twice.
+        let second = blocks.next_if(|second| V::LANES == WIDE && second.width == WIDE);
         for group in groups(taps, inputs) {
             let start = match (group.is_first, o.bias) {
                 (true, Some(bias)) => Start::Bias(bias[block.first..].as_ptr()),
@@ -123,32 +133,49 @@ unsafe fn block<V: Vector, const MR: usize, const NV: usize>(
                 first: group.channel,
                 channels: group.channels,
                 weights: o.packed[at..].as_ptr(),
+                channel_stride: block.width,
                 tap_stride: inputs * block.width,
+                vector_stride: second.map_or(V::LANES, |second| second.start - block.start),
                 out: rows.as_ptr(),
                 first_output: block.first,
-                outputs: block.len,
+                outputs: block.len + second.map_or(0, |second| second.len),
                 start,
                 clamp: o.clamp.filter(|_| group.is_last),
             };
             for index in 0..pixels.len().div_ceil(MR) {
                 tile.sources = pointers.tile(index, MR, taps, group.tap);
                 tile.out = rows[index * MR..].as_ptr();
-                // SAFETY: the caller's operands; the block's weights are as wide as the tile.
-                unsafe { run_width::<V, MR, NV>(&tile, block) };
+                let rest = pixels.len() - index * MR;
+                let is_pair = second.is_some();
+                // SAFETY: the caller's operands; the weights of the blocks are as wide as the tile.
+                unsafe {
+                    if rest <= FEW {
+                        run_width::<V, MR, FEW, NV>(&tile, block, is_pair);
+                    } else if rest <= SOME {
+                        run_width::<V, MR, SOME, NV>(&tile, block, is_pair);
+                    } else {
+                        run_width::<V, MR, MR, NV>(&tile, block, is_pair);
+                    }
+                }
             }
         }
     }
 }
 
 #[inline(always)]
-unsafe fn run_width<V: Vector, const MR: usize, const NV: usize>(tile: &Tile, block: Block) {
+unsafe fn run_width<V: Vector, const TALLEST: usize, const MR: usize, const NV: usize>(
+    tile: &Tile,
+    block: Block,
+    is_pair: bool,
+) {
     // SAFETY: the caller's promise.
     unsafe {
         match (block.width, V::LANES) {
-            (WIDE, _) => run::<V, MR, NV, false>(tile),
-            (_, 16) => run::<V, MR, 1, true>(tile),
-            (_, 8) => run::<V, MR, 1, false>(tile),
-            _ => run::<V, MR, 2, false>(tile),
+            _ if is_pair => run::<V, TALLEST, MR, 2, false>(tile),
+            (WIDE, _) => run::<V, TALLEST, MR, NV, false>(tile),
+            (_, 16) => run::<V, TALLEST, MR, 1, true>(tile),
+            (_, 8) => run::<V, TALLEST, MR, 1, false>(tile),
+            _ => run::<V, TALLEST, MR, 2, false>(tile),
         }
     }
 }

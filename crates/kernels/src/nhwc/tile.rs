@@ -16,7 +16,7 @@ pub(super) enum Start {
 /// One tile.
 #[derive(Clone, Copy)]
 pub(super) struct Tile {
-    /// MR pointers per tap.
+    /// Pointers per tap, as many as the tallest tile has rows.
     pub(super) sources: *const *const f32,
     /// The pointer of padding: a tap whose sources are all padding is skipped.
     pub(super) zeros: *const f32,
@@ -24,10 +24,12 @@ pub(super) struct Tile {
     /// Channels of each tap, from the first on.
     pub(super) first: usize,
     pub(super) channels: usize,
-    /// The weights of the first tap and channel, and the distance from one tap to the next.
+    /// The weights of the first tap and channel, and the distances from one channel, tap and vector of outputs to the next.
     pub(super) weights: *const f32,
+    pub(super) channel_stride: usize,
     pub(super) tap_stride: usize,
-    /// MR pointers to rows of the output; null beyond the last pixel.
+    pub(super) vector_stride: usize,
+    /// Pointers to rows of the output; null beyond the last pixel.
     pub(super) out: *const *mut f32,
     /// The first output channel of the tile in a row of the output.
     pub(super) first_output: usize,
@@ -38,9 +40,18 @@ pub(super) struct Tile {
     pub(super) clamp: Option<(f32, f32)>,
 }
 
-/// Runs one tile. `HALF`: the weights are eight wide where a vector has sixteen lanes.
+/// Runs one tile of MR pixels, of which there are pointers for TALLEST. `HALF`: the weights are eight wide where a vector has
+/// sixteen lanes.
 #[inline(always)]
-pub(super) unsafe fn run<V: Vector, const MR: usize, const NV: usize, const HALF: bool>(t: &Tile) {
+pub(super) unsafe fn run<
+    V: Vector,
+    const TALLEST: usize,
+    const MR: usize,
+    const NV: usize,
+    const HALF: bool,
+>(
+    t: &Tile,
+) {
     // SAFETY: the caller's pointers are valid for the taps and channels of the tile.
     unsafe {
         let mut masks = [V::mask(0); NV];
@@ -59,7 +70,7 @@ pub(super) unsafe fn run<V: Vector, const MR: usize, const NV: usize, const HALF
             let mut sources = [t.zeros; MR];
             let mut padding = true;
             for (i, source) in sources.iter_mut().enumerate() {
-                *source = *t.sources.add(tap * MR + i);
+                *source = *t.sources.add(tap * TALLEST + i);
                 padding &= *source == t.zeros;
                 *source = source.add(t.first);
             }
@@ -70,10 +81,11 @@ pub(super) unsafe fn run<V: Vector, const MR: usize, const NV: usize, const HALF
             for channel in 0..t.channels {
                 let mut w = [V::splat(0.0); NV];
                 for (j, w) in w.iter_mut().enumerate() {
+                    let at = weights.add(channel * t.channel_stride + j * t.vector_stride);
                     *w = if HALF {
-                        V::load_masked(weights.add(channel * 8), V::mask(8))
+                        V::load_masked(at, V::mask(8))
                     } else {
-                        V::load(weights.add(channel * NV * V::LANES + j * V::LANES))
+                        V::load(at)
                     };
                 }
                 for (acc, source) in acc.iter_mut().zip(&sources) {

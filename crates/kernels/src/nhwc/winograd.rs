@@ -5,7 +5,7 @@
 use super::NhwcConv;
 use super::pack::{Packing, WIDE};
 use super::product::{self, product};
-use super::taps::Taps;
+use super::taps::{TALLEST, Taps};
 use crate::conv::ConvShape;
 use crate::isa::vector_versions;
 use crate::simd::Vector;
@@ -13,7 +13,7 @@ use crate::simd::Vector;
 /// Products of a tile of 4 × 4 inputs.
 const PRODUCTS: usize = 16;
 /// Floats of a block of tiles, inputs and results together: few enough for the caches, and enough to pay for reading the weights.
-const CACHED: usize = 1024 * 1024;
+const CACHED: usize = 512 * 1024;
 
 /// A convolution by minimal filtering, prepared for its sizes. See [`super::NhwcConv`] for the layouts.
 #[derive(Clone, Debug)]
@@ -39,7 +39,10 @@ impl WinogradConv {
         let grid = s.output().map(|n| n.div_ceil(2));
         let all = s.batch * grid[0] * grid[1];
         let fitting = (CACHED / PRODUCTS / (s.in_channels + s.out_channels)).max(12);
-        let tiles = all.div_ceil(all.div_ceil(fitting));
+        let tiles = all
+            .div_ceil(all.div_ceil(fitting))
+            .next_multiple_of(TALLEST)
+            .min(all);
         let rows = ConvShape {
             batch: 1,
             input: [1, tiles],
@@ -148,8 +151,10 @@ impl WinogradConv {
         for first in (0..all).step_by(self.tiles) {
             let count = self.tiles.min(all - first);
             zeros.fill(0.0);
-            // Rows beyond the last tile make products that nobody reads.
-            sources[count * s.in_channels..].fill(0.0);
+            if count < self.tiles {
+                // Rows beyond the last tile make products that nobody reads.
+                sources.fill(0.0);
+            }
             for tile in 0..count {
                 self.transform_input(x, first + tile, zeros, &mut sources[tile * s.in_channels..]);
             }
