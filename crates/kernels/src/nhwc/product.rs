@@ -76,8 +76,11 @@ fn groups(taps: usize, channels: usize) -> impl Iterator<Item = Group> {
 
 vector_versions! {
     unsafe fn run_block<V>(o: &Operands, pixels: Range<usize>, pointers: &mut Pointers, scratch: &mut [f32], y: *mut f32) {
+        // Lower tiles where those lie at one position each, and lose more taps to the padding.
         match V::LANES {
+            16 if !o.taps.skips_with(12) && o.taps.skips_with(8) => block::<V, 8, 8, 4, 1>(o, pixels, pointers, scratch, y),
             16 => block::<V, 12, 8, 4, 1>(o, pixels, pointers, scratch, y),
+            8 if !o.taps.skips_with(6) && o.taps.skips_with(4) => block::<V, 4, 4, 2, 2>(o, pixels, pointers, scratch, y),
             8 => block::<V, 6, 4, 2, 2>(o, pixels, pointers, scratch, y),
             _ => block::<V, 2, 2, 1, 4>(o, pixels, pointers, scratch, y),
         }

@@ -218,6 +218,11 @@ impl Taps {
         fitting.clamp(TALLEST, MAX_PIXELS)
     }
 
+    /// True when every tile of `rows` rows lies at one position, so that it skips all taps that are padding there.
+    pub(super) fn skips_with(&self, rows: usize) -> bool {
+        self.by_position && self.live.len() > 1 && self.batch.is_multiple_of(rows)
+    }
+
     /// The image and position of the `at`-th target pixel.
     #[inline(always)]
     pub(super) fn pixel(&self, at: usize) -> (usize, usize) {

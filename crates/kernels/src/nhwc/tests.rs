@@ -100,6 +100,7 @@ fn known_networks_and_edges() {
     check(&square(7, [16, 40, 1], 8, 3, 1, 1));
     check(&square(5, [20, 17, 1], 4, 3, 2, 1));
     check(&square(9, [33, 8, 1], 2, 3, 1, 1));
+    check(&square(16, [9, 37, 1], 2, 3, 1, 1));
     check(&square(13, [9, 31, 1], 1, 3, 1, 1));
     check(&square(13, [9, 16, 1], 2, 3, 2, 1));
     check(&square(2, [16, 24, 1], 11, 1, 1, 0));
