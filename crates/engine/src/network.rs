@@ -178,7 +178,8 @@ impl Network {
         rows: usize,
         optimizer: &mut Optimizer,
     ) -> Result<Score, EngineError> {
-        let (at, score) = self.train_pass(inputs, labels, rows)?;
+        let at = self.plan(PlanOptions::train(rows))?;
+        let score = self.train_pass(at, inputs, labels)?;
         self.profiler.time(Part::Optimizer, || {
             optimizer.step(&mut self.state, self.plans[at].gradients(), &self.pool);
         });
@@ -192,7 +193,8 @@ impl Network {
         labels: &[u32],
         rows: usize,
     ) -> Result<Score, EngineError> {
-        let (at, score) = self.train_pass(inputs, labels, rows)?;
+        let at = self.plan(PlanOptions::train(rows))?;
+        let score = self.train_pass(at, inputs, labels)?;
         let gradients = self.plans[at].gradients();
         self.profiler.time(Part::Gradients, || {
             if self.collected.is_empty() {
@@ -215,18 +217,17 @@ impl Network {
 
     fn train_pass(
         &mut self,
+        at: usize,
         inputs: &[Input],
         labels: &[u32],
-        rows: usize,
-    ) -> Result<(usize, Score), EngineError> {
-        let at = self.plan(PlanOptions::train(rows))?;
+    ) -> Result<Score, EngineError> {
         let (plan, profiler) = (&mut self.plans[at], &mut self.profiler);
         plan.set_noise(self.noise.at(self.passes));
         plan.forward_profiled(&mut self.state, inputs, &self.pool, profiler)?;
         let score = profiler.time(Part::Loss, || plan.cross_entropy(labels, &self.pool))?;
         plan.backward_profiled(&self.state, &self.pool, profiler)?;
         self.passes += 1;
-        Ok((at, score))
+        Ok(score)
     }
 
     /// Loss and accuracy in evaluation mode.

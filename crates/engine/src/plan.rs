@@ -212,7 +212,7 @@ impl Plan {
     }
 
     fn run_forward(&mut self, state: &mut State, pool: &Pool, profiler: &mut Profiler) {
-        self.prepare(state, profiler);
+        self.prepare(state, pool, profiler);
         for segment in &self.segments.forward {
             let context = Context {
                 state,
@@ -371,17 +371,25 @@ impl Plan {
         &self.shards[0].grads
     }
 
-    fn prepare(&mut self, state: &State, profiler: &mut Profiler) {
+    fn prepare(&mut self, state: &State, pool: &Pool, profiler: &mut Profiler) {
         if self.prepared_for == state.version {
             return;
         }
         let program = &self.shards[0].program;
-        for ((step, wires), &node) in program.steps.iter().zip(&program.nodes) {
-            if !wires.prepared.is_empty() {
-                profiler.time(Part::Forward(node), || {
-                    step.prepare(state, &mut self.prepared[wires.prepared.clone()]);
-                });
+        if profiler.is_on() || self.prepared.len() <= PART {
+            for ((step, wires), &node) in program.steps.iter().zip(&program.nodes) {
+                if !wires.prepared.is_empty() {
+                    profiler.time(Part::Forward(node), || {
+                        step.prepare(state, &mut self.prepared[wires.prepared.clone()]);
+                    });
+                }
             }
+        } else {
+            pool.for_each_span(&mut self.prepared, &program.prepared, |at, prepared| {
+                if !prepared.is_empty() {
+                    program.steps[at].0.prepare(state, prepared);
+                }
+            });
         }
         self.prepared_for = state.version;
     }

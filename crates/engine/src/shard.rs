@@ -18,6 +18,8 @@ pub(crate) struct Program {
     pub nodes: Vec<NodeId>,
     pub arena_len: usize,
     pub prepared_len: usize,
+    /// Per step: its prepared parameters.
+    pub prepared: Vec<Span>,
     /// Per placeholder, in order: where its values go.
     pub inputs: Vec<Span>,
     /// Per placeholder: where its gradient is, when the plan computes it.

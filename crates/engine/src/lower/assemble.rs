@@ -32,6 +32,7 @@ pub(super) fn assemble(
         nodes,
         arena_len: layout.len,
         prepared_len,
+        prepared: wires.iter().map(|wires| wires.prepared.clone()).collect(),
         inputs: inputs.clone().map(|&slot| wiring.value(slot)).collect(),
         input_grads: inputs.map(|&slot| wiring.grad(slot)).collect(),
         outputs: schedule
