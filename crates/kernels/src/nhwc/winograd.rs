@@ -38,7 +38,10 @@ impl WinogradConv {
         }
         let grid = s.output().map(|n| n.div_ceil(2));
         let all = s.batch * grid[0] * grid[1];
-        let fitting = (CACHED / PRODUCTS / (s.in_channels + s.out_channels)).max(12);
+        // Where the weights are so many that few tiles fit, so many that reading the weights takes about as long as the tiles.
+        let channels = s.in_channels + s.out_channels;
+        let paying = s.in_channels * s.out_channels / channels / 2;
+        let fitting = (CACHED / PRODUCTS / channels).max(paying).max(TALLEST);
         let tiles = all
             .div_ceil(all.div_ceil(fitting))
             .next_multiple_of(TALLEST)
