@@ -6,11 +6,13 @@ pub use team::current_thread;
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use team::Team;
 
 /// More threads than this are not started, whatever was asked for: no machine has the cores, and each costs a stack.
 const MAX_THREADS: usize = 256;
+/// Items that are shared out among the threads: one bit each says that it is taken.
+const MAX_SHARED_OUT: usize = u64::BITS as usize;
 
 /// Runs closures over the elements of a slice, on one thread or several, the calling one among them. What each element sees
 /// never depends on how many threads there are. Work that is handed out inside of such a closure runs on its own thread.
@@ -38,10 +40,11 @@ impl Pool {
         self.team.as_ref().map_or(1, |team| team.workers() + 1)
     }
 
-    /// Calls `f(index, item)` for every item, in any order, and returns when all are done.
+    /// Calls `f(index, item)` for every item, in any order, and returns when all are done. Of a few items, a thread takes those that
+    /// it took the last time, as long as it has no less to do than the others: it finds their memory in its cache.
     pub fn for_each<T: Send>(&self, items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
         let first = Pointer(items.as_mut_ptr());
-        self.for_each_index(items.len(), |i| {
+        self.for_each_in_shares(items.len(), |i| {
             // SAFETY: an index below the length, which one thread has alone.
             f(i, unsafe { &mut *first.at(i) });
         });
@@ -111,7 +114,23 @@ impl Pool {
         });
     }
 
-    /// Calls `f` once for every index.
+    /// Calls `f` once for every index. A thread begins with its own share of few indices, and goes on with what others have not begun.
+    fn for_each_in_shares(&self, count: usize, f: impl Fn(usize) + Sync) {
+        match &self.team {
+            Some(team) if (2..=MAX_SHARED_OUT).contains(&count) => {
+                let taken = AtomicU64::new(0);
+                let take = |i: usize| taken.fetch_or(1 << i, Ordering::Relaxed) & (1 << i) == 0;
+                let threads = self.threads();
+                team.run(count - 1, &|| {
+                    let own = current_thread().min(threads - 1) * count / threads;
+                    (own..count).chain(0..own).filter(|&i| take(i)).for_each(&f);
+                });
+            }
+            _ => self.for_each_index(count, f),
+        }
+    }
+
+    /// Calls `f` once for every index, in their order as far as one thread is concerned.
     fn for_each_index(&self, count: usize, f: impl Fn(usize) + Sync) {
         match &self.team {
             Some(team) if count > 1 => {
@@ -194,6 +213,21 @@ mod tests {
             }
         }
         assert_eq!(format!("{:?}", Pool::new(2)), "Pool { threads: 2 }");
+    }
+
+    /// Items that wait for each other, so that each thread has one.
+    #[test]
+    fn a_thread_takes_what_it_took_before() {
+        let pool = Pool::new(2);
+        let both = Barrier::new(2);
+        for _ in 0..100 {
+            let mut threads = [usize::MAX; 2];
+            pool.for_each(&mut threads, |_, thread| {
+                both.wait();
+                *thread = current_thread();
+            });
+            assert_eq!(threads, [0, 1]);
+        }
     }
 
     #[test]
