@@ -135,3 +135,33 @@ impl Operator for Pad {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Pad, PadMode};
+
+    #[test]
+    fn each_mode_reads_its_elements() {
+        let read = |mode, pad: [usize; 2], size| {
+            let pad = Pad {
+                pad: pad.to_vec(),
+                mode,
+                value: 0.0,
+            };
+            let [sources] = pad.sources(&[size]).try_into().expect("one axis");
+            sources
+                .into_iter()
+                .map(|source| source.map_or(-1, |at| at as i32))
+                .collect::<Vec<_>>()
+        };
+        let cases = [
+            (PadMode::Constant, [-1, -1, 0, 1, 2, 3, 4, -1, -1, -1, -1]),
+            (PadMode::Reflect, [2, 1, 0, 1, 2, 3, 4, 3, 2, 1, 0]),
+            (PadMode::Edge, [0, 0, 0, 1, 2, 3, 4, 4, 4, 4, 4]),
+        ];
+        for (mode, expected) in cases {
+            assert_eq!(read(mode, [2, 4], 5), expected, "{mode:?}");
+        }
+        assert_eq!(read(PadMode::Reflect, [1, 1], 2), [1, 0, 1, 0]);
+    }
+}
