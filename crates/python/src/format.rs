@@ -1,9 +1,9 @@
 //! Number formats.
 
-use crate::arrays::{give, read, values};
+use crate::arrays::{give, lies_in_order, read, values, write};
 use crate::codes::Codes;
 use crate::errors::{sentence, wrong_type};
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{PyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -120,9 +120,9 @@ impl Format {
         let target = out
             .cast::<PyArrayDyn<f32>>()
             .map_err(|_| wrong_type("out: expected an array of float32 to write to"))?;
-        if !target.is_c_contiguous() {
+        if !lies_in_order(target) {
             return Err(sentence(
-                "out: the array is not in row-major order, so that it cannot be written in place",
+                "out: the array is not in row-major order or not aligned, so that it cannot be written in place",
             ));
         }
         if out.is(x) {
@@ -133,7 +133,7 @@ impl Format {
                 return Err(sentence("out: the array has not the shape of x"));
             }
             let (source, shape) = (values(&x)?, x.shape().to_vec());
-            let mut target = target.try_readwrite().map_err(sentence)?;
+            let mut target = write("out", target)?;
             let target = target.as_slice_mut().map_err(sentence)?;
             py.detach(|| kernels::quantize::quantize(format, source, &shape, target));
         }
@@ -221,7 +221,7 @@ fn round_in_place(
     array: &Bound<PyArrayDyn<f32>>,
 ) -> PyResult<()> {
     let shape = array.shape().to_vec();
-    let mut array = array.try_readwrite().map_err(sentence)?;
+    let mut array = write("out", array)?;
     let target = array.as_slice_mut().map_err(sentence)?;
     py.detach(|| {
         if format.rounds_alone() {

@@ -68,6 +68,14 @@ def test_mistakes_are_sentences():
         mase.Format("integer(8, 4)").quantize(x, out=x[:, ::2])
     with pytest.raises(mase.Error, match="shape of x"):
         mase.Format("integer(8, 4)").quantize(x, out=x[:3].copy())
+    fixed = x.copy()
+    fixed.setflags(write=False)
+    with pytest.raises(mase.Error, match="out: the array is read-only"):
+        mase.Format("integer(8, 4)").quantize(x, out=fixed)
+    with pytest.raises(mase.Error, match="out: the array has memory in common"):
+        mase.Format("integer(8, 4)").quantize(x[:4], out=x[2:6])
+    with pytest.raises(mase.Error, match="not aligned"):
+        mase.Format("integer(8, 4)").quantize(x, out=numpy.zeros(x.nbytes + 1, numpy.uint8)[1:].view(numpy.float32).reshape(x.shape))
     with pytest.raises(mase.Error, match="more than 8 bits"):
         mase.Format("integer(16, 4)").table()
     with pytest.raises(mase.Error, match="nan"):
