@@ -90,6 +90,7 @@ fn pytest_passes_with_pytorch() {
         "test_torch.py",
         "test_chop.py",
         "test_layers.py",
+        "test_places.py",
         "test_bert.py",
         "test_networks.py",
         "test_docs.py",

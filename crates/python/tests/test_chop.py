@@ -375,12 +375,6 @@ def test_the_pipeline_runs_its_passes(data_module, pass_args):
         CompressionPipeline()(graph, pass_args={"quantise": {}})
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_every_refused_module_says_why(name):
-    with pytest.raises(ImportError, match="not in this package: .*; see docs/python-from-mase.md"):
-        importlib.import_module(name)
-
-
 def test_what_is_not_there_says_why(tiny_graph):
     graph, _ = tiny_graph
     with pytest.raises(ImportError, match="not in this package: TensorRT"):
