@@ -38,6 +38,24 @@ def test_codes_decode_to_the_rounded_values(format):
     assert len(codes.bits) == -(-x.size * codes.width // 8)
 
 
+@pytest.mark.parametrize(
+    ("spec", "apart"),
+    [("integer(8, 4)", True), ("block_fp(8, 8, block_size = 16)", True), ("block_fp(8, 8, block_size = [4, 8])", False), ("scale_integer(8)", False)],
+)
+def test_large_arrays_are_rounded_in_pieces_to_the_same_numbers(spec, apart):
+    format = mase.Format(spec)
+    x = (numpy.random.default_rng(1).standard_normal((9, 1_000_001)) * 3).astype(numpy.float32)
+    x[4] *= 40
+    rounded = format.quantize(x)
+    assert numpy.array_equal(format.decode(format.encode(x)), rounded)
+    by_row = numpy.concatenate([format.quantize(x[at : at + 1]) for at in range(9)])
+    assert numpy.array_equal(rounded, by_row) == apart
+    gradient = format.gradient(x, numpy.ones_like(x))
+    rows = [format.gradient(x[at : at + 1], numpy.ones_like(x[:1])) for at in range(9)]
+    assert numpy.array_equal(gradient, numpy.concatenate(rows)) or not apart
+    assert numpy.array_equal(format.quantize(x, out=x), rounded)
+
+
 def test_integer_is_what_the_book_says():
     format = mase.Format("integer(8, 4)")
     assert format.quantize(numpy.float32([0.03125, 1.97, 8])).tolist() == [0, 2, 7.9375]
