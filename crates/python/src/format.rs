@@ -183,7 +183,7 @@ impl Format {
             let codes = py.detach(|| format.encode(source, &shape));
             return Ok(Codes { codes, shape });
         }
-        let (format, source) = (format.clone(), source.to_vec());
+        let (format, source) = (format.clone(), py.detach(|| source.to_vec()));
         work::run(py, move || {
             let codes = format.encode(&source, &shape);
             Codes { codes, shape }

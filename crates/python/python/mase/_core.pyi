@@ -34,6 +34,7 @@ __all__ = [
     "model",
     "names",
     "search",
+    "sketch",
     "test",
     "train",
 ]
