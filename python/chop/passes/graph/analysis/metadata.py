@@ -33,7 +33,7 @@ def take_example(graph: MaseGraph, keys: dict[str, Any]) -> None:
     for name, value in example.items():
         if isinstance(value, torch.Tensor) and value.is_floating_point() and value.dtype != torch.float32:
             raise TypeError(f"dummy_in: {name} is {value.dtype}, but networks compute in torch.float32; convert it with .float()")
-    graph.dummy_in = example
+    graph.dummy_in = dict(example)
 
 
 def init_metadata_analysis_pass(graph: MaseGraph, pass_args: Optional[dict[str, Any]] = None) -> tuple[MaseGraph, dict[str, Any]]:
