@@ -64,7 +64,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 
 
 def in_child(work):
-    """Whether `work` is true in a child of this process, which must end by itself."""
+    """The truth of what `work` gives in a child of this process, which must end by itself."""
     child = os.fork()
     if child == 0:
         passed = False
