@@ -58,12 +58,12 @@ def get_node_by_name(graph: fx.Graph, name: str) -> fx.Node:
 
 
 def get_node_target_by_name(graph: MaseGraph, name: str) -> Any:
-    """What the node of this name calls."""
+    """The module, function, method or name that the node of this name calls."""
     return get_node_actual_target(get_node_by_name(graph.fx_graph, name))
 
 
 def get_similar_node_actual_target(graph: Optional[MaseGraph], node: fx.Node) -> Any:
-    """What the node of the same name calls in another graph; nothing where there is none."""
+    """The target of the node of the same name in another graph; nothing where there is none."""
     names = {} if graph is None else {other.name: other for other in graph.nodes}
     return get_node_actual_target(names[node.name]) if node.name in names else None
 
