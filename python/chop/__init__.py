@@ -9,9 +9,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from . import _refused
+from . import _moved, _refused
 from .ir import MaseGraph
 
+_moved.install()
 _refused.install()
 _refused.warn_of_original(__path__)
 

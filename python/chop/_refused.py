@@ -30,12 +30,13 @@ REFUSED: dict[str, str] = {
     "chop.passes.onnx": "networks of ONNX are read by mase.load",
     "chop.passes.graph.analysis.runtime": "runtimes are those of GPUs; `ch report --time` measures this engine",
     "chop.passes.graph.analysis.hardware": "hardware is described by `ch emit` and `ch synth`",
+    "chop.passes.graph.analysis.hooks": "hooks are those of PyTorch; every module of `graph.modules` has its own",
     "chop.passes.graph.transforms.logicnets": "networks of look-up tables are not made here; `ch emit` writes other hardware",
     "chop.passes.graph.transforms.granularity": "layers stay whole; `graph.core` has the operators beneath",
     "chop.passes.module.transforms.attention": "hand-written modules of large language models are not there",
     "chop.models.nerf": "NeRF models are not in the zoo",
     "chop.models.diffusion": "diffusion models are not in the zoo",
-    "chop.actions.search.strategies.rl": "search uses samplers, `ch list samplers`; there is no reinforcement learning",
+    "chop.actions.search": "chop.actions has search as a function; samplers are those of `ch list samplers`, without reinforcement learning",
     "chop.passes.module.transforms.autosharding": "networks run on one machine",
     "chop.passes.module.transforms.onn": "optical networks have no number format here",
     "chop.passes.module.transforms.snn": "spiking networks have no number format here",
@@ -69,6 +70,7 @@ NAMES: dict[str, str] = {
     "verify_hardware_metadata_analysis_pass": "chop.passes.graph.analysis.hardware",
     "run_cosim_analysis_pass": "chop.passes.graph.analysis.hardware",
     "get_synthesis_results": "chop.passes.graph.analysis.hardware",
+    "hook_inspection_analysis_pass": "chop.passes.graph.analysis.hooks",
     "runtime_analysis_pass": "chop.passes.graph.analysis.runtime",
     "logicnets_fusion_transform_pass": "chop.passes.graph.transforms.logicnets",
     "raise_granularity_transform_pass": "chop.passes.graph.transforms.granularity",
@@ -108,10 +110,21 @@ class _Finder(importlib.abc.MetaPathFinder):
         return None
 
 
+class _Parents(importlib.abc.MetaPathFinder):
+    """Packages that are not there, so that what is refused beneath them is asked for."""
+
+    def find_spec(
+        self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
+        is_parent = any(name.startswith(fullname + ".") for name in REFUSED)
+        return importlib.machinery.ModuleSpec(fullname, None, is_package=True) if is_parent else None
+
+
 def install() -> None:
     """Makes importing a refused module say why."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+        sys.meta_path.append(_Parents())
 
 
 def warn_of_original(own: Any) -> None:

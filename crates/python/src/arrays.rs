@@ -2,11 +2,10 @@
 
 use crate::errors::{sentence, wrong_type};
 use numpy::{
-    Element, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn,
-    PyUntypedArray, PyUntypedArrayMethods, dtype,
+    BorrowError, Element, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods,
+    PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArray, PyUntypedArrayMethods, dtype,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 /// An array for reading. It is the caller's own memory where that is in row-major order and of the right type, and a copy
 /// where its elements can be converted without loss.
@@ -19,9 +18,9 @@ pub fn read<'py, T: Element>(
 ) -> PyResult<PyReadonlyArrayDyn<'py, T>> {
     let py = value.py();
     if let Ok(array) = value.cast::<PyArrayDyn<T>>()
-        && array.is_c_contiguous()
+        && lies_in_order(array)
     {
-        return array.try_readonly().map_err(sentence);
+        return lend(name, array);
     }
     let numpy = py.import("numpy")?;
     let array = numpy.call_method1("asarray", (value,))?;
@@ -40,12 +39,35 @@ pub fn read<'py, T: Element>(
             "{name}: expected an array of {wanted}, got {own}{hint}"
         )));
     }
-    let options = PyDict::new(py);
-    options.set_item("dtype", wanted)?;
-    options.set_item("order", "C")?;
-    let array = numpy.call_method("asarray", (array,), Some(&options))?;
+    let array = numpy.call_method1("require", (array, wanted, ["C", "ALIGNED"]))?;
     let array = array.cast_into::<PyArrayDyn<T>>().map_err(PyErr::from)?;
-    array.try_readonly().map_err(sentence)
+    lend(name, &array)
+}
+
+/// True for an array that lies in row-major order, at addresses that are those of its type.
+pub fn lies_in_order<T: Element>(array: &Bound<PyArrayDyn<T>>) -> bool {
+    array.is_c_contiguous() && array.data().is_aligned()
+}
+
+fn lend<'py, T: Element>(
+    name: &str,
+    array: &Bound<'py, PyArrayDyn<T>>,
+) -> PyResult<PyReadonlyArrayDyn<'py, T>> {
+    let refuse = |_| sentence(format!("{name}: the array is being written to"));
+    array.try_readonly().map_err(refuse)
+}
+
+/// An array to write results to.
+pub fn write<'py, T: Element>(
+    name: &str,
+    array: &Bound<'py, PyArrayDyn<T>>,
+) -> PyResult<PyReadwriteArrayDyn<'py, T>> {
+    array.try_readwrite().map_err(|error| {
+        sentence(match error {
+            BorrowError::NotWriteable => format!("{name}: the array is read-only"),
+            _ => format!("{name}: the array has memory in common with one that is read; give that one itself, or another"),
+        })
+    })
 }
 
 /// The elements of an array that [`read`] gave, in row-major order.

@@ -1,14 +1,19 @@
 //! Number formats.
 
-use crate::arrays::{give, read, values};
+use crate::arrays::{give, lies_in_order, read, values, write};
 use crate::codes::Codes;
 use crate::errors::{sentence, wrong_type};
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use crate::work;
+use numpy::{PyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use std::ops::Range;
 
 /// Elements that are rounded at once where each stands alone; a copy of them stays in the cache.
 const BLOCK: usize = 1 << 14;
+
+/// Elements between two looks for Ctrl-C, some milliseconds of work.
+const PIECE: usize = 1 << 22;
 
 /// A number format: `Format("integer(8, 4)")`. `ch explain` and `mase.explain` say what each one means.
 #[pyclass(frozen, eq, hash, module = "mase", str = "{inner}")]
@@ -110,19 +115,19 @@ impl Format {
         let Some(out) = out else {
             let x = read::<f32>("x", x)?;
             let (source, shape) = (values(&x)?, x.shape().to_vec());
-            let rounded = py.detach(|| {
-                let mut rounded = vec![0.0; source.len()];
-                kernels::quantize::quantize(format, source, &shape, &mut rounded);
-                rounded
-            });
+            let mut rounded = vec![0.0; source.len()];
+            for_each_piece(py, format, &shape, |range, shape| {
+                let piece = &mut rounded[range.clone()];
+                kernels::quantize::quantize(format, &source[range], shape, piece);
+            })?;
             return give(py, rounded, &shape);
         };
         let target = out
             .cast::<PyArrayDyn<f32>>()
             .map_err(|_| wrong_type("out: expected an array of float32 to write to"))?;
-        if !target.is_c_contiguous() {
+        if !lies_in_order(target) {
             return Err(sentence(
-                "out: the array is not in row-major order, so that it cannot be written in place",
+                "out: the array is not in row-major order or not aligned, so that it cannot be written in place",
             ));
         }
         if out.is(x) {
@@ -133,9 +138,12 @@ impl Format {
                 return Err(sentence("out: the array has not the shape of x"));
             }
             let (source, shape) = (values(&x)?, x.shape().to_vec());
-            let mut target = target.try_readwrite().map_err(sentence)?;
+            let mut target = write("out", target)?;
             let target = target.as_slice_mut().map_err(sentence)?;
-            py.detach(|| kernels::quantize::quantize(format, source, &shape, target));
+            for_each_piece(py, format, &shape, |range, shape| {
+                let piece = &mut target[range.clone()];
+                kernels::quantize::quantize(format, &source[range], shape, piece);
+            })?;
         }
         Ok(target.clone())
     }
@@ -154,7 +162,10 @@ impl Format {
         }
         let (source, shape) = (values(&x)?, x.shape().to_vec());
         let mut passed = values(&gradient)?.to_vec();
-        py.detach(|| kernels::quantize::straight_through(format, source, &shape, &mut passed));
+        for_each_piece(py, format, &shape, |range, shape| {
+            let piece = &mut passed[range.clone()];
+            kernels::quantize::straight_through(format, &source[range], shape, piece);
+        })?;
         give(py, passed, &shape)
     }
 
@@ -168,8 +179,15 @@ impl Format {
                 "x: element {index} is nan, and no format holds it"
             )));
         }
-        let codes = py.detach(|| format.encode(source, &shape));
-        Ok(Codes { codes, shape })
+        if source.len() <= PIECE {
+            let codes = py.detach(|| format.encode(source, &shape));
+            return Ok(Codes { codes, shape });
+        }
+        let (format, source) = (format.clone(), py.detach(|| source.to_vec()));
+        work::run(py, move || {
+            let codes = format.encode(&source, &shape);
+            Codes { codes, shape }
+        })
     }
 
     /// The values of codes that this format made.
@@ -221,20 +239,49 @@ fn round_in_place(
     array: &Bound<PyArrayDyn<f32>>,
 ) -> PyResult<()> {
     let shape = array.shape().to_vec();
-    let mut array = array.try_readwrite().map_err(sentence)?;
+    let mut array = write("out", array)?;
     let target = array.as_slice_mut().map_err(sentence)?;
-    py.detach(|| {
+    let mut copy = Vec::new();
+    let mut round = |shape: &[usize], part: &mut [f32]| {
+        copy.clear();
+        copy.extend_from_slice(part);
+        kernels::quantize::quantize(format, &copy, shape, part);
+    };
+    for_each_piece(py, format, &shape, |range, shape| {
+        let piece = &mut target[range];
         if format.rounds_alone() {
-            let mut copy = Vec::with_capacity(BLOCK);
-            for part in target.chunks_mut(BLOCK) {
-                copy.clear();
-                copy.extend_from_slice(part);
-                kernels::quantize::quantize(format, &copy, &[part.len()], part);
-            }
+            let parts = piece.chunks_mut(BLOCK);
+            parts.for_each(|part| round(&[part.len()], part));
         } else {
-            let copy = target.to_vec();
-            kernels::quantize::quantize(format, &copy, &shape, target);
+            round(shape, piece);
         }
-    });
+    })
+}
+
+/// Calls a function for pieces of an array that a format rounds apart, with their places and shapes, and looks for Ctrl-C between
+/// them.
+fn for_each_piece(
+    py: Python,
+    format: &::format::Format,
+    shape: &[usize],
+    mut call: impl FnMut(Range<usize>, &[usize]) + Send,
+) -> PyResult<()> {
+    let len: usize = shape.iter().product();
+    let together = match shape {
+        _ if format.rounds_alone() => 1,
+        [rows, ..] if *rows > 1 && format.keeps_rows_apart(shape) => len / rows,
+        _ => len,
+    };
+    let step = (PIECE / together.max(1)).max(1) * together.max(1);
+    for start in (0..len).step_by(step) {
+        let range = start..len.min(start + step);
+        let piece = match shape {
+            _ if format.rounds_alone() => vec![range.len()],
+            [_, axes @ ..] if together < len => [&[range.len() / together], axes].concat(),
+            whole => whole.to_vec(),
+        };
+        py.detach(|| call(range, &piece));
+        py.check_signals()?;
+    }
     Ok(())
 }

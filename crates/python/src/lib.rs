@@ -20,6 +20,7 @@ mod lend;
 mod progress;
 mod report;
 mod search;
+mod sketch;
 mod train;
 mod words;
 mod work;
@@ -45,6 +46,8 @@ mod _core {
     use crate::report::Report;
     #[pymodule_export]
     use crate::search::{Search, search};
+    #[pymodule_export]
+    use crate::sketch::sketch;
     #[pymodule_export]
     use crate::train::{Run, test, train};
     #[pymodule_export]

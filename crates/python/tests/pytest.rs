@@ -89,6 +89,8 @@ fn pytest_passes_with_pytorch() {
     let files = [
         "test_torch.py",
         "test_chop.py",
+        "test_layers.py",
+        "test_places.py",
         "test_bert.py",
         "test_networks.py",
         "test_docs.py",

@@ -38,6 +38,15 @@ def test_a_square_transposed_matrix_is_not_read_as_it_lies():
     assert numpy.array_equal(graph(x.T), x.T)
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 7), st.sampled_from(["<f4", ">f4", "<f2", ">i2"]), st.integers(0, 2**31))
+def test_any_address_and_byte_order_gives_the_same_numbers(offset, kind, seed):
+    x = numpy.random.default_rng(seed).integers(-3, 4, (3, 6, 6)).astype(kind)
+    memory = numpy.frombuffer(bytes(offset) + x.tobytes(), numpy.uint8)
+    moved = memory[offset:].view(kind).reshape(x.shape)
+    assert numpy.array_equal(RELU(moved), numpy.maximum(x.astype(numpy.float32), 0))
+
+
 @pytest.mark.parametrize(
     ("x", "error", "words"),
     [

@@ -3,9 +3,7 @@
 import copy
 import csv
 import importlib
-import json
 import logging
-from pathlib import Path
 
 import pytest
 
@@ -142,18 +140,6 @@ def test_names_types_shapes_and_precisions_are_those_of_the_labs(tiny_graph, pas
         assert (entry["type"], entry["precision"]) == ("integer", [8, 4]) and "value" in entry
 
 
-def test_a_convolutional_network_has_the_nodes_of_the_original():
-    graph, _ = add_common_metadata_analysis_pass(MaseGraph(get_model("toy_convnet")), {"dummy_in": {"x": torch.randn(2, 3, 32, 32)}})
-    names = [node.name for node in graph.nodes]
-    blocks = ["block_1_0", "block_1_1", "maxpool", "block_2_0", "block_2_1", "size", "view", "block_3_0", "block_3_1"]
-    assert names == ["x", *blocks, "block_4_0", "block_4_1", "avgpool", "size_1", "view_1", "linear", "output"]
-    for name, target, mase_type, op, read, made, parameters in json.loads((Path(__file__).parent / "data/layers.json").read_text())["toy_convnet"]:
-        node, entry = get_node_by_name(graph.fx_graph, name), common(graph, name)
-        assert (node.target, get_mase_type(node), get_mase_op(node)) == (target, mase_type, op)
-        shapes = {port: value["shape"] for port, value in entry["args"].items()}
-        assert shapes == {"data_in_0": read, **parameters} and entry["results"]["data_out_0"]["shape"] == made
-
-
 def test_the_costs_of_the_labs_come_out_of_students_functions(tiny_graph, pass_args):
     graph, _ = tiny_graph
     assert (count_flops(graph), count_bitops(graph)) == (1320, 1_205_504)
@@ -208,6 +194,11 @@ def test_statistics_of_a_generator(tiny_graph, data_module):
     arguments["weight_statistics"]["variance_precise"]["device"] = "cuda"
     with pytest.raises(mase.Error, match="device: 'cuda'"):
         profile_statistics_analysis_pass(graph, arguments)
+    arguments["weight_statistics"]["variance_precise"]["device"] = "cpu"
+    with pytest.raises(TypeError, match="input_generator: expected dicts of inputs by name, got list"):
+        profile_statistics_analysis_pass(graph, {**arguments, "input_generator": data_module.train_dataloader()})
+    with pytest.raises(mase.Error, match="input_generator: it gives no batch"):
+        profile_statistics_analysis_pass(graph, {**arguments, "input_generator": iter(())})
 
 
 def test_reports_are_printed_logged_and_written(tiny_graph, capsys, own_folder):

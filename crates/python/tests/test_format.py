@@ -38,6 +38,24 @@ def test_codes_decode_to_the_rounded_values(format):
     assert len(codes.bits) == -(-x.size * codes.width // 8)
 
 
+@pytest.mark.parametrize(
+    ("spec", "apart"),
+    [("integer(8, 4)", True), ("block_fp(8, 8, block_size = 16)", True), ("block_fp(8, 8, block_size = [4, 8])", False), ("scale_integer(8)", False)],
+)
+def test_large_arrays_are_rounded_in_pieces_to_the_same_numbers(spec, apart):
+    format = mase.Format(spec)
+    x = (numpy.random.default_rng(1).standard_normal((9, 1_000_001)) * 3).astype(numpy.float32)
+    x[4] *= 40
+    rounded = format.quantize(x)
+    assert numpy.array_equal(format.decode(format.encode(x)), rounded)
+    by_row = numpy.concatenate([format.quantize(x[at : at + 1]) for at in range(9)])
+    assert numpy.array_equal(rounded, by_row) == apart
+    gradient = format.gradient(x, numpy.ones_like(x))
+    rows = [format.gradient(x[at : at + 1], numpy.ones_like(x[:1])) for at in range(9)]
+    assert numpy.array_equal(gradient, numpy.concatenate(rows)) or not apart
+    assert numpy.array_equal(format.quantize(x, out=x), rounded)
+
+
 def test_integer_is_what_the_book_says():
     format = mase.Format("integer(8, 4)")
     assert format.quantize(numpy.float32([0.03125, 1.97, 8])).tolist() == [0, 2, 7.9375]
@@ -68,6 +86,14 @@ def test_mistakes_are_sentences():
         mase.Format("integer(8, 4)").quantize(x, out=x[:, ::2])
     with pytest.raises(mase.Error, match="shape of x"):
         mase.Format("integer(8, 4)").quantize(x, out=x[:3].copy())
+    fixed = x.copy()
+    fixed.setflags(write=False)
+    with pytest.raises(mase.Error, match="out: the array is read-only"):
+        mase.Format("integer(8, 4)").quantize(x, out=fixed)
+    with pytest.raises(mase.Error, match="out: the array has memory in common"):
+        mase.Format("integer(8, 4)").quantize(x[:4], out=x[2:6])
+    with pytest.raises(mase.Error, match="not aligned"):
+        mase.Format("integer(8, 4)").quantize(x, out=numpy.zeros(x.nbytes + 1, numpy.uint8)[1:].view(numpy.float32).reshape(x.shape))
     with pytest.raises(mase.Error, match="more than 8 bits"):
         mase.Format("integer(16, 4)").table()
     with pytest.raises(mase.Error, match="nan"):

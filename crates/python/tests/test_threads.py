@@ -60,21 +60,80 @@ def test_two_threads_on_one_graph_are_told_so():
     assert results == [(200_000, 5)] * 4
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_a_fork_after_the_threads_started_runs_on(tiny, rows):
-    expected = tiny.run(rows, threads=2)
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+
+
+def in_child(work):
+    """The truth of what `work` gives in a child of this process, which must end by itself."""
     child = os.fork()
     if child == 0:
-        os._exit(0 if numpy.array_equal(tiny.run(rows, threads=2), expected) else 1)
-    for _ in range(200):
+        passed = False
+        try:
+            passed = bool(work())
+        finally:
+            os._exit(0 if passed else 1)
+    for _ in range(600):
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
-            break
+            return status == 0
         time.sleep(0.05)
-    else:
-        os.kill(child, 9)
-        pytest.fail("the child hangs")
-    assert status == 0
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    pytest.fail("the child hangs")
+
+
+@forks
+def test_a_fork_after_the_threads_started_runs_on(tiny, rows):
+    expected = tiny.run(rows, threads=2)
+    assert in_child(lambda: numpy.array_equal(tiny.run(rows, threads=2), expected))
+
+
+@forks
+def test_a_fork_whenever_the_threads_fall_asleep_frees_and_runs_graphs():
+    x = numpy.random.default_rng(0).standard_normal((4096, 16)).astype(numpy.float32)
+    expected = mase.model("jsc-tiny")(x)
+
+    def work():
+        nonlocal graph
+        same = numpy.array_equal(graph.run(x, threads=2), expected)
+        graph = None
+        other.run(x, threads=3)
+        return same
+
+    for pause in range(30):
+        graph, other = mase.model("jsc-tiny"), mase.model("jsc-tiny")
+        other.run(x, threads=2)
+        graph.run(x, threads=2)
+        until = time.perf_counter() + pause * 4e-6
+        while time.perf_counter() < until:
+            pass
+        assert in_child(work)
+
+
+@forks
+def test_a_fork_while_another_thread_runs_a_network():
+    graph, running = mase.model("jsc-s"), [True]
+    x = numpy.random.default_rng(0).standard_normal((50_000, 16)).astype(numpy.float32)
+    expected, mine = graph.run(x, threads=2), graph.copy()
+
+    def run():
+        while running[0]:
+            graph.run(x, threads=2)
+
+    def work():
+        same = numpy.array_equal(mine.run(x, threads=2), expected)
+        try:
+            return same and numpy.array_equal(graph.run(x, threads=2), expected)
+        except mase.Error as error:
+            return same and "copy()" in str(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        assert all(in_child(work) for _ in range(5))
+    finally:
+        running[0] = False
+        thread.join()
 
 
 def test_ten_thousand_graphs_leave_no_memory():

@@ -32,11 +32,17 @@ def check_device(keys: Any) -> None:
             check_device(value)
 
 
+def without_device(keys: Optional[dict[str, Any]]) -> dict[str, Any]:
+    """The arguments of a pass without its device, which is the CPU."""
+    check_device(keys)
+    return {key: value for key, value in (keys or {}).items() if key != "device"}
+
+
 def run(graph: MaseGraph, name: str, keys: Optional[dict[str, Any]] = None, data: Optional[mase.Dataset] = None) -> mase.Report:
     """Runs a pass and takes its graph. A key that it does not know is an error."""
-    check_device(keys)
+    keys = without_device(keys)
     core = graph.core.copy()
-    report = core.apply(name, data=data, **(keys or {}))
+    report = core.apply(name, data=data, **keys)
     graph.take(core)
     return report
 

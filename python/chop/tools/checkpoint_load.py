@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 import torch
 from torch import nn
@@ -29,7 +29,7 @@ def load_model(load_name: Union[str, Path], load_type: str = "auto", model: Opti
     if path.suffix == ".mz":
         state = {name: torch.from_numpy(value.copy()) for name, value in mase.load(path).parameters().items()}
     else:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        content = _content(path)
         state = content.get("state_dict", content)
     state = {name.removeprefix("model."): value for name, value in state.items()}
     own = model.state_dict()
@@ -38,3 +38,13 @@ def load_model(load_name: Union[str, Path], load_type: str = "auto", model: Opti
         raise mase.Error(f"{path} has no {', '.join(missing)}, which {type(model).__name__} needs")
     model.load_state_dict({name: value for name, value in state.items() if name in own}, strict=False)
     return model
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # What is no file of PyTorch fails in many ways.
+        raise mase.Error(f"{path} is no checkpoint that PyTorch reads") from error
+    if not isinstance(content, dict):
+        raise mase.Error(f"{path} holds a {type(content).__name__}, not the weights of a model")
+    return content

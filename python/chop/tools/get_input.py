@@ -42,3 +42,8 @@ def get_dummy_input(model_info: Any, data_module: Any, task: str = "cls", device
     if not str(device).startswith("cpu"):
         raise ValueError(f"device: '{device}' is not there; give 'cpu'")
     return next(InputGenerator(data_module, model_info, task))
+
+
+def get_cf_args(model_info: Any = None, task: str = "cls", model: Any = None) -> dict[str, Any]:
+    """The values that a model is traced with: none, as models of tokens are exported for the names of their inputs."""
+    return {}

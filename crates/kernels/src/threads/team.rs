@@ -46,8 +46,10 @@ struct Shared {
     wake: Condvar,
     /// The owner waits for the last worker.
     done: Condvar,
-    /// Guards both conditions.
+    /// Guards both conditions. A child of `fork` has no workers, and one of them may have held this when it was made.
     asleep: Mutex<()>,
+    /// The process that has the workers.
+    process: u32,
     /// The panic of a worker, for the owner.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     stops: AtomicBool,
@@ -61,6 +63,10 @@ unsafe impl Send for Shared {}
 impl Team {
     /// A team of up to this number of workers; `None` where the system grants no thread.
     pub(super) fn new(workers: usize) -> Option<Self> {
+        Self::of_process(workers, std::process::id())
+    }
+
+    fn of_process(workers: usize, process: u32) -> Option<Self> {
         let shared = Arc::new(Shared {
             state: AtomicU64::new(0),
             work: UnsafeCell::new(None),
@@ -69,6 +75,7 @@ impl Team {
             wake: Condvar::new(),
             done: Condvar::new(),
             asleep: Mutex::new(()),
+            process,
             panic: Mutex::new(None),
             stops: AtomicBool::new(false),
         });
@@ -115,8 +122,10 @@ impl Drop for Team {
     /// Ends the workers without waiting for them.
     fn drop(&mut self) {
         self.shared.stops.store(true, Ordering::SeqCst);
-        let _guard = lock(&self.shared.asleep);
-        self.shared.wake.notify_all();
+        if self.shared.has_workers() {
+            let _guard = lock(&self.shared.asleep);
+            self.shared.wake.notify_all();
+        }
     }
 }
 
@@ -143,11 +152,16 @@ impl Shared {
     fn open(&self, helpers: usize) -> Opened<'_> {
         let number = (self.state.load(Ordering::SeqCst) & !(NUMBER - 1)).wrapping_add(NUMBER);
         self.state.store(number | OPEN, Ordering::SeqCst);
-        if self.sleepers.load(Ordering::SeqCst) > 0 {
+        if self.sleepers.load(Ordering::SeqCst) > 0 && self.has_workers() {
             let _guard = lock(&self.asleep);
             (0..helpers).for_each(|_| self.wake.notify_one());
         }
         Opened(self)
+    }
+
+    /// False in a child of `fork`, where the caller works alone.
+    fn has_workers(&self) -> bool {
+        self.process == std::process::id()
     }
 
     /// Runs closure after closure until the pool ends.
@@ -220,4 +234,29 @@ fn wait<'a>(condition: &Condvar, guard: MutexGuard<'a, ()>) -> MutexGuard<'a, ()
     condition
         .wait(guard)
         .unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Team, lock};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A team as a child of `fork` finds it: of another process, its lock held by a worker that is not there.
+    #[test]
+    fn a_forked_process_works_alone() {
+        let team = Team::of_process(1, std::process::id().wrapping_add(1)).expect("a thread");
+        let shared = Arc::clone(&team.shared);
+        while shared.sleepers.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+        let held = lock(&shared.asleep);
+        let runs = AtomicUsize::new(0);
+        team.run(1, &|| {
+            runs.fetch_add(1, Ordering::Relaxed);
+        });
+        drop(team);
+        assert_eq!(runs.into_inner(), 1);
+        drop(held);
+    }
 }

@@ -7,6 +7,7 @@ mod modules;
 mod nodes;
 mod numbers;
 mod ports;
+mod sketch;
 mod spread;
 mod summary;
 mod times;
@@ -19,6 +20,7 @@ use drawing::{Drawings, drawings};
 use ir::{Graph, NodeId, Verified, verify};
 use nodes::Cost;
 use serde_json::{Map, Value as Json, json};
+pub use sketch::{SketchNode, sketch};
 use union::{Shown, earlier_places, edges, inputs};
 
 /// The version of the data.
@@ -176,27 +178,13 @@ impl Page<'_> {
             }
         }
         let edges = edges(&shown, &pairs, verified, other);
-        let Drawings {
-            groups,
-            group_of,
-            views,
-            limited,
-        } = draw(&nodes, &edges);
-        for (entry, group) in nodes.iter_mut().zip(group_of) {
-            entry.insert("group".to_owned(), json!(group));
+        for entry in &mut nodes {
             if graph.nodes().len() > MAX_DETAILED {
                 entry.remove("attributes");
             }
             numbers::drop_unknown_entries(entry);
         }
-        Ok(json!({
-            "name": graph.name,
-            "is_diff": other.is_some(),
-            "limited": limited,
-            "groups": groups,
-            "nodes": nodes,
-            "views": views,
-        }))
+        Ok(drawn(&graph.name, other.is_some(), nodes, &edges))
     }
 
     /// The errors of the results of nodes that both networks have, as `ch compare` measures them.
@@ -216,13 +204,36 @@ impl Page<'_> {
     }
 }
 
-fn draw(nodes: &[Map<String, Json>], edges: &[(usize, usize)]) -> Drawings {
+/// Nodes with their groups and drawings.
+fn drawn(
+    name: &str,
+    is_diff: bool,
+    mut nodes: Vec<Map<String, Json>>,
+    edges: &[(usize, usize)],
+) -> Json {
     let size = |entry: &Map<String, Json>| {
         let (width, height) = report::page::box_size(&Json::Object(entry.clone()));
         [width as f32, height as f32]
     };
     let sizes: Vec<[f32; 2]> = nodes.iter().map(size).collect();
-    drawings(&modules::dotted_names(nodes, edges), &sizes, edges)
+    let names = modules::dotted_names(&nodes, edges);
+    let Drawings {
+        groups,
+        group_of,
+        views,
+        limited,
+    } = drawings(&names, &sizes, edges);
+    for (entry, group) in nodes.iter_mut().zip(group_of) {
+        entry.insert("group".to_owned(), json!(group));
+    }
+    json!({
+        "name": name,
+        "is_diff": is_diff,
+        "limited": limited,
+        "groups": groups,
+        "nodes": nodes,
+        "views": views,
+    })
 }
 
 /// Writes into profiles what the same port was rounded to before.

@@ -48,7 +48,7 @@ impl Cost {
 }
 
 /// The colour of an operator.
-fn kind(op: &str) -> &'static str {
+pub(super) fn kind(op: &str) -> &'static str {
     let has = |parts: &[&str]| parts.iter().any(|part| op.contains(part));
     match op {
         "placeholder" | "constant" => "input",

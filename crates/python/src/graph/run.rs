@@ -99,14 +99,7 @@ impl Graph {
             made == (version, threads, process)
         };
         if !compiled.as_ref().is_some_and(is_present) {
-            let earlier = compiled.take();
-            if earlier
-                .as_ref()
-                .is_some_and(|earlier| earlier.process != process)
-            {
-                // Its threads stayed in the parent, so that nobody can wait for them to end.
-                std::mem::forget(earlier);
-            }
+            *compiled = None;
             let signature = Signature::of(&graph)?;
             let network = py.detach(|| Network::new((*graph).clone(), threads));
             let network = network.map_err(sentence)?;

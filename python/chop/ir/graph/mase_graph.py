@@ -12,6 +12,8 @@ import torch
 from torch import fx, nn
 
 import mase
+from chop.nn.layers import LAYERS
+from mase._core import sketch
 from mase.torch import from_fx, raise_modules
 
 from .mase_metadata import MaseMetadata
@@ -71,6 +73,8 @@ class MaseGraph:
         hf_input_names: Optional[list[str]] = None,
     ) -> None:
         self.dummy_in: Optional[dict[str, Any]] = None
+        if not isinstance(model, nn.Module):
+            raise TypeError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
         names = _input_names(model, hf_input_names)
         if isinstance(model, fx.GraphModule):
             self.model = fx.GraphModule(model, copy.deepcopy(model.graph), type(model).__name__)
@@ -85,7 +89,16 @@ class MaseGraph:
         self._core: Optional[mase.Graph] = None
         self._made_of: Any = None
         for node in self.fx_graph.nodes:
-            node.meta.setdefault("mase", MaseMetadata(node, self.model))
+            node.meta["mase"] = MaseMetadata(node, self.model)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> MaseGraph:
+        """A graph with modules and metadata of its own; `torch.fx` copies nodes with the metadata of those that they are of."""
+        made = memo[id(self)] = object.__new__(type(self))
+        made.__dict__ = {name: copy.deepcopy(value, memo) for name, value in self.__dict__.items()}
+        for node, other in zip(self.nodes, made.nodes):
+            other.meta["mase"] = MaseMetadata(other, made.model)
+            other.meta["mase"].parameters = copy.deepcopy(node.meta["mase"].parameters, memo)
+        return made
 
     @property
     def fx_graph(self) -> fx.Graph:
@@ -173,8 +186,24 @@ class MaseGraph:
         return [row(node) for node in self.nodes]
 
     def draw(self, file: Union[str, Path] = "mase_graph.svg") -> None:
-        """Writes a drawing as SVG."""
-        Path(file).write_text(self.core.svg(), encoding="utf-8")
+        """Writes a drawing as SVG; with shapes and formats once an input is known."""
+        drawing = self._sketch() if self.dummy_in is None else self.core.svg()
+        Path(file).write_text(drawing, encoding="utf-8")
+
+    def _sketch(self) -> str:
+        """A drawing of the nodes of `torch.fx`, which have no shapes yet."""
+        modules, places = self.modules, {node: place for place, node in enumerate(self.nodes)}
+
+        def row(node: fx.Node) -> tuple[str, str, str, list[int]]:
+            read = [places[value] for value in node.all_input_nodes]
+            if node.op == "call_module":
+                layer, target = modules[str(node.target)], str(node.target)
+                known = LAYERS.get(getattr(layer, "base", type(layer)))
+                return node.name, type(layer).__name__ if known is None else known[0], target, read
+            called = getattr(node.target, "__name__", str(node.target))
+            return node.name, called if node.op.startswith("call") else node.op, "", read
+
+        return sketch(self.model._get_name(), [row(node) for node in self.nodes])
 
     def export(self, fname: Union[str, Path] = "masegraph", save_format: str = "graph_module") -> None:
         """Writes the model, `graph_module` or `state_dict`, as `fname.pt`, and the metadata as `fname.mz`."""
@@ -197,10 +226,14 @@ class MaseGraph:
         from chop.passes.graph.analysis import add_common_metadata_analysis_pass
 
         stem = Path(fname).with_suffix("")
+        if not stem.with_suffix(".pt").exists():
+            raise mase.Error(f"there is no file {stem}.pt")
         try:
             model = torch.load(stem.with_suffix(".pt"), weights_only=False)
         except pickle.UnpicklingError as error:
             raise mase.Error(f"{stem}.pt is no graph_module: {error}") from error
+        if not isinstance(model, fx.GraphModule):
+            raise mase.Error(f"{stem}.pt has weights alone; load_model reads them into a model, and save_format='graph_module' writes both")
         graph = cls(model)
         beside = stem.with_suffix(".json")
         if propagate_missing_metadata and beside.exists():

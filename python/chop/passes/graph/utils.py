@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+import re
+from typing import TYPE_CHECKING, Any, Optional
 
-from torch import fx
+from torch import fx, nn
 
-from chop.tools.utils import deepsetattr
+from chop.tools.utils import deepgetattr, deepsetattr
+
+if TYPE_CHECKING:
+    from chop.ir.graph.mase_graph import MaseGraph
 
 __all__ = [
+    "deepcopy_mase_graph",
+    "deepgetattr",
     "deepsetattr",
     "get_mase_op",
     "get_mase_type",
+    "get_module_by_name",
     "get_node_actual_target",
     "get_node_by_name",
+    "get_node_target_by_name",
     "get_parent_name",
+    "get_similar_node_actual_target",
+    "match_a_pattern",
 ]
+
+
+def deepcopy_mase_graph(mase_graph: MaseGraph) -> MaseGraph:
+    """A copy of a graph with modules and metadata of its own."""
+    return copy.deepcopy(mase_graph)
 
 
 def get_mase_op(node: fx.Node) -> str:
@@ -39,6 +55,27 @@ def get_node_by_name(graph: fx.Graph, name: str) -> fx.Node:
         if node.name == name:
             return node
     raise KeyError(f"there is no node {name}")
+
+
+def get_node_target_by_name(graph: MaseGraph, name: str) -> Any:
+    """The module, function, method or name that the node of this name calls."""
+    return get_node_actual_target(get_node_by_name(graph.fx_graph, name))
+
+
+def get_similar_node_actual_target(graph: Optional[MaseGraph], node: fx.Node) -> Any:
+    """The target of the node of the same name in another graph; nothing where there is none."""
+    names = {} if graph is None else {other.name: other for other in graph.nodes}
+    return get_node_actual_target(names[node.name]) if node.name in names else None
+
+
+def get_module_by_name(model: nn.Module, name: str) -> Optional[nn.Module]:
+    """The module of a dotted name; nothing where there is none."""
+    return dict(model.named_modules()).get(name)
+
+
+def match_a_pattern(name: str, patterns: list[str]) -> Optional[str]:
+    """The first regular expression that is a whole name."""
+    return next((pattern for pattern in patterns if re.fullmatch(pattern, name)), None)
 
 
 def get_parent_name(target: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Optional
 
 import torch
@@ -10,16 +11,29 @@ from torch import fx
 import mase
 from chop.ir.graph.mase_graph import MaseGraph
 from chop.ir.graph.mase_metadata import MaseMetadata
-from chop.passes._core import run, write_metadata
+from chop.passes._core import run, without_device, write_metadata
 
 
 def _keys(pass_args: Optional[dict[str, Any]], *known: str) -> dict[str, Any]:
     """The arguments of a pass; unknown ones are an error."""
-    given = dict(pass_args or {})
+    given = without_device(pass_args)
     unknown = [key for key in given if key not in known]
     if unknown:
         raise mase.UnknownName(f"unknown key '{unknown[0]}' of pass_args; there are {', '.join(known) or 'none'}")
     return given
+
+
+def take_example(graph: MaseGraph, keys: dict[str, Any]) -> None:
+    """Makes `dummy_in`, if it is given, the inputs that metadata is made from."""
+    example = keys.get("dummy_in")
+    if example is None:
+        return
+    if not isinstance(example, Mapping):
+        raise TypeError(f"dummy_in: expected a dict of inputs by name, got {type(example).__name__}")
+    for name, value in example.items():
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.dtype != torch.float32:
+            raise TypeError(f"dummy_in: {name} is {value.dtype}, but networks compute in torch.float32; convert it with .float()")
+    graph.dummy_in = dict(example)
 
 
 def init_metadata_analysis_pass(graph: MaseGraph, pass_args: Optional[dict[str, Any]] = None) -> tuple[MaseGraph, dict[str, Any]]:
@@ -35,8 +49,7 @@ def add_common_metadata_analysis_pass(
 ) -> tuple[MaseGraph, dict[str, Any]]:
     """Shapes, types and formats of every port from one input, `dummy_in`, and with `add_value` the values too."""
     keys = _keys(pass_args, "dummy_in", "add_value", "force_device_meta")
-    if keys.get("dummy_in") is not None:
-        graph.dummy_in = keys["dummy_in"]
+    take_example(graph, keys)
     write_metadata(graph)
     if keys.get("add_value", True):
         _add_values(graph)
@@ -91,3 +104,7 @@ def verify_common_metadata_analysis_pass(
     """Checks every rule of the verifier."""
     _keys(pass_args)
     return graph, {"report": run(graph, "verify").text}
+
+
+# The verifier has one set of rules, whichever part of the metadata is asked about.
+verify_metadata_analysis_pass = verify_software_metadata_analysis_pass = verify_common_metadata_analysis_pass

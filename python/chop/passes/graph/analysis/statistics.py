@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Optional
 
 import torch
@@ -42,6 +43,8 @@ def _rows(graph: MaseGraph, generator: Any, count: int) -> mase.Dataset:
     """So many rows of a generator of dicts, all there are if it ends early."""
     batches, have = [], 0
     for batch in generator:
+        if not isinstance(batch, Mapping):
+            raise TypeError(f"input_generator: expected dicts of inputs by name, got {type(batch).__name__}")
         batches.append(batch)
         have += len(next(iter(batch.values())))
         if have >= count:

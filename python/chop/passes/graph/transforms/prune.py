@@ -20,6 +20,7 @@ def prune_transform_pass(graph: MaseGraph, pass_args: Optional[dict[str, Any]] =
         raise TypeError(f"data: expected a mase.Dataset, got {type(data).__name__}")
     if data is None and keys.get("activation") is not None:
         data = example_rows(graph)
+        keys.setdefault("num_samples", len(data.train))
     report = run(graph, "prune", keys, data)
     write_back(graph)
     return graph, {"report": report.text}
