@@ -197,7 +197,6 @@ fn every_fault_that_changes_a_result_is_refused() {
     let right = yosys.read(&text);
     prove(&right, ports, &program).unwrap();
     let elements = elements(&emission.net);
-    eprintln!("{text}");
     checked_forms(&right, ports, &program, &elements).unwrap();
     let all: Vec<u64> = (0..1 << ports.input_bits()).collect();
     let expected = simulate(&right, &all);
