@@ -93,7 +93,8 @@ fn values(
                         }
                         _ => source(program, step, i, &values, forms)?,
                     };
-                    Some(staged(program, step, i, source, forms)?)
+                    let value = staged(program, step, i, source, forms)?;
+                    Some(forms.settled(value)?)
                 }
             });
         }

@@ -50,6 +50,7 @@ impl Words<'_> {
         bits: usize,
         stage: Option<u32>,
     ) -> Result<Word, ProveError> {
+        let form = self.forms.settled(form)?;
         let range = self.forms.range(&form)?;
         let interval = interval.map_or(range, |own| own.intersect(range));
         if fits(interval, bits) {
