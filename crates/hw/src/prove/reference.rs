@@ -93,8 +93,7 @@ fn values(
                         }
                         _ => source(program, step, i, &values, forms)?,
                     };
-                    let value = staged(program, step, i, source, forms)?;
-                    Some(forms.settled(value)?)
+                    Some(staged(program, step, i, source, forms)?)
                 }
             });
         }

@@ -142,19 +142,6 @@ impl Forms {
         gathered.divided(form.exponent)
     }
 
-    /// The form, gathered if that can change it: if some term besides inputs depends on one input alone.
-    pub(in crate::prove) fn settled(&mut self, form: Form) -> Result<Form, ProveError> {
-        let bends = |term: &(AtomId, i128)| {
-            let own = &self.ones[term.0 as usize];
-            own.as_ref().is_some_and(|own| own.input != term.0)
-        };
-        if form.terms.len() > 1 && form.terms.iter().any(bends) {
-            self.gathered(&form)
-        } else {
-            Ok(form)
-        }
-    }
-
     /// The terms of a form by the one input that they depend on; those that depend on several are one group more.
     fn groups(&self, form: &Form) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();

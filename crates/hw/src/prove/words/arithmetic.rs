@@ -50,7 +50,6 @@ impl Words<'_> {
         bits: usize,
         stage: Option<u32>,
     ) -> Result<Word, ProveError> {
-        let form = self.forms.settled(form)?;
         let range = self.forms.range(&form)?;
         let interval = interval.map_or(range, |own| own.intersect(range));
         if fits(interval, bits) {
