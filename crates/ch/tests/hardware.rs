@@ -225,10 +225,18 @@ fn emit(folder: &Folder) {
 #[test]
 fn the_same_files_on_any_number_of_threads() {
     let folder = Folder::new("hardware_threads");
+    let text = "graph \"g\" {
+      x: f32[N, 16] = placeholder
+      fc = linear(x: integer(6, 3)) { target = \"fc\", in_features = 16, out_features = 12, weight: integer(5, 4), bias: integer(6, 4) }
+      r = relu(fc)
+      out = linear(r: integer(5, 3, signed = false)) { target = \"out\", in_features = 12, out_features = 5, weight: integer(5, 4), bias: integer(6, 4) }
+      return out
+    }";
+    fs::write(folder.join("g.mg"), text).unwrap();
     let mut files: Vec<Vec<(String, Vec<u8>)>> = Vec::new();
     for threads in [1, 2, 8] {
         let line = format!(
-            "emit jsc-toy jsc-sim --quantize-rest 5 --rows 600 --effort best --seed 3 --cpu {threads} --out hw --quiet"
+            "emit g.mg jsc-sim --rows 600 --effort best --seed 3 --cpu {threads} --out hw --quiet"
         );
         let printed = run(&line, &folder);
         assert_eq!(printed.code, Some(0), "{}", printed.stderr);
@@ -458,7 +466,7 @@ fn a_batch_norm_that_no_layer_can_take_in_is_named() {
     fs::write(folder.join("g.mg"), text).unwrap();
     let printed = run("emit g.mg jsc-sim --rows 10 --out hw", &folder);
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
-    let note = "note: norm is a batch norm behind a layer that cannot take it in, and costs adders of its own\n";
+    let note = "note: norm is a batch norm behind a layer and costs adders of its own, because the layer cannot take it in\n";
     assert!(printed.stderr.contains(note), "{}", printed.stderr);
 }
 

@@ -95,6 +95,7 @@ impl Emit<'_> {
         let target = options.target();
         let style = options.style()?;
         check_place(self.out, self.force)?;
+        check_norms(&ir::verify(&graph)?, console)?;
         if let Some(width) = options.quantize_rest {
             quantize_rest(&mut graph, width, console)?;
         }
@@ -103,7 +104,6 @@ impl Emit<'_> {
         }
         let verified = ir::verify(&graph)?;
         data.check_inputs(&verified)?;
-        check_norms(&verified, console)?;
         let split = options.rows.map_or(split.clone(), |rows| split.head(rows));
         if split.is_empty() {
             bail!("there are no rows to compare on");
@@ -230,12 +230,15 @@ fn check_norms(verified: &Verified, console: &mut Console) -> Result<()> {
                 layer.op.name()
             );
         }
-        if !folds {
-            console.note(&format!(
-                "{} is a batch norm behind a layer that cannot take it in, and costs adders of its own",
-                node.name
-            ));
-        }
+        let way_out = if folds {
+            "; the pass fuse_batch_norm folds it into the layer"
+        } else {
+            ", because the layer cannot take it in"
+        };
+        console.note(&format!(
+            "{} is a batch norm behind a layer and costs adders of its own{way_out}",
+            node.name
+        ));
     }
     Ok(())
 }

@@ -141,6 +141,25 @@ fn forms_have_the_values_of_what_they_stand_for() {
     }
 }
 
+/// An odd multiple of a value with few results, which is a sum of steps, loses its low bit by itself: where a sum is halved first and
+/// rounded then, the result is the same form.
+#[test]
+fn roundings_of_halves_are_those_of_the_whole() {
+    let mut forms = Forms::default();
+    let [a, b] = [0, 1].map(|element| forms.input(element, BITS));
+    let few = a.plus(&b, 2, 0).unwrap();
+    let few = forms.requant(&few, 2, false, -1, 1).unwrap();
+    let many = a.plus(&b, -3, 0).unwrap();
+    let many = forms.requant(&many, 0, false, 0, 7).unwrap();
+    for factor in [-3, -1, 1, 5] {
+        let whole = combined(&[(&few, factor, 0), (&many, 6, 0)], 4).unwrap();
+        let half = forms.requant(&whole, 1, false, i64::MIN, i64::MAX).unwrap();
+        let of_half = forms.requant(&half, 2, false, 0, 4).unwrap();
+        let of_whole = forms.requant(&whole, 3, false, 0, 4).unwrap();
+        assert_eq!(of_half, of_whole, "{factor}");
+    }
+}
+
 /// Maxima and their indices, of three of which one may be constant, alone and joined as a tree of comparisons joins them.
 #[test]
 fn maxima_have_the_values_of_what_they_stand_for() {
