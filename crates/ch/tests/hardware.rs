@@ -221,6 +221,60 @@ fn emit(folder: &Folder) {
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
 }
 
+/// Solving, rows and the seed of `--effort best` are the same on any number of threads, and so is every file.
+#[test]
+fn the_same_files_on_any_number_of_threads() {
+    let folder = Folder::new("hardware_threads");
+    let text = "graph \"g\" {
+      x: f32[N, 16] = placeholder
+      fc = linear(x: integer(6, 3)) { target = \"fc\", in_features = 16, out_features = 12, weight: integer(5, 4), bias: integer(6, 4) }
+      r = relu(fc)
+      out = linear(r: integer(5, 3, signed = false)) { target = \"out\", in_features = 12, out_features = 5, weight: integer(5, 4), bias: integer(6, 4) }
+      return out
+    }";
+    fs::write(folder.join("g.mg"), text).unwrap();
+    let mut files: Vec<Vec<(String, Vec<u8>)>> = Vec::new();
+    for threads in [1, 2, 8] {
+        let line = format!(
+            "emit g.mg jsc-sim --rows 600 --effort best --seed 3 --cpu {threads} --out hw --quiet"
+        );
+        let printed = run(&line, &folder);
+        assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+        let read = |name: &&str| {
+            let bytes = fs::read(folder.join("hw").join(name)).unwrap();
+            ((*name).to_owned(), bytes)
+        };
+        files.push(EMITTED.iter().map(read).collect());
+    }
+    let differing = |own: &Vec<(String, Vec<u8>)>| {
+        let pairs = own.iter().zip(&files[0]);
+        let differing: Vec<&str> = pairs
+            .filter(|(own, first)| own != first)
+            .map(|(own, _)| own.0.as_str())
+            .collect();
+        differing.join(", ")
+    };
+    assert_eq!(files.iter().map(differing).collect::<String>(), "");
+}
+
+/// Files of a folder that say nothing of the machine.
+const EMITTED: &[&str] = &[
+    "rtl/net.sv",
+    "rtl/top_stream.sv",
+    "rtl/top_serial.sv",
+    "tb/net_tb.sv",
+    "tb/harness.cpp",
+    "tb/test_net.py",
+    "tb/x.bin",
+    "tb/y.bin",
+    "net.json",
+    "ports.json",
+    "network.mz",
+    "report.json",
+    "report.md",
+    "page.html",
+];
+
 fn report(folder: &Folder) -> (Json, String) {
     let read = |name: &str| fs::read_to_string(folder.join("hw").join(name)).unwrap();
     let page = read("page.html");
@@ -325,6 +379,18 @@ const REFUSED: &[(&str, &str, &str)] = &[
          data_in_0 at most 12 bits",
     ),
     (
+        "fc = linear(x: integer(8, 4)) { in_features = 16, out_features = 5, weight: integer(4, 2), bias: integer(6, 4) }
+         norm = batch_norm1d(fc: integer(8, 4)) { num_features = 5, weight: integer(4, 2), bias: integer(6, 4) } return norm",
+        "",
+        "the network cannot become hardware: norm (batch_norm1d): data_in_0 is the result of fc (linear), which has formats \
+         already; run the pass fuse_batch_norm before formats are given: it folds norm into fc",
+    ),
+    (
+        "r = relu(x: integer(63, 4)) return r",
+        "",
+        "the network cannot become hardware: r: a value of it has 63 bits, more than 62; give its operands fewer bits",
+    ),
+    (
         "r = relu(x: integer(8, 4)) return r",
         "--clock 1000 --target ecp5",
         "a clock of 1000 MHz cannot be met on ecp5: a register behind every adder reaches about 253 MHz",
@@ -388,19 +454,19 @@ fn a_network_without_hardware_is_refused_in_one_sentence_and_nothing_is_written(
 }
 
 #[test]
-fn a_batch_norm_behind_a_layer_is_named() {
+fn a_batch_norm_that_no_layer_can_take_in_is_named() {
     let folder = Folder::new("hardware_norm");
     let text = "graph \"g\" {
       x: f32[N, 16] = placeholder
       fc = linear(x: integer(8, 4)) { in_features = 16, out_features = 5, weight: integer(4, 2), bias: integer(6, 4) }
-      norm = batch_norm1d(fc: integer(8, 4)) { num_features = 5, weight: integer(4, 2), bias: integer(6, 4) }
+      r = relu(fc: integer(8, 4))
+      norm = batch_norm1d(r: integer(8, 4)) { num_features = 5, weight: integer(4, 2), bias: integer(6, 4) }
       return norm
     }";
     fs::write(folder.join("g.mg"), text).unwrap();
     let printed = run("emit g.mg jsc-sim --rows 10 --out hw", &folder);
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
-    let note = "note: norm is a batch norm behind a layer and costs adders of its own; the pass fuse_batch_norm folds it \
-                into the layer if it runs before formats are given\n";
+    let note = "note: norm is a batch norm behind a layer and costs adders of its own, because the layer cannot take it in\n";
     assert!(printed.stderr.contains(note), "{}", printed.stderr);
 }
 

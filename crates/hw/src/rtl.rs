@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RtlError {
     /// It cannot be read.
-    #[error("the netlist that yosys wrote cannot be read: {0}")]
+    #[error("the netlist of the module: {0}")]
     Json(String),
     /// A cell that no printed text has.
     #[error("cell {name} is a {kind}, which is not understood")]

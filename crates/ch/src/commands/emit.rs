@@ -95,6 +95,7 @@ impl Emit<'_> {
         let target = options.target();
         let style = options.style()?;
         check_place(self.out, self.force)?;
+        check_norms(&ir::verify(&graph)?, console)?;
         if let Some(width) = options.quantize_rest {
             quantize_rest(&mut graph, width, console)?;
         }
@@ -103,12 +104,6 @@ impl Emit<'_> {
         }
         let verified = ir::verify(&graph)?;
         data.check_inputs(&verified)?;
-        for name in norms_behind_layers(&graph) {
-            console.note(&format!(
-                "{name} is a batch norm behind a layer and costs adders of its own; the pass fuse_batch_norm folds it into \
-                 the layer if it runs before formats are given"
-            ));
-        }
         let split = options.rows.map_or(split.clone(), |rows| split.head(rows));
         if split.is_empty() {
             bail!("there are no rows to compare on");
@@ -121,7 +116,8 @@ impl Emit<'_> {
             program.steps.len()
         ));
         self.first_estimate(&program)?;
-        let emission = Emission::of(&program, style, options.effort(self.settings.seed))?;
+        let emission = Emission::of(&program, style, options.effort(self.settings.seed))
+            .context("the network cannot become hardware")?;
         describe(&emission, console);
         self.estimate(&emission, console)?;
         let rows = compared(&verified, &program, &emission, &split)?;
@@ -207,20 +203,44 @@ fn quantize_rest(graph: &mut Graph, width: u32, console: &mut Console) -> Result
     Ok(())
 }
 
-/// Batch norms that read what a layer computed, behind others in between.
-fn norms_behind_layers(graph: &Graph) -> Vec<&str> {
-    let (mut behind, mut norms) = (HashSet::new(), Vec::new());
+/// Refuses a batch norm that its layer, which has formats, would have taken in without them. Others behind layers are named.
+fn check_norms(verified: &Verified, console: &mut Console) -> Result<()> {
+    let graph = verified.graph();
+    let is_layer = |node: &Node| matches!(node.op, Op::Linear(_) | Op::Conv1d(_) | Op::Conv2d(_));
+    let mut behind = HashSet::new();
     for (id, node) in graph.iter() {
-        let is_layer = matches!(node.op, Op::Linear(_) | Op::Conv1d(_) | Op::Conv2d(_));
         let is_behind = node.inputs.iter().any(|value| behind.contains(&value.node));
-        if is_layer || is_behind {
+        if is_layer(node) || is_behind {
             behind.insert(id);
         }
-        if is_behind && matches!(node.op, Op::BatchNorm1d(_) | Op::BatchNorm2d(_)) {
-            norms.push(node.name.as_str());
+        if !is_behind || !matches!(node.op, Op::BatchNorm1d(_) | Op::BatchNorm2d(_)) {
+            continue;
         }
+        let input = node.inputs[0];
+        let layer = graph.node(input.node);
+        let folds =
+            is_layer(layer) && graph.users(input).len() == 1 && ir::makes_channels(verified, input);
+        if folds && !layer.formats.is_empty() {
+            bail!(
+                "the network cannot become hardware: {0} ({1}): data_in_0 is the result of {2} ({3}), which has formats already; run the \
+                 pass fuse_batch_norm before formats are given: it folds {0} into {2}",
+                node.name,
+                node.op.name(),
+                layer.name,
+                layer.op.name()
+            );
+        }
+        let way_out = if folds {
+            "; the pass fuse_batch_norm folds it into the layer"
+        } else {
+            ", because the layer cannot take it in"
+        };
+        console.note(&format!(
+            "{} is a batch norm behind a layer and costs adders of its own{way_out}",
+            node.name
+        ));
     }
-    norms
+    Ok(())
 }
 
 /// The place of the largest element in place of the result.

@@ -142,7 +142,7 @@ mod tests {
     fn sample(counts: [f64; 4], luts: f64) -> Sample {
         let [a, b, c, d] = counts;
         Sample {
-            features: Features([a, b, c, d, 0.0, 0.0, 0.0, 0.0]),
+            features: Features([a, b, c, d, 0.0, 0.0, 0.0]),
             luts,
         }
     }

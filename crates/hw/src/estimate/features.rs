@@ -1,6 +1,6 @@
 //! Bits of a netlist that cost LUTs.
 
-use crate::net::{Bounds, CellId, Interval, Net, Operation};
+use crate::net::{Bounds, Cell, CellId, Interval, Net, Operation};
 use serde::{Deserialize, Serialize};
 
 /// A number for each kind of bit: how many there are, or what each costs.
@@ -10,11 +10,11 @@ pub struct Features(pub [f64; Features::COUNT]);
 
 impl Features {
     /// The kinds.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 7;
 
-    /// Bits of adders of two values that both have.
+    /// Bits of adders whose operands both have a bit there that is no constant.
     pub const SUM: usize = 0;
-    /// Bits of adders of a value and a constant, and of negations, also of those in a difference.
+    /// Bits of adders with one operand's bit and a constant: a carry and an inversion, which some devices have outside of LUTs.
     pub const OFFSET: usize = 1;
     /// Bits of results that are cut from below, as a ReLU's, and that are read within their clock cycle.
     pub const FLOOR: usize = 2;
@@ -22,18 +22,27 @@ impl Features {
     pub const CEILING: usize = 3;
     /// LUTs of all else, which no calibration measures: selections, comparisons, ties, tables and products.
     pub const REST: usize = 4;
-    /// Bits of adders above the highest of an operand without a sign: a carry alone, which some devices have outside of LUTs.
-    pub const CARRY: usize = 5;
-    /// Bits of adders above the highest of both operands: what their signs add up to, which some devices compute once.
-    pub const SIGN: usize = 6;
     /// Bits of results that are cut from below and go into registers alone, some of which can be reset.
-    pub const RESET: usize = 7;
+    pub const RESET: usize = 5;
+    /// Bits that some adder subtracts: an inversion before a carry, which takes a LUT where carries take their operands as they are.
+    pub const SUBTRACTED: usize = 6;
 
     /// The bits of a netlist.
     pub fn of(net: &Net) -> Self {
+        Self::of_cells(net, |_| true)
+    }
+
+    /// The bits of some cells of a netlist.
+    pub fn of_cells(net: &Net, is_counted: impl Fn(&Cell) -> bool) -> Self {
         let mut all = Self::default();
         let registered = registered(net);
+        let sources = sources(net);
+        let mut subtracted = vec![0_u64; net.cells.len()];
         for (id, cell) in net.iter() {
+            let sum = summed(net, &sources, id, &mut subtracted);
+            if !is_counted(cell) {
+                continue;
+            }
             let bits = f64::from(net.width(id).bits);
             let is_registered = registered[id.index()];
             match &cell.operation {
@@ -41,23 +50,9 @@ impl Features {
                 | Operation::Const { .. }
                 | Operation::Shift { .. }
                 | Operation::Delay { .. } => {}
-                Operation::AddSub {
-                    a, sa, b, subtract, ..
-                } => {
-                    let has_constant = net.constant(*a).or(net.constant(*b)).is_some();
-                    let own = net.adder_bits(id).unwrap_or(0);
-                    let carry = carry_bits(net, id).min(own);
-                    let sign = sign_bits(net, id).min(own - carry);
-                    // What is subtracted from the zeros of a shifted value is negated.
-                    let zeros = if *subtract { *sa } else { 0 };
-                    let negated = zeros.min(own - carry - sign);
-                    if has_constant {
-                        all.0[Self::OFFSET] += f64::from(own);
-                    } else {
-                        all.0[Self::SUM] += f64::from(own - carry - sign - negated);
-                        all.0[Self::OFFSET] += f64::from(negated);
-                        all.0[Self::CARRY] += f64::from(carry);
-                        all.0[Self::SIGN] += f64::from(sign);
+                Operation::AddSub { .. } => {
+                    for (all, own) in all.0.iter_mut().zip(sum.0) {
+                        *all += own;
                     }
                 }
                 Operation::Neg { .. } => all.0[Self::OFFSET] += bits,
@@ -137,28 +132,120 @@ fn registered(net: &Net) -> Vec<bool> {
     registered
 }
 
-/// Bits of an adder's result above the highest of an operand that is not negative.
-fn carry_bits(net: &Net, id: CellId) -> u32 {
-    let [a, b] = ends(net, id);
-    let end = |(end, signed): (u32, bool)| if signed { u32::MAX } else { end };
-    net.width(id).bits.saturating_sub(end(a).min(end(b)))
-}
-
-/// Bits of an adder's result above the highest of both operands, which have signs.
-fn sign_bits(net: &Net, id: CellId) -> u32 {
-    match ends(net, id) {
-        [(a, true), (b, true)] => net.width(id).bits.saturating_sub(a.max(b)),
-        _ => 0,
-    }
-}
-
-/// Bits of an adder's operands with their shifts, and which have a sign.
-fn ends(net: &Net, id: CellId) -> [(u32, bool); 2] {
-    let Operation::AddSub { a, sa, b, sb, .. } = net.cell(id).operation else {
-        return [(u32::MAX, false); 2];
+/// The bits of an adder; marks those that it subtracts, each of which counts the first time.
+fn summed(net: &Net, sources: &[Vec<Source>], id: CellId, subtracted: &mut [u64]) -> Features {
+    let mut bits = Features::default();
+    let Operation::AddSub {
+        a,
+        sa,
+        b,
+        sb,
+        subtract,
+    } = net.cell(id).operation
+    else {
+        return bits;
     };
-    [(a, sa), (b, sb)].map(|(operand, shift)| {
-        let width = net.width(operand);
-        (width.bits + shift, width.signed)
-    })
+    let width = net.width(id).bits;
+    let own = net.adder_bits(id).unwrap_or(0);
+    for place in (width - own)..width {
+        let [x, y] = [(a, sa), (b, sb)].map(|(operand, shift)| {
+            source(net, sources, operand, i64::from(place) - i64::from(shift))
+        });
+        match (x, y) {
+            (Source::Const(_), Source::Const(_)) => {}
+            (Source::Const(_), _) | (_, Source::Const(_)) => bits.0[Features::OFFSET] += 1.0,
+            // What is added to itself is a carry, and no LUT adds it.
+            _ if x == y => {}
+            _ => bits.0[Features::SUM] += 1.0,
+        }
+        if let (true, Source::Bit(cell, place)) = (subtract, y) {
+            let (marked, bit) = (&mut subtracted[cell.index()], 1 << place.min(63));
+            if *marked & bit == 0 {
+                *marked |= bit;
+                bits.0[Features::SUBTRACTED] += 1.0;
+            }
+        }
+    }
+    bits
+}
+
+/// A bit as synthesis sees it, wires and what is always the same seen through.
+#[derive(Clone, Copy, PartialEq)]
+enum Source {
+    /// A constant.
+    Const(bool),
+    /// A bit of a cell's result.
+    Bit(CellId, u32),
+}
+
+/// The bits of every cell.
+fn sources(net: &Net) -> Vec<Vec<Source>> {
+    let mut sources: Vec<Vec<Source>> = Vec::with_capacity(net.cells.len());
+    for (id, cell) in net.iter() {
+        let width = net.width(id).bits;
+        let wires = |operand: CellId, shift: i64| -> Vec<Source> {
+            let places = (0..i64::from(width)).map(|place| place + shift);
+            places
+                .map(|place| source(net, &sources, operand, place))
+                .collect()
+        };
+        let own = match &cell.operation {
+            Operation::Const { value } => (0..width)
+                .map(|place| Source::Const(value >> place.min(63) & 1 == 1))
+                .collect(),
+            Operation::Shift { a, bits } => wires(*a, -i64::from(*bits)),
+            Operation::Requant {
+                a,
+                shift,
+                tie_to_even: false,
+                bounds,
+            } if is_slice(net, *a, *shift, *bounds) => wires(*a, i64::from(*shift)),
+            // Low bits pass through an adder.
+            Operation::AddSub { a, sa, b, .. } => {
+                let passed = width - net.adder_bits(id).unwrap_or(width);
+                let low = wires(if *sa == 0 { *a } else { *b }, 0);
+                let summed = (passed..width).map(|place| Source::Bit(id, place));
+                low.into_iter()
+                    .take(passed as usize)
+                    .chain(summed)
+                    .collect()
+            }
+            // A register of a constant is none.
+            Operation::Delay { a } => (0..)
+                .zip(wires(*a, 0))
+                .map(|(place, from)| match from {
+                    Source::Const(_) => from,
+                    Source::Bit(..) => Source::Bit(id, place),
+                })
+                .collect(),
+            _ => (0..width).map(|place| Source::Bit(id, place)).collect(),
+        };
+        sources.push(own);
+    }
+    sources
+}
+
+/// A bit of a cell's result, which has its sign above its highest and zeros below its lowest.
+fn source(net: &Net, sources: &[Vec<Source>], cell: CellId, place: i64) -> Source {
+    let bits = &sources[cell.index()];
+    let sign = if net.width(cell).signed {
+        bits.last()
+    } else {
+        None
+    };
+    let own = usize::try_from(place)
+        .ok()
+        .and_then(|place| bits.get(place).or(sign));
+    own.copied().unwrap_or(Source::Const(false))
+}
+
+/// True for a rounding that drops bits and does nothing else.
+fn is_slice(net: &Net, a: CellId, shift: i32, bounds: Bounds) -> bool {
+    match bounds {
+        Bounds::Wrap { .. } => true,
+        Bounds::Saturate { lo, hi } => {
+            let free = net.cell(a).interval.requantized(shift, false);
+            Interval { lo, hi }.holds(free)
+        }
+    }
 }

@@ -20,7 +20,7 @@ pub enum LowerError {
     #[error("the program has {0} rows, and hardware computes one")]
     Rows(usize),
     /// A netlist that breaks a rule of netlists.
-    #[error("node {node}: {error}")]
+    #[error("{node}: a value of it {}; give its operands fewer bits", error.problem)]
     Net {
         /// The node of the graph.
         node: String,

@@ -90,9 +90,11 @@ pub enum Operation {
     Clamp {
         /// The operand.
         a: CellId,
-        /// The smallest result.
+        /// The smallest result; `lo` in a file is that of the interval.
+        #[serde(rename = "min")]
         lo: i64,
-        /// The largest result.
+        /// The largest result; `hi` in a file is that of the interval.
+        #[serde(rename = "max")]
         hi: i64,
     },
     /// 1 where `a < b`, else 0.

@@ -1,6 +1,6 @@
 //! A netlist counted layer by layer and stage by stage.
 
-use crate::estimate::estimate;
+use crate::estimate::estimate_luts;
 use crate::net::{Cell, CellId, Net, Operation};
 use crate::print::legal_nodes;
 use serde::Serialize;
@@ -76,7 +76,7 @@ pub fn layers(net: &Net, target: &str) -> Vec<Layer> {
     for (node, own) in all.iter_mut().enumerate() {
         if own.operations > 0 {
             let is_own = |cell: &Cell| cell.origin.node as usize == node;
-            own.lut = estimate(&alone(net, is_own), target).map(|estimate| estimate.lut);
+            own.lut = estimate_luts(net, target, is_own);
         }
     }
     all.retain(|layer| layer.operations > 0 || layer.ff > 0);
@@ -152,7 +152,7 @@ fn alone(net: &Net, is_kept: impl Fn(&Cell) -> bool) -> Net {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::random_network;
+    use crate::estimate::{estimate, random_network};
 
     /// Layers and stages add up to the netlist.
     #[test]

@@ -230,7 +230,8 @@ impl Report {
         used.map(usage).collect()
     }
 
-    /// The longest path between registers; steps of one signal are added up.
+    /// The longest path between registers; steps of one signal are added up, and wires that only place and route has a name for
+    /// are part of the way to the next signal.
     fn critical_path(&self, nodes: &[String]) -> Vec<PathStep> {
         let clocked = |path: &&LongPath| path.from.contains("edge") && path.to.contains("edge");
         let length = |path: &LongPath| path.path.iter().map(|segment| segment.delay).sum::<f64>();
@@ -242,8 +243,11 @@ impl Report {
         let mut before = 0.0;
         for segment in &longest.path {
             before += segment.delay;
-            let Some(net) = &segment.net else { continue };
-            let signal = source_name(net).to_owned();
+            let name = segment.net.as_deref().map(source_name);
+            let Some(name) = name.filter(|name| !name.starts_with('$')) else {
+                continue;
+            };
+            let signal = name.to_owned();
             match steps.last_mut() {
                 Some(last) if last.signal == signal => last.delay_ns += before,
                 _ => steps.push(PathStep {
@@ -300,7 +304,8 @@ mod tests {
             {"from": "posedge clk", "to": "posedge clk", "path": [
                 {"delay": 0.5, "type": "clk-to-q"}, {"delay": 1.0, "net": "network.fc1_n0_a0", "type": "routing"},
                 {"delay": 0.25, "type": "logic"}, {"delay": 0.5, "net": "network.fc1_n0_a0_SB_LUT4_O", "type": "routing"},
-                {"delay": 0.25, "net": "network.relu_n0", "type": "routing"}, {"delay": 0.5, "type": "setup"}]},
+                {"delay": 0.125, "net": "$nextpnr_ICESTORM_LC_26$I3", "type": "routing"},
+                {"delay": 0.125, "net": "network.relu_n0", "type": "routing"}, {"delay": 0.5, "type": "setup"}]},
             {"from": "<async>", "to": "posedge clk", "path": [{"delay": 9.0, "net": "x", "type": "routing"}]}]}"#;
         let report: Report = serde_json::from_str(text).unwrap();
         let step = |signal: &str, layer: &str, delay_ns| PathStep {

@@ -190,7 +190,9 @@ pub enum ToolError {
         message: String,
     },
     /// It ended well, but its answer is not what it should be.
-    #[error("{tool} gave an answer that cannot be read: {message}")]
+    #[error(
+        "{tool} gave an answer that cannot be read: {message}; `ch list tools` shows which {tool} that is"
+    )]
     Answer {
         /// The name of the tool.
         tool: &'static str,

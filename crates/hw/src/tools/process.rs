@@ -1,6 +1,7 @@
 //! Running a program with a time limit. Its output is captured, and its children end with it.
 
 use super::{ToolError, Toolbox};
+use crate::simulate::Scratch;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
@@ -32,7 +33,9 @@ const POLL: Duration = Duration::from_millis(5);
 impl Toolbox<'_> {
     /// Runs a program to its end. Whatever it has started ends with it: on Unix they are one process group.
     pub fn run(&self, tool: &'static str, command: &mut Command) -> Result<Captured, ToolError> {
-        command.stdin(Stdio::null());
+        // What a program that is ended leaves in its temporary files goes with this folder.
+        let scratch = Scratch::new()?;
+        command.env("TMPDIR", scratch.path()).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
@@ -229,6 +232,15 @@ mod tests {
             std::fs::read_to_string(path).is_ok_and(|stat| stat.contains(") Z "))
         };
         assert!(!alive.status.success() || is_zombie());
+    }
+
+    #[test]
+    fn temporary_files_go_with_the_program() {
+        let leave = "mktemp; mktemp -d; test -n \"$(ls \"$TMPDIR\")\"";
+        let answer = toolbox(60_000).run_ok("sh", &mut shell(leave)).unwrap();
+        let left = answer.stdout.lines();
+        assert_eq!(left.clone().count(), 2, "{}", answer.stdout);
+        left.for_each(|file| assert!(!std::path::Path::new(file).exists(), "{file}"));
     }
 
     #[test]

@@ -8,42 +8,77 @@ impl Forms {
     /// The largest of several. Constants and lower bounds become one lower bound of the others' largest.
     pub fn max(&mut self, all: &[Form]) -> Result<Form, ProveError> {
         let mut floor: Option<i64> = None;
-        let mut ids: Vec<FormId> = Vec::new();
+        let mut forms: Vec<Form> = Vec::new();
         let mut open: Vec<Form> = all.to_vec();
         while let Some(form) = open.pop() {
             if let Some(value) = form.as_constant() {
                 let value = i64::try_from(value).map_err(|_| ProveError::TooWide)?;
                 floor = Some(floor.map_or(value, |floor| floor.max(value)));
-                continue;
-            }
-            match (self.lone_atom(&form), self.lower_bound(&form)?) {
-                (Some(Atom::Max(own)), _) => ids.extend(own),
-                (_, Some((inner, bound))) => open.extend([inner, Form::constant(bound.into())]),
-                _ => ids.push(self.intern(&form)),
+            } else if let Some(parts) = self.parts_of_max(&form)? {
+                open.extend(parts);
+            } else {
+                forms.push(form);
             }
         }
-        ids.sort_unstable();
-        ids.dedup();
-        let ranges = ids.iter().map(|&id| self.range(&self.bodies[id as usize]));
-        let ranges: Vec<Interval> = ranges.collect::<Result<_, _>>()?;
-        let Some(lowest) = ranges.iter().map(|range| range.lo).max() else {
+        let mut ranged = Vec::with_capacity(forms.len());
+        for form in forms {
+            ranged.push((self.range(&form)?, form));
+        }
+        let Some(lowest) = ranged.iter().map(|own| own.0.lo).max() else {
             return Ok(Form::constant(floor.unwrap_or(0).into()));
         };
         // Those that never exceed another's smallest value do not count.
-        let counts = |range: &Interval| range.hi > lowest || range.lo == lowest;
-        let pairs = ids.into_iter().zip(ranges).filter(|pair| counts(&pair.1));
-        let pairs: Vec<(FormId, Interval)> = pairs.collect();
-        let largest = if let [(id, _)] = pairs[..] {
-            self.form(id).clone()
-        } else {
-            let hi = pairs.iter().map(|pair| pair.1.hi).max().unwrap_or(lowest);
-            let ids = pairs.into_iter().map(|pair| pair.0).collect();
-            self.atom(Atom::Max(ids), Interval { lo: lowest, hi })
-        };
+        ranged.retain(|(range, _)| range.hi > lowest || range.lo == lowest);
+        let largest = self.largest(&ranged, lowest)?;
         match floor {
             Some(floor) => self.requant(&largest, 0, false, floor, i64::MAX),
             None => Ok(largest),
         }
+    }
+
+    /// What a form is the largest of, if it is a maximum or a value that is only bounded from below, each with a constant added.
+    fn parts_of_max(&self, form: &Form) -> Result<Option<Vec<Form>>, ProveError> {
+        let offset = Form::constant(form.offset);
+        let bare = Form {
+            offset: 0,
+            ..form.clone()
+        };
+        let parts = match (self.lone_atom(&bare), self.lower_bound(&bare)?) {
+            (Some(Atom::Max(own)), _) => own.iter().map(|&id| self.form(id).clone()).collect(),
+            (_, Some((inner, bound))) => vec![inner, Form::constant(bound.into())],
+            _ => return Ok(None),
+        };
+        let moved = parts.iter().map(|part| part.plus(&offset, 1, 0));
+        moved.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The largest of several forms, of which one is at least `lowest`: what all have in common is added to an atom.
+    fn largest(&mut self, ranged: &[(Interval, Form)], lowest: i64) -> Result<Form, ProveError> {
+        if let [(_, form)] = ranged {
+            return Ok(form.clone());
+        }
+        let common = common_offset(ranged.iter().map(|own| &own.1));
+        let less = Form::constant(-common);
+        let mut ids: Vec<FormId> = Vec::with_capacity(ranged.len());
+        for (_, form) in ranged {
+            let form = form.plus(&less, 1, 0)?;
+            ids.push(self.intern(&form));
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        if let [id] = ids[..] {
+            return self.form(id).plus(&less, -1, 0);
+        }
+        let hi = ranged.iter().map(|own| own.0.hi).max().unwrap_or(lowest);
+        let moved = |end: i64| {
+            let end = i128::from(end) - common;
+            i64::try_from(end).map_err(|_| ProveError::TooWide)
+        };
+        let interval = Interval {
+            lo: moved(lowest)?,
+            hi: moved(hi)?,
+        };
+        self.atom(Atom::Max(ids), interval).plus(&less, -1, 0)
     }
 
     /// The operand and bound of a value that is only bounded from below.
@@ -65,39 +100,35 @@ impl Forms {
 
     /// The two values that a form compares: 1 where the first is less than the second, else 0.
     pub fn comparison(&self, form: &Form) -> Option<(Form, Form)> {
-        match self.lone_atom(form)? {
-            Atom::Less(less, greater) => {
+        match self.lone_atom(form) {
+            Some(Atom::Less(less, greater)) => {
                 Some((self.form(less).clone(), self.form(greater).clone()))
             }
-            Atom::Requant {
+            Some(Atom::Requant {
                 form,
                 shift: 0,
                 tie_to_even: false,
                 lo: 0,
                 hi: 1,
-            } => Some((Form::default(), self.form(form).clone())),
-            _ => None,
+            }) => Some((Form::default(), self.form(form).clone())),
+            // What is 0 or 1 says itself where it is positive.
+            _ => {
+                let is_bit = Interval { lo: 0, hi: 1 }.holds(self.range(form).ok()?);
+                is_bit.then(|| (Form::default(), form.clone()))
+            }
         }
     }
 
     /// The lowest index of the largest of several, given with their indices. Those that cannot win are left out.
     pub fn argmax(&mut self, entries: &[(i64, Form)]) -> Result<Form, ProveError> {
-        // The same constant may be added to all.
-        let are_whole = entries.iter().all(|entry| entry.1.exponent == 0);
-        let first = entries
-            .iter()
-            .min_by_key(|entry| entry.0)
-            .filter(|_| are_whole);
-        let less = Form::constant(first.map_or(0, |entry| -entry.1.offset));
         let mut ranged = Vec::with_capacity(entries.len());
         for (index, form) in entries {
-            let form = form.plus(&less, 1, 0)?;
-            ranged.push((*index, self.intern(&form), self.range(&form)?));
+            ranged.push((*index, form, self.range(form)?));
         }
         ranged.sort_unstable_by_key(|entry| entry.0);
         let all = ranged.clone();
-        let loses = |entry: &(i64, FormId, Interval)| {
-            let wins = |other: &(i64, FormId, Interval)| {
+        let loses = |entry: &(i64, &Form, Interval)| {
+            let wins = |other: &(i64, &Form, Interval)| {
                 other.2.lo > entry.2.hi || (other.2.lo == entry.2.hi && other.0 < entry.0)
             };
             all.iter().any(wins)
@@ -110,10 +141,19 @@ impl Forms {
             lo: first.0,
             hi: last.0,
         };
-        let entries = ranged
-            .into_iter()
-            .map(|(index, form, _)| (index, form))
-            .collect();
+        if let [(zero, less, _), (one, greater, _)] = ranged[..]
+            && (less.terms.is_empty() || greater.terms.is_empty())
+        {
+            let is_greater = self.step(&greater.plus(less, -1, 0)?, 1)?;
+            return Form::constant(zero.into()).plus(&is_greater, (one - zero).into(), 0);
+        }
+        // The same constant may be added to all.
+        let less = Form::constant(-common_offset(ranged.iter().map(|entry| entry.1)));
+        let mut entries = Vec::with_capacity(ranged.len());
+        for (index, form, _) in ranged {
+            let form = form.plus(&less, 1, 0)?;
+            entries.push((index, self.intern(&form)));
+        }
         Ok(self.atom(Atom::Argmax(entries), interval))
     }
 
@@ -147,25 +187,39 @@ impl Forms {
                 .ok()
                 .map(|index| vec![(index, largest.clone())]));
         }
-        let [(id, 1)] = index.terms[..] else {
+        let Some(entries) = self.entries_of(index) else {
             return Ok(None);
         };
-        let Atom::Argmax(entries) = self.atoms[id as usize].0.clone() else {
-            return Ok(None);
-        };
-        let entries: Vec<(i64, Form)> = entries
-            .into_iter()
-            .map(|(index, form)| (index, self.form(form).clone()))
-            .collect();
         let forms: Vec<Form> = entries.iter().map(|entry| entry.1.clone()).collect();
-        let apart = largest.plus(&self.max(&forms)?, -1, 0)?.as_constant();
-        let Some(apart) = apart.filter(|_| index.offset == 0) else {
+        let Some(apart) = largest.plus(&self.max(&forms)?, -1, 0)?.as_constant() else {
             return Ok(None);
         };
         let moved = entries
             .into_iter()
             .map(|(index, form)| Ok((index, form.plus(&Form::constant(apart), 1, 0)?)));
         moved.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The entries of an index of the largest, of which one may be constant.
+    fn entries_of(&self, index: &Form) -> Option<Vec<(i64, Form)>> {
+        let [(id, factor)] = index.terms[..] else {
+            return None;
+        };
+        let first = i64::try_from(index.offset).ok()?;
+        if let (Atom::Argmax(entries), 0, 1) = (&self.atoms[id as usize].0, first, factor) {
+            let own = entries.iter();
+            return Some(
+                own.map(|&(index, form)| (index, self.form(form).clone()))
+                    .collect(),
+            );
+        }
+        let bit = Form {
+            terms: vec![(id, 1)],
+            ..Form::default()
+        };
+        let (less, greater) = self.comparison(&bit)?;
+        let second = first.checked_add(i64::try_from(factor).ok()?)?;
+        (first < second && index.exponent == 0).then(|| vec![(first, less), (second, greater)])
     }
 
     /// The product of two, neither of which is constant.
@@ -214,4 +268,16 @@ impl Forms {
             interval,
         ))
     }
+}
+
+/// The smallest constant that forms have, 0 where one of them is a quotient: the same of forms that a constant is added to, but for it.
+fn common_offset<'a>(forms: impl Iterator<Item = &'a Form>) -> i128 {
+    let mut least = None;
+    for form in forms {
+        if form.exponent > 0 {
+            return 0;
+        }
+        least = Some(least.map_or(form.offset, |least: i128| least.min(form.offset)));
+    }
+    least.unwrap_or(0)
 }

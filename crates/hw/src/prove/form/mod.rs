@@ -6,6 +6,7 @@
 
 mod atoms;
 mod choice;
+mod low_bits;
 mod remainder;
 mod rounding;
 mod steps;
@@ -99,7 +100,7 @@ impl Form {
     }
 
     /// The form with every number mapped.
-    pub(super) fn mapped(&self, map: impl Fn(i128) -> i128) -> Self {
+    pub(in crate::prove) fn mapped(&self, map: impl Fn(i128) -> i128) -> Self {
         let terms = self
             .terms
             .iter()

@@ -1,6 +1,6 @@
 //! Sums of steps of one form, which any function may follow.
 
-use super::{Atom, Form, Forms};
+use super::{Atom, AtomId, Form, Forms};
 use crate::prove::ProveError;
 
 /// `first`, and more from every threshold of the base on.
@@ -17,29 +17,13 @@ impl Forms {
         let mut base: Option<Form> = None;
         let mut rises = Vec::with_capacity(form.terms.len());
         for &(id, factor) in &form.terms {
-            let Atom::Requant {
-                form: of,
-                shift: 0,
-                tie_to_even: false,
-                lo: 0,
-                hi: 1,
-            } = self.atoms[id as usize].0
-            else {
+            let Some((own, threshold)) = self.step_of(id) else {
                 return Ok(None);
             };
-            // 1 where the operand is positive: the base from the threshold on.
-            let of = self.form(of);
-            let own = Form {
-                offset: 0,
-                ..of.clone()
-            };
-            if of.exponent > 0 || base.as_ref().is_some_and(|base| *base != own) {
+            if base.as_ref().is_some_and(|base| *base != own) {
                 return Ok(None);
             }
-            let (Ok(threshold), Ok(factor)) = (i64::try_from(1 - of.offset), i64::try_from(factor))
-            else {
-                return Err(ProveError::TooWide);
-            };
+            let factor = i64::try_from(factor).map_err(|_| ProveError::TooWide)?;
             base = Some(own);
             rises.push((threshold, factor));
         }
@@ -49,6 +33,30 @@ impl Forms {
         Ok(base
             .filter(|_| is_whole)
             .map(|base| Steps { base, first, rises }))
+    }
+
+    /// The form, without its constant, whose step an atom is, and the value of it from which on the atom is 1.
+    pub(super) fn step_of(&self, id: AtomId) -> Option<(Form, i64)> {
+        let Atom::Requant {
+            form: of,
+            shift: 0,
+            tie_to_even: false,
+            lo: 0,
+            hi: 1,
+        } = self.atoms[id as usize].0
+        else {
+            return None;
+        };
+        // 1 where the operand is positive: the base from the threshold on.
+        let of = self.form(of);
+        let threshold = i64::try_from(1 - of.offset)
+            .ok()
+            .filter(|_| of.exponent == 0)?;
+        let base = Form {
+            offset: 0,
+            ..of.clone()
+        };
+        Some((base, threshold))
     }
 
     /// A function of a sum of steps.

@@ -14,7 +14,7 @@ type Group = (Option<AtomId>, Vec<(AtomId, i128)>);
 /// The values of an atom for every value of one input.
 #[derive(Clone, Debug)]
 pub(super) struct OfOne {
-    input: AtomId,
+    pub(super) input: AtomId,
     values: Arc<[i64]>,
 }
 
@@ -87,7 +87,7 @@ impl Forms {
     }
 
     /// A function of an input by its values: a line over it, or a multiple of a table that begins with 0, and a constant.
-    fn line_or_table(
+    pub(super) fn line_or_table(
         &mut self,
         input: AtomId,
         values: &[i128],
@@ -142,55 +142,6 @@ impl Forms {
         gathered.divided(form.exponent)
     }
 
-    /// `⌊form·2^-shift⌋` as `⌊other·2^-(shift - bits)⌋`: where all terms but those of one input are multiples of a power of
-    /// two, the low bits of what depends on that input are dropped in its own table.
-    pub(super) fn without_low_bits(
-        &mut self,
-        form: &Form,
-        shift: u32,
-    ) -> Result<Option<(Form, u32)>, ProveError> {
-        if form.exponent > 0 {
-            return Ok(None);
-        }
-        let groups = self.groups(form);
-        let zeros = |terms: &[(AtomId, i128)]| {
-            let zeros = terms.iter().map(|term| term.1.trailing_zeros());
-            zeros.min().unwrap_or(u32::MAX)
-        };
-        let Some(low) = (0..groups.len()).min_by_key(|&at| zeros(&groups[at].1)) else {
-            return Ok(None);
-        };
-        let others = || (0..groups.len()).filter(|&at| at != low);
-        let Some(bits) = others().map(|at| zeros(&groups[at].1)).min() else {
-            return Ok(None);
-        };
-        let bits = bits.min(shift);
-        let Some(input) = groups[low].0.filter(|_| zeros(&groups[low].1) < bits) else {
-            return Ok(None);
-        };
-        let own = Form {
-            offset: form.offset,
-            terms: groups[low].1.clone(),
-            exponent: 0,
-        };
-        let Some(values) = self.numerators(&own) else {
-            return Ok(None);
-        };
-        let values: Vec<i128> = values.iter().map(|value| value >> bits).collect();
-        let Some(mut sum) = self.line_or_table(input, &values)? else {
-            return Ok(None);
-        };
-        for at in others() {
-            let terms = groups[at].1.iter().map(|term| (term.0, term.1 >> bits));
-            let part = Form {
-                terms: terms.collect(),
-                ..Form::default()
-            };
-            sum = sum.plus(&part, 1, 0)?;
-        }
-        Ok(Some((sum, bits)))
-    }
-
     /// The terms of a form by the one input that they depend on; those that depend on several are one group more.
     fn groups(&self, form: &Form) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
@@ -205,7 +156,7 @@ impl Forms {
     }
 
     /// The values of a form of one input, times the power of two that it is divided by.
-    fn numerators(&self, form: &Form) -> Option<Vec<i128>> {
+    pub(super) fn numerators(&self, form: &Form) -> Option<Vec<i128>> {
         let of = |id: AtomId| self.ones[id as usize].as_ref();
         let first = of(form.terms.first()?.0)?;
         let mut sums = vec![form.offset; first.values.len()];

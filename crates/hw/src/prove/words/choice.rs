@@ -36,6 +36,12 @@ impl Words<'_> {
         let apart =
             |value: &Form, of: &Form| Ok::<_, ProveError>(value.plus(of, -1, 0)?.as_constant());
         let (below, above) = (apart(&zero.form, &less)?, apart(&one.form, &greater)?);
+        // Two constants by a comparison with a third are steps of a word, as those of roundings.
+        let are_steps = [&zero.form, &one.form].map(|form| form.terms.is_empty()) == [true; 2]
+            && (less.terms.is_empty() || greater.terms.is_empty());
+        if are_steps {
+            return Ok(None);
+        }
         let form = if below.is_some() && below == above {
             // Either way the result is congruent to the larger, which decides the word if it fits.
             Some(self.forms.max(&[zero.form, one.form])?)
