@@ -61,7 +61,7 @@ pub struct Checked {
     pub words: Vec<(String, Range, Form)>,
 }
 
-/// What drives a wire, and the wire's place in it.
+/// The driver of a wire, and the wire's place in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Driver {
     Input(usize, usize),

@@ -51,7 +51,7 @@ impl Dropped {
 
 /// An element behind its stages.
 pub struct Staged {
-    /// What it is a function of: the source, or where all that follows are bounds, the value that they bound.
+    /// Its argument: the source, or where all that follows are bounds, the value that they bound.
     pub source: Term,
     /// The element.
     pub result: Term,

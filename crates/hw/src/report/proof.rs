@@ -1,4 +1,4 @@
-//! What `certificate.json` claims, as far as reports show it.
+//! The claims of `certificate.json`, as far as reports show them.
 //!
 //! Only the top of the file is read, leniently: `ch prove --check` judges the rest.
 

@@ -91,7 +91,7 @@ pub struct Check {
     pub tool: String,
     /// Its end; none when it was not run.
     pub passed: Option<bool>,
-    /// What is compared.
+    /// The two sides that are compared.
     pub about: String,
 }
 
