@@ -1,6 +1,6 @@
 //! Elements moved about: broadcasting, permuting, slicing, joining, picking.
 
-use super::{Array, MAX_ELEMENTS, Refusal, Size, Values, map_values};
+use super::{Array, MAX_ELEMENTS, Refusal, Size, Values, element_count, map_values};
 
 /// The distance between neighbours of each axis.
 pub fn strides(shape: &[usize]) -> Vec<usize> {
@@ -150,6 +150,10 @@ pub fn concat(arrays: &[Array], axis: usize) -> Result<Array, Refusal> {
     let refuse = || Refusal::new("constants of different types or shapes are joined");
     let first = arrays.first().ok_or_else(refuse)?;
     let mut shape = first.shape.clone();
+    if axis >= shape.len() {
+        let message = format!("a constant of shape {shape:?} has no axis {axis}");
+        return Err(Refusal(message));
+    }
     shape[axis] = 0;
     for array in arrays {
         let fits = array.shape.len() == shape.len()
@@ -159,6 +163,7 @@ pub fn concat(arrays: &[Array], axis: usize) -> Result<Array, Refusal> {
         }
         shape[axis] += array.shape[axis];
     }
+    element_count(&shape)?;
     let outer: usize = shape[..axis].iter().product();
     let has_sizes = arrays
         .iter()

@@ -40,8 +40,7 @@ pub fn read(path: &Path) -> Result<Model, FileError<OnnxProblem>> {
     let read = || {
         let bytes = external::read_bounded(path, MAX_BYTES)?;
         let mut proto = decode_proto(bytes)?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        external::attach(&mut proto, folder)?;
+        external::attach(&mut proto, path)?;
         Ok(Model { proto })
     };
     read().map_err(|problem| FileError {
