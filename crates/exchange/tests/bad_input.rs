@@ -332,6 +332,51 @@ fn values_with_one_name_are_named_with_their_node() {
     assert_eq!(problem, "two values have the name 'x'");
 }
 
+/// What is evaluated takes no more memory than a file of its size may.
+#[test]
+fn a_small_file_that_describes_much_is_refused() {
+    let stored = |values: &[i64]| TensorProto {
+        name: Some("sizes".to_owned()),
+        dims: vec![values.len() as i64],
+        data_type: Some(7),
+        int64_data: values.to_vec(),
+        ..TensorProto::default()
+    };
+    let made = |op: &str, from: &str, to: &str| NodeProto {
+        op_type: Some(op.to_owned()),
+        input: vec![from.to_owned()],
+        output: vec![to.to_owned()],
+        ..NodeProto::default()
+    };
+    let refuse = |sizes: &[i64], nodes: Vec<NodeProto>| {
+        refusal(|p| {
+            graph(p).initializer.push(stored(sizes));
+            graph(p).node.splice(0..0, nodes.clone());
+        })
+    };
+    let problem = refuse(&[1 << 28], vec![made("ConstantOfShape", "sizes", "c")]);
+    assert!(
+        problem.contains("a constant of shape [268435456] has more than 16777216 elements"),
+        "{problem}"
+    );
+    let mut chain = vec![made("ConstantOfShape", "sizes", "c0")];
+    for k in 0..8 {
+        chain.push(made("Neg", &format!("c{k}"), &format!("c{}", k + 1)));
+    }
+    let problem = refuse(&[1 << 24], chain);
+    assert!(
+        problem.contains("needs more than the 256 MB that reading a file of"),
+        "{problem}"
+    );
+    let mut tile = made("Tile", "sizes", "c");
+    tile.input.push("sizes".to_owned());
+    let problem = refuse(&[1 << 20, 1 << 20], vec![tile]);
+    assert!(
+        problem.contains("node 'c' (Tile): it has more repetitions"),
+        "{problem}"
+    );
+}
+
 /// A graph computes with integers in f32, where a sum with such a number would be another.
 #[test]
 fn integers_that_a_graph_does_not_hold_are_no_operands() {

@@ -5,6 +5,8 @@
 
 #[path = "package/data.rs"]
 mod data;
+#[path = "runtime/order.rs"]
+mod order;
 mod runtime;
 #[path = "runtime/samples.rs"]
 mod samples;
@@ -16,6 +18,7 @@ use interop::onnx::proto::tensor_shape_proto::dimension::Value as Size;
 use interop::onnx::proto::type_proto::Value as Kind;
 use interop::onnx::{Model, Tensor, Values};
 use ir::Op;
+use order::{outputs_of, worst};
 use random::Random;
 use runtime::Run;
 use std::fs;
@@ -132,24 +135,6 @@ fn prepare_for(path: &Path, rows: Option<i64>) -> Result<(Run, ir::Graph), Strin
     Ok((run, imported.graph))
 }
 
-/// The results of another program for the same network and inputs.
-fn outputs_of(program: &'static str, run: &Run) -> Option<Vec<runtime::Output>> {
-    let run = Run {
-        name: run.name.clone(),
-        network: run.network.clone(),
-        inputs: run.inputs.clone(),
-        program,
-    };
-    Some(runtime::outputs(program, &[run])?.remove(0))
-}
-
-/// The largest difference between any two results, relative to the largest element of the second.
-fn worst(results: &[runtime::Output], others: &[runtime::Output]) -> f32 {
-    let pairs = results.iter().zip(others);
-    let differences = pairs.map(|(a, b)| samples::difference(&a.0, &b.0));
-    differences.fold(0.0, f32::max)
-}
-
 /// How a network compares with the program that runs it.
 struct Comparison {
     /// The difference of our results from its.
@@ -165,12 +150,7 @@ struct Comparison {
 impl Comparison {
     fn new(run: &Run, results: &[support::Output], outputs: &[runtime::Output]) -> Option<Self> {
         let difference = worst(results, outputs);
-        let another = if run.program == "onnx" {
-            "optimised"
-        } else {
-            "lowered"
-        };
-        let spread = worst(outputs, &outputs_of(another, run)?);
+        let spread = order::spread(run, outputs)?;
         let mut spelled = None;
         if difference > LIMIT.max(SPREADS * spread) && run.program == "onnx" {
             spelled = Some(worst(results, &outputs_of("spelled", run)?));

@@ -80,6 +80,11 @@ pub fn encode(proto: &ModelProto) -> Vec<u8> {
     proto.encode_to_vec()
 }
 
+/// The number of these bytes, with those of data beside the file.
+pub fn encoded_len(proto: &ModelProto) -> usize {
+    proto.encoded_len()
+}
+
 /// The bytes of a graph on its own.
 pub fn encode_graph(proto: &proto::GraphProto) -> Vec<u8> {
     proto.encode_to_vec()

@@ -10,6 +10,7 @@ use crate::constant::Refusal;
 use crate::draft::{Draft, Param};
 use crate::error::ImportProblem;
 use crate::onnx::{Imported, Notes};
+use interop::Budget;
 use interop::pt2::{self, Argument, Program, Tensors};
 use ir::ops::placeholder::Output;
 use ir::{Node, Op, Type, Value};
@@ -71,6 +72,8 @@ impl<'p> Builder<'p> {
     }
 
     pub fn run(mut self, name: &str, tensors: Tensors) -> Result<Imported, ImportProblem> {
+        let elements: usize = tensors.values().map(|tensor| tensor.values.len()).sum();
+        let budget = Budget::of_size((elements * size_of::<f32>()) as u64);
         self.inputs(tensors)?;
         let calls = &self.program.calls;
         let mut at = 0;
@@ -82,6 +85,13 @@ impl<'p> Builder<'p> {
             let more = calls[at + 1..].iter().take_while(|call| is_same(call));
             let end = at + 1 + more.count();
             self.layer(at..end);
+            let made = calls[at..end].iter().flat_map(|call| &call.results);
+            for name in made.flatten() {
+                if let Some(Source::Known(known)) = self.values.get(name) {
+                    let charged = budget.take(known.array.values.bytes());
+                    charged.map_err(|over| ImportProblem::Graph(over.to_string()))?;
+                }
+            }
             at = end;
         }
         if !self.refused.is_empty() {

@@ -17,7 +17,7 @@ use crate::draft::{Draft, Names, Param};
 use crate::error::ImportProblem;
 use interop::Budget;
 use interop::onnx::proto::{FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto};
-use interop::onnx::{Element, Model};
+use interop::onnx::{Element, Model, OnnxProblem};
 use ir::ops::placeholder::{Output, Placeholder};
 use ir::{Node, NodeId, Op, Tensor, Type, Value};
 use scope::Scopes;
@@ -191,10 +191,6 @@ impl<'m> Importer<'m> {
             .map(|function| ((domain(function.domain()), function.name()), function));
         let stated = graph.value_info.iter().chain(&graph.output);
         let stated = stated.map(|info| (info.name(), info));
-        let size = graph
-            .initializer
-            .iter()
-            .map(|tensor| tensor.raw_data().len());
         Self {
             options,
             draft: Draft::default(),
@@ -211,7 +207,7 @@ impl<'m> Importer<'m> {
                 .any(|a| a.g.is_some()),
             roundings: Vec::new(),
             notes: Notes::default(),
-            budget: Budget::of_size(size.sum::<usize>() as u64),
+            budget: Budget::of_size(interop::onnx::encoded_len(proto) as u64),
             n_read: 0,
             made_free: None,
         }
@@ -371,7 +367,18 @@ impl<'m> Importer<'m> {
                 kept
             }
         };
+        self.charge(&results)?;
         self.define_results(node, results.into_iter().map(Some).collect())
+    }
+
+    /// Charges what was evaluated to the memory that the file may take.
+    fn charge(&self, results: &[Source]) -> Result<(), OnnxProblem> {
+        for source in results {
+            if let Source::Known { array, .. } = source {
+                self.budget.take(array.values.bytes())?;
+            }
+        }
+        Ok(())
     }
 
     fn define_results(

@@ -320,7 +320,7 @@ pub fn fold_tile(call: &Call) -> Result<Vec<Array>, Refusal> {
         let own = shape.get_mut(axis);
         let own = own.ok_or_else(|| Refusal::new("it has more repetitions than axes"))?;
         *own = own.saturating_mul(repeat as usize);
-        constant::element_count(&shape)?;
+        constant::check_growth(&shape, array.values.len())?;
         array = constant::concat(&vec![array; repeat as usize], axis)?;
     }
     Ok(vec![array])
