@@ -175,28 +175,29 @@ fn a_call_that_is_not_read_stays_in_the_graph_of_a_file() {
 
 #[test]
 fn values_that_no_call_makes_and_names_that_are_taken_are_named() {
+    type Change = fn(&mut pt2::Program);
     let (program, tensors) = pt2::read(&fixtures().join("mlp.pt2")).unwrap();
-    let refusal = |change: &dyn Fn(&mut pt2::Program)| {
+    let refusal = |change: Change| {
         let mut changed = program.clone();
         change(&mut changed);
         let error = aten::import("mlp", &changed, tensors.clone()).unwrap_err();
         error.to_string()
     };
-    let cases: [(&dyn Fn(&mut pt2::Program), &str); 4] = [
+    let cases: [(Change, &str); 4] = [
         (
-            &|p| p.calls.swap(0, 1),
+            |p| p.calls.swap(0, 1),
             "aten.relu.default (1×, first in 1): reads 'linear', which no earlier call makes",
         ),
         (
-            &|p| p.calls[1].arguments[0].1 = pt2::Argument::Tensor("relu".to_owned()),
+            |p| p.calls[1].arguments[0].1 = pt2::Argument::Tensor("relu".to_owned()),
             "aten.relu.default (1×, first in 1): reads 'relu', which no earlier call makes",
         ),
         (
-            &|p| p.calls[1].results[0] = Some("linear".to_owned()),
+            |p| p.calls[1].results[0] = Some("linear".to_owned()),
             "aten.relu.default (1×, first in 1): its result has the name of an earlier value, 'linear'",
         ),
         (
-            &|p| p.inputs.push(p.inputs[9].clone()),
+            |p| p.inputs.push(p.inputs[9].clone()),
             "input 'input': two inputs have this name",
         ),
     ];

@@ -1,5 +1,4 @@
 //! Laws over the tables of operators that are read.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use exchange::onnx::{ExportOptions, ImportOptions, OPERATORS, export, import};
 use interop::onnx::Model;

@@ -185,7 +185,6 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    #[expect(clippy::print_stdout, reason = "a test says that it is skipped")]
     fn the_versions_are_those_of_the_package() {
         let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let python = crate_folder.join("../../.tools/onnx/bin/python");
