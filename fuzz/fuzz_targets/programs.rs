@@ -8,7 +8,7 @@ fuzz_target!(|data: &[u8]| {
         Err(problem) => return drop(problem.to_string()),
         Ok(read) => read,
     };
-    match exchange::aten::import("fuzz", &program, tensors) {
+    match exchange::aten::import_with_opaque("fuzz", &program, tensors) {
         Err(problem) => drop(problem.to_string()),
         Ok(imported) => drop(ir::verify(&imported.graph).expect("an import is verified")),
     }

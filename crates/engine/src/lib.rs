@@ -46,4 +46,4 @@ pub use options::{Gradients, Mode, PlanOptions, Port};
 pub use plan::{Plan, Score, compile};
 pub use profile::{Part, Profile, ProfileEvent, ProfileRow, Profiler, Subject};
 pub use rounding::LearnScales;
-pub use state::State;
+pub use state::{State, check_operators};

@@ -293,7 +293,10 @@ impl State {
 }
 
 /// Refuses a graph with operators of another program, and names the first of them.
-fn check_operators(verified: &Verified) -> Result<(), EngineError> {
+///
+/// # Errors
+/// When the graph has one.
+pub fn check_operators(verified: &Verified) -> Result<(), EngineError> {
     let opaque = verified
         .graph()
         .nodes()

@@ -170,6 +170,40 @@ fn data_beside_the_file_stays_in_its_folder_and_fits() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
+/// A link is no way out of the folder, but a cache may link a network and its data to a folder of its own.
+#[cfg(unix)]
+#[test]
+fn links_lead_to_data_beside_the_file_only() {
+    use std::os::unix::fs::symlink;
+
+    let folder = env::temp_dir().join(format!("onnx_links_{}", std::process::id()));
+    let (network, store) = (folder.join("network"), folder.join("store"));
+    fs::create_dir_all(&network).unwrap();
+    fs::create_dir_all(&store).unwrap();
+    let mut proto = self::network();
+    let tensor = &mut graph(&mut proto).initializer[0];
+    fs::write(store.join("data.bin"), tensor.raw_data.take().unwrap()).unwrap();
+    tensor.data_location = Some(DataLocation::External as i32);
+    tensor.external_data = vec![StringStringEntryProto {
+        key: Some("location".to_owned()),
+        value: Some("data.bin".to_owned()),
+    }];
+    let bytes = encode(&proto);
+    fs::write(network.join("plain.onnx"), &bytes).unwrap();
+    fs::write(store.join("stored.onnx"), &bytes).unwrap();
+    symlink(store.join("data.bin"), network.join("data.bin")).unwrap();
+    symlink(store.join("stored.onnx"), network.join("linked.onnx")).unwrap();
+
+    let problem = read(&network.join("plain.onnx")).unwrap_err().to_string();
+    assert!(
+        problem.contains("does not lie in the folder of the file"),
+        "{problem}"
+    );
+    assert!(read(&network.join("linked.onnx")).is_ok());
+    assert!(read(&store.join("stored.onnx")).is_ok());
+    fs::remove_dir_all(&folder).unwrap();
+}
+
 /// The network with one node between its last value and its output.
 fn with_node(node: NodeProto) -> ModelProto {
     let mut proto = network();
@@ -251,6 +285,130 @@ fn an_unknown_operator_within_a_network_is_read_again() {
     };
     assert_eq!(operators(&again.graph), operators(&imported.graph));
     assert_eq!(again.notes, imported.notes);
+}
+
+/// A dropout of the sixth set says with an attribute what later ones say with an input.
+#[test]
+fn an_operator_of_an_old_set_is_not_written_into_one_that_has_another() {
+    let flag = AttributeProto {
+        name: Some("is_test".to_owned()),
+        r#type: Some(AttributeType::Int as i32),
+        i: Some(1),
+        ..AttributeProto::default()
+    };
+    let mut proto = with_node(node("Dropout", vec![flag]));
+    proto.opset_import[0].version = Some(6);
+    let last = proto.graph.as_mut().unwrap().node.pop().unwrap();
+    // What stands before it is of later sets.
+    graph(&mut proto).node = vec![NodeProto {
+        input: vec!["x".to_owned()],
+        ..last
+    }];
+    let info = graph(&mut proto).input[0].clone();
+    graph(&mut proto).output[0].r#type = info.r#type;
+    let imported = import(&Model { proto }, &ImportOptions::default()).unwrap();
+    let problem = export(&imported.graph, &ExportOptions::default()).unwrap_err();
+    assert_eq!(
+        problem.to_string(),
+        "added (opaque): it is Dropout of opset 6, which is another operator in opset 21; no set that is written has it as it was"
+    );
+}
+
+#[test]
+fn values_with_one_name_are_named_with_their_node() {
+    let problem = refusal(|p| {
+        let name = graph(p).node[0].output[0].clone();
+        graph(p).node[1].output[0] = name;
+    });
+    assert!(
+        problem.contains("node '")
+            && problem.contains("its result has the name of an earlier value"),
+        "{problem}"
+    );
+    let problem = refusal(|p| {
+        let copy = graph(p).input[0].clone();
+        graph(p).input.push(copy);
+    });
+    assert_eq!(problem, "two values have the name 'x'");
+}
+
+/// What is evaluated takes no more memory than a file of its size may.
+#[test]
+fn a_small_file_that_describes_much_is_refused() {
+    let stored = |values: &[i64]| TensorProto {
+        name: Some("sizes".to_owned()),
+        dims: vec![values.len() as i64],
+        data_type: Some(7),
+        int64_data: values.to_vec(),
+        ..TensorProto::default()
+    };
+    let made = |op: &str, from: &str, to: &str| NodeProto {
+        op_type: Some(op.to_owned()),
+        input: vec![from.to_owned()],
+        output: vec![to.to_owned()],
+        ..NodeProto::default()
+    };
+    let refuse = |sizes: &[i64], nodes: Vec<NodeProto>| {
+        refusal(|p| {
+            graph(p).initializer.push(stored(sizes));
+            graph(p).node.splice(0..0, nodes.clone());
+        })
+    };
+    let problem = refuse(&[1 << 28], vec![made("ConstantOfShape", "sizes", "c")]);
+    assert!(
+        problem.contains("a constant of shape [268435456] has more than 16777216 elements"),
+        "{problem}"
+    );
+    let mut chain = vec![made("ConstantOfShape", "sizes", "c0")];
+    for k in 0..8 {
+        chain.push(made("Neg", &format!("c{k}"), &format!("c{}", k + 1)));
+    }
+    let problem = refuse(&[1 << 24], chain);
+    assert!(
+        problem.contains("needs more than the 256 MB that reading a file of"),
+        "{problem}"
+    );
+    let mut tile = made("Tile", "sizes", "c");
+    tile.input.push("sizes".to_owned());
+    let problem = refuse(&[1 << 20, 1 << 20], vec![tile]);
+    assert!(
+        problem.contains("node 'c' (Tile): it has more repetitions"),
+        "{problem}"
+    );
+}
+
+/// A graph computes with integers in f32, where a sum with such a number would be another.
+#[test]
+fn integers_that_a_graph_does_not_hold_are_no_operands() {
+    let cast = AttributeProto {
+        name: Some("to".to_owned()),
+        r#type: Some(AttributeType::Int as i32),
+        i: Some(7),
+        ..AttributeProto::default()
+    };
+    for op in ["Add", "Equal", "Min"] {
+        let mut proto = with_node(node("Cast", vec![cast.clone()]));
+        let graph = graph(&mut proto);
+        graph.initializer.push(TensorProto {
+            name: Some("large".to_owned()),
+            dims: vec![1],
+            data_type: Some(7),
+            int64_data: vec![1 << 40],
+            ..TensorProto::default()
+        });
+        graph.node.push(NodeProto {
+            name: Some("last".to_owned()),
+            op_type: Some(op.to_owned()),
+            input: vec!["end".to_owned(), "large".to_owned()],
+            output: vec!["result".to_owned()],
+            ..NodeProto::default()
+        });
+        graph.output[0].name = Some("result".to_owned());
+        let imported = import(&Model { proto }, &ImportOptions::default()).unwrap();
+        let note = imported.notes.join(" ");
+        let sentence = format!("last ({op}: a constant holds integers beyond 2^24");
+        assert!(note.contains(&sentence), "{op}: {note}");
+    }
 }
 
 #[test]

@@ -137,6 +137,76 @@ fn operators_that_are_not_read_are_listed_with_their_places() {
     );
 }
 
+#[test]
+fn a_call_that_is_not_read_stays_in_the_graph_of_a_file() {
+    let (mut program, tensors) = pt2::read(&fixtures().join("mlp.pt2")).unwrap();
+    let call = program.calls.iter_mut();
+    let relu = call
+        .filter(|call| call.target == "aten.relu.default")
+        .last();
+    let relu = relu.unwrap();
+    "aten.bessel_j0.default".clone_into(&mut relu.target);
+    let scale = pt2::Argument::Ints(vec![pt2::Extent::Number(3)]);
+    relu.arguments.push(("scale".to_owned(), scale));
+    let imported = aten::import_with_opaque("mlp", &program, tensors.clone()).unwrap();
+    assert_eq!(
+        imported.notes.last().unwrap(),
+        "1 node is kept as it is and does not run: relu (aten.bessel_j0.default: no such operator is known)"
+    );
+    let text = imported.graph.to_string();
+    let kept = "operator = \"aten.bessel_j0.default\", domain = \"torch\", version = 8, results = [\"f32[N, 3]\"], attributes = [\"scale = [3]\"]";
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&text).contains(kept), "{text}");
+    let verified = verify(&imported.graph).unwrap();
+    let error = State::new(&verified).unwrap_err().to_string();
+    assert!(
+        error.contains("relu (aten.bessel_j0.default) cannot run"),
+        "{error}"
+    );
+
+    // A program that does not state the type of the result has no place for the call.
+    program.types.remove("relu");
+    let error = aten::import_with_opaque("mlp", &program, tensors).unwrap_err();
+    assert!(
+        error.to_string().starts_with("1 call is not read"),
+        "{error}"
+    );
+}
+
+#[test]
+fn values_that_no_call_makes_and_names_that_are_taken_are_named() {
+    type Change = fn(&mut pt2::Program);
+    let (program, tensors) = pt2::read(&fixtures().join("mlp.pt2")).unwrap();
+    let refusal = |change: Change| {
+        let mut changed = program.clone();
+        change(&mut changed);
+        let error = aten::import("mlp", &changed, tensors.clone()).unwrap_err();
+        error.to_string()
+    };
+    let cases: [(Change, &str); 4] = [
+        (
+            |p| p.calls.swap(0, 1),
+            "aten.relu.default (1×, first in 1): reads 'linear', which no earlier call makes",
+        ),
+        (
+            |p| p.calls[1].arguments[0].1 = pt2::Argument::Tensor("relu".to_owned()),
+            "aten.relu.default (1×, first in 1): reads 'relu', which no earlier call makes",
+        ),
+        (
+            |p| p.calls[1].results[0] = Some("linear".to_owned()),
+            "aten.relu.default (1×, first in 1): its result has the name of an earlier value, 'linear'",
+        ),
+        (
+            |p| p.inputs.push(p.inputs[9].clone()),
+            "input 'input': two inputs have this name",
+        ),
+    ];
+    for (change, sentence) in cases {
+        let problem = refusal(change);
+        assert!(problem.contains(sentence), "{problem}");
+    }
+}
+
 /// A program whose result is a view of its input, made before the input changes in place, and the changed input.
 fn changed_in_place(reads_view: bool) -> pt2::Program {
     let tensor = |name: &str| pt2::Argument::Tensor(name.to_owned());

@@ -41,6 +41,19 @@ pub struct NodeCost {
     pub activation_bits: u128,
     /// Bits that are read and written: data inputs, parameters, results.
     pub moved_bits: u128,
+    /// Nodes whose operations are not known, because their operators are those of another program.
+    pub unknown: u64,
+}
+
+impl NodeCost {
+    /// A number of operations in words that say what it leaves out.
+    pub fn operations(&self, counted: impl Into<u128>) -> String {
+        match (counted.into(), self.unknown) {
+            (counted, 0) => counted.to_string(),
+            (0, _) => "unknown".to_owned(),
+            (counted, _) => format!("{counted} + unknown"),
+        }
+    }
 }
 
 impl std::ops::AddAssign for NodeCost {
@@ -52,6 +65,7 @@ impl std::ops::AddAssign for NodeCost {
         self.weight_bits = self.weight_bits.saturating_add(other.weight_bits);
         self.activation_bits = self.activation_bits.saturating_add(other.activation_bits);
         self.moved_bits = self.moved_bits.saturating_add(other.moved_bits);
+        self.unknown += other.unknown;
     }
 }
 
@@ -140,6 +154,7 @@ pub fn node_cost(verified: &Verified, id: NodeId, batch: usize) -> Option<NodeCo
             0
         },
         moved_bits: if moves { bits(|_| true) } else { 0 },
+        unknown: u64::from(cost.formula == FlopFormula::Unknown),
     })
 }
 
@@ -166,6 +181,9 @@ impl Widths {
     }
 }
 
+/// The place of a formula where none is known.
+const UNKNOWN: &str = "unknown: the operator is opaque";
+
 /// The formula of a node's floating-point operations with its numbers: `4·N_in = 4·128 = 512`.
 pub fn explain_flops(verified: &Verified, id: NodeId, batch: usize) -> Option<String> {
     let node = verified.graph().node(id);
@@ -182,7 +200,7 @@ pub fn explain_flops(verified: &Verified, id: NodeId, batch: usize) -> Option<St
     let n_out = elements("data_out_0").unwrap_or(0);
     let formula = match cost.formula {
         FlopFormula::Free => return Some("0".to_owned()),
-        FlopFormula::Unknown => return Some("unknown: the operator is opaque".to_owned()),
+        FlopFormula::Unknown => return Some(UNKNOWN.to_owned()),
         FlopFormula::PerInput(1) => "N_in".to_owned(),
         FlopFormula::PerInput(factor) => format!("{factor}·N_in = {factor}·{n_in}"),
         FlopFormula::PerResult if n_out == n_in => "N_in".to_owned(),
@@ -219,6 +237,7 @@ pub fn explain_bit_ops(verified: &Verified, id: NodeId, batch: usize) -> Option<
     let count = cost.flops;
     let total = cost.bit_operations(data_in, weight, bias).round();
     Some(match cost.bit_ops {
+        _ if cost.formula == FlopFormula::Unknown => UNKNOWN.to_owned(),
         _ if count == 0 => "0".to_owned(),
         BitOpRule::Product => {
             let (macs, others) = (cost.macs, count - cost.macs);

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Arguments of `ch export`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The network: the folder of a run, a model, a graph (.mg, .mz, .onnx) or a checkpoint
+    /// The network: the folder of a run, a model, a graph (.mg, .mz, .onnx, .pt2) or a checkpoint
     #[arg(value_name = "MODEL")]
     model: String,
     /// A checkpoint with the weights

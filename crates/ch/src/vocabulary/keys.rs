@@ -117,6 +117,7 @@ pub static KEYS: &[(&str, &str)] = &[
     ("total_flops", "floating-point operations of all nodes"),
     ("total_bitops", "bit operations of all nodes"),
     ("bit_ops", "operations weighed with the bits of their operands"),
+    ("unknown", "nodes whose operations are not counted, because their operators are those of another program"),
     ("cost", "what a node costs: parameters, FLOPs, BitOPs"),
     ("total", "the sum over all nodes"),
     ("masks", "which elements of a tensor are pruned"),

@@ -22,6 +22,8 @@ pub static TERMS: &[(&str, &str)] = &[
     ("gradient_sum", "in a profile: adding up gradients over the parts of a batch and over accumulated batches"),
     ("waiting", "in a profile: threads without work while others had some"),
     ("other", "in a profile: the rest of the training loop, such as counting scores and showing progress"),
+    ("clamp", "bounds of a value, numbers or tensors: in a graph the operators `max` and `min`, and `hardtanh` for a layer"),
+    ("depth_to_space", "channels laid out as pixels: in a graph the operators `reshape` and `permute`"),
     ("layer weights", "weights of linear, convolution and embedding layers, without biases and norms; their average is average_bitwidth"),
     ("parameters", "all that is trained: weights, biases, scales and shifts"),
     ("activations", "the values that nodes read while the network runs"),

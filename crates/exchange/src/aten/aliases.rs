@@ -121,11 +121,7 @@ impl<'p> Aliases<'p> {
             .iter()
             .flat_map(|call| &call.arguments);
         let read = later.map(|(_, argument)| argument).chain(&program.outputs);
-        let mut names = read.flat_map(|argument| match argument {
-            Argument::Tensor(name) => vec![name.as_str()],
-            Argument::Tensors(names) => names.iter().flatten().map(String::as_str).collect(),
-            _ => Vec::new(),
-        });
+        let mut names = read.flat_map(Argument::names);
         let found = names.find(|name| self.others.binary_search(name).is_ok())?;
         self.others.iter().copied().find(|own| *own == found)
     }

@@ -38,19 +38,9 @@ impl<'p> Call<'_, 'p> {
 
     /// True when an argument depends on a call that was not read.
     pub fn reads_missing(&self) -> bool {
-        let is_missing = |name: &str| {
-            let source = self.builder.find(name);
-            source.is_none_or(|source| matches!(source, Source::Missing))
-        };
-        let extent = |extent: &Extent| matches!(extent, Extent::Name(name) if is_missing(name));
-        let arguments = self.call.arguments.iter().map(|(_, argument)| argument);
-        arguments.into_iter().any(|argument| match argument {
-            Argument::Tensor(name) => is_missing(name),
-            Argument::Tensors(names) => names.iter().flatten().any(|name| is_missing(name)),
-            Argument::Int(own) => extent(own),
-            Argument::Ints(all) => all.iter().any(extent),
-            _ => false,
-        })
+        let arguments = self.call.arguments.iter();
+        let mut names = arguments.flat_map(|(_, argument)| argument.names());
+        names.any(|name| matches!(self.builder.find(name), Some(Source::Missing)))
     }
 
     fn missing(name: &str) -> Refusal {

@@ -1,7 +1,8 @@
 //! PyTorch's exported programs as graphs.
 //!
 //! A [`Program`] is plain data: whoever has one, from a file or from a running Python, gives it to [`import`] with its tensors.
-//! [`OPERATORS`] is the table of what is read: operator, reader. What it does not hold is an error that lists all of them.
+//! [`OPERATORS`] is the table of what is read: operator, reader. What it does not hold stays in the graph of a file as `opaque`;
+//! [`import`], whose graph is there to run, refuses it with a list of all.
 
 mod aliases;
 mod builder;
@@ -25,18 +26,34 @@ pub fn read(path: &Path) -> Result<Imported, ExchangeError> {
     let (program, tensors) = interop::pt2::read(path)?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy());
     let name = name.as_deref().unwrap_or("program");
-    import(name, &program, tensors).map_err(|problem| ExchangeError::Network {
+    import_with_opaque(name, &program, tensors).map_err(|problem| ExchangeError::Network {
         path: path.to_owned(),
         problem,
     })
 }
 
-/// The graph of a program, with its parameters.
+/// The graph of a program that is there to run, with its parameters.
 ///
 /// # Errors
 /// When operators of the program are not read, all of which are listed, or the graph breaks rules.
 pub fn import(name: &str, program: &Program, tensors: Tensors) -> Result<Imported, ImportProblem> {
-    let imported = builder::Builder::new(program).run(name, tensors)?;
+    run(builder::Builder::new(program), name, tensors)
+}
+
+/// The graph of a program, with its parameters. Calls that are not read stay as they are, if the program states their results.
+///
+/// # Errors
+/// When the program is broken, calls that are not read cannot stay, or the graph breaks rules.
+pub fn import_with_opaque(
+    name: &str,
+    program: &Program,
+    tensors: Tensors,
+) -> Result<Imported, ImportProblem> {
+    run(builder::Builder::keeping(program), name, tensors)
+}
+
+fn run(builder: builder::Builder, name: &str, tensors: Tensors) -> Result<Imported, ImportProblem> {
+    let imported = builder.run(name, tensors)?;
     ir::verify(&imported.graph)?;
     Ok(imported)
 }

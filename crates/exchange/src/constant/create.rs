@@ -5,6 +5,24 @@ use super::{Array, Refusal, Values};
 /// Elements of a tensor that is made while a file is read, at most.
 pub const MAX_ELEMENTS: usize = 1 << 28;
 
+/// Elements that an evaluation makes of any few, at most: the mask of 4096 positions.
+const MAX_MADE: usize = 1 << 24;
+/// Elements that an evaluation makes of many, at most, in multiples of their number.
+const MAX_GROWTH: usize = 4;
+
+/// Refuses an evaluation that would make far more elements than the `given` ones and than networks need.
+pub fn check_growth(shape: &[usize], given: usize) -> Result<(), Refusal> {
+    let max = MAX_MADE.max(given.saturating_mul(MAX_GROWTH));
+    let count = shape
+        .iter()
+        .try_fold(1_usize, |n, &size| n.checked_mul(size));
+    if count.is_some_and(|count| count <= max) {
+        return Ok(());
+    }
+    let message = format!("a constant of shape {shape:?} has more than {max} elements");
+    Err(Refusal(message))
+}
+
 /// The elements of this shape, if they are few enough to make.
 ///
 /// # Errors
@@ -23,7 +41,8 @@ pub fn element_count(shape: &[usize]) -> Result<usize, Refusal> {
 
 /// A tensor whose every element is the one of `value`.
 pub fn filled(shape: &[usize], value: &Array) -> Result<Array, Refusal> {
-    let n = element_count(shape)?;
+    check_growth(shape, 0)?;
+    let n = shape.iter().product();
     let values = match &value.values {
         Values::F32(values) if values.len() == 1 => Values::F32(vec![values[0]; n]),
         Values::I64(values) if values.len() == 1 => Values::I64(vec![values[0]; n]),
@@ -39,7 +58,7 @@ pub fn range(start: &Array, limit: &Array, delta: &Array) -> Result<Array, Refus
         || Refusal::new("a range is of three numbers of one type and steps towards its limit");
     let steps = |from: f64, to: f64, by: f64| {
         let n = ((to - from) / by).ceil().max(0.0);
-        (by != 0.0 && n <= MAX_ELEMENTS as f64)
+        (by != 0.0 && n <= MAX_MADE as f64)
             .then_some(n as usize)
             .ok_or_else(refuse)
     };
@@ -49,7 +68,9 @@ pub fn range(start: &Array, limit: &Array, delta: &Array) -> Result<Array, Refus
                 return Err(refuse());
             };
             let n = steps(a as f64, b as f64, d as f64)? as i64;
-            Values::I64((0..n).map(|k| a + k * d).collect())
+            let value = |k: i64| a.checked_add(k.checked_mul(d)?);
+            let values: Option<Vec<i64>> = (0..n).map(value).collect();
+            Values::I64(values.ok_or_else(refuse)?)
         }
         (Values::F32(a), Values::F32(b), Values::F32(d)) => {
             let (&[a], &[b], &[d]) = (a.as_slice(), b.as_slice(), d.as_slice()) else {

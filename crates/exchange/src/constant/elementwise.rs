@@ -1,6 +1,6 @@
 //! Functions of single elements, with broadcasting.
 
-use super::{Array, Refusal, Size, Values, broadcast_shapes, expand};
+use super::{Array, Refusal, Size, Values, broadcast_shapes, check_growth, spread};
 use ir::DType;
 
 /// A function of one element.
@@ -132,7 +132,8 @@ fn float_function(function: Unary) -> Option<fn(f32) -> f32> {
 /// A function of the elements of two tensors that broadcast.
 pub fn binary(function: Binary, a: &Array, b: &Array) -> Result<Array, Refusal> {
     let shape = broadcast_shapes(&a.shape, &b.shape)?;
-    let (a, b) = (expand(a, &shape)?, expand(b, &shape)?);
+    check_growth(&shape, a.values.len() + b.values.len())?;
+    let (a, b) = (spread(a, &shape)?, spread(b, &shape)?);
     let values = match (&a.values, &b.values) {
         (Values::F32(a), Values::F32(b)) => floats(function, a, b),
         (Values::I64(a), Values::I64(b)) => integers(function, a, b),
@@ -296,10 +297,11 @@ fn size(function: Binary, a: Size, b: Size) -> Option<Size> {
 pub fn choose(condition: &Array, a: &Array, b: &Array) -> Result<Array, Refusal> {
     let shape = broadcast_shapes(&a.shape, &b.shape)?;
     let shape = broadcast_shapes(&shape, &condition.shape)?;
+    check_growth(&shape, a.values.len() + b.values.len())?;
     let (condition, a, b) = (
-        expand(condition, &shape)?,
-        expand(a, &shape)?,
-        expand(b, &shape)?,
+        spread(condition, &shape)?,
+        spread(a, &shape)?,
+        spread(b, &shape)?,
     );
     let Values::Bool(truth) = &condition.values else {
         return Err(Refusal::new("a condition is not of truth values"));

@@ -1,6 +1,6 @@
 //! Products of known matrices.
 
-use super::{Array, MAX_ELEMENTS, Refusal, Values, broadcast_shapes, expand};
+use super::{Array, MAX_ELEMENTS, Refusal, Values, broadcast_shapes, check_growth, spread};
 
 /// The matrix product of two tensors of floats; axes in front broadcast, vectors are rows and columns.
 pub fn matmul(a: &Array, b: &Array) -> Result<Array, Refusal> {
@@ -40,8 +40,9 @@ pub fn matmul(a: &Array, b: &Array) -> Result<Array, Refusal> {
     if n_matrices.saturating_mul(m * n).saturating_mul(k) > 2 * MAX_ELEMENTS {
         return Err(Refusal::new("a product of constants is too large"));
     }
-    let left = expand(&left, &[&batch[..], &[m, k]].concat())?;
-    let right = expand(&right, &[&batch[..], &[k, n]].concat())?;
+    check_growth(&[n_matrices, m, n], a.values.len() + b.values.len())?;
+    let left = spread(&left, &[&batch[..], &[m, k]].concat())?;
+    let right = spread(&right, &[&batch[..], &[k, n]].concat())?;
     let (left, right) = (
         left.floats().ok_or_else(refuse)?,
         right.floats().ok_or_else(refuse)?,

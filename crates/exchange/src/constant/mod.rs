@@ -9,9 +9,10 @@ mod matmul;
 mod moves;
 mod reduce;
 
-pub use create::{MAX_ELEMENTS, band, element_count, filled, range};
+pub use create::{MAX_ELEMENTS, band, check_growth, element_count, filled, range};
 pub use elementwise::{Binary, Unary, binary, cast, choose, unary};
 pub use matmul::matmul;
+use moves::spread;
 pub use moves::{concat, expand, gather, index_grid, permute, slice, strides};
 pub use reduce::{Reduction, cumulative_sum, reduce};
 
@@ -118,6 +119,17 @@ impl Values {
     /// True when there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The memory that they take.
+    pub fn bytes(&self) -> u64 {
+        let of_each = match self {
+            Self::F32(_) => size_of::<f32>(),
+            Self::I64(_) => size_of::<i64>(),
+            Self::Bool(_) => size_of::<bool>(),
+            Self::Sizes(_) => size_of::<Size>(),
+        };
+        (self.len() as u64).saturating_mul(of_each as u64)
     }
 
     /// The element type.

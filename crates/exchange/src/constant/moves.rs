@@ -1,6 +1,6 @@
 //! Elements moved about: broadcasting, permuting, slicing, joining, picking.
 
-use super::{Array, MAX_ELEMENTS, Refusal, Size, Values, map_values};
+use super::{Array, MAX_ELEMENTS, Refusal, Size, Values, check_growth, map_values};
 
 /// The distance between neighbours of each axis.
 pub fn strides(shape: &[usize]) -> Vec<usize> {
@@ -24,13 +24,14 @@ pub fn index_grid(shape: &[usize], offset: i64, strides: &[i64]) -> Result<Vec<u
     let mut at = offset;
     for _ in 0..count {
         places.push(at as usize);
+        // Behind the last element of an axis lies no place, however long its step.
         for axis in (0..shape.len()).rev() {
             index[axis] += 1;
-            at += strides[axis];
+            at = at.wrapping_add(strides[axis]);
             if index[axis] < shape[axis] {
                 break;
             }
-            at -= strides[axis] * index[axis] as i64;
+            at = at.wrapping_sub(strides[axis].wrapping_mul(index[axis] as i64));
             index[axis] = 0;
         }
     }
@@ -45,6 +46,12 @@ fn pick(array: &Array, shape: Vec<usize>, places: &[usize]) -> Array {
 
 /// The tensor repeated along axes of size 1 and new axes in front.
 pub fn expand(array: &Array, shape: &[usize]) -> Result<Array, Refusal> {
+    check_growth(shape, array.values.len())?;
+    spread(array, shape)
+}
+
+/// The tensor repeated so that it has the elements of another.
+pub fn spread(array: &Array, shape: &[usize]) -> Result<Array, Refusal> {
     if array.shape == shape {
         return Ok(array.clone());
     }
@@ -107,12 +114,18 @@ pub fn slice(
     Ok(pick(array, shape, &places))
 }
 
+fn no_axis(array: &Array, axis: usize) -> Refusal {
+    let shape = &array.shape;
+    Refusal(format!("a constant of shape {shape:?} has no axis {axis}"))
+}
+
 /// Slices picked by index along an axis; negative indices count from the end.
 pub fn gather(array: &Array, indices: &Array, axis: usize) -> Result<Array, Refusal> {
     let picks = indices
         .integers()
         .ok_or_else(|| Refusal::new("indices are not known integers"))?;
-    let size = array.shape[axis] as i64;
+    let size = array.shape.get(axis).copied();
+    let size = size.ok_or_else(|| no_axis(array, axis))? as i64;
     let place = |&index: &i64| {
         let at = if index < 0 { index + size } else { index };
         let inside = (0..size).contains(&at).then_some(at as usize);
@@ -125,11 +138,8 @@ pub fn gather(array: &Array, indices: &Array, axis: usize) -> Result<Array, Refu
     let picks: Vec<usize> = picks.iter().map(place).collect::<Result<_, _>>()?;
     let inner: usize = array.shape[axis + 1..].iter().product();
     let outer: usize = array.shape[..axis].iter().product();
-    let count = outer.saturating_mul(picks.len()).saturating_mul(inner);
-    if count > MAX_ELEMENTS {
-        return Err(Refusal::new("a constant is too large"));
-    }
-    let mut places = Vec::with_capacity(count);
+    check_growth(&[outer, picks.len(), inner], array.values.len())?;
+    let mut places = Vec::with_capacity(outer * picks.len() * inner);
     for row in 0..outer {
         for &at in &picks {
             let first = (row * array.shape[axis] + at) * inner;
@@ -150,6 +160,9 @@ pub fn concat(arrays: &[Array], axis: usize) -> Result<Array, Refusal> {
     let refuse = || Refusal::new("constants of different types or shapes are joined");
     let first = arrays.first().ok_or_else(refuse)?;
     let mut shape = first.shape.clone();
+    if axis >= shape.len() {
+        return Err(no_axis(first, axis));
+    }
     shape[axis] = 0;
     for array in arrays {
         let fits = array.shape.len() == shape.len()
@@ -159,6 +172,8 @@ pub fn concat(arrays: &[Array], axis: usize) -> Result<Array, Refusal> {
         }
         shape[axis] += array.shape[axis];
     }
+    let given = arrays.iter().map(|array| array.values.len()).sum();
+    check_growth(&shape, given)?;
     let outer: usize = shape[..axis].iter().product();
     let has_sizes = arrays
         .iter()

@@ -14,6 +14,7 @@ mod table;
 mod types;
 
 pub use export::{ExportOptions, ExportProblem, OPSETS, QONNX_DOMAIN, Style, export};
+pub(crate) use notes::Notes;
 pub use table::{Entry, OPERATORS};
 
 use crate::constant::Array;

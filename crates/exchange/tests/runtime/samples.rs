@@ -32,13 +32,24 @@ pub fn inputs(graph: &Graph, rows: usize) -> Vec<Tensor> {
     tensors
 }
 
-/// The difference that sums in another order make, relative to the largest value.
+/// The difference that sums in another order make, relative to the largest value; NaN where one alone is.
 pub fn difference(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len(), "results have as many elements");
     let scale = b.iter().fold(1e-6_f32, |max, x| max.max(x.abs()));
-    a.iter()
+    let differences = a
+        .iter()
         .zip(b)
-        .map(|(a, b)| (a - b).abs())
-        .fold(0.0, f32::max)
-        / scale
+        .map(|(a, b)| if a == b { 0.0 } else { (a - b).abs() });
+    largest(differences) / scale
+}
+
+/// The largest of some numbers; NaN if one of them is.
+pub fn largest(numbers: impl Iterator<Item = f32>) -> f32 {
+    numbers.fold(0.0, |max: f32, x| {
+        if x.is_nan() || max.is_nan() {
+            f32::NAN
+        } else {
+            max.max(x)
+        }
+    })
 }

@@ -25,8 +25,9 @@ pub fn read_bounded(path: &Path, max: u64) -> Result<Bytes, OnnxProblem> {
     Ok(bytes.into())
 }
 
-/// Puts the data beside the file in `folder` into the tensors that name it.
-pub fn attach(model: &mut ModelProto, folder: &Path) -> Result<(), OnnxProblem> {
+/// Puts the data beside the file at `network` into the tensors that name it.
+pub fn attach(model: &mut ModelProto, network: &Path) -> Result<(), OnnxProblem> {
+    let folder = network.parent().unwrap_or(Path::new(""));
     let mut files = HashMap::new();
     each_tensor(model, &mut |tensor| {
         if !is_external(tensor) {
@@ -38,6 +39,9 @@ pub fn attach(model: &mut ModelProto, folder: &Path) -> Result<(), OnnxProblem> 
         let data = if let Some(data) = files.get(&path) {
             Bytes::clone(data)
         } else {
+            if !lies_beside(&path, network) {
+                return Err(OnnxProblem::tensor(&name, outside(&place.file)));
+            }
             let data = read_bounded(&path, MAX_DATA_BYTES).map_err(|problem| {
                 let is_missing =
                     matches!(&problem, OnnxProblem::Io(e) if e.kind() == ErrorKind::NotFound);
@@ -70,6 +74,26 @@ pub fn attach(model: &mut ModelProto, folder: &Path) -> Result<(), OnnxProblem> 
         tensor.data_location = None;
         Ok(())
     })
+}
+
+/// False for a link that leaves the folder. A cache may link both files to a folder of its own.
+fn lies_beside(path: &Path, network: &Path) -> bool {
+    let Ok(path) = path.canonicalize() else {
+        // A file that is missing leaves nothing.
+        return true;
+    };
+    let folder = |network: &Path| {
+        let parent = network.parent().filter(|parent| parent != &Path::new(""));
+        parent.unwrap_or(Path::new(".")).canonicalize()
+    };
+    let stays = |folder: PathBuf| path.starts_with(folder);
+    let linked = network.canonicalize();
+    folder(network).is_ok_and(stays) || linked.is_ok_and(|file| folder(&file).is_ok_and(stays))
+}
+
+fn outside(file: &Path) -> String {
+    let file = file.display();
+    format!("its data in '{file}' does not lie in the folder of the file")
 }
 
 /// Refuses a network that names data beside its file.
@@ -112,9 +136,7 @@ impl Place {
         let file = PathBuf::from(&location);
         let stays = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
         if location.is_empty() || !file.components().all(stays) || location.contains('\\') {
-            return Err(format!(
-                "its data in '{location}' does not lie in the folder of the file"
-            ));
+            return Err(outside(&file));
         }
         Ok(Self {
             file,

@@ -40,8 +40,7 @@ pub fn read(path: &Path) -> Result<Model, FileError<OnnxProblem>> {
     let read = || {
         let bytes = external::read_bounded(path, MAX_BYTES)?;
         let mut proto = decode_proto(bytes)?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        external::attach(&mut proto, folder)?;
+        external::attach(&mut proto, path)?;
         Ok(Model { proto })
     };
     read().map_err(|problem| FileError {
@@ -79,6 +78,11 @@ pub fn encode_tensor(proto: &proto::TensorProto) -> Vec<u8> {
 /// The bytes of a file with this network.
 pub fn encode(proto: &ModelProto) -> Vec<u8> {
     proto.encode_to_vec()
+}
+
+/// The number of these bytes, with those of data beside the file.
+pub fn encoded_len(proto: &ModelProto) -> usize {
+    proto.encoded_len()
 }
 
 /// The bytes of a graph on its own.

@@ -73,6 +73,23 @@ impl Argument {
         })
     }
 
+    /// The names of the values that it reads.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let (tensor, tensors, extents) = match self {
+            Self::Tensor(name) => (Some(name), &[][..], &[][..]),
+            Self::Tensors(names) => (None, names.as_slice(), &[][..]),
+            Self::Int(extent) => (None, &[][..], std::slice::from_ref(extent)),
+            Self::Ints(extents) => (None, &[][..], extents.as_slice()),
+            _ => (None, &[][..], &[][..]),
+        };
+        let extents = extents.iter().filter_map(|extent| match extent {
+            Extent::Name(name) => Some(name),
+            Extent::Number(_) => None,
+        });
+        let names = tensor.into_iter().chain(tensors.iter().flatten());
+        names.chain(extents).map(String::as_str)
+    }
+
     /// The names of the results that an entry of a call's outputs lists.
     pub(super) fn results(json: &Json) -> Option<Vec<Option<String>>> {
         Some(match Self::read(json)? {

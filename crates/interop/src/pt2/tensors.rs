@@ -84,50 +84,71 @@ fn listed(
             storages.insert(path.to_owned(), archive.read(&format!("{folder}{path}"))?);
         }
         let bytes = &storages[path];
+        let meta = &entry["tensor_meta"];
         let stored = if entry["use_pickle"].as_bool() == Some(true) {
             let pickled = state_dict::decode_tensor(bytes, budget)?;
-            pickled.map(|dense| Stored {
+            let dense = pickled.ok_or_else(|| bad("is pickled as PyTorch does not write it"))?;
+            Stored {
                 shape: dense.shape,
                 dtype: None,
                 values: dense.values,
-            })
+            }
         } else {
-            view(&entry["tensor_meta"], bytes, budget).map_err(|problem| problem.of_tensor(name))?
+            let view = View::of(meta).map_err(|key| {
+                let value = &meta[key];
+                bad(&format!("has the {key} {value}, which is not read"))
+            })?;
+            view.read(bytes, budget)
+                .map_err(|problem| problem.of_tensor(name))?
         };
-        let stored =
-            stored.ok_or_else(|| bad("is described in a way that PyTorch does not write"))?;
         tensors.insert(name.clone(), stored);
     }
     Ok(())
 }
 
 /// A view of raw bytes.
-fn view(meta: &Json, bytes: &[u8], budget: &Budget) -> Result<Option<Stored>, Problem> {
-    let sizes = |json: &Json| -> Option<Vec<usize>> {
-        let extents = json.as_array()?.iter().map(size);
-        extents.collect()
-    };
-    let dtype = meta["dtype"].as_u64().and_then(ScalarType::of_number);
-    let (Some(dtype), Some(shape), Some(strides), Some(offset)) = (
-        dtype,
-        sizes(&meta["sizes"]),
-        sizes(&meta["strides"]),
-        size(&meta["storage_offset"]),
-    ) else {
-        return Ok(None);
-    };
-    let Some(element) = DType::of_torch(dtype.name()) else {
-        return Ok(None);
-    };
-    let Some(view) = Strided::new(offset, shape.clone(), strides) else {
-        return Ok(None);
-    };
-    let values = view.values(bytes, element, budget)?;
-    Ok(Some(Stored {
-        shape,
-        dtype: Some(dtype),
-        values,
-    }))
+struct View {
+    dtype: ScalarType,
+    element: DType,
+    shape: Vec<usize>,
+    strides: Vec<usize>,
+    offset: usize,
+}
+
+impl View {
+    /// The view that an entry describes, or the key of what is not read.
+    fn of(meta: &Json) -> Result<Self, &'static str> {
+        let sizes = |key| -> Result<Vec<usize>, &'static str> {
+            let extents = meta[key].as_array().ok_or(key)?;
+            extents.iter().map(|json| size(json).ok_or(key)).collect()
+        };
+        let dtype = meta["dtype"].as_u64().and_then(ScalarType::of_number);
+        let dtype = dtype.ok_or("dtype")?;
+        Ok(Self {
+            dtype,
+            element: DType::of_torch(dtype.name()).ok_or("dtype")?,
+            shape: sizes("sizes")?,
+            strides: sizes("strides")?,
+            offset: size(&meta["storage_offset"]).ok_or("storage_offset")?,
+        })
+    }
+
+    fn read(self, bytes: &[u8], budget: &Budget) -> Result<Stored, Problem> {
+        let Self { shape, strides, .. } = self;
+        let n_strides = strides.len();
+        let layout = Strided::new(self.offset, shape.clone(), strides).ok_or_else(|| {
+            let message = format!(
+                "has {} axes and {n_strides} strides, which is not read",
+                shape.len()
+            );
+            Problem::part("tensor", message)
+        })?;
+        Ok(Stored {
+            values: layout.values(bytes, self.element, budget)?,
+            shape,
+            dtype: Some(self.dtype),
+        })
+    }
 }
 
 fn size(json: &Json) -> Option<usize> {

@@ -1,6 +1,6 @@
 //! Counts bit operations.
 
-use crate::cost::{BatchSize, explain_bit_ops, formats, node_cost};
+use crate::cost::{BatchSize, NodeCost, explain_bit_ops, formats, node_cost};
 use crate::{Context, Pass, PassError, PassReport};
 use config::Reader;
 use ir::{Graph, verify};
@@ -35,7 +35,7 @@ Limits: zeros are counted like other numbers.";
         let verified = verify(graph)?;
         let mut table = Table::new(&["Node name", "Mase op", "Formats", "BitOPs"]);
         let mut formulas = Table::new(&["Node name", "BitOPs"]);
-        let mut total: u128 = 0;
+        let mut total = NodeCost::default();
         for (id, node) in graph.iter() {
             let too_large = || PassError::node(node, format!("a batch of {batch} is too large"));
             let cost = node_cost(&verified, id, batch).ok_or_else(too_large)?;
@@ -48,24 +48,25 @@ Limits: zeros are counted like other numbers.";
                 node.name.clone(),
                 node.op.name().to_owned(),
                 shown.join(", "),
-                cost.bit_ops.to_string(),
+                cost.operations(cost.bit_ops),
             ]);
             formulas.push([node.name.clone(), formula]);
-            total = total.saturating_add(cost.bit_ops);
+            total += cost;
         }
+        let counted = total.operations(total.bit_ops);
         table.totals = Some(vec![
             "total".to_owned(),
             String::new(),
             String::new(),
-            total.to_string(),
+            counted.clone(),
         ]);
         let mut report = PassReport::default()
             .with_table("bitops", table)
             .with_fact("batch_size", batch)
-            .with_fact("total_bitops", json!(total as f64 as u64));
+            .with_fact("total_bitops", json!(total.bit_ops as f64 as u64));
         if context.explain {
             report = report.with_table("formulas", formulas);
         }
-        Ok(report.with_text(format!("BitOPs for a batch of {batch}: {total}")))
+        Ok(report.with_text(format!("BitOPs for a batch of {batch}: {counted}")))
     }
 }

@@ -82,15 +82,16 @@ Limits: zeros without a mask are counted like other numbers.";
         if context.explain {
             report = report.with_table("formulas", formulas);
         }
-        Ok(report.with_text(format!("FLOPs for a batch of {batch}: {}", total.flops)))
+        let counted = total.operations(total.flops);
+        Ok(report.with_text(format!("FLOPs for a batch of {batch}: {counted}")))
     }
 }
 
 fn cells(cost: &NodeCost) -> Vec<String> {
     let bytes = |bits: u128| bits.div_ceil(8).to_string();
     vec![
-        cost.flops.to_string(),
-        cost.macs.to_string(),
+        cost.operations(cost.flops),
+        cost.operations(cost.macs),
         cost.parameters.to_string(),
         bytes(cost.weight_bits),
         bytes(cost.moved_bits),

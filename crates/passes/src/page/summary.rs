@@ -48,6 +48,17 @@ impl Page<'_> {
             total
         };
         let (after, before) = (total(verified), other.map(total));
+        if after.counted.unknown > 0 {
+            let about = "operators of another program, whose operations are not counted";
+            let before = before.as_ref();
+            let before = before.map_or(Json::Null, |cost| cost.counted.unknown.into());
+            facts.push(line(
+                "unknown nodes",
+                before,
+                after.counted.unknown.into(),
+                about,
+            ));
+        }
         let measures: [Measure; 4] = [
             (
                 "parameters",

@@ -124,8 +124,13 @@ pub fn run(args: &Args) -> Result<Output> {
     if let (Some(side), Some(before)) = (&other, &before) {
         network::check_same_inputs((own.name, &graph), (side.name, before))?;
     }
-    let rows = opener.rows(&graph, data.as_ref(), args.sample.num_samples as usize)?;
-    network::check_width((own.name, &graph), &rows)?;
+    let mut rows = None;
+    if can_run(std::iter::once(&graph).chain(&before))? {
+        let count = args.sample.num_samples as usize;
+        let taken = opener.rows(&graph, data.as_ref(), count)?;
+        network::check_width((own.name, &graph), &taken)?;
+        rows = Some(taken);
+    }
     let title = match &other {
         Some(side) => format!("{} against {}", own.name, side.name),
         None => own.name.to_owned(),
@@ -137,9 +142,9 @@ pub fn run(args: &Args) -> Result<Output> {
             .as_ref()
             .zip(before.as_ref())
             .map(|(side, graph)| (side.name, graph)),
-        rows: Some(&rows),
+        rows: rows.as_ref(),
         is_labelled: data.is_some(),
-        facts: facts(args),
+        facts: facts(args, rows.is_some()),
         terms: chapters::terms(&graph),
         training: chapters::training(&args.network, args.against.as_deref(), &args.runs)?,
         search: chapters::search(Path::new(&args.network)),
@@ -148,6 +153,20 @@ pub fn run(args: &Args) -> Result<Output> {
         threads: 1,
     };
     write(args, &page.data()?, &title)
+}
+
+/// True when networks can be run; a note says why not.
+fn can_run<'g>(graphs: impl Iterator<Item = &'g Graph>) -> Result<bool> {
+    for graph in graphs {
+        if let Err(why) = engine::check_operators(&ir::verify(graph)?) {
+            let mut console = Console::new(OutputArgs::default(), Level::Info);
+            console.note(&format!(
+                "the page has no profiles, errors or accuracy: {why}"
+            ));
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Writes the files and says so.
@@ -192,7 +211,7 @@ fn has_checkpoint(folder: &Path) -> bool {
 }
 
 /// The lines of the summary that the command line decides.
-fn facts(args: &Args) -> Vec<Fact> {
+fn facts(args: &Args, is_run: bool) -> Vec<Fact> {
     let about = "the network of the page, and the one that it is compared with";
     let network = fact(
         "network",
@@ -211,7 +230,11 @@ fn facts(args: &Args) -> Vec<Fact> {
         ));
     }
     let random = format!("random numbers, seed {}", args.sample.seed);
-    let rows = args.dataset.as_deref().unwrap_or(&random);
+    let rows = match args.dataset.as_deref() {
+        _ if !is_run => "none: the network cannot run",
+        Some(dataset) => dataset,
+        None => &random,
+    };
     facts.push(fact("data", None, rows, DATA));
     let recorded = [
         ("seed", "the seed that the run was started with"),

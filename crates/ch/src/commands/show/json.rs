@@ -41,8 +41,13 @@ fn node(verified: &Verified, batch: usize, row: &Row) -> Json {
     })
 }
 
-/// Bit operations beyond 64 bits are shown as the largest number of 64 bits.
+/// Bit operations beyond 64 bits are shown as the largest number of 64 bits; nodes that are not counted, where there are some.
 fn cost_json(cost: &NodeCost) -> Json {
     let bit_ops = u64::try_from(cost.bit_ops).unwrap_or(u64::MAX);
-    json!({ "parameters": cost.parameters, "flops": cost.flops, "bit_ops": bit_ops })
+    let mut counts =
+        json!({ "parameters": cost.parameters, "flops": cost.flops, "bit_ops": bit_ops });
+    if cost.unknown > 0 {
+        counts["unknown"] = cost.unknown.into();
+    }
+    counts
 }

@@ -54,8 +54,8 @@ fn cells(node: &Node, row: &Row) -> Vec<String> {
         node.op.name().to_owned(),
         shapes.join(", "),
         row.cost.parameters.to_string(),
-        row.cost.flops.to_string(),
-        row.cost.bit_ops.to_string(),
+        row.cost.operations(row.cost.flops),
+        row.cost.operations(row.cost.bit_ops),
         formats.collect::<Vec<_>>().join(", "),
     ]
 }
@@ -63,8 +63,8 @@ fn cells(node: &Node, row: &Row) -> Vec<String> {
 fn total_cells(total: &NodeCost) -> Vec<String> {
     let numbers = [
         total.parameters.to_string(),
-        total.flops.to_string(),
-        total.bit_ops.to_string(),
+        total.operations(total.flops),
+        total.operations(total.bit_ops),
     ];
     let words = ["total", "", "", "", ""].map(str::to_owned);
     let formats = [String::new()];

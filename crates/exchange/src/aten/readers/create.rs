@@ -48,7 +48,10 @@ pub fn arange(call: &mut Call) -> Read {
     }
     let number = |n: i64| Array::new(Vec::new(), Values::I64(vec![n]));
     let (start, step) = (call.int("start", Some(0))?, call.int("step", Some(1))?);
-    let range = constant::range(&number(start), &number(end[0].factor), &number(step))?;
+    let [end] = end.as_slice() else {
+        return Err(Refusal::new("its end is not one number"));
+    };
+    let range = constant::range(&number(start), &number(end.factor), &number(step))?;
     let dtype = call.dtype("dtype").unwrap_or(DType::I64);
     Ok(made(constant::cast(&range, dtype)?))
 }

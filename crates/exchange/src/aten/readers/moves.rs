@@ -69,11 +69,9 @@ fn reshaped(call: &mut Call, sizes: &[Size]) -> Read {
 }
 
 fn reshape_known(array: &Array, sizes: &[Size]) -> Result<Array, Refusal> {
-    let known: i64 = sizes
-        .iter()
-        .map(|size| size.factor)
-        .filter(|&n| n != -1)
-        .product();
+    let known = sizes.iter().map(|size| size.factor).filter(|&n| n != -1);
+    let known = known.into_iter().try_fold(1_i64, i64::checked_mul);
+    let known = known.ok_or_else(|| Refusal::new("its sizes are larger than memory"))?;
     let rest = array.values.len() as i64 / known.max(1);
     let filled: Vec<Size> = sizes
         .iter()
@@ -87,6 +85,10 @@ pub fn flatten(call: &mut Call) -> Read {
     let source = call.source("self")?;
     let start = call.axis(&source, call.int("start_dim", Some(0))?)?;
     let end = call.axis(&source, call.int("end_dim", Some(-1))?)?;
+    if start > end {
+        let why = format!("its axes end with {end}, before {start}, where they start");
+        return Err(Refusal(why));
+    }
     if call.known("self").is_none() {
         let x = call.builder.value_of(&source)?;
         let attributes = json!({ "start_dim": start, "end_dim": end });

@@ -49,7 +49,7 @@ pub fn slice(call: &mut Call) -> Read {
     if end <= start || step < 1 {
         return Err(Refusal::new("it takes nothing, or steps backwards"));
     }
-    let len = (end - start + step - 1) / step;
+    let len = (end - start - 1) / step + 1;
     if len == size {
         return Ok(vec![source]);
     }
@@ -84,12 +84,18 @@ pub fn split(call: &mut Call) -> Read {
             } else {
                 positive(call.int("split_size", None)?).ok_or_else(bad)?
             };
+            check_parts(call, size.div_ceil(each.max(1)))?;
             (0..size)
-                .step_by(each)
+                .step_by(each.max(1))
                 .map(|at| each.min(size - at))
                 .collect()
         }
     };
+    let total = lens.iter().try_fold(0_usize, |n, &len| n.checked_add(len));
+    if lens.is_empty() || total != Some(size) {
+        let why = format!("its parts do not make up the {size} elements of the axis");
+        return Err(Refusal(why));
+    }
     let is_even = lens.windows(2).all(|pair| pair[0] == pair[1]);
     if is_even && call.known("self").is_none() && lens.len() == size.div_ceil(lens[0]) {
         let x = call.builder.value_of(&source)?;
@@ -105,11 +111,23 @@ pub fn split(call: &mut Call) -> Read {
     Ok(parts)
 }
 
+/// Refuses more parts than the call has results, of which an axis of any size has as many as one likes.
+fn check_parts(call: &Call, n: usize) -> Result<(), Refusal> {
+    let n_results = call.call.results.len();
+    if n <= n_results {
+        return Ok(());
+    }
+    Err(Refusal(format!(
+        "it makes {n} parts, but {n_results} results are named"
+    )))
+}
+
 /// Every element of an axis.
 pub fn unbind(call: &mut Call) -> Read {
     let source = call.source("self")?;
     let axis = call.axis(&source, call.int("dim", Some(0))?)?;
     let size = sized(call, &source, axis)?;
+    check_parts(call, size)?;
     let mut parts = Vec::new();
     for at in 0..size {
         parts.extend(part(call, axis, (at, 1, 1), false)?);

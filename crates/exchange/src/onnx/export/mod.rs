@@ -3,6 +3,7 @@
 mod edges;
 mod formats;
 mod functions;
+mod kept;
 mod layers;
 mod moves;
 mod norms;
@@ -292,12 +293,12 @@ impl<'g> Exporter<'g> {
         }
     }
 
-    /// The sets that opaque nodes belong to.
+    /// The sets that opaque nodes belong to, but those that are written anyway.
     fn opaque_sets(&self) -> Vec<OperatorSetIdProto> {
         let mut sets: Vec<OperatorSetIdProto> = Vec::new();
         for node in self.graph.nodes() {
             if let Op::Opaque(op) = &node.op
-                && !op.domain.is_empty()
+                && !["", QONNX_DOMAIN].contains(&op.domain.as_str())
                 && sets.iter().all(|set| set.domain() != op.domain)
             {
                 sets.push(OperatorSetIdProto {

@@ -1,4 +1,4 @@
-//! Elements moved about, and nodes of other programs.
+//! Elements moved about.
 #![expect(
     clippy::unnecessary_wraps,
     reason = "every writer has the signature of the table"
@@ -271,58 +271,4 @@ pub fn to(site: &mut Site) -> Written {
         &[&x],
         vec![int("to", i64::from(element(dtype).code()))],
     )])
-}
-
-/// The node of another program as it was, with the tensors it brought along.
-pub fn opaque(site: &mut Site) -> Written {
-    let Op::Opaque(op) = &site.node.op else {
-        return Err(Refusal::new("is no operator of another program"));
-    };
-    let broken = || Refusal::new("its source is not the message of a node");
-    let bytes = bytes(&op.source).ok_or_else(broken)?;
-    let source = interop::onnx::decode_graph(bytes).map_err(|_| broken())?;
-    let [node] = source.node.as_slice() else {
-        return Err(broken());
-    };
-    let mut names: Vec<(String, String)> = Vec::new();
-    for (info, given) in source.input.iter().zip(&site.inputs) {
-        names.push((info.name().to_owned(), given.clone()));
-    }
-    for tensor in &source.initializer {
-        let fresh = site
-            .exporter
-            .fresh(&format!("{}/{}", site.node.name, tensor.name()));
-        names.push((tensor.name().to_owned(), fresh.clone()));
-        let mut tensor = tensor.clone();
-        tensor.name = Some(fresh);
-        site.exporter.proto.initializer.push(tensor);
-    }
-    let mut node = node.clone();
-    for input in node.input.iter_mut().filter(|input| !input.is_empty()) {
-        let known = names.iter().find(|(own, _)| own == input);
-        let (_, name) = known.ok_or_else(broken)?;
-        name.clone_into(input);
-    }
-    let mut results = Vec::new();
-    for output in &mut node.output {
-        *output = site.exporter.fresh(&format!("{}/out", site.node.name));
-        results.push(output.clone());
-    }
-    site.exporter.proto.node.push(node);
-    Ok(results)
-}
-
-/// Bytes of hexadecimal digits.
-fn bytes(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> = text
-        .chars()
-        .map(|c| c.to_digit(16).map(|digit| digit as u8))
-        .collect();
-    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
-    Some(
-        digits
-            .chunks(2)
-            .map(|pair| pair[0] << 4 | pair[1])
-            .collect(),
-    )
 }

@@ -1,7 +1,7 @@
 //! The table of operators that are written.
 
 use super::site::Site;
-use super::{functions, layers, moves, norms, recurrent};
+use super::{functions, kept, layers, moves, norms, recurrent};
 use crate::constant::Refusal;
 
 /// The names of the results of a node.
@@ -12,7 +12,7 @@ pub type Writer = (&'static str, fn(&mut Site) -> Written);
 
 /// Every operator but the edges of a graph.
 pub const WRITERS: &[Writer] = &[
-    ("opaque", moves::opaque),
+    ("opaque", kept::opaque),
     // layers with weights
     ("linear", layers::linear),
     ("conv1d", layers::conv),

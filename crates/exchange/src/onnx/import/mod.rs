@@ -1,5 +1,6 @@
 //! From the messages of a file to a graph.
 
+mod nested;
 mod opaque;
 mod rounding;
 mod scope;
@@ -16,11 +17,12 @@ use crate::draft::{Draft, Names, Param};
 use crate::error::ImportProblem;
 use interop::Budget;
 use interop::onnx::proto::{FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto};
-use interop::onnx::{Element, Model};
+use interop::onnx::{Element, Model, OnnxProblem};
 use ir::ops::placeholder::{Output, Placeholder};
 use ir::{Node, NodeId, Op, Tensor, Type, Value};
 use scope::Scopes;
 use std::collections::HashMap;
+pub use stored::MAX_INTEGER;
 
 /// Functions within functions, at most.
 const MAX_DEPTH: usize = 16;
@@ -189,10 +191,6 @@ impl<'m> Importer<'m> {
             .map(|function| ((domain(function.domain()), function.name()), function));
         let stated = graph.value_info.iter().chain(&graph.output);
         let stated = stated.map(|info| (info.name(), info));
-        let size = graph
-            .initializer
-            .iter()
-            .map(|tensor| tensor.raw_data().len());
         Self {
             options,
             draft: Draft::default(),
@@ -209,7 +207,7 @@ impl<'m> Importer<'m> {
                 .any(|a| a.g.is_some()),
             roundings: Vec::new(),
             notes: Notes::default(),
-            budget: Budget::of_size(size.sum::<usize>() as u64),
+            budget: Budget::of_size(interop::onnx::encoded_len(proto) as u64),
             n_read: 0,
             made_free: None,
         }
@@ -232,7 +230,10 @@ impl<'m> Importer<'m> {
         for info in &graph.input {
             let name = info.name();
             // Files before version 4 list stored tensors as inputs too.
-            if self.scopes.find(name).is_some() {
+            let found = self.scopes.find(name);
+            if found
+                .is_some_and(|source| matches!(source, Source::Known { path, .. } if path == name))
+            {
                 continue;
             }
             if let Some(array) = self.options.fixed.get(name) {
@@ -366,9 +367,31 @@ impl<'m> Importer<'m> {
                 kept
             }
         };
+        self.charge(&results)?;
+        self.define_results(node, results.into_iter().map(Some).collect())
+    }
+
+    /// Charges what was evaluated to the memory that the file may take.
+    fn charge(&self, results: &[Source]) -> Result<(), OnnxProblem> {
+        for source in results {
+            if let Source::Known { array, .. } = source {
+                self.budget.take(array.values.bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn define_results(
+        &mut self,
+        node: &NodeProto,
+        results: Vec<Option<Source>>,
+    ) -> Result<(), ImportProblem> {
         for (output, source) in node.output.iter().zip(results) {
-            if !output.is_empty() {
-                self.scopes.define(output, source)?;
+            let source =
+                source.ok_or_else(|| node_problem(node, &format!("makes no result '{output}'")))?;
+            if !output.is_empty() && self.scopes.define(output, source).is_err() {
+                let message = format!("its result has the name of an earlier value, '{output}'");
+                return Err(node_problem(node, &message));
             }
         }
         Ok(())
@@ -436,89 +459,6 @@ impl<'m> Importer<'m> {
             )));
         }
         Ok(results)
-    }
-
-    /// The body of a function of the file in place of its call.
-    fn read_function(
-        &mut self,
-        node: &'m NodeProto,
-        function: &'m FunctionProto,
-        inputs: &[Option<Source>],
-        depth: usize,
-    ) -> Result<(), ImportProblem> {
-        let has_attributes = !function.attribute.is_empty() || !function.attribute_proto.is_empty();
-        if has_attributes || !node.attribute.is_empty() {
-            return Err(node_problem(
-                node,
-                "calls a function of the file with attributes, which is not read",
-            ));
-        }
-        self.scopes.enter(true);
-        for (name, source) in function.input.iter().zip(inputs) {
-            if let Some(source) = source {
-                self.scopes.define(name, source.clone())?;
-            }
-        }
-        let versions = versions(&function.opset_import);
-        self.read_nodes(&function.node, &versions, depth + 1)?;
-        let results: Vec<Option<Source>> = function
-            .output
-            .iter()
-            .map(|name| self.scopes.find(name).cloned())
-            .collect();
-        self.scopes.leave();
-        self.define_results(node, results)
-    }
-
-    /// The branch of an `If` whose condition is known; false when it is not.
-    fn read_branch(
-        &mut self,
-        node: &'m NodeProto,
-        inputs: &[Option<Source>],
-        versions: &Versions<'m>,
-        depth: usize,
-    ) -> Result<bool, ImportProblem> {
-        let Some(Some(Source::Known { array, .. })) = inputs.first() else {
-            return Ok(false);
-        };
-        let Some(condition) = array.number() else {
-            return Ok(false);
-        };
-        let attributes = Attributes::new(&node.attribute);
-        let wanted = if condition == 0.0 {
-            "else_branch"
-        } else {
-            "then_branch"
-        };
-        let Ok(Some(branch)) = attributes.graph(wanted) else {
-            return Err(node_problem(node, &format!("has no {wanted}")));
-        };
-        self.scopes.enter(false);
-        self.initializers(branch)?;
-        self.read_nodes(&branch.node, versions, depth + 1)?;
-        let results: Vec<Option<Source>> = branch
-            .output
-            .iter()
-            .map(|info| self.scopes.find(info.name()).cloned())
-            .collect();
-        self.scopes.leave();
-        self.define_results(node, results)?;
-        Ok(true)
-    }
-
-    fn define_results(
-        &mut self,
-        node: &NodeProto,
-        results: Vec<Option<Source>>,
-    ) -> Result<(), ImportProblem> {
-        for (output, source) in node.output.iter().zip(results) {
-            let source =
-                source.ok_or_else(|| node_problem(node, &format!("makes no result '{output}'")))?;
-            if !output.is_empty() {
-                self.scopes.define(output, source)?;
-            }
-        }
-        Ok(())
     }
 
     /// Removes the nodes of a call that failed.

@@ -53,7 +53,7 @@ impl Importer<'_> {
         }
         let op = Opaque {
             operator: node.op_type().to_owned(),
-            domain: node.domain().to_owned(),
+            domain: super::domain(node.domain()).to_owned(),
             version,
             results: results.iter().map(|(ty, _)| ty.to_string()).collect(),
             attributes: node.attribute.iter().map(shown).collect(),

@@ -10,7 +10,7 @@ use ir::ops::placeholder::Constant;
 use ir::{DType, Node, Tensor, Type, Value};
 
 /// The largest integer that a graph holds, which computes in floats.
-const MAX_INTEGER: u64 = 1 << 24;
+pub const MAX_INTEGER: u64 = 1 << 24;
 
 /// The stored type of what was evaluated.
 pub fn element_of(array: &Array) -> Element {

@@ -4,6 +4,7 @@ use super::activation::wide;
 use crate::constant::{self, Array, Binary, Refusal};
 use crate::draft::Param;
 use crate::onnx::call::{Call, Read};
+use crate::onnx::import::MAX_INTEGER;
 use ir::{DType, Op, Value};
 use serde_json::json;
 
@@ -80,6 +81,10 @@ pub fn pair(call: &mut Call, name: &str, left: usize, right: usize) -> Result<Va
         let Some(scalar) = call.known(number).and_then(single) else {
             continue;
         };
+        // As a value of the graph it is refused.
+        if scalar.abs() > MAX_INTEGER as f64 && call.ty(number)?.dtype == DType::I64 {
+            continue;
+        }
         let fits = call.rank(number)? <= call.rank(value)?;
         if fits && scalar.is_finite() && !(name == "div" && scalar == 0.0) {
             let x = call.value(value)?;

@@ -316,6 +316,11 @@ pub fn fold_tile(call: &Call) -> Result<Vec<Array>, Refusal> {
         if !(0..=1 << 20).contains(&repeat) {
             return Err(Refusal::new(format!("{repeat} repetitions are not read")));
         }
+        let mut shape = array.shape.clone();
+        let own = shape.get_mut(axis);
+        let own = own.ok_or_else(|| Refusal::new("it has more repetitions than axes"))?;
+        *own = own.saturating_mul(repeat as usize);
+        constant::check_growth(&shape, array.values.len())?;
         array = constant::concat(&vec![array; repeat as usize], axis)?;
     }
     Ok(vec![array])

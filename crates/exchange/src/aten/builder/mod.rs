@@ -1,15 +1,19 @@
 //! The graph that grows from call to call.
 
+mod kept;
+mod stored;
+
 use super::call::{Call, Read};
-use super::source::{Known, Source, graph_dtype, graph_word};
+use super::source::{Source, graph_word};
 use super::{aliases, table};
-use crate::constant::{Array, BATCH, Refusal, Values};
+use crate::constant::Refusal;
 use crate::draft::{Draft, Param};
 use crate::error::ImportProblem;
-use crate::onnx::Imported;
-use interop::pt2::{self, Argument, Extent, InputKind, Program, ScalarType, Stored, Tensors};
-use ir::ops::placeholder::{Constant, Output, Placeholder};
-use ir::{DType, Dim, Node, Op, Shape, Tensor, Type, Value};
+use crate::onnx::{Imported, Notes};
+use interop::Budget;
+use interop::pt2::{self, Argument, Program, Tensors};
+use ir::ops::placeholder::Output;
+use ir::{Node, Op, Type, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -28,6 +32,10 @@ pub struct Builder<'p> {
     n_infinite: usize,
     /// The number of nodes before the layer, or the call, that is being read.
     mark: usize,
+    /// Calls that are not read stay as nodes of their own.
+    keeps: bool,
+    /// Those that do.
+    kept: Notes,
     /// Calls that were not read: by operator, their number, the first module, the reason.
     refused: BTreeMap<String, (usize, String, String)>,
 }
@@ -37,16 +45,8 @@ impl<'p> Builder<'p> {
         let mut uses = HashMap::new();
         let arguments = program.calls.iter().flat_map(|call| &call.arguments);
         let arguments = arguments.map(|(_, argument)| argument);
-        for argument in arguments.chain(&program.outputs) {
-            match argument {
-                Argument::Tensor(name) => *uses.entry(name.as_str()).or_default() += 1,
-                Argument::Tensors(names) => {
-                    for name in names.iter().flatten() {
-                        *uses.entry(name.as_str()).or_default() += 1;
-                    }
-                }
-                _ => {}
-            }
+        for name in arguments.chain(&program.outputs).flat_map(Argument::names) {
+            *uses.entry(name).or_default() += 1;
         }
         Self {
             program,
@@ -57,11 +57,23 @@ impl<'p> Builder<'p> {
             converted: BTreeMap::new(),
             n_infinite: 0,
             mark: 0,
+            keeps: false,
+            kept: Notes::default(),
             refused: BTreeMap::new(),
         }
     }
 
+    /// A network whose calls that are not read stay.
+    pub fn keeping(program: &'p Program) -> Self {
+        Self {
+            keeps: true,
+            ..Self::new(program)
+        }
+    }
+
     pub fn run(mut self, name: &str, tensors: Tensors) -> Result<Imported, ImportProblem> {
+        let elements: usize = tensors.values().map(|tensor| tensor.values.len()).sum();
+        let budget = Budget::of_size((elements * size_of::<f32>()) as u64);
         self.inputs(tensors)?;
         let calls = &self.program.calls;
         let mut at = 0;
@@ -73,6 +85,13 @@ impl<'p> Builder<'p> {
             let more = calls[at + 1..].iter().take_while(|call| is_same(call));
             let end = at + 1 + more.count();
             self.layer(at..end);
+            let made = calls[at..end].iter().flat_map(|call| &call.results);
+            for name in made.flatten() {
+                if let Some(Source::Known(known)) = self.values.get(name) {
+                    let charged = budget.take(known.array.values.bytes());
+                    charged.map_err(|over| ImportProblem::Graph(over.to_string()))?;
+                }
+            }
             at = end;
         }
         if !self.refused.is_empty() {
@@ -93,86 +112,9 @@ impl<'p> Builder<'p> {
             format!("infinities of {n} stored tensors are read as the largest numbers of f32")
         });
         Ok(Imported {
-            notes: notes.chain(infinite).collect(),
+            notes: notes.chain(infinite).chain(self.kept.sentences()).collect(),
             graph,
         })
-    }
-
-    fn inputs(&mut self, mut tensors: Tensors) -> Result<(), ImportProblem> {
-        for input in &self.program.inputs {
-            let problem = |message: String| ImportProblem::Input {
-                name: input.value.clone(),
-                message,
-            };
-            let source = match &input.kind {
-                InputKind::User => self.placeholder(&input.value).map_err(problem)?,
-                InputKind::Parameter(path) | InputKind::Buffer(path) => {
-                    let missing = || problem(format!("the file has no tensor '{path}'"));
-                    let stored = tensors.remove(path).ok_or_else(missing)?;
-                    let array = self.array(&input.value, stored).map_err(problem)?;
-                    Source::Known(Known {
-                        array,
-                        path: path.clone(),
-                        trained: matches!(input.kind, InputKind::Parameter(_)),
-                        view_of: None,
-                    })
-                }
-                InputKind::Other(kind) => {
-                    return Err(problem(format!("inputs of kind {kind} are not read")));
-                }
-            };
-            self.values.insert(input.value.clone(), source);
-        }
-        Ok(())
-    }
-
-    fn placeholder(&mut self, name: &str) -> Result<Source, String> {
-        let ty = self.program.types.get(name);
-        let ty = ty.ok_or("the program does not say its type")?;
-        let dims = ty.sizes.iter().enumerate().map(|(axis, size)| match size {
-            Extent::Number(size) => usize::try_from(*size)
-                .map(Dim::from)
-                .map_err(|_| format!("axis {axis} has the size {size}")),
-            Extent::Name(_) if axis == 0 => Ok(Dim::symbol(BATCH)),
-            Extent::Name(expression) => Err(format!(
-                "axis {axis} has the free size {expression}; only axis 0, the batch, can be free"
-            )),
-        });
-        let shape = Shape(dims.collect::<Result<_, _>>()?);
-        let dtype = self.dtype(ty.dtype);
-        let ty = Type { shape, dtype };
-        let op = Placeholder {
-            shape: ty.shape.clone(),
-            dtype,
-        };
-        let node = Node::new(&self.draft.names.fresh(name), "", op, &[]);
-        Ok(Source::Live(self.draft.append(node, vec![ty])))
-    }
-
-    /// The element type of a graph for one of the program, counted when it is another.
-    fn dtype(&mut self, dtype: ScalarType) -> DType {
-        let own = graph_dtype(dtype);
-        if !matches!(dtype, ScalarType::F32 | ScalarType::I64 | ScalarType::Bool) {
-            *self.converted.entry(dtype.name()).or_default() += 1;
-        }
-        own
-    }
-
-    fn array(&mut self, value: &str, stored: Stored) -> Result<Array, String> {
-        let of_program = self.program.types.get(value).map(|ty| ty.dtype);
-        let dtype = stored.dtype.or(of_program).unwrap_or(ScalarType::F32);
-        let values = match self.dtype(dtype) {
-            DType::F32 => Values::F32(stored.values),
-            DType::I64 => {
-                let exact = |v: &f32| v.abs() <= 16_777_216.0;
-                if !stored.values.iter().all(exact) {
-                    return Err("holds integers beyond 2^24, which a graph does not".to_owned());
-                }
-                Values::I64(stored.values.iter().map(|&v| v as i64).collect())
-            }
-            DType::Bool => Values::Bool(stored.values.iter().map(|&v| v != 0.0).collect()),
-        };
-        Ok(Array::new(stored.shape, values))
     }
 
     /// Reads the calls of one layer, or a single one. The node of the last result has their name, whatever was made on the way.
@@ -200,20 +142,55 @@ impl<'p> Builder<'p> {
 
     fn call(&mut self, at: usize) {
         let call = &self.program.calls[at];
-        let results = match self.read(at, call) {
-            Ok(results) => results,
-            Err(Refusal(reason)) => {
-                let entry = self.refused.entry(call.target.clone());
-                let (n, ..) = entry.or_insert((0, call.module.clone(), reason));
-                *n += 1;
-                vec![Source::Missing; call.results.len()]
-            }
-        };
+        let mark = self.draft.nodes.len();
+        let read = self.check(call).and_then(|()| {
+            let read = self.read(at, call);
+            read.or_else(|Refusal(reason)| self.keep_unread(call, mark, reason))
+        });
+        let results = read.unwrap_or_else(|Refusal(reason)| {
+            let entry = self.refused.entry(call.target.clone());
+            let (n, ..) = entry.or_insert((0, call.module.clone(), reason));
+            *n += 1;
+            vec![Source::Missing; call.results.len()]
+        });
         for (name, source) in call.results.iter().zip(results) {
             if let Some(name) = name {
                 self.values.insert(name.clone(), source);
             }
         }
+    }
+
+    /// Refuses a call that reads what is not there, or makes what is.
+    fn check(&self, call: &pt2::Call) -> Result<(), Refusal> {
+        let mut read = call
+            .arguments
+            .iter()
+            .flat_map(|(_, argument)| argument.names());
+        if let Some(name) = read.find(|name| self.find(name).is_none()) {
+            let why = format!("reads '{name}', which no earlier call makes");
+            return Err(Refusal(why));
+        }
+        let mut made = call.results.iter().flatten();
+        if let Some(name) = made.find(|name| self.find(name).is_some()) {
+            let why = format!("its result has the name of an earlier value, '{name}'");
+            return Err(Refusal(why));
+        }
+        Ok(())
+    }
+
+    /// A call that was not read as a node of its own, if such calls stay and this one can.
+    fn keep_unread(&mut self, call: &pt2::Call, mark: usize, reason: String) -> Read {
+        self.draft.truncate(mark);
+        self.stored.retain(|_, value| value.node.index() < mark);
+        let kept = self.keeps.then(|| self.keep(call)).flatten();
+        let Some(results) = kept else {
+            return Err(Refusal(reason));
+        };
+        if let Some(Source::Live(value)) = results.first() {
+            let name = &self.draft.nodes[value.node.index()].name;
+            self.kept.keep_opaque(name, &call.target, &reason);
+        }
+        Ok(results)
     }
 
     fn read(&mut self, at: usize, call: &'p pt2::Call) -> Read {
@@ -318,22 +295,6 @@ impl<'p> Builder<'p> {
         Ok(self.draft.append(node, results))
     }
 
-    /// The values of a parameter. Infinities, which masks hold, become the largest numbers.
-    fn tensor(&mut self, array: &Array) -> Result<Tensor, Refusal> {
-        let values: Vec<f32> = match &array.values {
-            Values::F32(values) => {
-                self.n_infinite += usize::from(values.iter().any(|v| v.is_infinite()));
-                let bounded = values.iter().map(|v| v.clamp(f32::MIN, f32::MAX));
-                bounded.collect()
-            }
-            Values::I64(values) => values.iter().map(|&v| v as f32).collect(),
-            Values::Bool(values) => values.iter().map(|&v| f32::from(u8::from(v))).collect(),
-            Values::Sizes(_) => return Err(Refusal::new("a size of the batch is not a tensor")),
-        };
-        let tensor = Tensor::new(array.shape.clone(), values);
-        tensor.ok_or_else(|| Refusal::new("a constant does not have its shape"))
-    }
-
     /// The type of a value of the graph.
     pub fn type_of(&self, value: Value) -> Type {
         self.draft.type_of(value)
@@ -369,43 +330,5 @@ impl<'p> Builder<'p> {
     /// True when one argument alone reads a value.
     pub fn is_read_once(&self, name: &str) -> bool {
         self.uses.get(name) == Some(&1)
-    }
-
-    /// A value of the graph: what is known becomes a stored tensor, once for each tensor of the file.
-    pub fn value_of(&mut self, source: &Source) -> Result<Value, Refusal> {
-        let known = match source {
-            Source::Live(value) => return Ok(*value),
-            Source::Known(known) => known,
-            Source::Rows { .. } => {
-                return Err(Refusal::new(
-                    "the numbers of rows are not a value of a graph",
-                ));
-            }
-            Source::Missing => return Err(Refusal::new("it is not computed")),
-        };
-        if let Some(&value) = self.stored.get(&known.path) {
-            return Ok(value);
-        }
-        let (shape, dtype) = (known.array.shape.clone(), known.array.values.dtype());
-        let op = if known.trained {
-            Constant::trained(shape.clone(), 0.0)
-        } else {
-            Constant::buffer(shape.clone(), dtype)
-        };
-        let tensor = self.tensor(&known.array)?;
-        let target = self.draft.names.stored(&known.path);
-        let base = if known.path.is_empty() {
-            "constant"
-        } else {
-            &known.path
-        };
-        let mut node = Node::new(&self.draft.names.fresh(base), &target, op, &[]);
-        node.params.insert("value".to_owned(), tensor);
-        let shape = Shape::of(&shape);
-        let value = self.draft.append(node, vec![Type { shape, dtype }]);
-        if !known.path.is_empty() {
-            self.stored.insert(known.path.clone(), value);
-        }
-        Ok(value)
     }
 }
