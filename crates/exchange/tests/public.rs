@@ -13,6 +13,7 @@ mod samples;
 mod support;
 
 use exchange::onnx::{ImportOptions, import};
+use interop::Budget;
 use interop::onnx::proto::NodeProto;
 use interop::onnx::proto::tensor_shape_proto::dimension::Value as Size;
 use interop::onnx::proto::type_proto::Value as Kind;
@@ -28,6 +29,8 @@ use std::path::{Path, PathBuf};
 const MIN_AGREEING: usize = 6;
 /// Networks of the package with a hundred million weights, which are run with those of a folder only.
 const LARGE: [&str; 3] = ["light_bvlc_alexnet", "light_vgg19", "light_zfnet512"];
+/// The memory that these may take: their files of some kilobytes make all weights.
+const GRANT: u64 = 4_000_000_000;
 /// The difference of results that agree, relative to the largest: sums in another order, or a few times what these make of the
 /// other program's own results.
 const LIMIT: f32 = 1e-5;
@@ -239,6 +242,7 @@ fn published_networks_compute_what_onnx_runtime_does() {
     };
     let mut light = networks(&data.join("light"));
     light.retain(|path| all || !is_large(path));
+    Budget::grant(if all { GRANT } else { 0 });
     let Some((n_agree, wrong)) = compare("light", &light) else {
         return;
     };

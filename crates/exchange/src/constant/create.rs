@@ -1,6 +1,7 @@
 //! Tensors made of a rule: one value, a range, a band of a matrix.
 
 use super::{Array, Refusal, Values};
+use interop::Budget;
 
 /// Elements of a tensor that is made while a file is read, at most.
 pub const MAX_ELEMENTS: usize = 1 << 28;
@@ -39,10 +40,17 @@ pub fn element_count(shape: &[usize]) -> Result<usize, Refusal> {
     })
 }
 
-/// A tensor whose every element is the one of `value`.
+/// A tensor whose every element is the one of `value`. Networks that are published without their weights make them so, up to the
+/// memory that reading a small file may take.
 pub fn filled(shape: &[usize], value: &Array) -> Result<Array, Refusal> {
-    check_growth(shape, 0)?;
-    let n = shape.iter().product();
+    let n = element_count(shape)?;
+    let max = Budget::of_size(0).max();
+    if n > MAX_MADE && value.values.bytes().saturating_mul(n as u64) > max {
+        return Err(Refusal(format!(
+            "a constant of shape {shape:?} needs more than the {} MB that reading may take; if it is a file that you trust, --max-memory allows more",
+            max / 1_000_000
+        )));
+    }
     let values = match &value.values {
         Values::F32(values) if values.len() == 1 => Values::F32(vec![values[0]; n]),
         Values::I64(values) if values.len() == 1 => Values::I64(vec![values[0]; n]),
