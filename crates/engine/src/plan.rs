@@ -196,7 +196,7 @@ impl Plan {
         pool: &Pool,
         profiler: &mut Profiler,
     ) -> Result<(), EngineError> {
-        profiler.time(Part::Data, || self.load(inputs))?;
+        profiler.time(Part::Data, || self.load(inputs, pool))?;
         self.run_forward(state, pool, profiler);
         Ok(())
     }
@@ -407,21 +407,22 @@ impl Plan {
         }
     }
 
-    fn load(&mut self, inputs: &[Input]) -> Result<(), EngineError> {
+    fn load(&mut self, inputs: &[Input], pool: &Pool) -> Result<(), EngineError> {
         if inputs.len() != self.inputs.len() {
             return Err(EngineError::InputCount {
                 expected: self.inputs.len(),
                 got: inputs.len(),
             });
         }
-        for (k, input) in inputs.iter().enumerate() {
-            self.inputs[k].check(input, self.options.rows)?;
-            let width = self.inputs[k].width(self.options.rows);
-            for shard in &mut self.shards {
-                let first = shard.first_row;
-                input.copy_to(first, width, shard.input_mut(k));
-            }
+        let (infos, rows) = (&self.inputs, self.options.rows);
+        for (info, input) in infos.iter().zip(inputs) {
+            info.check(input, rows)?;
         }
+        pool.for_each(&mut self.shards, |_, shard| {
+            for (k, (info, input)) in infos.iter().zip(inputs).enumerate() {
+                input.copy_to(shard.first_row, info.width(rows), shard.input_mut(k));
+            }
+        });
         Ok(())
     }
 

@@ -224,7 +224,9 @@ fn drawn(
         limited,
     } = drawings(&names, &sizes, edges);
     for (entry, group) in nodes.iter_mut().zip(group_of) {
-        entry.insert("group".to_owned(), json!(group));
+        if let Some(group) = group {
+            entry.insert("group".to_owned(), json!(group));
+        }
     }
     json!({
         "name": name,
