@@ -1,7 +1,7 @@
 //! A network that trains and answers: parameters, a thread pool, and a plan for every batch size met so far.
 
 use crate::learning::{self, Learning};
-use crate::optimizer::Optimizer;
+use crate::optimizer::{Gradients, Optimizer};
 use crate::options::{Mode, PlanOptions};
 use crate::plan::{Plan, Score, compile};
 use crate::profile::{Part, Profile, Profiler};
@@ -16,6 +16,7 @@ const MAX_PLANS: usize = 8;
 
 /// A graph with the state to run it.
 pub struct Network {
+    /// Without values of parameters, which the state has.
     graph: Graph,
     state: State,
     pool: Pool,
@@ -48,11 +49,12 @@ impl Network {
 
     /// A network whose training goes beyond the parameters of the graph.
     pub fn learning(
-        graph: Graph,
+        mut graph: Graph,
         learning: impl Into<Learning>,
         threads: usize,
     ) -> Result<Self, NetworkError> {
         let state = State::with_learning(&verify(&graph)?, learning.into())?;
+        state.remove_from(&mut graph);
         Ok(Self {
             graph,
             state,
@@ -91,7 +93,7 @@ impl Network {
         &mut self.state
     }
 
-    /// The graph it was made from, with the parameters it started from.
+    /// The graph it was made from, without values of parameters: [`Network::state`] has them.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -117,11 +119,12 @@ impl Network {
 
     /// Goes on with another graph, or with other weights and masks in the same one; seed and passes stay. Nothing is
     /// changed when it cannot be run.
-    pub fn replace(&mut self, graph: Graph) -> Result<(), NetworkError> {
+    pub fn replace(&mut self, mut graph: Graph) -> Result<(), NetworkError> {
         let mut state = State::with_learning(&verify(&graph)?, self.state.learning().clone())?;
         if self.state.base_is_frozen() {
             state.freeze_base(&graph);
         }
+        state.remove_from(&mut graph);
         self.state = state;
         self.graph = graph;
         self.plans.clear();
@@ -180,8 +183,9 @@ impl Network {
     ) -> Result<Score, EngineError> {
         let at = self.plan(PlanOptions::train(rows))?;
         let score = self.train_pass(at, inputs, labels)?;
+        let gradients: Vec<&[f32]> = self.plans[at].shard_gradients().collect();
         self.profiler.time(Part::Optimizer, || {
-            optimizer.step(&mut self.state, self.plans[at].gradients(), &self.pool);
+            optimizer.step_sum(&mut self.state, Gradients(&gradients), &self.pool);
         });
         Ok(score)
     }
@@ -195,8 +199,10 @@ impl Network {
     ) -> Result<Score, EngineError> {
         let at = self.plan(PlanOptions::train(rows))?;
         let score = self.train_pass(at, inputs, labels)?;
-        let gradients = self.plans[at].gradients();
+        let plan = &mut self.plans[at];
         self.profiler.time(Part::Gradients, || {
+            plan.sum_gradients(&self.pool);
+            let gradients = plan.gradients();
             if self.collected.is_empty() {
                 self.collected.extend_from_slice(gradients);
             } else {

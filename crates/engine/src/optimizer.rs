@@ -1,8 +1,10 @@
 //! Optimisers: Adam, AdamW and SGD with PyTorch's formulas, one pass over all parameters.
 
 use crate::state::State;
+use kernels::elementwise::add_assign;
 use kernels::optimizer::{AdamStep, SgdStep, adam, sgd};
 use kernels::threads::Pool;
+use std::ops::Range;
 
 /// An optimiser with its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +37,36 @@ const EPSILON: f64 = 1e-8;
 
 /// Parameters that one thread updates at a time.
 const PART: usize = 32 * 1024;
+
+/// Gradients that are added up before they are used: they stay in a core's first cache.
+const BLOCK: usize = 4096;
+
+/// The gradients of all trained parameters: the sum of these arrays, in their order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gradients<'a>(pub &'a [&'a [f32]]);
+
+impl Gradients<'_> {
+    /// Calls `f(place in the range, gradients)` for the blocks of a range. Several arrays are added up on the way, which reads
+    /// each once and writes no sum to memory.
+    fn for_each_block(self, range: Range<usize>, mut f: impl FnMut(usize, &[f32])) {
+        let [first, rest @ ..] = self.0 else {
+            return;
+        };
+        let (first, len) = (&first[range.clone()], range.len());
+        if rest.is_empty() {
+            return f(0, first);
+        }
+        let mut sum = [0.0; BLOCK];
+        for at in (0..len).step_by(BLOCK) {
+            let sum = &mut sum[..BLOCK.min(len - at)];
+            sum.copy_from_slice(&first[at..][..sum.len()]);
+            for array in rest {
+                add_assign(&array[range.start + at..][..sum.len()], sum);
+            }
+            f(at, sum);
+        }
+    }
+}
 
 /// An optimiser with its memory of earlier steps.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +129,11 @@ impl Optimizer {
     /// Updates the parameters once, but for those that are frozen. What is masked stays zero, with no memory of its
     /// gradients.
     pub fn step(&mut self, state: &mut State, gradients: &[f32], pool: &Pool) {
+        self.step_sum(state, Gradients(&[gradients]), pool);
+    }
+
+    /// The same with gradients that are still to be added up.
+    pub(crate) fn step_sum(&mut self, state: &mut State, gradients: Gradients, pool: &Pool) {
         self.steps += 1;
         self.update(state, gradients, pool);
         for memory in [&mut self.first, &mut self.second] {
@@ -107,7 +144,7 @@ impl Optimizer {
         state.end_change();
     }
 
-    fn update(&mut self, state: &mut State, gradients: &[f32], pool: &Pool) {
+    fn update(&mut self, state: &mut State, gradients: Gradients, pool: &Pool) {
         match self.kind {
             OptimizerKind::Adam { weight_decay } => {
                 self.adam(state, gradients, [weight_decay, 0.0], pool);
@@ -131,25 +168,40 @@ impl Optimizer {
                 };
                 for at in 0..state.trainable().len() {
                     let range = state.trainable()[at].clone();
-                    let weights = &mut state.trained[range.clone()];
-                    let first = &mut self.first[range.clone()];
-                    sgd(weights, &gradients[range], first, step);
+                    self.sgd(state, gradients, range, step, pool);
                 }
                 let step = SgdStep {
                     weight_decay: 0.0,
                     ..step
                 };
-                let at = state.weights_len();
-                let (scales, first) = (&mut state.trained[at..], &mut self.first[at..]);
-                sgd(scales, &gradients[at..], first, step);
+                let scales = state.weights_len()..state.trained_len();
+                self.sgd(state, gradients, scales, step, pool);
             }
         }
+    }
+
+    fn sgd(
+        &mut self,
+        state: &mut State,
+        gradients: Gradients,
+        range: Range<usize>,
+        step: SgdStep,
+        pool: &Pool,
+    ) {
+        let arrays = [&mut state.trained, &mut self.first].map(|array| &mut array[range.clone()]);
+        pool.for_each_part(arrays, PART, |from, [w, first]| {
+            let from = range.start + from;
+            gradients.for_each_block(from..from + w.len(), |at, g| {
+                let block = at..at + g.len();
+                sgd(&mut w[block.clone()], g, &mut first[block], step);
+            });
+        });
     }
 
     fn adam(
         &mut self,
         state: &mut State,
-        gradients: &[f32],
+        gradients: Gradients,
         [weight_decay, decoupled_decay]: [f32; 2],
         pool: &Pool,
     ) {
@@ -166,19 +218,7 @@ impl Optimizer {
         };
         for at in 0..state.trainable().len() {
             let range = state.trainable()[at].clone();
-            let weights = &mut state.trained[range.clone()];
-            let (first, second) = (
-                &mut self.first[range.clone()],
-                &mut self.second[range.clone()],
-            );
-            let gradients = &gradients[range];
-            pool.for_each_part(
-                [weights, first, second],
-                PART,
-                |from, [w, first, second]| {
-                    adam(w, &gradients[from..][..w.len()], first, second, step);
-                },
-            );
+            self.adam_range(state, gradients, range, step, pool);
         }
         // A scale does not decay: no step between codes is better for being small.
         let step = AdamStep {
@@ -186,14 +226,95 @@ impl Optimizer {
             decoupled_decay: 0.0,
             ..step
         };
-        let at = state.weights_len();
-        let (first, second) = (&mut self.first[at..], &mut self.second[at..]);
-        adam(
-            &mut state.trained[at..],
-            &gradients[at..],
-            first,
-            second,
-            step,
-        );
+        let scales = state.weights_len()..state.trained_len();
+        self.adam_range(state, gradients, scales, step, pool);
+    }
+
+    fn adam_range(
+        &mut self,
+        state: &mut State,
+        gradients: Gradients,
+        range: Range<usize>,
+        step: AdamStep,
+        pool: &Pool,
+    ) {
+        let arrays = [&mut state.trained, &mut self.first, &mut self.second];
+        let arrays = arrays.map(|array| &mut array[range.clone()]);
+        pool.for_each_part(arrays, PART, |from, [w, first, second]| {
+            let from = range.start + from;
+            gradients.for_each_block(from..from + w.len(), |at, g| {
+                let block = at..at + g.len();
+                adam(
+                    &mut w[block.clone()],
+                    g,
+                    &mut first[block.clone()],
+                    &mut second[block],
+                    step,
+                );
+            });
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ir::{Graph, verify};
+    use random::Random;
+
+    /// Parameters that end inside of blocks and parts.
+    const NET: &str = "graph \"wide\" {
+      x: f32[N, 100] = placeholder
+      a = linear(x) { in_features = 100, out_features = 401 }
+      b = linear(a) { in_features = 401, out_features = 13 }
+      return b
+    }";
+
+    #[test]
+    fn gradients_that_are_added_up_on_the_way_give_the_bits_of_their_sum() {
+        let mut graph = Graph::parse(NET).unwrap_or_else(|errors| panic!("{errors}"));
+        graph.initialize(0);
+        let state = State::new(&verify(&graph).unwrap_or_else(|error| panic!("{error}")))
+            .unwrap_or_else(|error| panic!("{error}"));
+        let n = state.trained_len();
+        assert!(n > PART && n % BLOCK != 0);
+        let random = Random::new(1, "gradients");
+        let arrays = [0, 1, 2].map(|array| {
+            let random = random.at(array);
+            let normal: Vec<f32> = (0..n as u64).map(|k| random.normal(k)).collect();
+            normal
+        });
+        let parts = arrays.each_ref().map(Vec::as_slice);
+        let mut sum = arrays[0].clone();
+        for array in &arrays[1..] {
+            add_assign(array, &mut sum);
+        }
+        let weight_decay = 0.1;
+        for kind in [
+            OptimizerKind::Adam { weight_decay },
+            OptimizerKind::AdamW { weight_decay },
+            OptimizerKind::Sgd {
+                momentum: 0.9,
+                nesterov: true,
+                weight_decay,
+            },
+        ] {
+            let stepped = |gradients: Gradients, threads: usize| {
+                let (mut state, pool) = (state.clone(), Pool::new(threads));
+                let mut optimizer = Optimizer::new(kind, 0.01, &state);
+                for _ in 0..2 {
+                    optimizer.step_sum(&mut state, gradients, &pool);
+                }
+                (state.trained, optimizer.first, optimizer.second)
+            };
+            let expected = stepped(Gradients(&[&sum]), 1);
+            assert_ne!(expected.0, state.trained);
+            for threads in [1, 3] {
+                assert!(
+                    stepped(Gradients(&parts), threads) == expected,
+                    "{kind:?}, {threads}"
+                );
+            }
+        }
     }
 }

@@ -238,9 +238,12 @@ impl Plan {
     /// Runs the graph backward from gradients of its results, which [`Plan::cross_entropy`] or
     /// [`Plan::set_output_grad`] has set.
     pub fn backward(&mut self, state: &State, pool: &Pool) -> Result<(), EngineError> {
-        self.backward_profiled(state, pool, &mut Profiler::default())
+        self.backward_profiled(state, pool, &mut Profiler::default())?;
+        self.sum_gradients(pool);
+        Ok(())
     }
 
+    /// Runs the graph backward; the gradients of parameters are those of shards until they are added up.
     pub(crate) fn backward_profiled(
         &mut self,
         state: &State,
@@ -270,7 +273,6 @@ impl Plan {
                 }
             }
         }
-        profiler.time(Part::Gradients, || self.sum_gradients(pool));
         Ok(())
     }
 
@@ -394,8 +396,13 @@ impl Plan {
         self.prepared_for = state.version;
     }
 
+    /// The gradients of the trained parameters over the rows of each shard.
+    pub(crate) fn shard_gradients(&self) -> impl Iterator<Item = &[f32]> {
+        self.shards.iter().map(|shard| shard.grads.as_slice())
+    }
+
     /// Adds the shards' gradients to those of the first, in shard order.
-    fn sum_gradients(&mut self, pool: &Pool) {
+    pub(crate) fn sum_gradients(&mut self, pool: &Pool) {
         if let [first, rest @ ..] = self.shards.as_mut_slice()
             && !rest.is_empty()
         {

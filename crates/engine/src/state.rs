@@ -181,9 +181,16 @@ impl State {
                 if let Some(format) = node.formats.get_mut(&entry.port) {
                     *format = learned_format(format, self.learning.scales, values);
                 }
-            } else if let Some(tensor) = node.params.get_mut(&entry.port) {
-                tensor.values_mut().copy_from_slice(values);
+            } else if let Some(tensor) = Tensor::new(entry.shape.clone(), values.to_vec()) {
+                node.params.insert(entry.port.clone(), tensor);
             }
+        }
+    }
+
+    /// Removes the parameters of the graph it came from, whose values it holds.
+    pub(crate) fn remove_from(&self, graph: &mut Graph) {
+        for entry in self.entries.iter().filter(|entry| !entry.is_scale) {
+            graph.node_mut(entry.node).params.remove(&entry.port);
         }
     }
 

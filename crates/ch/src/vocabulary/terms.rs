@@ -19,7 +19,7 @@ pub static TERMS: &[(&str, &str)] = &[
     ("data", "in a profile: ordering the rows of an epoch, and copying those of a batch into the network"),
     ("compile", "in a profile: compiling a plan, once for every size of a batch"),
     ("cross_entropy", "in a profile: the loss and its gradient"),
-    ("gradient_sum", "in a profile: adding up gradients over the parts of a batch and over accumulated batches"),
+    ("gradient_sum", "in a profile: adding up gradients over accumulated batches"),
     ("waiting", "in a profile: threads without work while others had some"),
     ("other", "in a profile: the rest of the training loop, such as counting scores and showing progress"),
     ("clamp", "bounds of a value, numbers or tensors: in a graph the operators `max` and `min`, and `hardtanh` for a layer"),

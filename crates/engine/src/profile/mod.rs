@@ -30,7 +30,7 @@ pub enum Part {
     Compile,
     /// The loss and its gradient.
     Loss,
-    /// The sums of gradients over shards and micro-batches.
+    /// The sums of gradients over micro-batches.
     Gradients,
     /// The update of the parameters.
     Optimizer,
