@@ -1,6 +1,6 @@
 //! Benchmarks against PyTorch, JAX, ONNX Runtime and Brevitas: all sides take turns in one run, and each line has ratios.
 //!
-//! `cargo run --release -p benches -- training|evaluation|integers|images|memory|fitting|quality|quantizers|scaling|searching|passes|gptq|ablation|calibration|learning|brevitas|hardware`
+//! `cargo run --release -p benches -- training|evaluation|integers|images|memory|fitting|quality|quantizers|scaling|searching|threads|passes|gptq|ablation|calibration|learning|brevitas|hardware`
 //!
 //! `hardware-areas`, `hardware-sparse`, `hardware-devices` and `hardware-estimates` are the parts of `hardware`.
 //!
@@ -31,6 +31,7 @@ mod quantizers;
 mod scaling;
 mod searching;
 mod table;
+mod threads;
 mod training;
 mod workload;
 
@@ -63,13 +64,14 @@ fn main() -> Result<()> {
             "quantizers" => quantizers::run()?,
             "scaling" => scaling::run()?,
             "searching" => searching::run()?,
+            "threads" => threads::run()?,
             "passes" => passing::run()?,
             other => bail!("no benchmark called '{other}'"),
         }
     }
     if names.is_empty() {
         bail!(
-            "name a benchmark: training, evaluation, integers, images, memory, fitting, quality, quantizers, scaling, searching, passes, \
+            "name a benchmark: training, evaluation, integers, images, memory, fitting, quality, quantizers, scaling, searching, threads, passes, \
              gptq, ablation, calibration, learning, brevitas, hardware"
         );
     }
