@@ -1,6 +1,7 @@
 //! Weights in the order in which tiles read them: `[block of outputs][live tap][input][output of the block]`.
 
 use crate::gemm::transpose;
+use crate::isa::versions;
 
 /// Outputs of a block.
 pub(super) const WIDE: usize = 16;
@@ -9,6 +10,9 @@ pub(super) const NARROW: usize = 8;
 
 /// Window elements of a block that are turned at a time; no window is larger.
 pub(super) const TOGETHER: usize = 256;
+
+/// Inputs that are read side by side: as many as are prefetched apart from each other.
+const STREAMS: usize = 4;
 
 /// Sizes of packed weights: `outputs` are the channels of the target, `inputs` those of the source.
 #[derive(Clone, Debug)]
@@ -83,6 +87,15 @@ impl Packing {
 
     /// Packs weights.
     pub(super) fn pack(&self, weights: &[f32], packed: &mut [f32]) {
+        if self.is_by_output() {
+            self.pack_by_output(weights, packed);
+        } else {
+            pack_by_input(self, weights, packed);
+        }
+    }
+
+    /// Packs weights of which those of an output lie together.
+    fn pack_by_output(&self, weights: &[f32], packed: &mut [f32]) {
         let mut turned = [0.0; WIDE * TOGETHER];
         for block in self.blocks() {
             let packed = &mut packed[block.start..][..block.width * self.depth()];
@@ -126,10 +139,15 @@ impl Packing {
         block.first * self.output_stride + input * self.input_stride
     }
 
+    /// True when the weights of an output lie together, and not those of an input.
+    fn is_by_output(&self) -> bool {
+        self.input_stride == self.window
+    }
+
     /// Inputs that lie together for each output: their first and their number.
     fn parts(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let inputs = self.inputs;
-        let together = if self.input_stride == self.window {
+        let together = if self.is_by_output() {
             (TOGETHER / self.window).max(1)
         } else {
             1
@@ -144,6 +162,33 @@ impl Packing {
         for input in 0..count {
             for (at, &tap) in self.live.iter().enumerate() {
                 f(at * self.inputs + from + input, input * self.window + tap);
+            }
+        }
+    }
+}
+
+versions! {
+    /// Packs weights of which those of an input lie together. A few inputs are read side by side through all blocks, so that memory
+    /// is read in its order.
+    fn pack_by_input(packing: &Packing, weights: &[f32], packed: &mut [f32]) {
+        let stride = packing.output_stride;
+        for first in (0..packing.inputs).step_by(STREAMS) {
+            let inputs = first..packing.inputs.min(first + STREAMS);
+            for block in packing.blocks() {
+                let packed = &mut packed[block.start..][..block.width * packing.depth()];
+                for input in inputs.clone() {
+                    let trained = &weights[packing.trained(block, input)..];
+                    for (at, &tap) in packing.live.iter().enumerate() {
+                        let row = (at * packing.inputs + input) * block.width;
+                        let row = &mut packed[row..][..block.width];
+                        let (row, rest) = row.split_at_mut(block.len);
+                        let trained = &trained[tap..][..(block.len - 1) * stride + 1];
+                        for (packed, &weight) in row.iter_mut().zip(trained.iter().step_by(stride)) {
+                            *packed = weight;
+                        }
+                        rest.fill(0.0);
+                    }
+                }
             }
         }
     }
