@@ -55,6 +55,18 @@ fn labels(len: usize) -> Vec<u32> {
         .collect()
 }
 
+/// The state has them: the graph of a network would hold them a second time.
+#[test]
+fn a_network_holds_its_parameters_once() {
+    let (pictures, rows) = (graph(PICTURES), graph(ROWS));
+    let mut network = Network::new(pictures.clone(), 1).unwrap();
+    assert_eq!(network.graph().parameters().count(), 0);
+    assert_eq!(network.to_graph(), pictures);
+    network.replace(rows.clone()).unwrap();
+    assert_eq!(network.graph().parameters().count(), 0);
+    assert_eq!(network.to_graph(), rows);
+}
+
 /// All parameters and losses after three steps.
 fn train(threads: usize) -> (Vec<u32>, Vec<u64>) {
     let rows = 61;
