@@ -88,7 +88,7 @@ const COMMANDS: &[&str] = &[
     "list targets",
     "list boards",
     "explain integer",
-    "emit jsc-tiny jsc-sim --quantize-rest 6 --rows 40 --out made",
+    "emit jsc-tiny jsc-sim --quantize-rest 6 --rows 40 --out made --quiet",
 ];
 
 /// Commands over emitted hardware, which need tools of others.

@@ -68,6 +68,7 @@ pub static KEYS: &[(&str, &str)] = &[
     ("input_bits", "bits of x"),
     ("output_bits", "bits of y"),
     ("latency", "clock cycles from an input to its result"),
+    ("cycles", "clock cycles from an input to its result"),
     ("estimate", "look-up tables by a line through measured networks, with their error"),
     ("synth", "what `ch synth` found, by target"),
     ("bitstreams", "what `ch bitstream` made, by board"),
