@@ -15,34 +15,46 @@ use hw::solve::Effort;
 use hw::synth::{Target, clocks, report};
 use hw::tools::Toolbox;
 use hw::vectors::Vectors;
+use std::path::Path;
 
 /// Rows that Verilator computes.
 const ROWS: usize = 166_000;
 /// Placements of one design.
 const SEEDS: u64 = 3;
 
-/// Prints all three.
-pub fn run() -> Result<()> {
+/// Prints all three. The network of 1,055 weights runs in Verilator too, where there is a folder that holds it.
+pub fn run(data: Option<&Path>) -> Result<()> {
     let scratch = Scratch::new()?;
     let [_, second, third, ..] = sparse::WEIGHTS;
-    let second = emitted(&scratch, second, "ecp5", ROWS)?;
-    let third = emitted(&scratch, third, "ecp5", 100)?;
+    let second = random(&scratch, second, ROWS)?;
+    let third = random(&scratch, third, 100)?;
     clock(&second)?;
-    verilator(&second)?;
+    let mut rows = vec![verilator("145 random weights", &second)?];
+    if let Some(data) = data {
+        let file = data.join("w6a6_pruned.npz");
+        let pruned = emitted(&scratch, "pruned", &file, ROWS)?;
+        rows.push(verilator("jets, 1,055 weights", &pruned)?);
+    }
+    print(&["in Verilator", "build s", "rows", "run s"], &rows);
     bitstreams(&third)
 }
 
-/// The folder of a sparse network, with its rows repeated up to a number.
-fn emitted(scratch: &Scratch, weights: usize, target: &str, rows: usize) -> Result<Emitted> {
+/// The folder of a random sparse network.
+fn random(scratch: &Scratch, weights: usize, rows: usize) -> Result<Emitted> {
     let file = scratch.file(&format!("sparse_{weights}.npz"));
     sparse::write(&file, weights)?;
-    let network = Network::read(&file, true)?;
+    emitted(scratch, &weights.to_string(), &file, rows)
+}
+
+/// The folder of a network for ECP5, with its rows repeated up to a number.
+fn emitted(scratch: &Scratch, name: &str, file: &Path, rows: usize) -> Result<Emitted> {
+    let network = Network::read(file, true)?;
     let program = network.program()?;
     let levels = hw::schedule::DEFAULT_LEVELS;
     let emission = Emission::of(&program, Style::Pipelined { levels }, Effort::Normal)?;
     let results = network.results(&program);
     if emission.evaluate(&network.x) != results {
-        bail!("{weights} weights: the netlist is another function");
+        bail!("{name}: the netlist is another function");
     }
     let repeated = |all: &[i64], width: usize| {
         let codes = all.iter().copied().cycle().take(rows * width).collect();
@@ -52,8 +64,8 @@ fn emitted(scratch: &Scratch, weights: usize, target: &str, rows: usize) -> Resu
         x: repeated(&network.x, network.inputs)?,
         y: repeated(&results, results.len() / network.rows())?,
     };
-    let folder = scratch.file(&format!("net_{weights}"));
-    let mut record = Record::of(emission.figures(target));
+    let folder = scratch.file(&format!("net_{name}"));
+    let mut record = Record::of(emission.figures("ecp5"));
     Ok(emission.write(&folder, &mut record, &[], &rows, true)?)
 }
 
@@ -78,7 +90,7 @@ fn clock(emitted: &Emitted) -> Result<()> {
     Ok(())
 }
 
-fn verilator(emitted: &Emitted) -> Result<()> {
+fn verilator(name: &str, emitted: &Emitted) -> Result<Vec<String>> {
     let tools = Toolbox::new(None);
     let start = children_seconds()?;
     let model = VerilatedModel::build(emitted, &tools)?;
@@ -88,14 +100,12 @@ fn verilator(emitted: &Emitted) -> Result<()> {
     if outcome.differing > 0 {
         bail!("{} rows differ in Verilator", outcome.differing);
     }
-    let row = vec![
-        "145 random weights".to_owned(),
+    Ok(vec![
+        name.to_owned(),
         format!("{:.1}", built - start),
         outcome.rows.to_string(),
         format!("{:.2}", ran - built),
-    ];
-    print(&["in Verilator", "build s", "rows", "run s"], &[row]);
-    Ok(())
+    ])
 }
 
 fn bitstreams(emitted: &Emitted) -> Result<()> {

@@ -55,13 +55,13 @@ const TURNS: usize = 5;
 /// Everything.
 pub fn run() -> Result<()> {
     areas()?;
-    devices::run()?;
+    devices()?;
     estimates::run()
 }
 
 /// Clocks, bitstreams and simulation alone.
 pub fn devices() -> Result<()> {
-    devices::run()
+    devices::run(data().as_deref())
 }
 
 /// Estimates alone.
@@ -71,17 +71,20 @@ pub fn estimates() -> Result<()> {
 
 /// Area, solving and proofs alone.
 pub fn areas() -> Result<()> {
-    let folder = std::env::var_os("MASE_HARDWARE_DATA")
-        .map(PathBuf::from)
-        .context(
-            "MASE_HARDWARE_DATA must name the folder with w6a6_dense.npz and w6a6_pruned.npz",
-        )?;
+    let folder = data().context(
+        "MASE_HARDWARE_DATA must name the folder with w6a6_dense.npz and w6a6_pruned.npz",
+    )?;
     let mut files = Vec::new();
     for name in NETWORKS {
         files.push((name.to_owned(), folder.join(format!("{name}.npz")), false));
     }
     compare(&files)?;
     sparse()
+}
+
+/// The folder of the jet classifiers, if it is named.
+fn data() -> Option<PathBuf> {
+    std::env::var_os("MASE_HARDWARE_DATA").map(PathBuf::from)
 }
 
 /// The random sparse networks alone.

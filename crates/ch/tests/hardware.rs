@@ -94,6 +94,10 @@ const MISTAKES: &[(&str, &str)] = &[
         "invalid value 'ecp55' for '--target <T>': unknown target 'ecp55'; did you mean 'ecp5'?",
     ),
     (
+        "synth hw --target xcup --place",
+        "there is no open place and route for xcup; ecp5 and ice40 have one",
+    ),
+    (
         "bitstream hw --board ulx3s",
         "invalid value 'ulx3s' for '--board <NAME>': unknown board 'ulx3s'; `ch list boards` names all",
     ),
@@ -219,6 +223,38 @@ fn emit(folder: &Folder) {
     let line = "emit jsc-tiny jsc-sim --quantize-rest 6 --rows 40 --target ice40 --out hw --quiet";
     let printed = run(line, folder);
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+}
+
+#[test]
+fn a_netlist_is_shown_as_text() {
+    let folder = Folder::new("hardware_show");
+    emit(&folder);
+    let printed = run("show hw/net.json", &folder);
+    assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+    let lines: Vec<&str> = printed.stdout.lines().collect();
+    let adders = lines[0].split(", ").nth(1).unwrap();
+    let json = fs::read_to_string(folder.join("hw/report.json")).unwrap();
+    let facts: Json = serde_json::from_str(&json).unwrap();
+    let expected = format!("{} adders of {} bits", facts["adders"], facts["adder_bits"]);
+    assert_eq!(adders, expected);
+    assert!(
+        lines[2].starts_with("seq_blocks_0_n0_i0 ") && lines[2].contains("= x[0]"),
+        "{}",
+        lines[2]
+    );
+    let sum = lines.iter().find(|line| line.contains("_a0 ")).unwrap();
+    assert!(sum.contains(" + ") || sum.contains(" - "), "{sum}");
+    assert_eq!(run("show hw", &folder).stdout, printed.stdout);
+    fs::write(folder.join("hw/net.json"), "{}").unwrap();
+    let printed = run("show hw", &folder);
+    assert_eq!(printed.code, Some(2));
+    assert!(
+        printed
+            .stderr
+            .starts_with("error: hw/net.json is no netlist of `ch emit`: "),
+        "{}",
+        printed.stderr
+    );
 }
 
 /// Solving, rows and the seed of `--effort best` are the same on any number of threads, and so is every file.

@@ -88,11 +88,16 @@ const COMMANDS: &[&str] = &[
     "list targets",
     "list boards",
     "explain integer",
+    "emit jsc-tiny jsc-sim --quantize-rest 6 --rows 40 --out made --quiet",
 ];
 
 /// Commands over emitted hardware, which need tools of others.
 const HARDWARE_COMMANDS: &[&str] = &[
     "simulate hw",
+    "prove made",
+    "prove made --check",
+    "simulate made",
+    "synth made --target xcup",
     "synth hw --target ice40 --place --seeds 1",
     "bitstream hw --board icebreaker",
 ];
@@ -197,6 +202,18 @@ impl Seen {
         }
     }
 
+    /// The names of all files.
+    fn add_names(&mut self, folder: &Path) {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            if entry.path().is_dir() {
+                self.add_names(&entry.path());
+            } else {
+                let name = entry.file_name();
+                self.add(&name.to_string_lossy(), &folder.to_string_lossy());
+            }
+        }
+    }
+
     fn add_folder(&mut self, folder: &Path) {
         for entry in fs::read_dir(folder).unwrap().flatten() {
             let path = entry.path();
@@ -254,6 +271,8 @@ fn every_printed_word_is_explained() {
     }
     seen.add_folder(&folder.join("mase_output"));
     seen.add_folder(&folder.join("charts"));
+    seen.add_folder(&folder.join("made"));
+    seen.add_names(&folder.join("made"));
     assert!(seen.0.len() > 150, "{} words", seen.0.len());
     let unknown: Vec<String> = seen
         .0

@@ -2,13 +2,13 @@
 
 use crate::estimate::estimate;
 use crate::folder::Emitted;
-use crate::lower::{LowerError, lower};
+use crate::lower::{LowerError, lower_with};
 use crate::net::Net;
 use crate::ports::Ports;
 use crate::print::verilog;
 use crate::report::{RUNGS, Record, Rung, layers, sha256, stages};
 use crate::simulate::write_testbenches;
-use crate::solve::Effort;
+use crate::solve::{Cache, Effort};
 use crate::tools::ToolError;
 use crate::vectors::Vectors;
 use crate::wrap::write_wrappers;
@@ -47,7 +47,17 @@ pub struct Emission {
 impl Emission {
     /// The hardware of an integer program with one row.
     pub fn of(program: &Program, style: Style, effort: Effort) -> Result<Self, LowerError> {
-        let (net, mut ports) = lower(program, effort)?;
+        Self::with(program, style, effort, &mut Cache::default())
+    }
+
+    /// The same, with products that were solved before.
+    pub fn with(
+        program: &Program,
+        style: Style,
+        effort: Effort,
+        cache: &mut Cache,
+    ) -> Result<Self, LowerError> {
+        let (net, mut ports) = lower_with(program, effort, cache)?;
         let levels = net.depths().into_iter().fold(0.0, f32::max);
         let net = match style {
             Style::Combinational => net,

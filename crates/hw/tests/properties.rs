@@ -1,8 +1,12 @@
 //! Single layers of random constants: sums are the matrix product, and every interval holds its values and reaches both ends.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use engine::State;
+use engine::integer::Program;
+use hw::emit::{Emission, Style};
 use hw::net::{Bounds, Builder, Cell, Interval, Net, Operation, Origin, Term};
-use hw::solve::{Effort, Product, solve};
+use hw::solve::{Cache, Effort, Product, solve};
+use ir::{Graph, Tensor, verify};
 use random::Random;
 
 /// Numbers drawn one after the other.
@@ -205,5 +209,75 @@ fn reached(layer: &Layer, net: &Net, seed: u64) {
         let results = ends(layer, row).map(|x| net.evaluate(n, &x)[at]);
         let Interval { lo, hi } = net.output_interval(*output);
         assert_eq!(results, [lo, hi], "seed {seed}");
+    }
+}
+
+/// Three layers; the formats of the second and the third weight are those given.
+fn layers(second: &str, third: &str) -> Program {
+    let text = format!(
+        "graph \"layers\" {{
+          x: f32[N, 6] = placeholder
+          a = linear(x: integer(6, 3)) {{ target = \"a\", in_features = 6, out_features = 7, weight: integer(5, 4), bias: integer(6, 4) }}
+          ra = relu(a)
+          b = linear(ra: integer(5, 3, signed = false)) {{ target = \"b\", in_features = 7, out_features = 7, weight: {second}, bias: integer(6, 4) }}
+          rb = relu(b)
+          c = linear(rb: integer(5, 3, signed = false)) {{ target = \"c\", in_features = 7, out_features = 3, weight: {third}, bias: integer(6, 4) }}
+          return c
+        }}"
+    );
+    let mut graph = Graph::parse(&text).unwrap();
+    graph.initialize(7);
+    let verified = verify(&graph).unwrap();
+    let state = State::new(&verified).unwrap();
+    Program::of(&verified, &state, 1).unwrap()
+}
+
+/// A layer whose format has changed is solved again, as are those whose operands have changed with it, and no others. The
+/// netlist is that of a cache that knows nothing.
+#[test]
+fn only_layers_that_have_changed_are_solved_again() {
+    let mut cache = Cache::default();
+    let style = Style::Pipelined { levels: 2.2 };
+    let wide = "integer(6, 5)";
+    let narrow = "integer(3, 2)";
+    for (second, third, solved) in [
+        (wide, wide, 3),
+        (wide, narrow, 4),
+        (wide, wide, 4),
+        (narrow, wide, 6),
+        (narrow, narrow, 7),
+        (wide, narrow, 7),
+    ] {
+        let program = layers(second, third);
+        let cached = Emission::with(&program, style, Effort::Normal, &mut cache).unwrap();
+        assert_eq!(cache.solved(), solved, "{second} {third}");
+        let fresh = Emission::of(&program, style, Effort::Normal).unwrap();
+        assert_eq!(cached.net, fresh.net, "{second} {third}");
+    }
+}
+
+/// A masked element is 0 whatever a table before it holds: the table's operand is not computed, and 0 need not be in the table.
+#[test]
+fn masked_elements_need_no_table() {
+    let text = "graph \"masked\" {
+      x: f32[N, 2] = placeholder
+      h = hardtanh(x: integer(6, 3)) { min_val = -4.0, max_val = -1.0 }
+      t = tanh(h: integer(5, 2)) { data_out_0: integer(6, 5) }
+      y = identity(t: integer(6, 5))
+      return y
+    }";
+    let mut graph = Graph::parse(text).unwrap();
+    let y = graph.find("y").unwrap();
+    let mask = Tensor::new(vec![2], vec![0.0, 1.0]).unwrap();
+    graph.node_mut(y).set_mask("data_in_0", mask);
+    let verified = verify(&graph).unwrap();
+    let state = State::new(&verified).unwrap();
+    let program = Program::of(&verified, &state, 1).unwrap();
+    let emission = Emission::of(&program, Style::Combinational, Effort::Normal).unwrap();
+    for x in -32..32_i64 {
+        let floats = vec![0.0, x as f32 / 8.0];
+        let expected = program.interpret(&[floats]).concat();
+        assert_eq!(emission.evaluate(&[0, x]), expected, "{x}");
+        assert_eq!(expected[0], 0);
     }
 }

@@ -7,6 +7,7 @@ use crate::space::SearchSpace;
 use crate::workers;
 use data::Split;
 use engine::Network;
+use hw::solve::Cache;
 use ir::Graph;
 use passes::PassError;
 use std::sync::Arc;
@@ -171,7 +172,7 @@ impl Search {
     /// The costs of a network's hardware, where goals ask for them.
     pub(crate) fn netlist(&self, network: &Network) -> Result<Netlist, PassError> {
         match self.config.netlist_target() {
-            Some(target) => Netlist::of(&network.to_graph(), target),
+            Some(target) => Netlist::of(&network.to_graph(), target, &mut Cache::default()),
             None => Ok(Netlist::default()),
         }
     }

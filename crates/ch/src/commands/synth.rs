@@ -81,8 +81,8 @@ pub fn synth(dir: &Path, options: &SynthOptions, output: OutputArgs) -> Result<O
 
 fn measure(options: &SynthOptions, output: OutputArgs, bench: &mut Workbench) -> Result<Output> {
     let target = bench.target(options.target);
-    if let (true, Some(device)) = (options.place, target.device) {
-        bench.identify(device.tool)?;
+    if options.place {
+        bench.identify(target.placed()?.tool)?;
     }
     bench
         .console

@@ -1,4 +1,4 @@
-//! Keys of the JSON about hardware, and the files of an emitted folder that simulation and synthesis read and write.
+//! Keys of the JSON about hardware, and the files of an emitted folder.
 
 /// Every key with its meaning.
 #[rustfmt::skip]
@@ -14,6 +14,39 @@ pub static KEYS: &[(&str, &str)] = &[
     ("element", "an element of the output, as ports.json names it"),
     ("expected", "the code that the integer executor gives"),
     ("got", "the code that the simulation gives; x where bits have no value"),
+    // proofs
+    ("proved", "true when the module was shown to compute its network for every input"),
+    ("holds", "true when the check of a certificate found all that it says right"),
+    ("certificate", "what `ch prove` wrote to certificate.json"),
+    ("files", "the files that a proof is about, each with its SHA-256"),
+    ("reader", "the tool that read rtl/net.sv for a proof"),
+    ("words", "signals of rtl/net.sv that have an exact form"),
+    ("atoms", "values that are not linear in others: inputs, remainders, roundings, maxima, products, tables"),
+    ("elements", "signals that are elements of the network, each a function of another signal"),
+    ("forms", "signals with their intervals and their linear forms"),
+    ("word", "a signal of rtl/net.sv"),
+    ("form", "a signal as a sum of multiples of inputs and of elements"),
+    // netlists
+    ("inputs", "the elements of x"),
+    ("cells", "the operations of a netlist, in order"),
+    ("cell", "an operation of a netlist, by its number from 0"),
+    ("marks", "elements of the network and the operations that they are functions of"),
+    ("a", "the left operand, or the only one: the number of an operation"),
+    ("b", "the right operand: the number of an operation"),
+    ("sa", "bits that the left operand is shifted to the left by"),
+    ("sb", "bits that the right operand is shifted to the left by"),
+    ("subtract", "true for a difference, false for a sum"),
+    ("shift", "bits of a shift: to the right in a rounding, to the left elsewhere"),
+    ("tie_to_even", "true when ties go to the even neighbour"),
+    ("bounds", "what becomes of results that a format does not have: the nearest one, or the low bits"),
+    ("saturate", "the smallest and the largest result of a rounding"),
+    ("lo", "the smallest value"),
+    ("hi", "the largest value"),
+    ("input", "the number of an element of x"),
+    // ports
+    ("offset", "the lowest bit of an element in x or y"),
+    ("signed", "true for two's complement"),
+    ("frac_width", "bits behind the point: a value is its code times 2^-frac_width"),
     // reports
     ("network", "the name of the graph"),
     ("verification", "the checks of a folder that were run, a line for each"),
@@ -35,6 +68,7 @@ pub static KEYS: &[(&str, &str)] = &[
     ("input_bits", "bits of x"),
     ("output_bits", "bits of y"),
     ("latency", "clock cycles from an input to its result"),
+    ("cycles", "clock cycles from an input to its result"),
     ("estimate", "look-up tables by a line through measured networks, with their error"),
     ("synth", "what `ch synth` found, by target"),
     ("bitstreams", "what `ch bitstream` made, by board"),
@@ -79,6 +113,14 @@ pub static FILES: &[(&str, &str)] = &[
     ("net.sv", "rtl/net.sv: the network as one module, with the packed ports x and y"),
     ("top_stream.sv", "rtl/top_stream.sv: the network with valid and ready, named as AXI-Stream has them"),
     ("top_serial.sv", "rtl/top_serial.sv: the network behind a serial line: the bits of x in bytes come in, the elements of y in whole bytes go out"),
+    ("net.json", "the netlist, a line for every operation; `ch show DIR/net.json` prints it"),
+    ("network.mz", "the network that a folder of hardware was made of, with its weights"),
+    ("certificate.json", "what `ch prove` showed: versions, SHA-256 of network.mz, rtl/net.sv and ports.json, the interval and the form of every word; `ch prove DIR --check` checks it"),
+    ("net.xdc", "constraints/net.xdc: the clock of the network for Vivado, for those who have it"),
+    ("ulx3s-85f.lpf", "constraints/ulx3s-85f.lpf: the pins and the clock of the board"),
+    ("hx8k-b-evn.pcf", "constraints/hx8k-b-evn.pcf: the pins and the clock of the board"),
+    ("icebreaker.pcf", "constraints/icebreaker.pcf: the pins and the clock of the board"),
+    ("calibration.json", "the costs that estimates of LUTs use, measured by `ch synth --calibrate`"),
     ("ports.json", "the elements of x and y: name, offset, width, sign, bits behind the point, smallest and largest code; the latency in cycles"),
     ("net_tb.sv", "tb/net_tb.sv: the testbench for Icarus"),
     ("harness.cpp", "tb/harness.cpp: the program around Verilator's model"),

@@ -8,7 +8,7 @@ mod stages;
 use crate::elements::{Element, Expression, expression, live, maps};
 use crate::net::{Builder, Interval, Net, NetError, Origin, Term};
 use crate::ports::{Ports, packed};
-use crate::solve::{Effort, Product, solve};
+use crate::solve::{Cache, Effort, Product};
 use engine::integer::{Program, Source};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -19,6 +19,18 @@ pub enum LowerError {
     /// The program is one for several rows.
     #[error("the program has {0} rows, and hardware computes one")]
     Rows(usize),
+    /// An element outside of the range that the program proves for its whole tensor.
+    #[error("{node}[{element}] is within {} … {}, beyond the {} … {} of its tensor; please report this", .own.lo, .own.hi, .all.lo, .all.hi)]
+    Range {
+        /// The node of the graph.
+        node: String,
+        /// The element.
+        element: usize,
+        /// The interval of the element.
+        own: Interval,
+        /// That of the tensor.
+        all: Interval,
+    },
     /// A netlist that breaks a rule of netlists.
     #[error("{node}: a value of it {}; give its operands fewer bits", error.problem)]
     Net {
@@ -31,19 +43,29 @@ pub enum LowerError {
 
 /// The netlist of a program, without registers, and the places of its inputs and results.
 pub fn lower(program: &Program, effort: Effort) -> Result<(Net, Ports), LowerError> {
+    lower_with(program, effort, &mut Cache::default())
+}
+
+/// The same, with products that were solved before.
+pub fn lower_with(
+    program: &Program,
+    effort: Effort,
+    cache: &mut Cache,
+) -> Result<(Net, Ports), LowerError> {
     if program.rows != 1 {
         return Err(LowerError::Rows(program.rows));
     }
     let mut lowering = Lowering {
         program,
         effort,
+        cache,
         live: live(program),
         net: Builder::default(),
         values: Vec::new(),
         inputs: Vec::new(),
     };
     for step in 0..program.steps.len() {
-        lowering.step(step);
+        lowering.step(step)?;
     }
     lowering.finish()
 }
@@ -57,6 +79,7 @@ type Sum = (usize, Vec<i64>, i64);
 struct Lowering<'a> {
     program: &'a Program,
     effort: Effort,
+    cache: &'a mut Cache,
     live: Vec<Vec<bool>>,
     net: Builder,
     /// The terms of every step so far; none for elements that nobody reads.
@@ -65,7 +88,7 @@ struct Lowering<'a> {
 }
 
 impl Lowering<'_> {
-    fn step(&mut self, step: usize) {
+    fn step(&mut self, step: usize) -> Result<(), LowerError> {
         let own = &self.program.steps[step];
         let node = self.net.node(&own.node);
         let mut terms: Vec<Option<Term>> = vec![None; own.len()];
@@ -123,7 +146,22 @@ impl Lowering<'_> {
                 staged.result
             });
         }
+        let all = own.range();
+        for (element, term) in terms.iter().enumerate() {
+            let Some(Interval { lo, hi }) = term.map(|term| self.net.interval(term)) else {
+                continue;
+            };
+            if i128::from(lo) < all.min || i128::from(hi) > all.max {
+                return Err(LowerError::Range {
+                    node: own.node.clone(),
+                    element,
+                    own: Interval { lo, hi },
+                    all: Interval::wide(all.min, all.max),
+                });
+            }
+        }
         self.values.push(terms);
+        Ok(())
     }
 
     /// All elements that sums of a product may read, so that those with zeros among their factors are solved with the others.
@@ -177,7 +215,7 @@ impl Lowering<'_> {
             elements: &places,
             node,
         };
-        solve(&mut self.net, &product, self.effort)
+        self.cache.solve(&mut self.net, &product, self.effort)
     }
 
     /// The constant that the first rounding of an element adds, if nothing but bounds lies before it.
@@ -308,7 +346,9 @@ impl Lowering<'_> {
             elements: &[origin.element.unwrap_or(0)],
             node: origin.node,
         };
-        solve(&mut self.net, &product, self.effort).remove(0)
+        self.cache
+            .solve(&mut self.net, &product, self.effort)
+            .remove(0)
     }
 
     fn finish(mut self) -> Result<(Net, Ports), LowerError> {

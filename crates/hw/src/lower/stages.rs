@@ -80,6 +80,13 @@ impl Lowering<'_> {
         let mut dropped = Dropped::default();
         let mut bounds: Option<Interval> = None;
         let maps = maps(self.program, step, i);
+        // Nothing before a factor of 0 matters, and what is not read was not computed.
+        let is_zero = |map: &Map| matches!(map, Map::Affine { scale: 0, .. });
+        let first = maps.iter().rposition(is_zero);
+        let maps = &maps[first.unwrap_or(0)..];
+        if first.is_some() {
+            (term, added) = (self.net.constant(0, origin), 0);
+        }
         for (at, map) in maps.iter().enumerate() {
             match map {
                 Map::Clamp { lo, hi } => {

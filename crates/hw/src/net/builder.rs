@@ -43,6 +43,17 @@ impl Builder {
         self.push(Operation::Input { element }, interval, origin)
     }
 
+    /// An operand of a part that is solved by itself: an input so many levels of adders deep.
+    pub(crate) fn operand(&mut self, number: u32, interval: Interval, depth: f32) {
+        let origin = Origin {
+            node: 0,
+            element: None,
+        };
+        self.input(number, interval, origin);
+        self.depths.pop();
+        self.depths.push(depth);
+    }
+
     /// A constant.
     pub fn constant(&mut self, value: i64, origin: Origin) -> Term {
         self.push(Operation::Const { value }, Interval::point(value), origin)
@@ -144,6 +155,12 @@ impl Builder {
         if (Interval { lo, hi }).holds(interval) {
             return a;
         }
+        // A bound beyond all values is that of the values.
+        let (lo, hi) = if lo <= interval.hi && hi >= interval.lo {
+            (lo.max(interval.lo), hi.min(interval.hi))
+        } else {
+            (lo, hi)
+        };
         // Shifted bounds stay on the operand's grid when they are rounded towards each other only if they lie on it.
         let on_grid = |bound: i64| bound & ((1_i64 << a.shift.min(62)) - 1) == 0;
         let lo_matters = interval.lo < lo;
@@ -270,7 +287,13 @@ impl Builder {
         self.net.without_dead()
     }
 
-    fn push(&mut self, operation: Operation, interval: Interval, origin: Origin) -> Term {
+    /// An operation that is not simplified; an equal one is shared.
+    pub(crate) fn push(
+        &mut self,
+        operation: Operation,
+        interval: Interval,
+        origin: Origin,
+    ) -> Term {
         let (operation, interval) = match interval.single() {
             Some(value) => (Operation::Const { value }, Interval::point(value)),
             None => (operation, interval),

@@ -83,7 +83,7 @@ function showStages() {
     const parts = (stage.by_layer ?? []).map((bits, k) => ({ bits, k })).filter(part => part.bits > 0);
     const segments = parts.map(({ bits, k }) =>
       html("i", { class: tintOf(k), style: `width:${(100 * bits) / most}%`, "data-tip": `${layers[k]?.layer}: ${plural(bits, "bit")} of adders` }));
-    const words = [plural(stage.adders, "adder"), plural(stage.adder_bits, "bit"), `${shown(stage.levels)} levels`,
+    const words = [plural(stage.adders, "adder"), plural(stage.adder_bits, "bit"), plural(stage.levels, "level"),
       facts.latency ? `${shown(stage.ff)} FF` : "no registers"];
     const label = parts.map(({ bits, k }) => `${layers[k]?.layer} ${bits}`).join(", ");
     return [html("b", {}, facts.latency ? `stage ${stage.stage}` : "all"),

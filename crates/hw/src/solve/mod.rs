@@ -4,13 +4,16 @@
 //! (`differences.rs`). Every weight becomes canonical signed digits (`digits.rs`); pairs of terms that several sums have in common are computed
 //! once (`sharing.rs`), under a budget of depth; what is left of each sum becomes a tree (`tree.rs`). The interval of every partial
 //! sum is that of its linear form, which is narrower than its operands tell where they have inputs in common. [`Effort`] says how
-//! many orders of sharing are tried.
+//! many orders of sharing are tried. A [`Cache`] holds what was solved before.
 
+mod cache;
 mod differences;
 pub(crate) mod digits;
 mod form;
 mod sharing;
 mod tree;
+
+pub use cache::{Cache, solve};
 
 use crate::net::{Builder, Origin, Term};
 use differences::Near;
@@ -33,7 +36,7 @@ pub struct Product<'a> {
 }
 
 /// The work that goes into a smaller netlist.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Effort {
     /// Every sum for itself.
     Fast,
@@ -51,7 +54,7 @@ pub enum Effort {
 const TRIES: u64 = 24;
 
 /// The results of a product, one term each.
-pub fn solve(net: &mut Builder, product: &Product, effort: Effort) -> Vec<Term> {
+fn solved(net: &mut Builder, product: &Product, effort: Effort) -> Vec<Term> {
     match effort {
         Effort::Fast => sums(net, product, &alone(product), None),
         Effort::Normal => least(net, product, [Order::Saving]),

@@ -94,6 +94,14 @@ impl Target {
     pub fn find(name: &str) -> Option<&'static Self> {
         TARGETS.iter().find(|target| target.name == name)
     }
+
+    /// The device that networks are placed on, or the error that there is none.
+    pub fn placed(&self) -> Result<&'static Device, ToolError> {
+        let name = self.name;
+        let none =
+            || format!("there is no open place and route for {name}; ecp5 and ice40 have one");
+        self.device.ok_or_else(|| ToolError::Request(none()))
+    }
 }
 
 /// Sources that become a netlist.

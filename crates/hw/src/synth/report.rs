@@ -79,12 +79,7 @@ pub fn clocks(
     seeds: u64,
     layers: &[String],
 ) -> Result<Result<Clocks, Usage>, ToolError> {
-    let Some(device) = target.device else {
-        let name = target.name;
-        return Err(ToolError::Request(format!(
-            "there is no open place and route for {name}; ecp5 and ice40 have one"
-        )));
-    };
+    let device = target.placed()?;
     let tool = tools.find(device.tool)?;
     let scratch = Scratch::new()?;
     let design = Design {

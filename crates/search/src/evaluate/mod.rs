@@ -17,6 +17,7 @@ pub use costs::Costs;
 use data::Split;
 use engine::{Input, Plan, PlanOptions, Pool, Port, State, compile, gather};
 use format::Format;
+use hw::solve::Cache;
 use hw::synth::Target;
 use ir::{Graph, NodeId, Verified, verify};
 use lru_cache::LruCache;
@@ -131,6 +132,8 @@ pub struct Evaluator {
     /// By segment: the combinations of its searched nodes' variants.
     combinations: Vec<HashMap<Vec<u32>, u32>>,
     prefixes: Activations,
+    /// The layers of netlists so far.
+    solved: Cache,
 }
 
 /// A segment with the formats of one combination.
@@ -175,6 +178,7 @@ impl Evaluator {
             prefixes: Activations::new(labels.len(), max_bytes),
             labels,
             segments,
+            solved: Cache::default(),
             task,
         })
     }
@@ -215,6 +219,11 @@ impl Evaluator {
         Ok(Evaluation::Complete(bounds.min))
     }
 
+    /// Layers of netlists that were solved; those whose formats and operands came before are not counted.
+    pub fn solved_layers(&self) -> usize {
+        self.solved.solved()
+    }
+
     /// The costs of a point.
     pub fn costs(&mut self, point: &Point) -> Result<Costs, PassError> {
         let variants = self.variants_of(point)?;
@@ -222,7 +231,7 @@ impl Evaluator {
     }
 
     /// The costs, with those of the netlist where they are asked for.
-    fn costs_of(&self, variants: &[u32]) -> Result<Costs, PassError> {
+    fn costs_of(&mut self, variants: &[u32]) -> Result<Costs, PassError> {
         let mut costs = self.sum_costs(variants);
         if let Some(target) = self.task.target {
             let mut graph = (*self.task.graph).clone();
@@ -231,7 +240,7 @@ impl Evaluator {
                 let formats = &self.variants[node][variant as usize].formats;
                 graph.node_mut(id).formats.clone_from(formats);
             }
-            costs.netlist = Netlist::of(&graph, target)?;
+            costs.netlist = Netlist::of(&graph, target, &mut self.solved)?;
         }
         Ok(costs)
     }

@@ -5,7 +5,7 @@ use engine::integer::Program;
 use hw::emit::{Emission, Style};
 use hw::estimate::estimate;
 use hw::schedule::DEFAULT_LEVELS;
-use hw::solve::Effort;
+use hw::solve::{Cache, Effort};
 use hw::synth::Target;
 use ir::{Graph, verify};
 use passes::PassError;
@@ -35,8 +35,8 @@ impl Default for Netlist {
 }
 
 impl Netlist {
-    /// The costs of what `ch emit` would make of a graph.
-    pub fn of(graph: &Graph, target: &Target) -> Result<Self, PassError> {
+    /// The costs of what `ch emit` would make of a graph. Layers that the cache knows are not solved again.
+    pub fn of(graph: &Graph, target: &Target, cache: &mut Cache) -> Result<Self, PassError> {
         let verified = verify(graph)?;
         let state = State::new(&verified)?;
         let refused = |error: String| {
@@ -49,7 +49,7 @@ impl Netlist {
         let style = Style::Pipelined {
             levels: DEFAULT_LEVELS,
         };
-        let emission = Emission::of(&program, style, Effort::Normal)
+        let emission = Emission::with(&program, style, Effort::Normal, cache)
             .map_err(|error| refused(error.to_string()))?;
         let net = &emission.net;
         let estimate = estimate(net, target.name);

@@ -23,7 +23,7 @@ use belonging::Belonging;
 #[derive(clap::Args)]
 pub struct Args {
     /// A model of `ch list models`, a graph from a file (`.mg`, `.mz`, `.onnx`, `.pt2`), a checkpoint, whose network is
-    /// found, or the netlist of emitted hardware (`net.json`)
+    /// found, or the netlist of emitted hardware (its folder, or `net.json`)
     #[arg(value_name = "MODEL|FILE")]
     model: String,
     /// Rows in a batch, for shapes and costs
@@ -73,8 +73,12 @@ pub const PARAMETER_COLUMNS: &[Column] = &[
 
 /// The graph, its nodes and its totals.
 pub fn run(args: &Args) -> anyhow::Result<Output> {
-    if Path::new(&args.model).extension() == Some("json".as_ref()) {
-        return netlist(args);
+    let path = Path::new(&args.model);
+    if path.extension() == Some("json".as_ref()) {
+        return netlist(path, args.json);
+    }
+    if path.join("rtl/net.sv").is_file() {
+        return netlist(&path.join("net.json"), args.json);
     }
     let (mut graph, belonging) = if checkpoints::is_weights(&args.model) {
         let owner = checkpoints::owner(Path::new(&args.model))?;
@@ -111,13 +115,12 @@ pub fn run(args: &Args) -> anyhow::Result<Output> {
 }
 
 /// A netlist as text, or as it is.
-fn netlist(args: &Args) -> anyhow::Result<Output> {
-    let path = Path::new(&args.model);
+fn netlist(path: &Path, json: bool) -> anyhow::Result<Output> {
     missing::check(path)?;
     let text = hw::folder::read(path)?;
     let net = hw::net::Net::from_json(&text, None);
-    let net = net.with_context(|| format!("{} is no netlist of `ch emit`", args.model))?;
-    Ok(if args.json { text } else { net.to_text() }.into())
+    let net = net.with_context(|| format!("{} is no netlist of `ch emit`", path.display()))?;
+    Ok(if json { text } else { net.to_text() }.into())
 }
 
 /// The text that the command prints of a graph.
