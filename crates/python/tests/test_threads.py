@@ -1,6 +1,7 @@
 """Threads, forks, memory, and the package without what it does not need."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -58,6 +59,21 @@ def test_two_threads_on_one_graph_are_told_so():
     for thread in threads:
         thread.join(60)
     assert results == [(200_000, 5)] * 4
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def test_ctrl_c_ends_a_run_of_one_row_that_would_take_minutes():
+    wide = "conv2d({}) { in_channels = 128, out_channels = 128, kernel_size = 3, padding = 1 }"
+    layers = "\n".join(f"c{k + 1} = {wide.replace('{}', f'c{k}', 1)}" for k in range(200))
+    graph = mase.Graph(f'graph "wide" {{ c0: f32[N, 128, 256, 256] = placeholder\n{layers}\nreturn c200 }}')
+    graph.initialize()
+    # A shell that runs the tests behind it has Ctrl-C ignored, and Python with it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        graph(numpy.zeros((1, 128, 256, 256), numpy.float32))
+    timer.join()
 
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
