@@ -1,5 +1,6 @@
 """Threads, forks, memory, and the package without what it does not need."""
 
+import importlib.util
 import os
 import signal
 import subprocess
@@ -169,6 +170,13 @@ def test_ten_thousand_graphs_leave_no_memory():
 def test_importing_needs_no_torch():
     code = "import sys, mase; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_torch_the_modules_of_torch_say_so():
+    if importlib.util.find_spec("torch"):
+        pytest.skip("PyTorch is there")
+    with pytest.raises(ModuleNotFoundError, match="mase.torch needs PyTorch 2.6 or later; pip install"):
+        importlib.import_module("mase.torch")
 
 
 def test_stubs_match_the_module():

@@ -83,18 +83,18 @@ class _Quantizers:
 
 
 def _restore(base: type, suffix: str, state: dict[str, Any]) -> Any:
-    made = object.__new__(quantized_class(base, suffix))
+    made: Any = object.__new__(quantized_class(base, suffix))
     made.__dict__.update(state)
     return made
 
 
 def quantized_layer(layer: nn.Module, formats: dict[str, mase.Format], name: str) -> nn.Module:
     """A layer with formats that has the same parameters, of the class that has this name."""
-    made = round_layer(layer, formats, name)
+    made: Any = round_layer(layer, formats, name)
     suffix = name.removeprefix(made.base.__name__)
     if suffix in SUFFIXES:
         made.__class__ = quantized_class(made.base, suffix)
-    return made
+    return made  # type: ignore[no-any-return]
 
 
 @functools.lru_cache(maxsize=None)
