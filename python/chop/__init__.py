@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import mase.torch  # noqa: F401  Says what is missing where PyTorch is.
+
 from . import _moved, _refused
 from .ir import MaseGraph
 

@@ -21,6 +21,9 @@ pub enum EngineError {
         /// The nodes with their operators.
         nodes: String,
     },
+    /// A run that was given up because its flag was set.
+    #[error("the run was interrupted")]
+    Interrupted,
     /// A batch without rows.
     #[error("the batch is empty; give at least one row")]
     EmptyBatch,

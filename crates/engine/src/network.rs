@@ -10,6 +10,7 @@ use crate::{EngineError, Input};
 use ir::{Graph, Verified, VerifyError, verify};
 use kernels::threads::Pool;
 use random::Random;
+use std::sync::atomic::AtomicBool;
 
 /// Plans kept; the oldest goes first. A training run needs two sizes in two modes.
 const MAX_PLANS: usize = 8;
@@ -271,6 +272,21 @@ impl Network {
         }
         let at = self.plan(options)?;
         self.plans[at].forward(&mut self.state, inputs, &self.pool)?;
+        Ok(&self.plans[at])
+    }
+
+    /// Runs a batch as [`Network::run`] does, and gives it up before the next step when the flag is set.
+    pub fn run_until(
+        &mut self,
+        options: PlanOptions,
+        inputs: &[Input],
+        stop: &AtomicBool,
+    ) -> Result<&Plan, EngineError> {
+        if self.folds(options.mode) {
+            return self.folded()?.run_until(options, inputs, stop);
+        }
+        let at = self.plan(options)?;
+        self.plans[at].forward_until(&mut self.state, inputs, &self.pool, stop)?;
         Ok(&self.plans[at])
     }
 

@@ -17,6 +17,7 @@ use ir::Verified;
 use kernels::threads::Pool;
 use random::Random;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Gradients that one thread adds up at a time: they stay in its cache.
 const PART: usize = 32 * 1024;
@@ -189,6 +190,22 @@ impl Plan {
         self.forward_profiled(state, inputs, pool, &mut Profiler::default())
     }
 
+    /// Runs the graph on a batch, and gives it up before the next step when the flag is set.
+    pub(crate) fn forward_until(
+        &mut self,
+        state: &mut State,
+        inputs: &[Input],
+        pool: &Pool,
+        stop: &AtomicBool,
+    ) -> Result<(), EngineError> {
+        self.load(inputs, pool)?;
+        self.run_forward(state, pool, &mut Profiler::default(), Some(stop));
+        if stop.load(Ordering::Relaxed) {
+            return Err(EngineError::Interrupted);
+        }
+        Ok(())
+    }
+
     pub(crate) fn forward_profiled(
         &mut self,
         state: &mut State,
@@ -197,7 +214,7 @@ impl Plan {
         profiler: &mut Profiler,
     ) -> Result<(), EngineError> {
         profiler.time(Part::Data, || self.load(inputs, pool))?;
-        self.run_forward(state, pool, profiler);
+        self.run_forward(state, pool, profiler, None);
         Ok(())
     }
 
@@ -207,11 +224,17 @@ impl Plan {
         if !self.stores_inputs {
             return Err(EngineError::InputsNotStored);
         }
-        self.run_forward(state, pool, &mut Profiler::default());
+        self.run_forward(state, pool, &mut Profiler::default(), None);
         Ok(())
     }
 
-    fn run_forward(&mut self, state: &mut State, pool: &Pool, profiler: &mut Profiler) {
+    fn run_forward(
+        &mut self,
+        state: &mut State,
+        pool: &Pool,
+        profiler: &mut Profiler,
+        stop: Option<&AtomicBool>,
+    ) {
         self.prepare(state, pool, profiler);
         for segment in &self.segments.forward {
             let context = Context {
@@ -219,11 +242,15 @@ impl Plan {
                 prepared: &self.prepared,
                 noise: self.noise,
                 is_timed: profiler.is_on(),
+                stop,
             };
             profiler.run_shards(&mut self.shards, pool, |shard| {
                 shard.run(&context, Pass::FinishForward, segment.finish.into_iter());
                 shard.run(&context, Pass::Forward, segment.steps.clone());
             });
+            if context.is_stopped() {
+                return;
+            }
             if let Some(at) = segment.combine {
                 let program = Arc::clone(&self.shards[0].program);
                 if let Some(step) = program.steps[at].0.whole_batch() {
@@ -259,6 +286,7 @@ impl Plan {
                 prepared: &self.prepared,
                 noise: self.noise,
                 is_timed: profiler.is_on(),
+                stop: None,
             };
             profiler.run_shards(&mut self.shards, pool, |shard| {
                 shard.run(&context, Pass::FinishBackward, segment.finish.into_iter());

@@ -9,6 +9,7 @@ use crate::working_memory::{Arena, SharedArenas};
 use ir::NodeId;
 use random::Random;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A graph compiled for a number of rows: steps in execution order and where everything lies.
 pub(crate) struct Program {
@@ -230,6 +231,9 @@ fn run(
     steps: impl Iterator<Item = usize>,
 ) {
     for at in steps {
+        if context.is_stopped() {
+            return;
+        }
         let (step, wires) = &program.steps[at];
         if matches!(pass, Pass::Backward) && !wires.has_backward {
             continue;
@@ -281,4 +285,13 @@ pub(crate) struct Context<'a> {
     pub noise: Random,
     /// Times every step.
     pub is_timed: bool,
+    /// The flag that ends the pass before its next step.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+impl Context<'_> {
+    /// True when the pass is to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
 }

@@ -3,12 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use engine::{
-    EngineError, Gradients, Input, Network, Optimizer, OptimizerKind, PlanOptions, Pool, Port,
-    State, compile,
+    EngineError, Gradients, Input, IntegerPlan, Network, Optimizer, OptimizerKind, PlanOptions,
+    Pool, Port, State, compile,
 };
 use ir::{Elements, Graph, verify};
 use random::Random;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Convolutions, norms, dropout and a residual: enough work for several shards.
 const PICTURES: &str = r#"graph "pictures" {
@@ -584,4 +585,34 @@ fn an_operator_of_another_program_is_named_instead_of_run() {
         "y0 (Own), y1 (Own), y2 (Own), y3 (Own), y4 (Own) and 2 more nodes cannot run: no such operator is known here; \
          the network can be shown, counted and written, but not computed"
     );
+}
+
+#[test]
+fn a_run_whose_flag_is_set_is_given_up_and_the_next_one_is_whole() {
+    let mut network = Network::new(graph(PICTURES), 2).unwrap();
+    let x = normals(9 * 768, "interrupted");
+    let options = PlanOptions::eval(9);
+    let inputs = [Input::F32(&x)];
+    let expected = network.run(options.clone(), &inputs).unwrap().output(0);
+    let stop = AtomicBool::new(true);
+    let stopped = network.run_until(options.clone(), &inputs, &stop);
+    assert_eq!(stopped.err(), Some(EngineError::Interrupted));
+    stop.store(false, Ordering::Relaxed);
+    let again = network.run_until(options, &inputs, &stop).unwrap();
+    assert_eq!(again.output(0), expected);
+}
+
+#[test]
+fn integers_are_given_up_too() {
+    let graph = graph(ROWS);
+    let verified = verify(&graph).unwrap();
+    let state = State::new(&verified).unwrap();
+    let mut plan = IntegerPlan::compile(&verified, &state, 2).unwrap();
+    let x = normals(8, "interrupted integers");
+    let stopped = plan.run_until(&[Input::F32(&x)], &AtomicBool::new(true));
+    assert_eq!(
+        stopped.err().map(|error| error.to_string()).as_deref(),
+        Some("the run was interrupted")
+    );
+    assert!(plan.run(&[Input::F32(&x)]).is_ok());
 }

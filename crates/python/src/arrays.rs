@@ -23,17 +23,25 @@ pub fn read<'py, T: Element>(
         return lend(name, array);
     }
     let numpy = py.import("numpy")?;
-    let array = numpy.call_method1("asarray", (value,))?;
+    let made = numpy.call_method1("asarray", (value,));
+    let array = made.map_err(|error| {
+        let reason = error.value(py).to_string();
+        let reason = reason.lines().next().unwrap_or_default().to_owned();
+        wrong_type(format!(
+            "{name}: expected an array of {}: {reason}",
+            dtype::<T>(py)
+        ))
+    })?;
     let untyped = array.cast::<PyUntypedArray>().map_err(PyErr::from)?;
     let (own, wanted) = (untyped.dtype(), dtype::<T>(py));
     let is_safe: bool = numpy
         .call_method1("can_cast", (&own, &wanted, "safe"))?
         .extract()?;
     if !is_safe {
-        let hint = if own.kind() == b'O' {
-            String::new()
-        } else {
+        let hint = if b"biufc".contains(&own.kind()) {
             format!("; convert it with astype(numpy.{wanted})")
+        } else {
+            String::new()
         };
         return Err(wrong_type(format!(
             "{name}: expected an array of {wanted}, got {own}{hint}"

@@ -1,7 +1,7 @@
 //! Datasets: those of the table, files with a label column, and arrays of the caller's.
 
 use crate::arrays::{give, read, values};
-use crate::errors::{note, sentence, wrong_type};
+use crate::errors::{argument, note, sentence, wrong_type};
 use crate::json;
 use crate::lend::{Owner, lend};
 use crate::work;
@@ -192,18 +192,21 @@ fn gather<T: Copy + Send + Sync>(
 /// each sample (or a dict of arrays by the names of a network's inputs) and `y` with the number of its class, of which `split`
 /// gives the shares for training, validation and testing (0.8, 0.1, 0.1), drawn by the seed; or `rows` the number of each, in their order.
 #[pyfunction]
-#[pyo3(signature = (name=None, *, x=None, y=None, split=None, rows=None, seed=0, data_dir=None, offline=false, val_split="held-out"))]
+#[pyo3(
+    signature = (name=None, *, x=None, y=None, split=None, rows=None, seed=0, data_dir=None, offline=false, val_split="held-out".to_owned()),
+    text_signature = "(name=None, *, x=None, y=None, split=None, rows=None, seed=0, data_dir=None, offline=False, val_split='held-out')"
+)]
 pub fn dataset(
     py: Python,
-    name: Option<String>,
+    #[pyo3(from_py_with = argument::name)] name: Option<String>,
     x: Option<&Bound<PyAny>>,
     y: Option<&Bound<PyAny>>,
-    split: Option<[f64; 3]>,
-    rows: Option<[usize; 3]>,
-    seed: u64,
-    data_dir: Option<PathBuf>,
-    offline: bool,
-    val_split: &str,
+    #[pyo3(from_py_with = argument::split)] split: Option<[f64; 3]>,
+    #[pyo3(from_py_with = argument::rows)] rows: Option<[usize; 3]>,
+    #[pyo3(from_py_with = argument::seed)] seed: u64,
+    #[pyo3(from_py_with = argument::data_dir)] data_dir: Option<PathBuf>,
+    #[pyo3(from_py_with = argument::offline)] offline: bool,
+    #[pyo3(from_py_with = argument::val_split)] val_split: String,
 ) -> PyResult<Dataset> {
     if let (Some(x), Some(y)) = (x, y) {
         let name = name.unwrap_or_else(|| "arrays".to_owned());
@@ -218,7 +221,7 @@ pub fn dataset(
             "dataset: give the name of a dataset, or both arrays, x and y",
         ));
     };
-    let is_held_out = match val_split {
+    let is_held_out = match val_split.as_str() {
         "held-out" => true,
         "train" => false,
         other => {
@@ -271,6 +274,9 @@ enum Parts {
 /// A dataset of arrays, whose rows are put in the order of their splits.
 fn of_arrays(name: &str, x: &Bound<PyAny>, y: &Bound<PyAny>, parts: &Parts) -> PyResult<Dataset> {
     let labels = labels(y)?;
+    if labels.is_empty() {
+        return Err(sentence("y: the arrays are empty; give at least one row"));
+    }
     let all = labels.len() as u64;
     let (counts, order): ([usize; 3], Vec<u32>) = match parts {
         Parts::InOrder(counts) if counts.iter().sum::<usize>() != labels.len() => {
@@ -281,7 +287,9 @@ fn of_arrays(name: &str, x: &Bound<PyAny>, y: &Bound<PyAny>, parts: &Parts) -> P
         Parts::InOrder(counts) => (*counts, (0..all as u32).collect()),
         Parts::Drawn(shares, seed) => {
             let order = Permutation::new(Random::new(*seed, "split"), all);
-            let order = (0..all).map(|k| order.at(k) as u32).collect();
+            let order = x
+                .py()
+                .detach(|| (0..all).map(|k| order.at(k) as u32).collect());
             (split_counts(*shares, labels.len())?, order)
         }
     };
@@ -355,7 +363,8 @@ fn labels(y: &Bound<PyAny>) -> PyResult<Vec<u32>> {
         u32::try_from(label)
             .map_err(|_| sentence(format!("y: {label} is not the number of a class")))
     };
-    values(&y)?.iter().map(number).collect()
+    let all = values(&y)?;
+    y.py().detach(|| all.iter().map(number).collect())
 }
 
 /// The rows of each split: the shares of all rows, rounded down, and what is left for training.

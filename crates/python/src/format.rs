@@ -2,7 +2,7 @@
 
 use crate::arrays::{give, lies_in_order, read, values, write};
 use crate::codes::Codes;
-use crate::errors::{sentence, wrong_type};
+use crate::errors::{argument, expect, sentence, wrong_type};
 use crate::work;
 use numpy::{PyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -40,7 +40,12 @@ impl Format {
                 "{name}: expected a mase.Format or its text, got {class}"
             )));
         };
-        Self::new(&spec)
+        Self::parse(&spec)
+    }
+
+    fn parse(spec: &str) -> PyResult<Self> {
+        let inner = ::format::Format::parse(spec).map_err(sentence)?;
+        Ok(Self { inner })
     }
 
     fn usable(&self) -> PyResult<&::format::Format> {
@@ -57,9 +62,8 @@ impl Format {
 #[pymethods]
 impl Format {
     #[new]
-    fn new(spec: &str) -> PyResult<Self> {
-        let inner = ::format::Format::parse(spec).map_err(sentence)?;
-        Ok(Self { inner })
+    fn new(#[pyo3(from_py_with = argument::spec)] spec: String) -> PyResult<Self> {
+        Self::parse(&spec)
     }
 
     /// The name, `integer`.
@@ -93,7 +97,7 @@ impl Format {
 
     /// Bits of an element of an array of this shape, shared scales included.
     #[pyo3(signature = (shape=None))]
-    fn bits(&self, shape: Option<Vec<usize>>) -> f64 {
+    fn bits(&self, #[pyo3(from_py_with = argument::shape)] shape: Option<Vec<usize>>) -> f64 {
         self.inner.bits(&shape.unwrap_or_else(|| vec![1]))
     }
 
@@ -194,10 +198,10 @@ impl Format {
     fn decode<'py>(
         &self,
         py: Python<'py>,
-        codes: &Bound<'py, Codes>,
+        codes: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let format = self.usable()?;
-        let Codes { codes, shape } = codes.get();
+        let Codes { codes, shape } = expect::<Codes>("codes", codes)?.get();
         let expected = format.encode(&vec![0.0; codes.len], shape);
         if expected.width != codes.width || expected.shared.len() != codes.shared.len() {
             return Err(sentence(format!(

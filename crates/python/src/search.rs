@@ -1,7 +1,7 @@
 //! Searching over number formats and channels.
 
 use crate::dataset::Dataset;
-use crate::errors::{expect, note, raise, wrong_type};
+use crate::errors::{argument, expect, note, raise, wrong_type};
 use crate::graph::Graph;
 use crate::json;
 use crate::work::{self, Events, Interrupt};
@@ -57,9 +57,9 @@ pub fn search(
     graph: &Bound<PyAny>,
     data: &Bound<PyAny>,
     config: &Bound<PyAny>,
-    n_trials: Option<u64>,
-    sampler: Option<String>,
-    storage: Option<String>,
+    #[pyo3(from_py_with = argument::n_trials)] n_trials: Option<u64>,
+    #[pyo3(from_py_with = argument::sampler)] sampler: Option<String>,
+    #[pyo3(from_py_with = argument::storage)] storage: Option<String>,
     progress: Option<Bound<PyAny>>,
     settings: Option<&Bound<PyDict>>,
 ) -> PyResult<Search> {

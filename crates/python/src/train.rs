@@ -1,7 +1,7 @@
 //! Training and testing.
 
 use crate::dataset::Dataset;
-use crate::errors::{expect, note, raise, sentence};
+use crate::errors::{argument, expect, note, raise, sentence};
 use crate::graph::Graph;
 use crate::json;
 use crate::progress::Epoch;
@@ -123,13 +123,16 @@ pub fn train(
 
 /// The scores of a graph on a split of a dataset: `test_loss_epoch`, `test_acc_epoch`, `correct` and `rows`.
 #[pyfunction]
-#[pyo3(signature = (graph, data, *, split="test", threads=1))]
+#[pyo3(
+    signature = (graph, data, *, split="test".to_owned(), threads=1),
+    text_signature = "(graph, data, *, split='test', threads=1)"
+)]
 pub fn test<'py>(
     py: Python<'py>,
     graph: &Bound<'py, PyAny>,
     data: &Bound<'py, PyAny>,
-    split: &str,
-    threads: usize,
+    #[pyo3(from_py_with = argument::split)] split: String,
+    #[pyo3(from_py_with = argument::threads)] threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (graph, data) = (
         expect::<Graph>("graph", graph)?,

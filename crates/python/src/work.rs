@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The time between two looks for Ctrl-C.
-pub const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The end of an interrupted piece of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +102,42 @@ pub fn run<T: Send + 'static>(
         move |_, _: &Events<(), T>| work(),
         |()| Ok(()),
     )
+}
+
+/// Runs work that reads arrays of the caller's on a thread of its own, whose flag Ctrl-C sets, and waits for its end.
+pub fn scoped<T: Send>(
+    py: Python,
+    work: impl FnOnce(&AtomicBool) -> PyResult<T> + Send,
+) -> PyResult<T> {
+    let stop = AtomicBool::new(false);
+    let (sender, receiver) = channel::<()>();
+    let receiver = Mutex::new(receiver);
+    std::thread::scope(|scope| {
+        // The sender is dropped at the end of the work, or when it panics.
+        let worker = scope.spawn(|| {
+            let _sender = sender;
+            work(&stop)
+        });
+        let mut failure = None;
+        while py.detach(|| is_running(&receiver)) {
+            if let Err(error) = py.check_signals() {
+                stop.store(true, Ordering::Relaxed);
+                failure.get_or_insert(error);
+            }
+        }
+        let ended = py.detach(|| worker.join());
+        let result = ended.map_err(|panic| {
+            let text = panic_text(&*panic);
+            sentence(format!("internal error: {text}; please report it"))
+        });
+        failure.map_or_else(|| result?, Err)
+    })
+}
+
+/// True when it is time to look for Ctrl-C, false when the work has ended.
+fn is_running(receiver: &Mutex<Receiver<()>>) -> bool {
+    let receiver = receiver.lock();
+    receiver.is_ok_and(|receiver| receiver.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout))
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

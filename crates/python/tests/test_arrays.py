@@ -93,3 +93,10 @@ def test_a_contiguous_input_is_not_copied(tiny):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < x.nbytes / 4 and result.shape == (400_000, 5)
+
+
+def test_what_is_no_array_is_named(tiny):
+    with pytest.raises(TypeError, match="^x: expected an array of float32: .*inhomogeneous"):
+        tiny([[1.0], [1.0, 2.0]])
+    with pytest.raises(TypeError, match="^x: expected an array of float32, got <U1$"):
+        tiny("x")

@@ -8,6 +8,7 @@ from layers import LAYERS, formats_of, rows_of
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+import mase  # noqa: E402
 import chop.passes as passes  # noqa: E402
 from chop import MaseGraph  # noqa: E402
 from chop.passes.graph.utils import get_mase_op, get_mase_type, get_node_by_name  # noqa: E402
@@ -160,6 +161,41 @@ def test_pruned_weights_stay_zero_in_training_and_in_files(graph, batch, own_fol
     again, _ = passes.prune_detach_hook_transform_pass(again)
     steps(again, batch, 2)
     assert zeros(again) < 0.1
+
+
+def test_pruning_goes_on_while_one_optimizer_remembers(graph, batch):
+    optimizer = torch.optim.SGD(graph.model.parameters(), 1e-1, momentum=0.9)
+    for method, sparsity in (("random", 0.2), ("l1-norm", 0.5), ("l1-norm", 0.8)):
+        graph, _ = passes.prune_transform_pass(graph, pass_args={"weight": {"sparsity": sparsity, "method": method, "scope": "local"}})
+        for _ in range(3):
+            graph.model(**batch)[0].backward()
+            optimizer.step()
+        graph.model(**batch)
+        assert (graph.model.bert.pooler.dense.weight == 0).float().mean().item() >= sparsity - 0.01
+
+
+@pytest.mark.parametrize("name", ["OPT", "GPT2", "Llama"])
+def test_networks_that_cache_are_graphs_without_caches(name):
+    sizes = {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64, "ffn_dim": 64}
+    if name == "GPT2":
+        sizes = {"vocab_size": 99, "n_embd": 32, "n_layer": 1, "n_head": 2}
+    if name == "OPT":
+        sizes["word_embed_proj_dim"] = 32
+    head = "GPT2LMHeadModel" if name == "GPT2" else f"{name}ForCausalLM"
+    model = getattr(transformers, head)(getattr(transformers, f"{name}Config")(**sizes)).eval()
+    graph, _ = passes.add_common_metadata_analysis_pass(MaseGraph(model))
+    ids = graph.dummy_in["input_ids"]
+    assert model.config.use_cache is True
+    with torch.no_grad():
+        assert torch.allclose(torch.from_numpy(graph.core(ids.numpy())), model(ids, use_cache=False).logits, atol=1e-4)
+
+
+def test_functions_of_parameters_take_no_formats(quantize):
+    sizes = {"vocab_size": 99, "n_embd": 32, "n_layer": 1, "n_head": 2, "n_positions": 32}
+    graph, _ = passes.add_common_metadata_analysis_pass(MaseGraph(transformers.GPT2Model(transformers.GPT2Config(**sizes))))
+    with pytest.raises(mase.Error, match=r"addmm.* \(linear\): the model computes it as a function of bias, weight"):
+        passes.quantize_transform_pass(graph, quantize)
+    assert not any(len(node.formats) for node in graph.core.nodes)
 
 
 def test_the_pipeline_takes_a_model_without_an_example(bert, quantize):

@@ -157,3 +157,52 @@ def test_compare_names_the_first_node_that_differs(tiny, rows, quantize):
     other.apply("quantize", **quantize)
     report = mase.compare(tiny, other, rows)
     assert report.json["first_difference"] == "seq_blocks_2"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda graph: mase.model(3), "name: expected a str, got int"),
+        (lambda graph: mase.model("jsc-tiny", seed="a"), "seed: expected a whole number from 0 on, got str"),
+        (lambda graph: mase.load(3), "path: expected a path, got int"),
+        (lambda graph: mase.load("net.mg", weights=3), "weights: expected a path, got int"),
+        (lambda graph: mase.explain(3), "word: expected a str, got int"),
+        (lambda graph: mase.Format(3), "spec: expected a str, got int"),
+        (lambda graph: mase.Format("integer(8, 4)").decode(3), "codes: expected a mase.Codes, got int"),
+        (lambda graph: mase.Graph(3), "text: expected a str, got int"),
+        (lambda graph: mase.Graph(graph.text, 3), "parameters: expected a dict of arrays by name, got int"),
+        (lambda graph: graph[3], "node: expected a str, got int"),
+        (lambda graph: graph.apply(3), "name: expected a str, got int"),
+        (lambda graph: graph.apply_config(3), "path: expected a path, got int"),
+        (lambda graph: graph.save(3), "path: expected a path, got int"),
+        (lambda graph: graph.load_parameters(3), "parameters: expected a dict of arrays by name, got int"),
+        (lambda graph: graph.load_parameters({3: 4}), "parameters: a name: expected a str, got int"),
+        (lambda graph: graph.run(numpy.zeros((2, 16), "f4"), observe="x"), "observe: expected a list of names, got str"),
+        (lambda graph: graph.run(numpy.zeros((2, 16), "f4"), threads="2"), "threads: expected a whole number from 0 on, got str"),
+        (lambda graph: graph["seq_blocks_2"].formats[3], "port: expected a str, got int"),
+        (lambda graph: graph["seq_blocks_2"].metadata("8"), "batch_size: expected a whole number from 0 on, got str"),
+        (lambda graph: mase.dataset(3), "name: expected a str, got int"),
+        (lambda graph: mase.test(graph, mase.dataset("toy_tiny"), split=3), "split: expected a str, got int"),
+        (lambda graph: mase.search(graph, mase.dataset("toy_tiny"), {}, sampler=3), "sampler: expected a str, got int"),
+    ],
+)
+def test_arguments_of_another_type_are_named(tiny, call, words):
+    with pytest.raises(TypeError) as caught:
+        call(tiny)
+    assert str(caught.value) == words
+
+
+def test_numbers_out_of_range_are_named(tiny, rows):
+    with pytest.raises(mase.Error, match="^seed: -1 is not a whole number from 0 on"):
+        mase.model("jsc-tiny", seed=-1)
+    with pytest.raises(mase.Error, match="^threads: -1 is not a whole number"):
+        tiny.run(rows, threads=-1)
+    assert 3 not in tiny and 3 not in tiny["seq_blocks_2"].formats
+
+
+def test_every_problem_of_an_error_is_one(tiny, quantize):
+    quantize["linear"]["config"]["weight_widht"] = 3
+    with pytest.raises(mase.Error) as caught:
+        tiny.apply("quantize", **{**quantize, "by": "typ"}, foo=1)
+    assert len(caught.value.problems) == 3 and all("\n" not in problem.text for problem in caught.value.problems)
+    assert [problem.place for problem in mase.Error("a.toml:1:2: one\nand two\n  more of it").problems] == ["a.toml:1:2", None]

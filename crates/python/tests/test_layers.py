@@ -2,6 +2,7 @@
 
 import copy
 import csv
+import pickle
 
 import pytest
 
@@ -13,6 +14,7 @@ from torch import nn  # noqa: E402
 
 from chop.ir.graph.mase_graph import MaseGraph  # noqa: E402
 from chop.models import get_model  # noqa: E402
+from chop.nn.quantized.modules.linear import LinearInteger  # noqa: E402
 from chop.passes.graph import utils  # noqa: E402
 from chop.passes.graph.analysis import (  # noqa: E402
     add_common_metadata_analysis_pass,
@@ -24,6 +26,7 @@ from chop.passes.graph.transforms import (  # noqa: E402
     quantize_transform_pass,
     summarize_quantization_analysis_pass,
 )
+from chop.passes.module import quantize_module_transform_pass  # noqa: E402
 from chop.tools import get_trainer, load_model  # noqa: E402
 from chop.tools.utils import deepgetattr, to_numpy_if_tensor  # noqa: E402
 
@@ -100,6 +103,11 @@ def test_small_questions_about_modules():
         utils.get_node_target_by_name(graph, "seq")
 
 
+class Branch(nn.Module):
+    def forward(self, x):
+        return x if x.sum() > 0 else -x
+
+
 class Own(nn.Module):
     def __init__(self):
         super().__init__()
@@ -146,6 +154,8 @@ def test_inputs_models_and_files_of_other_kinds_are_named(quantize, own_folder):
             add_common_metadata_analysis_pass(MaseGraph(get_model("jsc-tiny")), {"dummy_in": example})
     with pytest.raises(TypeError, match="model: expected a torch.nn.Module, got int"):
         MaseGraph(3)
+    with pytest.raises(mase.Error, match=r"cannot trace Branch, test_layers.py:\d+ \(return x if x.sum\(\) > 0 else -x\)"):
+        MaseGraph(Branch())
     with pytest.raises(mase.Error, match="there is no file nothing.pt"):
         MaseGraph.from_checkpoint("nothing")
     graph, _ = graph_of("jsc-tiny")
@@ -168,3 +178,25 @@ def test_the_device_is_the_cpu(quantize):
         quantize_transform_pass(graph, {**quantize, "device": "cuda"})
     graph, _ = quantize_transform_pass(graph, {**quantize, "device": torch.device("cpu")})
     assert type(graph.modules["seq_blocks.2"]).__name__ == "LinearInteger"
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda layer: pickle.loads(pickle.dumps(layer))])
+def test_quantised_layers_are_of_the_classes_that_are_imported(copied, quantize, own_folder):
+    graph, x = graph_of("jsc-tiny")
+    graph, _ = quantize_transform_pass(graph, {"by": "type", "linear": quantize["linear"]})
+    layer = copied(graph.modules["seq_blocks.2"])
+    assert type(layer) is LinearInteger and isinstance(layer, nn.Linear)
+    assert torch.equal(layer.w_quantizer(layer.weight), layer.operands()["weight"])
+    assert layer.x_quantizer(torch.tensor([[0.04, 1.97]])).tolist() == [[0.0625, 2.0]]
+    assert torch.equal(layer.b_quantizer(layer.bias), layer.operands()["bias"])
+    graph.export("net")
+    assert type(MaseGraph.from_checkpoint("net").modules["seq_blocks.2"]) is LinearInteger
+    model, _ = quantize_module_transform_pass(nn.Sequential(nn.Linear(4, 4)), {"by": "type", "linear": quantize["linear"]})
+    assert type(model[0]) is LinearInteger and model[0].x_quantizer is not None
+
+
+def test_a_file_that_is_not_there_is_what_python_calls_so():
+    for read in (lambda: MaseGraph.from_checkpoint("nothing"), lambda: load_model("nothing.ckpt", "pl", nn.Linear(1, 1))):
+        with pytest.raises(FileNotFoundError, match="there is no file nothing") as caught:
+            read()
+        assert isinstance(caught.value, mase.Error)

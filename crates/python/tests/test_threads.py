@@ -1,6 +1,8 @@
 """Threads, forks, memory, and the package without what it does not need."""
 
+import importlib.util
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -58,6 +60,21 @@ def test_two_threads_on_one_graph_are_told_so():
     for thread in threads:
         thread.join(60)
     assert results == [(200_000, 5)] * 4
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def test_ctrl_c_ends_a_run_of_one_row_that_would_take_minutes():
+    wide = "conv2d({}) { in_channels = 128, out_channels = 128, kernel_size = 3, padding = 1 }"
+    layers = "\n".join(f"c{k + 1} = {wide.replace('{}', f'c{k}', 1)}" for k in range(200))
+    graph = mase.Graph(f'graph "wide" {{ c0: f32[N, 128, 256, 256] = placeholder\n{layers}\nreturn c200 }}')
+    graph.initialize()
+    # A shell that runs the tests behind it has Ctrl-C ignored, and Python with it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        graph(numpy.zeros((1, 128, 256, 256), numpy.float32))
+    timer.join()
 
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
@@ -153,6 +170,13 @@ def test_ten_thousand_graphs_leave_no_memory():
 def test_importing_needs_no_torch():
     code = "import sys, mase; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_torch_the_modules_of_torch_say_so():
+    if importlib.util.find_spec("torch"):
+        pytest.skip("PyTorch is there")
+    with pytest.raises(ModuleNotFoundError, match="mase.torch needs PyTorch 2.6 or later; pip install"):
+        importlib.import_module("mase.torch")
 
 
 def test_stubs_match_the_module():

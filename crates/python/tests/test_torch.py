@@ -203,3 +203,33 @@ def test_inputs_go_by_name_too():
     x, other = torch.randn(3, 4), torch.randn(3, 4)
     graph = from_torch(Two(), (x,), {"other": other})
     assert difference(graph({"x": x.numpy(), "other": other.numpy()}), Two()(x, other)) < 1e-6
+
+
+def test_what_cannot_be_exported_or_rounded_is_named():
+    x = torch.rand(2, 4)
+    with pytest.raises(TypeError, match="module: expected a torch.nn.Module, got int"):
+        from_torch(3, (x,))
+    with pytest.raises(TypeError, match=r"example_inputs: expected a tuple of tensors, got Tensor; one tensor alone is \(x,\)"):
+        from_torch(nn.Linear(4, 4), x)
+    with pytest.raises(mase.Error, match="example_inputs: the batch is empty"):
+        from_torch(nn.Linear(4, 4), (x[:0],))
+    with pytest.raises(mase.Error, match="weight is on the device meta"):
+        from_torch(nn.Linear(4, 4, device="meta"), (x,))
+    with pytest.raises(mase.Error, match="must have same reduction dim") as error:
+        from_torch(nn.Linear(5, 4), (x,))
+    assert "torch.where" not in str(error.value)
+    with pytest.raises(TypeError, match="graph: expected a mase.Graph, got int"):
+        to_torch(3)
+    with pytest.raises(TypeError, match="x: expected a torch.Tensor, got list"):
+        Round("integer(8, 4)")([1.0])
+    with pytest.raises(TypeError, match="format: expected a mase.Format or its text, got int"):
+        Round(3)
+
+
+def test_a_number_that_is_read_from_a_tensor_is_named_with_its_line():
+    class Largest(nn.Module):
+        def forward(self, x):
+            return x * x.max().item()
+
+    with pytest.raises(mase.Error, match=r"Largest, test_torch.py:\d+ \(return x \* x.max\(\).item\(\)\): it reads a number"):
+        from_torch(Largest(), (torch.rand(2, 4),))

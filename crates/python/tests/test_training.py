@@ -161,3 +161,11 @@ def test_search_finds_a_front_and_its_graphs_load(tiny, jets):
         mase.search(tiny, jets, SEARCH, sampler="tpee")
     with pytest.raises(mase.Error, match="search_space"):
         mase.search(tiny, jets, {})
+
+
+def test_arrays_without_rows_and_shares_that_are_no_shares_are_named():
+    x, y = numpy.zeros((8, 4), numpy.float32), numpy.zeros(8, numpy.int64)
+    with pytest.raises(mase.Error, match="the arrays are empty; give at least one row"):
+        mase.dataset(x=x[:0], y=y[:0])
+    with pytest.raises(mase.Error, match=r"^split: \(0.5, 0.6\) is not the shares of training, validation and test rows"):
+        mase.dataset(x=x, y=y, split=(0.5, 0.6))

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 import mase
+from chop import _refused
 from chop.dataset import MaseDataModule
 from chop.ir.graph.mase_graph import MaseGraph
 from mase.torch import from_torch
@@ -46,3 +47,7 @@ def transform(model: nn.Module, data_module: MaseDataModule, config: str) -> tup
 def search(model: nn.Module, data_module: MaseDataModule, search_config: Any, **options: Any) -> mase.Search:
     """Searches over the formats of a model with the file or the dict of `ch search`."""
     return mase.search(_graph(model, data_module.data), data_module.data, search_config, **options)
+
+
+def __getattr__(name: str) -> Any:
+    _refused.refuse_name(__name__, name)

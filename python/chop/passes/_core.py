@@ -11,10 +11,10 @@ from torch import fx
 import mase
 from chop.ir.graph.mase_graph import MaseGraph
 from chop.ir.graph.mase_metadata import MaseMetadata
+from chop.nn.quantized import quantized_layer
 from chop.tools.logger import get_logger
 from mase.torch import change_model, round_tensor
 from mase.torch._round import rounds
-from mase.torch._rounded import round_layer
 
 logger = get_logger(__name__)
 
@@ -43,8 +43,20 @@ def run(graph: MaseGraph, name: str, keys: Optional[dict[str, Any]] = None, data
     keys = without_device(keys)
     core = graph.core.copy()
     report = core.apply(name, data=data, **keys)
+    _check_functions(graph, core)
     graph.take(core)
     return report
+
+
+def _check_functions(graph: MaseGraph, core: mase.Graph) -> None:
+    """Refuses formats and masks of functions with parameters, which have no layer that could round or mask them."""
+    functions = {node.name for node in graph.nodes if node.op == "call_function"}
+    for node in core.nodes:
+        if node.name in functions and node.parameters and (len(node.formats) or node.masks):
+            raise mase.Error(
+                f"{node.name} ({node.op}): the model computes it as a function of {', '.join(node.parameters)}, which can be neither "
+                "rounded nor pruned; make it a layer such as torch.nn.Linear"
+            )
 
 
 def example_rows(graph: MaseGraph) -> mase.Dataset:
@@ -87,10 +99,10 @@ def _rebuild(graph: MaseGraph, core: mase.Graph) -> None:
 
 def _load_weights(graph: MaseGraph, core: mase.Graph) -> None:
     """Writes the weights that a pass has changed to the modules."""
-    own = {**dict(graph.model.named_parameters()), **dict(graph.model.named_buffers())}
+    own = graph.state()
     with torch.no_grad():
         for name, value in core.parameters().items():
-            new = torch.from_numpy(value.copy())
+            new = torch.from_numpy((value.T if name in graph.transposed else value).copy())
             if name in own and not torch.equal(own[name], new):
                 own[name].copy_(new)
 
@@ -100,7 +112,7 @@ def _set_layer(graph: MaseGraph, layer: torch.nn.Module, path: str, node: mase.N
     if formats == getattr(layer, "formats", {}):
         return
     if formats:
-        made = round_layer(layer, formats, node.type_name)
+        made = quantized_layer(layer, formats, node.type_name)
     else:
         made = object.__new__(layer.base)  # type: ignore[arg-type]
         made.__dict__ = {name: value for name, value in layer.__dict__.items() if name != "formats"}
@@ -118,7 +130,10 @@ def _mask(layer: torch.nn.Module, node: mase.Node) -> None:
     weights = {port: mask for port, mask in masks.items() if hasattr(layer, port)}
     with torch.no_grad():
         for port, mask in weights.items():
-            getattr(layer, port).mul_(mask)
+            parameter = getattr(layer, port)
+            parameter.mul_(mask)
+            if parameter.grad is not None:
+                parameter.grad.mul_(mask)
     if masks:
         hook = Masks(weights, masks.get("data_in_0"), node.name)
         hook.hold(layer)
@@ -142,6 +157,14 @@ class Masks:
             if parameter.requires_grad and (port not in self._held or self._held[port][0] is not parameter):
                 self._held[port] = parameter, parameter.register_hook(functools.partial(torch.mul, mask))
 
+    def _zero(self, layer: torch.nn.Module) -> None:
+        """Zeros pruned weights that an optimizer has moved by what it remembers of earlier gradients."""
+        with torch.no_grad():
+            for port, mask in self.weights.items():
+                parameter = getattr(layer, port)
+                if parameter[mask == 0].any():
+                    parameter.mul_(mask)
+
     def release(self) -> None:
         """Lets gradients of pruned weights pass."""
         for _, handle in self._held.values():
@@ -155,6 +178,7 @@ class Masks:
         if not rounds():
             return inputs
         self.hold(layer)
+        self._zero(layer)
         shape = inputs[0].shape[1:]
         if self.inputs is None or shape == self.inputs.shape:
             return inputs if self.inputs is None else (inputs[0] * self.inputs, *inputs[1:])
@@ -209,5 +233,5 @@ def write_metadata(graph: MaseGraph) -> None:
                 entry["torch_dtype"] = getattr(torch, entry["torch_dtype"].replace("torch.", ""))
                 if "value" in known.get(port, {}):
                     entry["value"] = known[port]["value"]
-        meta.parameters["common"].update({"args": {}, "results": {}, **fresh["common"]})
+        meta.parameters["common"].update({**fresh["common"], "args": {}, "results": {}, **fresh["common"]})
         meta.parameters["software"].update({"args": {}, "results": {}, **fresh["software"]})

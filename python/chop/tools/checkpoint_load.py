@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 import mase
+from mase._errors import MissingFile
 
 TYPES = ("pl", "pt", "mz", "auto")
 
@@ -19,7 +20,7 @@ def load_model(load_name: Union[str, Path], load_type: str = "auto", model: Opti
     if load_type not in TYPES:
         raise mase.Error(f"load_type: '{load_type}' is none of {', '.join(TYPES)}")
     if not path.exists():
-        raise mase.Error(f"there is no file {path}")
+        raise MissingFile(f"there is no file {path}")
     if model is None:
         if path.suffix != ".mz":
             raise TypeError("model: a checkpoint without a graph needs the model that it belongs to")

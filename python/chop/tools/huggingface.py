@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, Optional
 
 from mase import Error
+
+
+def _module(name: str) -> Any:
+    """A module of Hugging Face's."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"{error.name} is not installed; pip install 'mase-chop[hf]'", name=error.name) from error
 
 
 def get_tokenized_dataset(
@@ -15,10 +24,8 @@ def get_tokenized_dataset(
     tokenizer_checkpoint: Optional[str] = None,
 ) -> Any:
     """A dataset with the texts of a column as tokens of a checkpoint's tokenizer."""
-    from datasets import load_dataset
-    from transformers import AutoTokenizer
-
-    raw, tokenizer = load_dataset(dataset), AutoTokenizer.from_pretrained(tokenizer_checkpoint or checkpoint)
+    raw = _module("datasets").load_dataset(dataset)
+    tokenizer = _module("transformers").AutoTokenizer.from_pretrained(tokenizer_checkpoint or checkpoint)
     tokens = raw.map(lambda row: tokenizer(row[text_column], truncation=True), batched=True)
     return (tokens, tokenizer) if return_tokenizer else tokens
 
@@ -45,11 +52,10 @@ def get_trainer(
     checkpoint: Optional[str] = None,
 ) -> Any:
     """A trainer of Hugging Face's over a model. The checkpoint of the model is not needed."""
-    from transformers import DataCollatorWithPadding, Trainer, TrainingArguments
-
+    hf = _module("transformers")
     if evaluate_metric not in ("accuracy", None):
         raise Error(f"evaluate_metric: '{evaluate_metric}' is not there; give 'accuracy' or None")
-    arguments = TrainingArguments(
+    arguments = hf.TrainingArguments(
         output_dir=output_dir,
         use_cpu=use_cpu,
         report_to=report_to,
@@ -58,12 +64,12 @@ def get_trainer(
         per_device_train_batch_size=per_device_train_batch_size,
         per_device_eval_batch_size=per_device_eval_batch_size,
     )
-    return Trainer(
+    return hf.Trainer(
         model,
         arguments,
         train_dataset=tokenized_dataset["train"],
         eval_dataset=tokenized_dataset["test"],
-        data_collator=data_collator or DataCollatorWithPadding(tokenizer),
+        data_collator=data_collator or hf.DataCollatorWithPadding(tokenizer),
         processing_class=tokenizer,
         compute_metrics=_accuracy if evaluate_metric == "accuracy" else None,
     )

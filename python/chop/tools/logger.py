@@ -41,3 +41,7 @@ def set_logging_verbosity(level: str = "info") -> logging.Logger:
     root = _root()
     root.setLevel(_LEVELS[level.lower()])
     return root
+
+
+# The name of earlier versions.
+getLogger = get_logger

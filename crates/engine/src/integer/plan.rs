@@ -14,6 +14,7 @@ use crate::state::State;
 use crate::{EngineError, Input, PlanOptions};
 use format::Integer;
 use ir::Verified;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A graph whose every operand is fixed point, compiled for a number of rows and the present parameters.
 pub struct IntegerPlan {
@@ -47,6 +48,11 @@ impl IntegerPlan {
 
     /// Runs the graph on a batch.
     pub fn run(&mut self, inputs: &[Input]) -> Result<(), IntegerError> {
+        self.run_until(inputs, &AtomicBool::new(false))
+    }
+
+    /// Runs the graph on a batch, and gives it up before the next step when the flag is set.
+    pub fn run_until(&mut self, inputs: &[Input], stop: &AtomicBool) -> Result<(), IntegerError> {
         if inputs.len() != self.inputs.len() {
             let (expected, got) = (self.inputs.len(), inputs.len());
             return Err(EngineError::InputCount { expected, got }.into());
@@ -56,6 +62,9 @@ impl IntegerPlan {
         }
         let floats = floats(inputs, &self.inputs, self.rows, &mut self.copies);
         for (at, step) in self.steps.iter().enumerate() {
+            if stop.load(Ordering::Relaxed) {
+                return Err(EngineError::Interrupted.into());
+            }
             let (earlier, later) = self.buffers.split_at_mut(at);
             step.run(&floats, earlier, &mut later[0], &mut self.memory);
         }

@@ -3,7 +3,7 @@
 use super::Graph;
 use super::inputs::Arrays;
 use crate::dataset::Dataset;
-use crate::errors::{expect, note, raise, sentence};
+use crate::errors::{argument, expect, note, raise, sentence};
 use crate::report::Report;
 use crate::work;
 use ch::library;
@@ -32,8 +32,13 @@ fn open(py: Python, values: Map<String, Json>, data: Option<&Bound<PyAny>>) -> P
 /// A model of the zoo with the weights that it starts from; `data` gives it the sizes of a dataset.
 #[pyfunction]
 #[pyo3(signature = (name, *, seed=0, data=None))]
-pub fn model(py: Python, name: &str, seed: u64, data: Option<&Bound<PyAny>>) -> PyResult<Graph> {
-    models::find(name).map_err(sentence)?;
+pub fn model(
+    py: Python,
+    #[pyo3(from_py_with = argument::name)] name: String,
+    #[pyo3(from_py_with = argument::seed)] seed: u64,
+    data: Option<&Bound<PyAny>>,
+) -> PyResult<Graph> {
+    models::find(&name).map_err(sentence)?;
     let values = Map::from_iter([
         ("model".to_owned(), name.into()),
         ("seed".to_owned(), seed.into()),
@@ -47,10 +52,10 @@ pub fn model(py: Python, name: &str, seed: u64, data: Option<&Bound<PyAny>>) -> 
 #[pyo3(signature = (path, *, weights=None, seed=0, strict=false))]
 pub fn load(
     py: Python,
-    path: PathBuf,
-    weights: Option<PathBuf>,
-    seed: u64,
-    strict: bool,
+    #[pyo3(from_py_with = argument::path)] path: PathBuf,
+    #[pyo3(from_py_with = argument::weights)] weights: Option<PathBuf>,
+    #[pyo3(from_py_with = argument::seed)] seed: u64,
+    #[pyo3(from_py_with = argument::strict)] strict: bool,
 ) -> PyResult<Graph> {
     // A name without an ending would be taken for that of a model.
     if !path.exists() && path.extension().is_none() {
@@ -76,7 +81,7 @@ pub fn compare(
     a: &Bound<PyAny>,
     b: &Bound<PyAny>,
     x: &Bound<PyAny>,
-    threads: usize,
+    #[pyo3(from_py_with = argument::threads)] threads: usize,
 ) -> PyResult<Report> {
     let (a, b) = (expect::<Graph>("a", a)?, expect::<Graph>("b", b)?);
     let (first, second) = (a.get().initialized(py, 0)?, b.get().initialized(py, 0)?);

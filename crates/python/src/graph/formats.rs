@@ -1,7 +1,7 @@
 //! The number formats of a node's ports, as a mapping.
 
 use super::Graph;
-use crate::errors::sentence;
+use crate::errors::{argument, sentence};
 use crate::format::Format;
 use config::did_you_mean;
 use pyo3::prelude::*;
@@ -43,31 +43,35 @@ impl Formats {
 
 #[pymethods]
 impl Formats {
-    fn __getitem__(&self, port: &str) -> PyResult<Format> {
+    fn __getitem__(&self, #[pyo3(from_py_with = argument::port)] port: String) -> PyResult<Format> {
         let all = self.all()?;
-        let found = all.iter().find(|(name, _)| name == port);
+        let found = all.iter().find(|(name, _)| *name == port);
         if let Some((_, format)) = found {
             return Ok(format.clone());
         }
         let known: Vec<String> = all.into_iter().map(|(name, _)| name).collect();
-        Err(self.unknown(port, &known))
+        Err(self.unknown(&port, &known))
     }
 
-    fn __setitem__(&self, port: &str, format: &Bound<PyAny>) -> PyResult<()> {
-        let format = Format::of(port, format)?.inner;
+    fn __setitem__(
+        &self,
+        #[pyo3(from_py_with = argument::port)] port: String,
+        format: &Bound<PyAny>,
+    ) -> PyResult<()> {
+        let format = Format::of(&port, format)?.inner;
         self.edit(|node| {
-            node.formats.insert(port.to_owned(), format);
+            node.formats.insert(port, format);
             Ok(())
         })
     }
 
-    fn __delitem__(&self, port: &str) -> PyResult<()> {
+    fn __delitem__(&self, #[pyo3(from_py_with = argument::port)] port: String) -> PyResult<()> {
         self.edit(|node| {
-            if node.formats.remove(port).is_some() {
+            if node.formats.remove(&port).is_some() {
                 return Ok(());
             }
             let known: Vec<String> = node.formats.keys().cloned().collect();
-            Err(self.unknown(port, &known))
+            Err(self.unknown(&port, &known))
         })
     }
 
@@ -75,8 +79,11 @@ impl Formats {
         Ok(self.all()?.len())
     }
 
-    fn __contains__(&self, port: &str) -> PyResult<bool> {
-        Ok(self.all()?.iter().any(|(name, _)| name == port))
+    fn __contains__(&self, port: &Bound<PyAny>) -> PyResult<bool> {
+        let Ok(port) = port.extract::<String>() else {
+            return Ok(false);
+        };
+        Ok(self.all()?.iter().any(|(name, _)| *name == port))
     }
 
     fn __iter__(&self, py: Python) -> PyResult<Py<PyAny>> {
@@ -101,8 +108,13 @@ impl Formats {
 
     /// The format of a port, or a default.
     #[pyo3(signature = (port, default=None))]
-    fn get(&self, py: Python, port: &str, default: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
-        let found = self.all()?.into_iter().find(|(name, _)| name == port);
+    fn get(
+        &self,
+        py: Python,
+        #[pyo3(from_py_with = argument::port)] port: String,
+        default: Option<Py<PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let found = self.all()?.into_iter().find(|(name, _)| *name == port);
         match found {
             Some((_, format)) => Ok(Py::new(py, format)?.into_any()),
             None => Ok(default.unwrap_or_else(|| py.None())),

@@ -13,8 +13,10 @@ use std::sync::Arc;
 
 /// Rows that run at once, as in `ch predict`: enough to keep the processor busy, few enough to stay in its caches.
 const ROWS: usize = 1024;
-/// Operations that run at once, so that Ctrl-C is looked for often enough.
+/// Operations that run at once.
 const OPERATIONS: u64 = 200_000_000;
+/// Operations from which on Ctrl-C is looked for: some milliseconds of work.
+const LONG: u64 = 10_000_000;
 
 /// The inputs and results of a network.
 pub struct Signature {
@@ -23,6 +25,8 @@ pub struct Signature {
     pub outputs: Vec<(DType, Shape)>,
     /// Rows that run at once; nothing when the rows of a batch depend on each other.
     pub block: Option<usize>,
+    /// The operations of one row.
+    operations: u64,
 }
 
 /// An input of a network.
@@ -69,7 +73,13 @@ impl Signature {
             inputs,
             outputs,
             block: (can_cut && has_rows).then_some(block),
+            operations,
         })
+    }
+
+    /// True when so many rows take long.
+    pub fn is_long(&self, rows: usize) -> bool {
+        self.operations.saturating_mul(rows as u64) > LONG
     }
 
     fn names(&self) -> String {

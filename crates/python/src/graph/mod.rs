@@ -14,7 +14,7 @@ pub use program::import_program;
 
 use crate::arrays::{read, values};
 use crate::dataset::Dataset;
-use crate::errors::{expect, note, raise, sentence};
+use crate::errors::{argument, expect, note, plain, raise, sentence};
 use crate::json;
 use crate::lend::lend_tensor;
 use crate::report::Report;
@@ -75,11 +75,12 @@ impl Graph {
     /// The present value, with starting weights where it has none.
     pub fn initialized(&self, py: Python, seed: u64) -> PyResult<ir::Graph> {
         let mut graph = (*self.value()).clone();
-        py.detach(|| {
-            ir::verify(&graph).map_err(sentence)?;
+        work::run(py, move || {
+            ir::verify(&graph)?;
             graph.initialize(seed);
             Ok(graph)
-        })
+        })?
+        .map_err(|error: ir::VerifyError| sentence(error))
     }
 
     /// Takes another value, and the preparation of the rows that it was trained on, if that is new.
@@ -135,8 +136,11 @@ impl Graph {
     /// A graph from its text form, with parameters by their dotted names.
     #[new]
     #[pyo3(signature = (text, parameters=None))]
-    fn new(text: &str, parameters: Option<&Bound<PyDict>>) -> PyResult<Self> {
-        let graph = ir::Graph::parse(text).map_err(sentence)?;
+    fn new(
+        #[pyo3(from_py_with = argument::text)] text: String,
+        #[pyo3(from_py_with = argument::parameters)] parameters: Option<Bound<PyDict>>,
+    ) -> PyResult<Self> {
+        let graph = ir::Graph::parse(&text).map_err(sentence)?;
         ir::verify(&graph).map_err(sentence)?;
         let graph = Self::of(graph, Preparation::default());
         if let Some(parameters) = parameters {
@@ -165,13 +169,17 @@ impl Graph {
         names.map(|name| Node::new(slf, name)).collect()
     }
 
-    fn __getitem__(slf: &Bound<Self>, name: &str) -> PyResult<Node> {
-        let (graph, id) = slf.get().find(name)?;
+    fn __getitem__(
+        slf: &Bound<Self>,
+        #[pyo3(from_py_with = argument::node)] name: String,
+    ) -> PyResult<Node> {
+        let (graph, id) = slf.get().find(&name)?;
         Ok(Node::new(slf, graph.node(id).name.clone()))
     }
 
-    fn __contains__(&self, name: &str) -> bool {
-        self.value().find(name).is_some()
+    fn __contains__(&self, name: &Bound<PyAny>) -> bool {
+        let name = name.extract::<String>();
+        name.is_ok_and(|name| self.value().find(&name).is_some())
     }
 
     fn __len__(&self) -> usize {
@@ -188,16 +196,20 @@ impl Graph {
     }
 
     /// Gives parameters and buffers new values, by their dotted names.
-    fn load_parameters(&self, parameters: &Bound<PyDict>) -> PyResult<()> {
+    fn load_parameters(
+        &self,
+        #[pyo3(from_py_with = argument::parameters)] parameters: Bound<PyDict>,
+    ) -> PyResult<()> {
         let mut graph = (*self.value()).clone();
-        for (name, value) in parameters {
-            let name: String = name.extract()?;
+        for (name, value) in &parameters {
+            let name: String = plain("parameters: a name", &name)?;
             let array = read::<f32>(&name, &value)?;
             let source = values(&array)?;
             let copied = parameters.py().detach(|| source.to_vec());
             let tensor = Tensor::new(array.shape().to_vec(), copied);
             let tensor = tensor.ok_or_else(|| sentence(format!("{name}: has no shape")))?;
             set_parameter(&mut graph, &name, tensor)?;
+            parameters.py().check_signals()?;
         }
         self.replace(graph, None);
         Ok(())
@@ -205,7 +217,11 @@ impl Graph {
 
     /// Gives every parameter without a value the one that it starts from by the seed.
     #[pyo3(signature = (seed=0))]
-    fn initialize(&self, py: Python, seed: u64) -> PyResult<()> {
+    fn initialize(
+        &self,
+        py: Python,
+        #[pyo3(from_py_with = argument::seed)] seed: u64,
+    ) -> PyResult<()> {
         self.replace(self.initialized(py, seed)?, None);
         Ok(())
     }
@@ -243,15 +259,21 @@ impl Graph {
 
     /// The graph of the bytes of a `.mz` file.
     #[classmethod]
-    fn _of_bytes(_class: &Bound<PyType>, bytes: &[u8]) -> PyResult<Self> {
-        let file = interop::checkpoint::decode(bytes, None).map_err(sentence)?;
-        let graph = passes::interface::graph_of("the pickled graph".as_ref(), &file);
-        let preparation = Preparation::of_checkpoint(&file).map_err(sentence)?;
-        Ok(Self::of(graph.map_err(sentence)?, preparation))
+    fn _of_bytes(class: &Bound<PyType>, bytes: &[u8]) -> PyResult<Self> {
+        class.py().detach(|| {
+            let file = interop::checkpoint::decode(bytes, None).map_err(sentence)?;
+            let graph = passes::interface::graph_of("the pickled graph".as_ref(), &file);
+            let preparation = Preparation::of_checkpoint(&file).map_err(sentence)?;
+            Ok(Self::of(graph.map_err(sentence)?, preparation))
+        })
     }
 
     /// Writes the graph: `.mz` with weights, formats and statistics, `.mg` as text.
-    fn save(&self, py: Python, path: PathBuf) -> PyResult<()> {
+    fn save(
+        &self,
+        py: Python,
+        #[pyo3(from_py_with = argument::path)] path: PathBuf,
+    ) -> PyResult<()> {
         let ending = path.extension().and_then(|ending| ending.to_str());
         let bytes = match ending {
             Some("mz") => self.to_bytes(py)?,
@@ -263,8 +285,9 @@ impl Graph {
                 )));
             }
         };
-        py.detach(|| interop::write_file(&path, &bytes))
-            .map_err(|error| sentence(format!("cannot write {}: {error}", path.display())))
+        let shown = path.display().to_string();
+        let written = work::run(py, move || interop::write_file(&path, &bytes))?;
+        written.map_err(|error| sentence(format!("cannot write {shown}: {error}")))
     }
 
     /// Runs the network in evaluation mode on float32 or int64 arrays, one for each input, or on a dict of them by name. With
@@ -275,9 +298,9 @@ impl Graph {
         &self,
         py: Python<'py>,
         inputs: &Bound<'py, PyTuple>,
-        integer: bool,
-        observe: Option<Vec<String>>,
-        threads: usize,
+        #[pyo3(from_py_with = argument::integer)] integer: bool,
+        #[pyo3(from_py_with = argument::observe)] observe: Option<Vec<String>>,
+        #[pyo3(from_py_with = argument::threads)] threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let how = RunOptions {
             integer,
@@ -292,9 +315,9 @@ impl Graph {
         &self,
         py: Python<'py>,
         inputs: &Bound<'py, PyTuple>,
-        integer: bool,
-        observe: Option<Vec<String>>,
-        threads: usize,
+        #[pyo3(from_py_with = argument::integer)] integer: bool,
+        #[pyo3(from_py_with = argument::observe)] observe: Option<Vec<String>>,
+        #[pyo3(from_py_with = argument::threads)] threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.run(py, inputs, integer, observe, threads)
     }
@@ -304,13 +327,13 @@ impl Graph {
     fn apply(
         &self,
         py: Python,
-        name: &str,
+        #[pyo3(from_py_with = argument::name)] name: String,
         data: Option<&Bound<PyAny>>,
         keys: Option<&Bound<PyDict>>,
     ) -> PyResult<Report> {
         let keys = json::of_keywords(keys)?;
         let settings = library::settings(&serde_json::Map::new()).map_err(|error| raise(&error))?;
-        let passes = Passes::of_keys(name, &keys, settings).map_err(|error| raise(&error))?;
+        let passes = Passes::of_keys(&name, &keys, settings).map_err(|error| raise(&error))?;
         let mut reports = self.apply_passes(py, passes, data)?;
         reports
             .pop()
@@ -322,7 +345,7 @@ impl Graph {
     fn apply_config(
         &self,
         py: Python,
-        path: PathBuf,
+        #[pyo3(from_py_with = argument::path)] path: PathBuf,
         data: Option<&Bound<PyAny>>,
     ) -> PyResult<Vec<Report>> {
         let passes = Passes::of_file(&path).map_err(|error| raise(&error))?;
@@ -331,19 +354,24 @@ impl Graph {
 
     /// The text of `ch show` for a batch of this size.
     #[pyo3(signature = (batch_size=8))]
-    fn show(&self, py: Python, batch_size: usize) -> PyResult<String> {
+    fn show(
+        &self,
+        py: Python,
+        #[pyo3(from_py_with = argument::batch_size)] batch_size: usize,
+    ) -> PyResult<String> {
         let graph = self.value().without_params();
-        py.detach(|| library::describe(&graph, batch_size))
-            .map_err(|error| raise(&error))
+        let text = work::run(py, move || library::describe(&graph, batch_size))?;
+        text.map_err(|error| raise(&error))
     }
 
     /// A drawing of the graph, as SVG.
     fn svg(&self, py: Python) -> PyResult<String> {
         let graph = self.value();
-        py.detach(|| {
-            let drawing = passes::page::drawing_of(&graph.name, &graph).map_err(sentence)?;
+        let drawn = work::run(py, move || {
+            let drawing = passes::page::drawing_of(&graph.name, &graph)?;
             Ok(report::page::svg(&drawing, false))
-        })
+        })?;
+        drawn.map_err(|error: passes::PassError| sentence(error))
     }
 
     fn __repr__(&self, py: Python) -> PyResult<String> {
@@ -362,8 +390,10 @@ impl Graph {
         let State {
             graph, preparation, ..
         } = self.state().clone();
-        py.detach(|| passes::interface::graph_file(&graph, &preparation))
-            .map_err(sentence)
+        let file = work::run(py, move || {
+            passes::interface::graph_file(&graph, &preparation)
+        })?;
+        file.map_err(sentence)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A node of a graph, by its name.
 
 use super::{BATCH, Formats, Graph};
+use crate::errors::argument;
 use crate::json;
 use crate::lend::lend_tensor;
 use ir::Value;
@@ -114,7 +115,11 @@ impl Node {
     }
 
     /// All metadata for a batch of this size.
-    fn metadata<'py>(&self, py: Python<'py>, batch_size: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn metadata<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = argument::batch_size)] batch_size: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let (graph, id) = self.graph.get().find(&self.name)?;
         let verified = ir::verify(&graph).map_err(crate::errors::sentence)?;
         let meta = ir::metadata(&verified, id, batch_size);

@@ -29,9 +29,13 @@ pub fn import_program(
         let tensor = Stored {
             shape: array.shape().to_vec(),
             dtype: None,
-            values: values(&array)?.to_vec(),
+            values: {
+                let source = values(&array)?;
+                py.detach(|| source.to_vec())
+            },
         };
         stored.insert(path, tensor);
+        py.check_signals()?;
     }
     for call in &mut program.calls {
         let named = call.results.iter().flatten().find_map(|v| layers.get(v));

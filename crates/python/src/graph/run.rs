@@ -4,13 +4,14 @@ use super::Graph;
 use super::inputs::{Arrays, Signature, Slices};
 use crate::arrays::give;
 use crate::errors::{sentence, wrong_type};
-use crate::work::LOOK;
-use engine::{IntegerPlan, Network, PlanOptions, Port, State};
+use crate::work;
+use engine::{EngineError, IntegerPlan, Network, PlanOptions, Port, State};
 use ir::DType;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A network that was made of a graph.
 pub struct Compiled {
@@ -57,6 +58,7 @@ impl Graph {
         let compiled = self.compile(py, &mut compiled, how.threads)?;
         let arrays = Arrays::of_arguments(&compiled.signature, inputs)?;
         let rows = arrays.rows;
+        let is_long = compiled.signature.is_long(rows);
         let slices = arrays.slices()?;
         let names = how.observe;
         let ports = self.ports(&names)?;
@@ -67,9 +69,13 @@ impl Graph {
                 ));
             }
             let graph = self.value();
-            py.detach(|| compiled.run_integers(&graph, &slices, rows))?
+            watched(py, is_long, |stop| {
+                compiled.run_integers(&graph, &slices, rows, stop)
+            })?
         } else {
-            py.detach(|| compiled.run(&slices, rows, &ports))?
+            watched(py, is_long, |stop| {
+                compiled.run(&slices, rows, &ports, stop)
+            })?
         };
         let outputs = outputs(py, &compiled.signature, rows, results.outputs)?;
         if names.is_empty() {
@@ -101,7 +107,8 @@ impl Graph {
         if !compiled.as_ref().is_some_and(is_present) {
             *compiled = None;
             let signature = Signature::of(&graph)?;
-            let network = py.detach(|| Network::new((*graph).clone(), threads));
+            let value = Arc::clone(&graph);
+            let network = work::run(py, move || Network::new((*value).clone(), threads))?;
             let network = network.map_err(sentence)?;
             *compiled = Some(Compiled {
                 version,
@@ -135,18 +142,24 @@ impl Graph {
 }
 
 impl Compiled {
-    fn run(&mut self, inputs: &Slices, rows: usize, ports: &[Port]) -> PyResult<Results> {
+    fn run(
+        &mut self,
+        inputs: &Slices,
+        rows: usize,
+        ports: &[Port],
+        stop: &AtomicBool,
+    ) -> PyResult<Results> {
         let mut results = Results {
             outputs: vec![Vec::new(); self.signature.outputs.len()],
             observed: vec![(Vec::new(), Vec::new()); ports.len()],
         };
         let network = &mut self.network;
-        blocks(rows, self.signature.block, |start, count| {
+        blocks(rows, self.signature.block, stop, |start, count| {
             let options = PlanOptions {
                 observe: ports.to_vec(),
                 ..PlanOptions::eval(count)
             };
-            let plan = network.run(options, &inputs.part(start, count));
+            let plan = network.run_until(options, &inputs.part(start, count), stop);
             let plan = plan.map_err(sentence)?;
             for (k, output) in results.outputs.iter_mut().enumerate() {
                 plan.for_each_output(k, |part| output.extend_from_slice(part));
@@ -169,11 +182,12 @@ impl Compiled {
         graph: &ir::Graph,
         inputs: &Slices,
         rows: usize,
+        stop: &AtomicBool,
     ) -> PyResult<Results> {
         let verified = ir::verify(graph).map_err(sentence)?;
         let mut outputs = vec![Vec::new(); self.signature.outputs.len()];
         let cached = &mut self.integer;
-        blocks(rows, self.signature.block, |start, count| {
+        blocks(rows, self.signature.block, stop, |start, count| {
             if cached.as_ref().is_none_or(|(planned, _)| *planned != count) {
                 let state = State::new(&verified).map_err(sentence)?;
                 let plan = IntegerPlan::compile(&verified, &state, count);
@@ -181,7 +195,8 @@ impl Compiled {
                 *cached = Some((count, plan.map_err(refuse)?));
             }
             if let Some((_, plan)) = cached {
-                plan.run(&inputs.part(start, count)).map_err(sentence)?;
+                let part = inputs.part(start, count);
+                plan.run_until(&part, stop).map_err(sentence)?;
                 for (k, output) in outputs.iter_mut().enumerate() {
                     output.extend(plan.output(k));
                 }
@@ -195,29 +210,36 @@ impl Compiled {
     }
 }
 
-/// Calls `run` for blocks of rows, and looks for Ctrl-C between them.
+/// Runs work beside the interpreter: on a thread of its own that Ctrl-C stops, if it is long.
+fn watched<T: Send>(
+    py: Python,
+    is_long: bool,
+    work: impl FnOnce(&AtomicBool) -> PyResult<T> + Send,
+) -> PyResult<T> {
+    if is_long {
+        return work::scoped(py, work);
+    }
+    py.detach(|| work(&AtomicBool::new(false)))
+}
+
+/// Calls `run` for blocks of rows, until the flag is set.
 fn blocks(
     rows: usize,
     block: Option<usize>,
+    stop: &AtomicBool,
     mut run: impl FnMut(usize, usize) -> PyResult<()>,
 ) -> PyResult<()> {
     let block = block.unwrap_or(rows).max(1);
     if rows == 0 {
         return run(0, 0);
     }
-    let mut looked = Instant::now();
     for start in (0..rows).step_by(block) {
-        run(start, block.min(rows - start))?;
-        if looked.elapsed() > LOOK {
-            Python::attach(look_for_signals)?;
-            looked = Instant::now();
+        if stop.load(Ordering::Relaxed) {
+            return Err(sentence(EngineError::Interrupted));
         }
+        run(start, block.min(rows - start))?;
     }
     Ok(())
-}
-
-fn look_for_signals(py: Python) -> PyResult<()> {
-    py.check_signals()
 }
 
 /// The results as arrays: one, or a tuple of them.

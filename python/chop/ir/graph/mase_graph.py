@@ -8,13 +8,16 @@ import pickle
 from pathlib import Path
 from typing import Any, Optional, Union
 
+import numpy
 import torch
 from torch import fx, nn
 
 import mase
 from chop.nn.layers import LAYERS
 from mase._core import sketch
+from mase._errors import MissingFile
 from mase.torch import from_fx, raise_modules
+from mase.torch._export import line_of
 
 from .mase_metadata import MaseMetadata
 
@@ -39,8 +42,9 @@ def _trace(model: nn.Module, cf_args: Optional[dict[str, Any]]) -> fx.GraphModul
     except Exception as error:
         line = str(error).strip().splitlines()
         raise mase.Error(
-            f"torch.fx cannot trace {type(model).__name__}: {line[0] if line else type(error).__name__}; "
-            "give hf_input_names, the names of its inputs, to have it exported instead"
+            f"torch.fx cannot trace {type(model).__name__}{line_of(error)}: {line[0] if line else type(error).__name__}; "
+            "branches that depend on values have to be written with torch.where; give hf_input_names, the names of its inputs, to have it "
+            "exported instead of traced"
         ) from error
     return fx.GraphModule(model, graph, type(model).__name__)
 
@@ -87,6 +91,8 @@ class MaseGraph:
         self.info: dict[str, Any] = {}
         self.is_outdated = False
         self._core: Optional[mase.Graph] = None
+        # Weights that the model has with their axes the other way round, as the layers of GPT-2.
+        self.transposed: set[str] = set()
         self._made_of: Any = None
         for node in self.fx_graph.nodes:
             node.meta["mase"] = MaseMetadata(node, self.model)
@@ -132,10 +138,18 @@ class MaseGraph:
             self._core = from_fx(network, tuple(inputs[name] for name in names), name=self.model._get_name())
             self._made_of = shape
             _keep_formats(self._core, earlier, self.modules)
+            self.transposed = _transposed(self._core.parameters(), self.state())
         state = self._core.parameters()
-        values = {**dict(self.model.named_parameters()), **dict(self.model.named_buffers())}
-        self._core.load_parameters({name: values[name].detach().float().contiguous().numpy() for name in state if name in values})
+        masks = {f"{node.target}.{port}": mask for node in self._core.nodes for port, mask in node.masks.items()}
+        values = self.state()
+        arrays = {name: values[name].detach().float().contiguous().numpy() for name in state if name in values}
+        arrays.update({name: arrays[name].T for name in self.transposed if name in arrays})
+        self._core.load_parameters({name: array * masks[name] if name in masks else array for name, array in arrays.items()})
         return self._core
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Parameters and buffers of the model by their dotted names."""
+        return {**dict(self.model.named_parameters()), **dict(self.model.named_buffers())}
 
     @property
     def input_names(self) -> list[str]:
@@ -227,7 +241,7 @@ class MaseGraph:
 
         stem = Path(fname).with_suffix("")
         if not stem.with_suffix(".pt").exists():
-            raise mase.Error(f"there is no file {stem}.pt")
+            raise MissingFile(f"there is no file {stem}.pt")
         try:
             model = torch.load(stem.with_suffix(".pt"), weights_only=False)
         except pickle.UnpicklingError as error:
@@ -279,6 +293,12 @@ def without_loss(model: fx.GraphModule) -> fx.GraphModule:
 def _example(shape: list[int], dtype: str) -> torch.Tensor:
     kind = getattr(torch, dtype.replace("torch.", ""))
     return torch.ones(shape, dtype=kind) if kind == torch.int64 else torch.randn(shape, dtype=kind)
+
+
+def _transposed(core: dict[str, Any], state: dict[str, torch.Tensor]) -> set[str]:
+    """The matrices of a graph that are those of a model with their axes exchanged."""
+    pairs = {name: (value, state[name].detach().float().numpy()) for name, value in core.items() if name in state and value.ndim == 2}
+    return {name for name, (value, own) in pairs.items() if not numpy.array_equal(value, own) and numpy.array_equal(value, own.T)}
 
 
 def _keep_formats(core: mase.Graph, earlier: Optional[mase.Graph], modules: dict[str, nn.Module]) -> None:

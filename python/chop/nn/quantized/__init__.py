@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
+import torch
 from torch import nn
 
 import mase
-from mase.torch import rounded_class
+from mase.torch import round_tensor, rounded_class
+from mase.torch._rounded import round_layer
 from chop.nn.layers import operator_of
 
 # The suffix of a class for each name of a format in a config.
@@ -54,6 +57,47 @@ def _input(op: str, attributes: dict[str, Any]) -> str:
     return f"f32[{', '.join(['N', str(width), *['64'] * dimensions])}]"
 
 
+class _Quantizers:
+    """What rounds the operands of a layer, by the names of the Python MASE."""
+
+    formats: dict[str, mase.Format]
+
+    def _quantizer(self, port: str, rows: bool) -> Callable[[torch.Tensor], torch.Tensor]:
+        format = self.formats.get(port)
+        return (lambda x: x) if format is None else functools.partial(round_tensor, format=format, rows=rows)
+
+    @property
+    def x_quantizer(self) -> Callable[[torch.Tensor], torch.Tensor]:
+        """Rounds an input."""
+        return self._quantizer("data_in_0", True)
+
+    @property
+    def w_quantizer(self) -> Callable[[torch.Tensor], torch.Tensor]:
+        """Rounds a weight: `layer.w_quantizer(layer.weight)` is what the layer computes with."""
+        return self._quantizer("weight", False)
+
+    @property
+    def b_quantizer(self) -> Callable[[torch.Tensor], torch.Tensor]:
+        """Rounds a bias."""
+        return self._quantizer("bias", False)
+
+
+def _restore(base: type, suffix: str, state: dict[str, Any]) -> Any:
+    made: Any = object.__new__(quantized_class(base, suffix))
+    made.__dict__.update(state)
+    return made
+
+
+def quantized_layer(layer: nn.Module, formats: dict[str, mase.Format], name: str) -> nn.Module:
+    """A layer with formats that has the same parameters, of the class that has this name."""
+    made: Any = round_layer(layer, formats, name)
+    suffix = name.removeprefix(made.base.__name__)
+    if suffix in SUFFIXES:
+        made.__class__ = quantized_class(made.base, suffix)
+    return made  # type: ignore[no-any-return]
+
+
+@functools.lru_cache(maxsize=None)
 def quantized_class(base: type, suffix: str) -> type:
     """The class of layers in a format: `quantized_class(nn.Linear, "Integer")` is `LinearInteger`."""
 
@@ -64,8 +108,13 @@ def quantized_class(base: type, suffix: str) -> type:
         self.config = dict(config)
         self.formats, _ = formats_of(self, {"name": SUFFIXES[suffix], **config})
 
+    def __reduce_ex__(self: Any, protocol: Any) -> Any:
+        # The class is made when it is asked for, so that it is pickled by what it is made of.
+        return _restore, (base, suffix, {**self.__dict__})
+
     rounded = rounded_class(base, base.__name__ + suffix)
-    return type(base.__name__ + suffix, (rounded,), {"__init__": __init__, "__module__": __name__, "__doc__": rounded.__doc__})
+    own = {"__init__": __init__, "__reduce_ex__": __reduce_ex__, "__module__": __name__, "__doc__": rounded.__doc__}
+    return type(base.__name__ + suffix, (_Quantizers, rounded), own)
 
 
 def _refused_class(base: type) -> type:

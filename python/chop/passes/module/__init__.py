@@ -9,10 +9,9 @@ from torch import nn
 
 import mase
 from chop import _refused
-from chop.nn.quantized import formats_of
+from chop.nn.quantized import formats_of, quantized_layer
 from chop.tools.tables import grid
 from chop.nn.layers import operator_of
-from mase.torch._rounded import round_layer
 
 __all__ = ["quantize_module_transform_pass", "report_trainable_parameters_analysis_pass"]
 
@@ -46,7 +45,7 @@ def quantize_module_transform_pass(
             continue
         formats, name = formats_of(layer, config)
         parent, _, own = path.rpartition(".")
-        setattr(module.get_submodule(parent), own, round_layer(layer, formats, name))
+        setattr(module.get_submodule(parent), own, quantized_layer(layer, formats, name))
     return module, {}
 
 

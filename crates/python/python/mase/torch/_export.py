@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import traceback
 from typing import Any, Optional
 
@@ -18,20 +19,32 @@ def export_module(module: nn.Module, inputs: tuple[Any, ...], keywords: dict[str
 
     These axes of its inputs are free as far as the module allows it, the first one where it is the batch.
     """
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"module: expected a torch.nn.Module, got {type(module).__name__}")
+    if not isinstance(inputs, (tuple, list)):
+        raise TypeError(f"example_inputs: expected a tuple of tensors, got {type(inputs).__name__}; one tensor alone is (x,)")
+    if any(_has_axes(value) and len(value) == 0 for value in [*inputs, *keywords.values()]):
+        raise Error("example_inputs: the batch is empty; give at least one row")
     modes = [(part, part.training) for part in module.modules()]
+    # Caches of transformers are results that no graph has.
+    caching = [part.config for part in module.modules() if getattr(getattr(part, "config", None), "use_cache", False) is True]
     try:
+        for config in caching:
+            config.use_cache = False
         with torch.no_grad():
             module.eval()
-            return _export(module, inputs, keywords, free_axes)
+            return _export(module, tuple(inputs), keywords, free_axes)
     except Exception as error:
         reason = str(error).strip().splitlines()
         raise Error(
-            f"torch.export cannot follow {type(module).__name__}{_line(error)}: {reason[0] if reason else type(error).__name__}; "
-            "branches that depend on values have to be written with torch.where or torch.cond"
+            f"torch.export cannot follow {type(module).__name__}{line_of(error)}: "
+            f"{reason[0].rstrip('.') if reason else type(error).__name__}{_way_out(error)}"
         ) from error
     finally:
         for part, training in modes:
             part.training = training
+        for config in caching:
+            config.use_cache = True
 
 
 def _export(module: nn.Module, inputs: tuple[Any, ...], keywords: dict[str, Any], free_axes: tuple[int, ...]) -> Any:
@@ -70,7 +83,27 @@ def _first_sizes(program: Any) -> list[Any]:
     return [value.shape[0] for value in values if _has_axes(value)]
 
 
-def _line(error: BaseException) -> str:
+def _way_out(error: BaseException) -> str:
+    """What to write instead, for a module that looks at values."""
+    if "data-dependent" not in str(error).lower():
+        return ""
+    return "; branches that depend on values have to be written with torch.where or torch.cond"
+
+
+def check_values(module: str, program: Any) -> None:
+    """Refuses a program that reads numbers out of tensors."""
+    readers = (torch.ops.aten.item.default, torch.ops.aten._local_scalar_dense.default)
+    for node in program.graph.nodes:
+        if node.target in readers:
+            places = re.findall(r'File "(.*?)", line (\d+), in forward\n\s*(.*)', node.meta.get("stack_trace") or "")
+            place = f", {os.path.basename(places[-1][0])}:{places[-1][1]} ({places[-1][2]})" if places else ""
+            raise Error(
+                f"{module}{place}: it reads a number out of a tensor, which a graph has no value for; "
+                "leave .item() and conversions to int, float and bool out, so that it stays a tensor"
+            )
+
+
+def line_of(error: BaseException) -> str:
     """The line of the module that an error comes from."""
     own = (os.path.dirname(str(torch.__file__)), os.path.dirname(__file__))
     frames: list[traceback.FrameSummary] = []

@@ -10,7 +10,7 @@ from torch import fx, nn
 
 from .. import Error, Graph
 from .._core import import_program
-from ._export import export_module
+from ._export import check_values, export_module
 from ._round import without_rounding
 
 # The modules that stand for the functions of a `torch.fx` graph, so that an exported program says which of them made a call. The
@@ -34,8 +34,10 @@ def from_torch(
         raise Error(f"batch_axis: {batch_axis} is not the first axis; move it there with Tensor.movedim")
     if isinstance(module, fx.GraphModule):
         return from_fx(module, example_inputs)
+    if isinstance(module, nn.Module):
+        _check_weights(module)
     with without_rounding():
-        program = export_module(module, tuple(example_inputs), keywords or {}, free_axes=(0,))
+        program = export_module(module, example_inputs, keywords or {}, free_axes=(0,))
     rounded = {path for path, part in module.named_modules() if hasattr(part, "formats")}
     layers = {}
     for node in program.graph.nodes:
@@ -47,11 +49,17 @@ def from_torch(
     return graph
 
 
+def _check_weights(module: nn.Module) -> None:
+    for path, value in [*module.named_parameters(), *module.named_buffers()]:
+        if value.is_meta:
+            raise Error(f"{type(module).__name__}: {path} is on the device meta, so that it has no values; load weights first")
+
+
 def from_fx(module: fx.GraphModule, example_inputs: tuple[Any, ...], *, name: Optional[str] = None) -> Graph:
     """The graph of a `torch.fx.GraphModule`, with the names of its nodes and its weights."""
     calls = _with_functions_as_modules(module)
     with without_rounding():
-        program = export_module(calls, tuple(example_inputs), {}, free_axes=(0,))
+        program = export_module(calls, example_inputs, {}, free_axes=(0,))
     modules = [node for node in module.graph.nodes if node.op == "call_module"]
     runs: dict[str, dict[str, str]] = {}
     layers = {}
@@ -130,6 +138,7 @@ def _called(node: fx.Node, modules: set[str]) -> tuple[str, str]:
 
 def _imported(name: str, program: Any, layers: dict[str, tuple[str, str, str]]) -> Graph:
     """The graph of a program. Weights do not go through the bytes of the file: the core reads their memory."""
+    check_values(name, program)
     tensors = program.state_dict
     try:
         program._state_dict = {path: _empty(value) for path, value in tensors.items()}

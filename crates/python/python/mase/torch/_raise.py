@@ -34,7 +34,7 @@ def raise_modules(
     `free_axes` are read from the inputs, those of other axes are numbers.
     """
     with without_rounding():
-        exported = export_module(module, tuple(example_inputs), keywords or {}, free_axes=free_axes)
+        exported = export_module(module, example_inputs, keywords or {}, free_axes=free_axes)
     return _Raise(module, exported, leaf).graph_module()
 
 

@@ -19,9 +19,10 @@ class _Rounding(torch.autograd.Function):
     def forward(ctx: Any, x: torch.Tensor, format: Format) -> torch.Tensor:
         ctx.save_for_backward(x)
         ctx.format = format
+        array = _array(x)
         # Of PyTorch's own memory, which is used again from step to step.
         rounded = torch.empty_like(x, memory_format=torch.contiguous_format)
-        format.quantize(_array(x), out=rounded.numpy())
+        format.quantize(array, out=rounded.numpy())
         return rounded
 
     @staticmethod
@@ -57,11 +58,19 @@ def _array(x: torch.Tensor) -> Any:
     return x.detach().numpy()
 
 
+def _format(format: Union[Format, str]) -> Format:
+    if not isinstance(format, (Format, str)):
+        raise TypeError(f"format: expected a mase.Format or its text, got {type(format).__name__}")
+    return Format(format) if isinstance(format, str) else format
+
+
 def round_tensor(x: torch.Tensor, format: Union[Format, str], *, rows: bool = False) -> torch.Tensor:
     """A tensor rounded to a format. With `rows`, scales are not shared by rows of the batch, the first axis."""
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"x: expected a torch.Tensor, got {type(x).__name__}")
     if not rounds():
         return x
-    format = Format(format) if isinstance(format, str) else format
+    format = _format(format)
     return _Rounding.apply(x, format.within_rows() if rows and x.dim() > 1 else format)  # type: ignore[no-any-return]
 
 
@@ -70,7 +79,7 @@ class Round(torch.nn.Module):
 
     def __init__(self, format: Union[Format, str], *, rows: bool = False) -> None:
         super().__init__()
-        self.format = Format(format) if isinstance(format, str) else format
+        self.format = _format(format)
         self.rows = rows
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

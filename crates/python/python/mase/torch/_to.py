@@ -23,13 +23,19 @@ def to_torch(graph: Graph) -> fx.GraphModule:
     Formats become layers that round, so that it trains in PyTorch with the gradients of the engine. Parameters start with the
     values of the graph, under the same names: `graph.load_parameters` takes them back.
     """
+    if not isinstance(graph, Graph):
+        raise TypeError(f"graph: expected a mase.Graph, got {type(graph).__name__}")
     made = _ToTorch(graph)
     for node in graph.nodes:
         made.add(node)
     module = fx.GraphModule(made.root, made.graph, graph.name)
-    _, unexpected = module.load_state_dict(made.state, strict=False)
+    places = module.state_dict()
+    unexpected = [path for path in made.state if path not in places]
     if unexpected:
         raise Error(f"{graph.name}: PyTorch has no place for {', '.join(unexpected)}")
+    # The copies become the parameters themselves; shapes are those of the graph.
+    state = {path: value.to(places[path].dtype) for path, value in made.state.items()}
+    module.load_state_dict(state, strict=False, assign=True)
     return module
 
 

@@ -12,7 +12,7 @@ from chop.passes.graph.utils import get_mase_op, get_mase_type, get_node_actual_
 from chop.tools.logger import get_logger
 from chop.tools.tables import plain
 
-from .metadata import _keys
+from ..metadata import _keys
 
 logger = get_logger(__name__)
 HEADINGS = ("Ori name", "New name", "MASE_TYPE", "Mase_OP", "Original type", "Quantized type", "Changed")

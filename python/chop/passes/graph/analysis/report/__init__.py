@@ -13,7 +13,7 @@ from chop.passes._core import run
 from chop.tools.logger import get_logger
 from chop.tools.tables import grid
 
-from .metadata import _keys
+from ..metadata import _keys
 
 logger = get_logger(__name__)
 PARTS = ("common", "hardware", "software")
@@ -53,7 +53,8 @@ def report_node_meta_param_analysis_pass(
 ) -> tuple[MaseGraph, dict[str, Any]]:
     """The metadata of every node as a grid: those parts that `which` names; also written to `save_path`."""
     keys = _keys(pass_args, "which", "save_path")
-    which = tuple(keys.get("which", ("all",)))
+    asked = keys.get("which", ("all",))
+    which = (asked,) if isinstance(asked, str) else tuple(asked)
     unknown = [part for part in which if part not in ("all", *PARTS)]
     if unknown:
         raise mase.UnknownName(f"unknown part '{unknown[0]}' of which; there are all, {', '.join(PARTS)}")
