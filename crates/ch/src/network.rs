@@ -96,8 +96,7 @@ impl Opener<'_> {
             || source::is_foreign(path)
             || (!path.is_file() && models::find(name).is_ok())
         {
-            let is_onnx = is_defined("onnx");
-            let axis = if is_onnx {
+            let axis = if source::is_foreign(path) {
                 self.batch_axis
             } else {
                 BatchAxis::None

@@ -27,7 +27,7 @@ pub fn take_notes() -> Vec<String> {
 /// The option of commands without settings that take networks of other programs.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct BatchArgs {
-    /// The axis of an ONNX network's inputs that is the batch though the file gives it a size: 0, or none
+    /// The axis of the inputs of an .onnx or .pt2 network that is the batch though the file gives it a size: 0, or none
     #[arg(long, value_name = "AXIS", default_value = "none", value_parser = BatchAxis::parse)]
     pub batch_axis: BatchAxis,
 }
@@ -36,9 +36,9 @@ pub struct BatchArgs {
 pub fn load(model: &str, info: &ModelInfo, batch_axis: BatchAxis) -> Result<Graph> {
     let path = Path::new(model);
     let makes_batch = batch_axis == BatchAxis::First;
-    if makes_batch && !has_extension(path, "onnx") {
+    if makes_batch && !is_foreign(path) {
         bail!(
-            "{model}: --batch-axis is for .onnx files, whose inputs may have a batch of fixed size"
+            "{model}: --batch-axis is for .onnx and .pt2 files, whose inputs may have a batch of fixed size"
         );
     }
     if !is_path(model) {
@@ -51,7 +51,7 @@ pub fn load(model: &str, info: &ModelInfo, batch_axis: BatchAxis) -> Result<Grap
     }
     if is_foreign(path) {
         let imported = if has_extension(path, "pt2") {
-            exchange::aten::read(path)?
+            exchange::aten::read(path, makes_batch)?
         } else {
             let options = ImportOptions {
                 batch_axis: makes_batch,

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use exchange::onnx::{ExportOptions, ImportOptions, export, import};
+use interop::onnx::proto::tensor_shape_proto::dimension::Value as Size;
+use interop::onnx::proto::type_proto::Value as Kind;
 use interop::onnx::proto::{
     AttributeProto, GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto,
     attribute_proto::AttributeType, tensor_proto::DataLocation,
@@ -63,6 +65,23 @@ fn a_file_with_the_ending_of_another_kind_is_named() {
     );
 }
 
+/// Gives the first axis of the input a size.
+fn first_axis(proto: &mut ModelProto, size: i64) {
+    let ty = graph(proto).input[0].r#type.as_mut();
+    if let Some(Kind::TensorType(tensor)) = &mut ty.unwrap().value {
+        tensor.shape.as_mut().unwrap().dim[0].value = Some(Size::DimValue(size));
+    }
+}
+
+/// Some programs write -1 for a free axis.
+#[test]
+fn an_axis_of_minus_one_is_free() {
+    let mut proto = network();
+    first_axis(&mut proto, -1);
+    let imported = import(&Model { proto }, &ImportOptions::default()).unwrap();
+    assert!(imported.graph.to_string().contains("f32[N, 16]"));
+}
+
 #[test]
 fn broken_networks_are_refused_with_the_place_and_the_value() {
     type Change = fn(&mut ModelProto);
@@ -101,6 +120,16 @@ fn broken_networks_are_refused_with_the_place_and_the_value() {
             "which is neither an input, a stored tensor nor made by an earlier node",
         ),
         (|p| graph(p).output.clear(), "the network has no outputs"),
+        (|p| first_axis(p, -3), "input 'x': axis 0 has the size -3"),
+        (|p| first_axis(p, 0), "input 'x': axis 0 is empty"),
+        (
+            |p| p.opset_import[0].version = Some(99),
+            "its operators are of opset 99, and those of opset 1 to 27 are read",
+        ),
+        (
+            |p| p.opset_import[0].version = Some(0),
+            "its operators are of opset 0, and those of opset 1 to 27 are read",
+        ),
         (|p| graph(p).input.clear(), "reads 'x', which is neither"),
         (
             |p| graph(p).initializer[0].data_location = Some(DataLocation::External as i32),
@@ -287,31 +316,57 @@ fn an_unknown_operator_within_a_network_is_read_again() {
     assert_eq!(again.notes, imported.notes);
 }
 
-/// A dropout of the sixth set says with an attribute what later ones say with an input.
-#[test]
-fn an_operator_of_an_old_set_is_not_written_into_one_that_has_another() {
-    let flag = AttributeProto {
-        name: Some("is_test".to_owned()),
-        r#type: Some(AttributeType::Int as i32),
-        i: Some(1),
-        ..AttributeProto::default()
-    };
-    let mut proto = with_node(node("Dropout", vec![flag]));
-    proto.opset_import[0].version = Some(6);
+/// A file of one node on the input, of this version of ONNX's own operators.
+fn old_file(node: NodeProto, version: i64) -> ModelProto {
+    let mut proto = with_node(node);
+    proto.opset_import[0].version = Some(version);
     let last = proto.graph.as_mut().unwrap().node.pop().unwrap();
     // What stands before it is of later sets.
     graph(&mut proto).node = vec![NodeProto {
-        input: vec!["x".to_owned()],
+        input: vec!["x".to_owned(); last.input.len()],
         ..last
     }];
     let info = graph(&mut proto).input[0].clone();
     graph(&mut proto).output[0].r#type = info.r#type;
+    proto
+}
+
+/// A group norm of set 18 has a scale for each group, that of set 21 one for each channel.
+#[test]
+fn an_operator_of_an_old_set_is_not_written_into_one_that_has_another() {
+    let groups = AttributeProto {
+        name: Some("num_groups".to_owned()),
+        r#type: Some(AttributeType::Int as i32),
+        i: Some(1),
+        ..AttributeProto::default()
+    };
+    let proto = old_file(node("GroupNormalization", vec![groups]), 18);
     let imported = import(&Model { proto }, &ImportOptions::default()).unwrap();
     let problem = export(&imported.graph, &ExportOptions::default()).unwrap_err();
     assert_eq!(
         problem.to_string(),
-        "added (opaque): it is Dropout of opset 6, which is another operator in opset 21; no set that is written has it as it was"
+        "added (opaque): it is GroupNormalization of opset 18, which is another operator in opset 21; choose --opset 18"
     );
+}
+
+#[test]
+fn operators_of_the_first_sets_that_have_changed_are_refused() {
+    for (op, since) in [("Add", 7), ("Dropout", 7), ("Sum", 8), ("Relu", 6)] {
+        for version in 1..since.min(7) {
+            let proto = old_file(node(op, Vec::new()), version);
+            let problem = import(&Model { proto }, &ImportOptions::default()).unwrap_err();
+            assert_eq!(
+                problem.to_string(),
+                format!(
+                    "node 'added' ({op}): it is of opset {version}, and has been another operator since opset {since}; convert the file with onnx.version_converter"
+                )
+            );
+        }
+    }
+    // What has not changed is read as ever.
+    let proto = old_file(node("Relu", Vec::new()), 6);
+    let read = import(&Model { proto }, &ImportOptions::default()).unwrap();
+    assert_eq!(read.notes, Vec::<String>::new());
 }
 
 #[test]
@@ -379,6 +434,52 @@ fn a_small_file_that_describes_much_is_refused() {
     );
 }
 
+/// A list that is made of one number can have millions of sizes.
+#[test]
+fn lists_of_millions_are_no_shapes() {
+    let many = TensorProto {
+        name: Some("n".to_owned()),
+        dims: vec![1],
+        data_type: Some(7),
+        int64_data: vec![1 << 21],
+        ..TensorProto::default()
+    };
+    let list = NodeProto {
+        op_type: Some("ConstantOfShape".to_owned()),
+        input: vec!["n".to_owned()],
+        output: vec!["list".to_owned()],
+        attribute: vec![AttributeProto {
+            name: Some("value".to_owned()),
+            r#type: Some(AttributeType::Tensor as i32),
+            t: Some(TensorProto {
+                dims: vec![1],
+                data_type: Some(7),
+                int64_data: vec![1],
+                ..TensorProto::default()
+            }),
+            ..AttributeProto::default()
+        }],
+        ..NodeProto::default()
+    };
+    for (op, inputs, why) in [
+        ("Reshape", 1, "a shape of 2097152 axes is not read"),
+        ("Expand", 1, "a shape of 2097152 axes is not read"),
+        ("Slice", 2, "it cuts more axes than its input has"),
+        ("Wobble", 1, "no such operator is known"),
+    ] {
+        let mut proto = with_node(node(op, Vec::new()));
+        let graph = graph(&mut proto);
+        graph.initializer.push(many.clone());
+        let last = graph.node.last_mut().unwrap();
+        last.input.extend(vec!["list".to_owned(); inputs]);
+        graph.node.insert(0, list.clone());
+        let imported = import(&Model { proto }, &ImportOptions::default()).unwrap();
+        let note = imported.notes.join(" ");
+        assert!(note.contains(why), "{op}: {note}");
+        assert!(imported.graph.to_string().len() < 10_000, "{op}");
+    }
+}
+
 /// A graph computes with integers in f32, where a sum with such a number would be another.
 #[test]
 fn integers_that_a_graph_does_not_hold_are_no_operands() {
@@ -421,7 +522,7 @@ fn operators_of_old_sets_are_not_read_as_new_ones() {
         .unwrap_err()
         .to_string();
     assert!(
-        problem.contains("version 5 of its set is read from"),
+        problem.contains("it is of opset 5, and has been another operator since opset"),
         "{problem}"
     );
 }

@@ -38,6 +38,7 @@ const CASES: &[(Formats, Style)] = &[
     (Formats::Integer(4), Style::Qdq),
     (Formats::Integer(6), Style::Qdq),
     (Formats::PerChannel, Style::Qdq),
+    (Formats::Float, Style::Qonnx),
     (Formats::Integer(8), Style::Qonnx),
     (Formats::Integer(4), Style::Qonnx),
     (Formats::PerChannel, Style::Qonnx),
@@ -273,6 +274,208 @@ fn masks_and_norms_of_more_elements_than_memory_are_refused() {
         let error = export(&Graph::parse(&text).unwrap(), &options(Style::Onnx)).unwrap_err();
         let error = error.to_string();
         assert!(error.contains("has more than 2^28 elements"), "{error}");
+    }
+}
+
+/// A batch norm whose weight and bias have formats: a graph rounds what they come to with the statistics, ONNX the numbers that it
+/// stores.
+#[test]
+fn rounded_batch_norms_compute_the_same_bits() {
+    let formats = [
+        (Style::Onnx, "integer(8, 6)", "integer(16, 10)"),
+        (Style::Qdq, "integer(8, 6)", "integer(16, 10)"),
+        (Style::Qdq, "integer(4, 2)", "integer(6, 2)"),
+        (Style::Qonnx, "integer(8, 6)", "integer(16, 10)"),
+        (Style::Qonnx, "affine(5, 0.125)", "integer(6, 2)"),
+    ];
+    let (mut runs, mut graphs) = (Vec::new(), Vec::new());
+    for (at, (style, weight, bias)) in formats.into_iter().enumerate() {
+        let data = if style == Style::Onnx {
+            ""
+        } else {
+            ": integer(8, 4)"
+        };
+        let text = format!(
+            "graph \"norms\" {{ x: f32[N, 3, 5, 5] = placeholder
+            n = batch_norm2d(x{data}) {{ target = \"n\", num_features = 3, weight: {weight}, bias: {bias} }}
+            y = relu(n{data}) return y }}"
+        );
+        let mut graph = Graph::parse(&text).unwrap();
+        graph.initialize(5);
+        let node = graph.iter().nth(1).unwrap().0;
+        for (port, values) in [
+            ("weight", [0.7, -1.3, 0.2]),
+            ("bias", [0.11, 0.23, -0.4]),
+            ("running_mean", [0.5, -0.25, 0.125]),
+            ("running_var", [4.1, 0.3, 0.06]),
+        ] {
+            let tensor = ir::Tensor::new(vec![3], values.to_vec()).unwrap();
+            graph.node_mut(node).params.insert(port.to_owned(), tensor);
+        }
+        let network = export(&graph, &options(style)).unwrap();
+        let proto = network.clone();
+        let again = import(&Model { proto }, &ImportOptions::default()).unwrap();
+        assert_eq!(again.graph, graph, "{weight} {style:?}");
+        runs.push(Run {
+            name: format!("norms{at}"),
+            network,
+            inputs: samples::inputs(&graph, ROWS),
+            program: if style == Style::Qonnx {
+                "qonnx"
+            } else {
+                "onnx"
+            },
+        });
+        graphs.push(graph);
+    }
+    let outputs = runtime::outputs("norms", &runs);
+    for (at, (run, graph)) in runs.iter().zip(graphs).enumerate() {
+        let given: Vec<&Tensor> = run.inputs.iter().collect();
+        let without_source = ExportOptions {
+            with_source: false,
+            ..options(formats[at].0)
+        };
+        let proto = export(&graph, &without_source).unwrap();
+        let bare = import(&Model { proto }, &ImportOptions::default())
+            .unwrap()
+            .graph;
+        let results = support::run(graph, ROWS, &given).unwrap();
+        // A product of floats is not exact where nothing is rounded before it.
+        let limit = if formats[at].0 == Style::Onnx {
+            1e-6
+        } else {
+            0.0
+        };
+        let again = support::run(bare, ROWS, &given).unwrap();
+        assert!(
+            difference(&again[0].0, &results[0].0) <= limit,
+            "{}",
+            run.name
+        );
+        if let Some(outputs) = &outputs {
+            let there = difference(&results[0].0, &outputs[at][0].0);
+            assert!(there <= limit, "{}: {there:e}", run.name);
+        }
+    }
+}
+
+/// A mask of an input multiplies it before it is rounded.
+#[test]
+fn masks_of_inputs_are_written_and_read_back() {
+    let text = "graph \"pruned\" { x: f32[N, 4] = placeholder
+        a = linear(x: integer(8, 4)) { target = \"a\", in_features = 4, out_features = 3 }
+        y = relu(a) return y }";
+    let mut graph = Graph::parse(text).unwrap();
+    graph.initialize(1);
+    let ids: Vec<_> = graph.iter().map(|(id, _)| id).collect();
+    for (id, values) in [
+        (ids[1], vec![1.0, 0.0, 1.0, 0.0]),
+        (ids[2], vec![0.0, 1.0, 1.0]),
+    ] {
+        let mask = ir::Tensor::new(vec![values.len()], values).unwrap();
+        graph
+            .node_mut(id)
+            .masks
+            .insert("data_in_0".to_owned(), mask);
+    }
+    let network = export(&graph, &options(Style::Qdq)).unwrap();
+    let proto = network.clone();
+    let again = import(&Model { proto }, &ImportOptions::default()).unwrap();
+    assert_eq!(again.graph, graph);
+    let run = Run {
+        name: "masks".to_owned(),
+        network,
+        inputs: samples::inputs(&graph, ROWS),
+        program: "onnx",
+    };
+    let given: Vec<&Tensor> = run.inputs.iter().collect();
+    let without_source = ExportOptions {
+        with_source: false,
+        ..options(Style::Qdq)
+    };
+    let proto = export(&graph, &without_source).unwrap();
+    let bare = import(&Model { proto }, &ImportOptions::default())
+        .unwrap()
+        .graph;
+    let results = support::run(graph, ROWS, &given).unwrap();
+    assert!(results[0].0.chunks(3).all(|row| row[0] == 0.0));
+    let again = support::run(bare, ROWS, &given).unwrap();
+    assert!(difference(&again[0].0, &results[0].0) <= 1e-6);
+    if let Some(outputs) = runtime::outputs("masks", &[run]) {
+        let there = difference(&results[0].0, &outputs[0][0].0);
+        assert!(there <= 1e-6, "{there:e}");
+    }
+}
+
+/// A norm of another program whose weight is rounded keeps it so, whatever its statistics are.
+#[test]
+fn a_rounded_weight_of_a_norm_is_not_rounded_with_its_statistics() {
+    let text = "graph \"norm\" { x: f32[N, 2] = placeholder
+        y = batch_norm1d(x) { target = \"n\", num_features = 2, weight: integer(4, 2), bias: integer(4, 2) } return y }";
+    let mut graph = Graph::parse(text).unwrap();
+    graph.initialize(1);
+    let without_source = ExportOptions {
+        with_source: false,
+        ..options(Style::Qdq)
+    };
+    let mut proto = export(&graph, &without_source).unwrap();
+    for tensor in &mut proto.graph.as_mut().unwrap().initializer {
+        if tensor.name() == "n.running_var" {
+            let bytes = 0.3_f32.to_le_bytes().repeat(2);
+            tensor.raw_data = Some(bytes.into());
+        }
+    }
+    let read = import(&Model { proto }, &ImportOptions::default())
+        .unwrap()
+        .graph;
+    assert!(!read.to_string().contains("integer"), "{read}");
+}
+
+/// A file computes what its nodes do, whatever the text beside them says.
+#[test]
+fn a_scale_that_was_changed_is_read_by_its_nodes() {
+    let graph = with_formats(&zoo(MAX_PARAMETERS)[0], Formats::Integer(8), Style::Qdq);
+    for (part, of_weight) in [("weight_scale", true), ("scale", false)] {
+        let mut proto = export(&graph, &options(Style::Qdq)).unwrap();
+        let tensors = &mut proto.graph.as_mut().unwrap().initializer;
+        let is_wanted = |name: &str| name.contains(part) && name.contains("weight_") == of_weight;
+        let scale = tensors.iter_mut().find(|tensor| is_wanted(tensor.name()));
+        scale.unwrap().raw_data = Some(0.75_f32.to_le_bytes().to_vec().into());
+        let read = import(&Model { proto }, &ImportOptions::default()).unwrap();
+        let text = read.graph.to_string();
+        assert!(text.contains("0.75"), "{part}: {text}");
+    }
+}
+
+/// What was left out of a file is not in the graph that comes of it.
+#[test]
+fn formats_that_are_not_written_do_not_come_back() {
+    let graph = with_formats(&zoo(MAX_PARAMETERS)[0], Formats::Integer(4), Style::Qdq);
+    let inputs = samples::inputs(&graph, ROWS);
+    let given: Vec<&Tensor> = inputs.iter().collect();
+    for (float_weights, kept) in [(false, "weight: integer(4, 3)"), (true, "linear")] {
+        let dropped = ExportOptions {
+            drop_formats: true,
+            float_weights,
+            ..options(Style::Onnx)
+        };
+        let written = export(&graph, &dropped).unwrap();
+        let without_source = ExportOptions {
+            with_source: false,
+            ..dropped
+        };
+        let bare = export(&graph, &without_source).unwrap();
+        let of = |proto| {
+            import(&Model { proto }, &ImportOptions::default())
+                .unwrap()
+                .graph
+        };
+        let (read, bare) = (of(written), of(bare));
+        let text = read.to_string();
+        assert!(!text.contains("data_in_0") && text.contains(kept), "{text}");
+        assert_eq!(text.contains("integer"), !float_weights, "{text}");
+        let results = support::run(read, ROWS, &given).unwrap();
+        assert_eq!(results, support::run(bare, ROWS, &given).unwrap());
     }
 }
 

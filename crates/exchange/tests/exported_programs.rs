@@ -1,17 +1,21 @@
 //! Exported programs of PyTorch compute what PyTorch computed.
 //!
-//! Small ones lie beside the tests; `fixtures/pt2/make.py` makes them. Those of known networks are large: the same script writes
-//! them into a folder, and `MASE_PT2=FOLDER` names it. Without it the test says that it is skipped.
+//! Small ones lie beside the tests; `fixtures/pt2/make.py` makes them. Known networks are exported by the same script where PyTorch is
+//! installed, the small ones among them in every run of the tests. `MASE_PT2=FOLDER` names a folder into which it has written all.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use engine::{Input, PlanOptions, Pool, State, compile};
 use exchange::aten;
+use exchange::onnx::{ExportOptions, export};
 use interop::npy::{self, Numbers, Values};
 use interop::pt2;
 use ir::{Graph, verify};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const TOLERANCE: f64 = 1e-5;
+/// Known networks that PyTorch exports in seconds.
+const SMALL_NETWORKS: [&str; 5] = ["bert_mask", "opt", "llama", "gpt2", "squeezenet1_1"];
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/pt2")
@@ -64,8 +68,11 @@ fn programs(folder: &Path) -> Vec<PathBuf> {
 fn check_folder(folder: &Path) -> usize {
     let (paths, mut wrong) = (programs(folder), Vec::new());
     for path in &paths {
-        match aten::read(path) {
+        match aten::read(path, false) {
             Err(error) => wrong.push(error.to_string()),
+            Ok(imported) if imported.notes.iter().any(|note| note.contains("not run")) => {
+                wrong.push(format!("{}: {}", path.display(), imported.notes.join("; ")));
+            }
             Ok(imported) => {
                 let error = difference(&imported.graph, path);
                 eprintln!("{}: {error:.1e}", path.display());
@@ -86,11 +93,27 @@ fn small_programs_compute_what_pytorch_computed() {
 
 #[test]
 fn known_networks_compute_what_pytorch_computed() {
-    let Some(folder) = std::env::var_os("MASE_PT2") else {
-        println!("skipped: MASE_PT2 names no folder; tests/fixtures/pt2/make.py FOLDER makes one");
+    if let Some(folder) = std::env::var_os("MASE_PT2") {
+        assert!(check_folder(Path::new(&folder)) > 0);
         return;
-    };
-    assert!(check_folder(Path::new(&folder)) > 0);
+    }
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/torch/bin/python");
+    if !python.exists() {
+        println!("skipped: PyTorch is not installed; scripts/test-tools.sh gets it");
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("pt2_known_{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut exports = Command::new(python);
+    exports.arg(fixtures().join("make.py")).arg(&folder);
+    let output = exports.args(SMALL_NETWORKS).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "the networks are not exported: {said}"
+    );
+    assert_eq!(check_folder(&folder), SMALL_NETWORKS.len());
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -108,7 +131,9 @@ fn both_layouts_are_the_same_program() {
 
 #[test]
 fn parameters_keep_their_names_and_the_batch_is_free() {
-    let graph = aten::read(&fixtures().join("mlp.pt2")).unwrap().graph;
+    let graph = aten::read(&fixtures().join("mlp.pt2"), false)
+        .unwrap()
+        .graph;
     let names: Vec<String> = graph.parameters().map(|(name, _)| name).collect();
     assert!(names.contains(&"0.weight".to_owned()), "{names:?}");
     let verified = verify(&graph).unwrap();
@@ -118,7 +143,9 @@ fn parameters_keep_their_names_and_the_batch_is_free() {
 
 #[test]
 fn a_tensor_that_two_layers_share_stays_one() {
-    let graph = aten::read(&fixtures().join("tied.pt2")).unwrap().graph;
+    let graph = aten::read(&fixtures().join("tied.pt2"), false)
+        .unwrap()
+        .graph;
     assert_eq!(graph.trained_parameter_count(), 7 * 4);
 }
 
@@ -163,6 +190,11 @@ fn a_call_that_is_not_read_stays_in_the_graph_of_a_file() {
         error.contains("relu (aten.bessel_j0.default) cannot run"),
         "{error}"
     );
+    let error = export(&imported.graph, &ExportOptions::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "relu (opaque): it is aten.bessel_j0.default of torch, and no operator of ONNX is known for it"
+    );
 
     // A program that does not state the type of the result has no place for the call.
     program.types.remove("relu");
@@ -170,6 +202,61 @@ fn a_call_that_is_not_read_stays_in_the_graph_of_a_file() {
     assert!(
         error.to_string().starts_with("1 call is not read"),
         "{error}"
+    );
+}
+
+/// An argument that changes the result and is passed over would make a wrong number.
+#[test]
+fn a_call_with_an_argument_that_is_not_understood_stays_as_it_is() {
+    let (program, tensors) = pt2::read(&fixtures().join("mlp.pt2")).unwrap();
+    let decimals = pt2::Argument::Int(pt2::Extent::Number(1));
+    let cases = [
+        (
+            "aten.round.decimals",
+            "decimals",
+            decimals,
+            "argument decimals is not understood",
+        ),
+        (
+            "aten.relu.default",
+            "dtype",
+            pt2::Argument::ScalarType(5),
+            "argument dtype is not understood",
+        ),
+        (
+            "aten.sum.dim_IntList",
+            "dtype",
+            pt2::Argument::ScalarType(5),
+            "its result is not of floats",
+        ),
+    ];
+    for (target, name, argument, why) in cases {
+        let mut changed = program.clone();
+        let relu = changed
+            .calls
+            .iter_mut()
+            .find(|call| call.target == "aten.relu.default");
+        let relu = relu.unwrap();
+        target.clone_into(&mut relu.target);
+        relu.arguments.push((name.to_owned(), argument));
+        let imported = aten::import_with_opaque("mlp", &changed, tensors.clone()).unwrap();
+        let note = imported.notes.join(" ");
+        assert!(note.contains(why), "{note}");
+    }
+    // Where memory lies, and copies, change nothing.
+    let mut same = program.clone();
+    let relu = same
+        .calls
+        .iter_mut()
+        .find(|call| call.target == "aten.relu.default");
+    let arguments = &mut relu.unwrap().arguments;
+    arguments.push(("memory_format".to_owned(), pt2::Argument::Placement));
+    arguments.push(("non_blocking".to_owned(), pt2::Argument::Bool(true)));
+    assert!(
+        aten::import("mlp", &same, tensors)
+            .unwrap()
+            .notes
+            .is_empty()
     );
 }
 
@@ -289,4 +376,46 @@ fn a_newer_schema_is_refused_with_both_numbers() {
         "{error}"
     );
     assert!(text(8).is_ok());
+}
+
+/// A program of one batch size becomes one of any: rows are what they are in the batch of the file.
+#[test]
+fn a_fixed_batch_can_be_made_free() {
+    let stem = fixtures().join("fixed.pt2");
+    let fixed = aten::read(&stem, false).unwrap();
+    assert!(!fixed.graph.to_string().contains("[N"), "{}", fixed.graph);
+    assert!(difference(&fixed.graph, &stem) <= TOLERANCE);
+    let free = aten::read(&stem, true).unwrap();
+    assert_eq!(free.notes, Vec::<String>::new());
+    assert!(free.graph.to_string().contains("x: f32[N, 5, 8]"));
+    assert!(difference(&free.graph, &stem) <= TOLERANCE);
+    let input = npy::read_numbers(&stem.with_extension("in0.npy")).unwrap();
+    let expected = npy::read_numbers(&stem.with_extension("out.npy")).unwrap();
+    let (Values::F32(input), Values::F32(expected)) = (input.values, expected.values) else {
+        panic!("both are floats");
+    };
+    let verified = verify(&free.graph).unwrap();
+    let mut state = State::new(&verified).unwrap();
+    for (row, (x, y)) in input.chunks(40).zip(expected.chunks(15)).enumerate() {
+        for n in [1, 5] {
+            let mut plan = compile(&verified, &state, PlanOptions::eval(n)).unwrap();
+            let x = x.repeat(n);
+            plan.forward(&mut state, &[Input::F32(&x)], &Pool::new(2))
+                .unwrap();
+            for got in plan.output(0).chunks(15) {
+                let pairs = got.iter().zip(y);
+                assert!(
+                    pairs.into_iter().all(|(a, b)| (a - b).abs() <= 1e-5),
+                    "row {row} of {n}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_axis_that_is_free_already_stays_the_batch() {
+    let path = fixtures().join("tied.pt2");
+    let (free, same) = (aten::read(&path, true), aten::read(&path, false));
+    assert_eq!(free.unwrap().graph, same.unwrap().graph);
 }

@@ -142,3 +142,39 @@ fn operators_are_written_in_every_version_and_read_back() {
         }
     }
 }
+
+/// A norm whose weights are stored is one node with these parameters, as it was.
+#[test]
+fn norms_with_stored_weights_are_read_as_they_were() {
+    for (types, call, opset) in [
+        (
+            "x: f32[N, 6, 4, 5]",
+            "instance_norm(x) { num_features = 6, affine = true }",
+            21,
+        ),
+        (
+            "x: f32[N, 6, 5]",
+            "group_norm(x) { num_groups = 3, num_channels = 6 }",
+            21,
+        ),
+        (
+            "x: f32[N, 3, 8]",
+            "rms_norm(x) { normalized_shape = [8], eps = 0.1 }",
+            23,
+        ),
+    ] {
+        let mut graph = graph(types, call);
+        graph.initialize(3);
+        let options = ExportOptions {
+            opset,
+            with_source: false,
+            ..ExportOptions::default()
+        };
+        let proto = export(&graph, &options).unwrap();
+        let read = import(&Model { proto }, &ImportOptions::default())
+            .unwrap()
+            .graph;
+        let (own, read) = (&graph.nodes()[1], &read.nodes()[1]);
+        assert_eq!((&own.op, &own.params), (&read.op, &read.params), "{call}");
+    }
+}

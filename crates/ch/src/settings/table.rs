@@ -105,7 +105,7 @@ macro_rules! settings {
 settings! {
     // what to run
     model: String, position("MODEL").swept(), Run, "a model of `ch list models`, or a file (.mg, .mz, .onnx, .pt2)";
-    batch_axis: BatchAxis = "none", option("batch-axis", "AXIS"), Run, "the axis of an ONNX network's inputs that is the batch though the file gives it a size: 0, or none";
+    batch_axis: BatchAxis = "none", option("batch-axis", "AXIS"), Run, "the axis of the inputs of an .onnx or .pt2 network that is the batch though the file gives it a size: 0, or none";
     dataset: String, position("DATASET"), Run, "a dataset of `ch data list`, or FILE:LABEL for a CSV, TSV, NPZ or Parquet file";
     data_dir: PathBuf, option("data-dir", "FOLDER"), Run, "folder with datasets; $MASE_DATA if not given";
     offline: bool = "false", switch("offline"), Run, "fetch nothing; a dataset whose files are not there is an error. $MASE_OFFLINE=1 does the same";

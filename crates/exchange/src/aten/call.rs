@@ -3,11 +3,31 @@
 use super::builder::Builder;
 use super::source::{Known, Source, graph_dtype};
 use super::table;
-use crate::constant::{Array, Refusal, Size, Values};
-use crate::draft::{Param, operator};
+use crate::constant::{self, Array, Refusal, Size, Values};
+use crate::draft::{Param, axis_sizes, operator};
 use interop::pt2::{self, Argument, Extent, ScalarType};
 use ir::{DType, Shape, Type, Value};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// Arguments that change no number: copies, and what only training, kernels or memory look at.
+const WITHOUT_EFFECT: &[&str] = &[
+    "benchmark",
+    "copy",
+    "cudnn_enable",
+    "cudnn_enabled",
+    "deterministic",
+    "half_to_float",
+    "implicit",
+    "non_blocking",
+    "padding_idx",
+    "pin_memory",
+    "scale_grad_by_freq",
+    "sorted",
+    "sparse",
+    "sparse_grad",
+];
 
 /// The result of a reader: the results of the call, or the reason why it cannot be read.
 pub type Read = Result<Vec<Source>, Refusal>;
@@ -17,20 +37,60 @@ pub struct Call<'b, 'p> {
     /// The network so far.
     pub builder: &'b mut Builder<'p>,
     /// The call.
-    pub call: &'p pt2::Call,
+    pub node: &'p pt2::Call,
+    /// The arguments that the reader asked for.
+    asked: RefCell<BTreeSet<&'p str>>,
 }
 
-impl<'p> Call<'_, 'p> {
+impl<'b, 'p> Call<'b, 'p> {
+    /// A call none of whose arguments was asked for yet.
+    pub fn new(builder: &'b mut Builder<'p>, node: &'p pt2::Call) -> Self {
+        Self {
+            builder,
+            node,
+            asked: RefCell::default(),
+        }
+    }
+
+    /// Refuses a call with arguments that the reader did not ask for and that may change its result.
+    pub fn check_arguments(&self) -> Result<(), Refusal> {
+        let asked = self.asked.borrow();
+        let has_effect = |(name, argument): &&(String, Argument)| {
+            !matches!(argument, Argument::None | Argument::Placement)
+                && !asked.contains(name.as_str())
+                && !WITHOUT_EFFECT.contains(&name.as_str())
+        };
+        let unread = self.node.arguments.iter().filter(has_effect);
+        let names: Vec<&str> = unread.map(|(name, _)| name.as_str()).collect();
+        match names[..] {
+            [] => Ok(()),
+            [name] => Err(Refusal(format!("argument {name} is not understood"))),
+            _ => {
+                let names = names.join(", ");
+                Err(Refusal(format!("arguments {names} are not understood")))
+            }
+        }
+    }
+
+    /// Accepts every argument, whatever it is.
+    pub fn accept_all(&self) {
+        let names = self.node.arguments.iter().map(|(name, _)| name.as_str());
+        self.asked.borrow_mut().extend(names);
+    }
+
     /// The operator without its namespace, its overload and the `_` of a change in place.
     pub fn operator_name(&self) -> &'p str {
-        let name = table::plain_name(&self.call.target);
+        let name = table::plain_name(&self.node.target);
         name.split_once('.').map_or(name, |(_, name)| name)
     }
 
     /// An argument, unless it is left out or nothing.
     pub fn argument(&self, name: &str) -> Option<&'p Argument> {
-        let mut arguments = self.call.arguments.iter();
+        let mut arguments = self.node.arguments.iter();
         let found = arguments.find(|(own, _)| own == name);
+        if let Some((own, _)) = found {
+            self.asked.borrow_mut().insert(own);
+        }
         found
             .map(|(_, argument)| argument)
             .filter(|argument| **argument != Argument::None)
@@ -38,7 +98,7 @@ impl<'p> Call<'_, 'p> {
 
     /// True when an argument depends on a call that was not read.
     pub fn reads_missing(&self) -> bool {
-        let arguments = self.call.arguments.iter();
+        let arguments = self.node.arguments.iter();
         let mut names = arguments.flat_map(|(_, argument)| argument.names());
         names.any(|name| matches!(self.builder.find(name), Some(Source::Missing)))
     }
@@ -181,6 +241,92 @@ impl<'p> Call<'_, 'p> {
         }
     }
 
+    /// Refuses a result of another kind than floats.
+    pub fn expect_float_result(&self) -> Result<(), Refusal> {
+        if self.argument("dtype").is_some() && self.dtype("dtype") != Some(DType::F32) {
+            return Err(Refusal::new("its result is not of floats"));
+        }
+        Ok(())
+    }
+
+    /// The first result alone; refuses when anybody reads another one.
+    pub fn first_alone(&self, first: Value) -> Read {
+        let others = self.node.results.iter().skip(1);
+        let read = others.flatten().find(|name| self.builder.is_read(name));
+        if let Some(name) = read {
+            return Err(Refusal(format!("its result '{name}' is not computed")));
+        }
+        let n_others = self.node.results.len().saturating_sub(1);
+        let mut results = one(first);
+        results.extend(vec![Source::Missing; n_others]);
+        Ok(results)
+    }
+
+    /// A tensor that is kept once where the program repeats it along the batch that was made free of a fixed axis, beside values of
+    /// this many axes.
+    pub fn kept_once(&self, source: Source, rank: usize) -> Result<Source, Refusal> {
+        let Some(rows) = self.builder.made_free().filter(|&rows| rows > 1) else {
+            return Ok(source);
+        };
+        let Source::Known(Known {
+            array,
+            trained: false,
+            ..
+        }) = &source
+        else {
+            return Ok(source);
+        };
+        if array.shape.len() != rank || array.shape.first() != Some(&rows) {
+            return Ok(source);
+        }
+        let first = constant::slice(array, 0, 0, 1, 1)?;
+        if constant::expand(&first, &array.shape)? != *array {
+            let why = "a constant differs from row to row of the batch that was made free";
+            return Err(Refusal::new(why));
+        }
+        Ok(Source::made(first))
+    }
+
+    /// Tensors beside each other, each kept once where the program repeats it along the batch that was made free.
+    pub fn all_kept_once<const K: usize>(
+        &self,
+        sources: [Source; K],
+    ) -> Result<[Source; K], Refusal> {
+        let ranks = sources.iter().map(|source| self.ty(source).shape.rank());
+        let rank = ranks.max().unwrap_or(0);
+        let mut kept = sources;
+        for source in &mut kept {
+            *source = self.kept_once(source.clone(), rank)?;
+        }
+        Ok(kept)
+    }
+
+    /// The sizes of the axes of a value.
+    pub fn sizes_of(&self, value: Value) -> Vec<Size> {
+        let dims = self.builder.type_of(value).shape.0;
+        dims.iter().map(Size::of).collect()
+    }
+
+    /// A value with other axes.
+    pub fn reshape(&mut self, value: Value, sizes: &[Size]) -> Result<Value, Refusal> {
+        let shape = axis_sizes(sizes)?;
+        self.push("reshape", json!({ "shape": shape }), &[value])
+    }
+
+    /// A value with its axes in another order.
+    pub fn permute(&mut self, value: Value, order: &[usize]) -> Result<Value, Refusal> {
+        if order.iter().copied().eq(0..order.len()) {
+            return Ok(value);
+        }
+        self.push("permute", json!({ "dims": order }), &[value])
+    }
+
+    /// Elements of an axis by their places.
+    pub fn pick(&mut self, value: Value, axis: usize, places: Vec<i64>) -> Result<Value, Refusal> {
+        let places = self.builder.value_of(&Source::made(Array::ints(places)))?;
+        self.push("gather", json!({ "dim": axis }), &[value, places])
+    }
+
     /// The type of a source; that of rows is of integers.
     pub fn ty(&self, source: &Source) -> Type {
         match source {
@@ -206,11 +352,11 @@ impl<'p> Call<'_, 'p> {
 
     /// The name that nodes of this call start with: that of the layer, or of the result.
     fn base(&self) -> String {
-        if let Some(layer) = &self.call.layer {
+        if let Some(layer) = &self.node.layer {
             return layer.name.clone();
         }
-        let first = self.call.results.iter().flatten().next();
-        first.cloned().unwrap_or_else(|| self.call.target.clone())
+        let first = self.node.results.iter().flatten().next();
+        first.cloned().unwrap_or_else(|| self.node.target.clone())
     }
 
     /// Appends a node and returns its first result.
@@ -238,7 +384,7 @@ impl<'p> Call<'_, 'p> {
         };
         let value = self.value_name(name)?;
         let is_own = !known.trained || self.builder.is_read_once(value);
-        if !is_own || !matches!(known.array.values, Values::F32(_)) {
+        if !is_own || known.turned || !matches!(known.array.values, Values::F32(_)) {
             return None;
         }
         Some(Param {
@@ -247,6 +393,28 @@ impl<'p> Call<'_, 'p> {
             array: known.array,
             path: known.path,
         })
+    }
+
+    /// A trained matrix, whose axes the program has exchanged, as the parameter that it was before.
+    pub fn turned_param(&self, port: &'static str, name: &str) -> Result<Option<Param>, Refusal> {
+        let Some(Source::Known(known)) = self.optional(name).filter(|_| self.is_own(name)) else {
+            return Ok(None);
+        };
+        if !known.turned || !matches!(known.array.values, Values::F32(_)) {
+            return Ok(None);
+        }
+        Ok(Some(Param {
+            grid: None,
+            port,
+            array: constant::permute(&known.array, &[1, 0])?,
+            path: known.path,
+        }))
+    }
+
+    /// True when no other call reads the value of an argument.
+    pub fn is_own(&self, name: &str) -> bool {
+        let value = self.value_name(name);
+        value.is_some_and(|value| self.builder.is_read_once(value))
     }
 
     /// A stored tensor of floats as a parameter of its own, shared or not.

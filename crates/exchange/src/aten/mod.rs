@@ -18,15 +18,17 @@ use crate::error::{ExchangeError, ImportProblem};
 use crate::onnx::Imported;
 use std::path::Path;
 
-/// Reads a network from a file.
+/// Reads a network from a file; `batch_axis` makes the fixed first axis of every input the batch.
 ///
 /// # Errors
 /// When the file cannot be read or its network makes no graph.
-pub fn read(path: &Path) -> Result<Imported, ExchangeError> {
+pub fn read(path: &Path, batch_axis: bool) -> Result<Imported, ExchangeError> {
     let (program, tensors) = interop::pt2::read(path)?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy());
     let name = name.as_deref().unwrap_or("program");
-    import_with_opaque(name, &program, tensors).map_err(|problem| ExchangeError::Network {
+    let mut builder = builder::Builder::keeping(&program);
+    builder.makes_batch = batch_axis;
+    run(builder, name, tensors).map_err(|problem| ExchangeError::Network {
         path: path.to_owned(),
         problem,
     })

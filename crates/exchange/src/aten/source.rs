@@ -33,6 +33,8 @@ pub struct Known {
     pub trained: bool,
     /// For a view of another value: its name, and the place of each element in it.
     pub view_of: Option<(String, Array)>,
+    /// True for a trained matrix whose two axes the program has exchanged. `array` is as the program has it.
+    pub turned: bool,
 }
 
 impl Source {
@@ -43,6 +45,7 @@ impl Source {
             path: String::new(),
             trained: false,
             view_of: None,
+            turned: false,
         })
     }
 

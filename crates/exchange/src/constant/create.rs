@@ -24,11 +24,23 @@ pub fn check_growth(shape: &[usize], given: usize) -> Result<(), Refusal> {
     Err(Refusal(message))
 }
 
+/// Axes of a value, at most. A small file can make a list of millions of sizes.
+const MAX_RANK: usize = 64;
+
+/// Refuses more axes than any network has.
+pub fn check_rank(rank: usize) -> Result<(), Refusal> {
+    if rank <= MAX_RANK {
+        return Ok(());
+    }
+    Err(Refusal(format!("a shape of {rank} axes is not read")))
+}
+
 /// The elements of this shape, if they are few enough to make.
 ///
 /// # Errors
 /// When there are more than [`MAX_ELEMENTS`].
 pub fn element_count(shape: &[usize]) -> Result<usize, Refusal> {
+    check_rank(shape.len())?;
     let count = shape
         .iter()
         .try_fold(1_usize, |n, &size| n.checked_mul(size));

@@ -9,7 +9,7 @@ mod matmul;
 mod moves;
 mod reduce;
 
-pub use create::{MAX_ELEMENTS, band, check_growth, element_count, filled, range};
+pub use create::{MAX_ELEMENTS, band, check_growth, check_rank, element_count, filled, range};
 pub use elementwise::{Binary, Unary, binary, cast, choose, unary};
 pub use matmul::matmul;
 use moves::spread;
@@ -181,6 +181,7 @@ impl Array {
 
     /// The same elements with other axes.
     pub fn reshaped(&self, shape: Vec<usize>) -> Result<Self, Refusal> {
+        check_rank(shape.len())?;
         let count = shape
             .iter()
             .try_fold(1_usize, |n, &size| n.checked_mul(size));

@@ -4,7 +4,7 @@ mod names;
 
 pub use names::Names;
 
-use crate::constant::{Array, Refusal, Size};
+use crate::constant::{Array, Refusal, Size, check_rank};
 use crate::onnx::grid::Grid;
 use ir::{Graph, Node, NodeId, Op, Operator, Type, Value};
 use serde_json::Value as Json;
@@ -145,6 +145,7 @@ pub fn operator(name: &str, attributes: Json) -> Result<Op, Refusal> {
 
 /// Sizes as attributes: numbers, multiples of the batch as text, −1 for what is left.
 pub fn axis_sizes(sizes: &[Size]) -> Result<Json, Refusal> {
+    check_rank(sizes.len())?;
     let axis = |size: &Size| match (size.factor, size.of_batch, size.dim()) {
         (-1, false, _) => Ok(Json::from(-1)),
         (1.., true, Some(dim)) => Ok(Json::from(dim.to_string())),

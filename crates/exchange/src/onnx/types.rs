@@ -60,9 +60,11 @@ pub fn of_value(info: &ValueInfoProto, batch_axis: bool) -> Result<(Type, Elemen
     })?;
     let shape = tensor.shape.as_ref().ok_or("the file states no shape")?;
     let dims = shape.dim.iter().enumerate().map(|(axis, dim)| match &dim.value {
-        Some(Size::DimValue(_)) if axis == 0 && batch_axis => Ok(Dim::symbol(BATCH)),
+        Some(Size::DimValue(1..)) if axis == 0 && batch_axis => Ok(Dim::symbol(BATCH)),
         Some(Size::DimValue(size @ 1..)) => Ok(Dim::from(*size as usize)),
         Some(Size::DimValue(0)) => Err(format!("axis {axis} is empty")),
+        // Some programs write -1 for a free axis; anything else that is negative is a mistake.
+        Some(Size::DimValue(size @ ..=-2)) => Err(format!("axis {axis} has the size {size}")),
         _ if axis == 0 => Ok(Dim::symbol(BATCH)),
         Some(Size::DimParam(name)) => Err(format!(
             "axis {axis} ('{name}') is free; only the first can be: export the network with a fixed size there"

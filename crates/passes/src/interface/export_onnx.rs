@@ -2,7 +2,7 @@
 
 use super::required_path;
 use crate::{Context, Pass, PassError, PassReport};
-use config::Reader;
+use config::{Reader, Value};
 use exchange::onnx::{ExportOptions, OPSETS, Style, export};
 use ir::Graph;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ Example:
   to = \"qdq\"
 
 Config: out, the file, relative to the run's folder of passes (software/transform); to = onnx (rounded weights, no formats on
-values), qdq or qonnx; opset = 21; batch, the rows of a batch, free when it is not given; float_weights, drop_formats and
+values), qdq or qonnx; opset = 21; batch = \"free\", or the rows of a batch; float_weights, drop_formats and
 no_source = false. Reads: the graph. Writes: the file. Limits: the file appears when all passes are done; docs/onnx.md says what
 is refused.";
 
@@ -34,7 +34,10 @@ is refused.";
         let mut options = ExportOptions::default();
         options.style = reader.choice("to", &Style::WORDS).unwrap_or(options.style);
         options.opset = reader.whole("opset", OPSETS).unwrap_or(options.opset);
-        options.batch = reader.count("batch");
+        options.batch = match reader.peek("batch") {
+            Some(Value::Text(word)) if word == "free" => reader.text("batch").and(None),
+            _ => reader.count("batch"),
+        };
         options.float_weights = reader.flag("float_weights").unwrap_or(false);
         options.drop_formats = reader.flag("drop_formats").unwrap_or(false);
         options.with_source = !reader.flag("no_source").unwrap_or(false);

@@ -28,10 +28,12 @@ pub struct Builder<'p> {
     uses: HashMap<&'p str, usize>,
     /// Tensors whose elements become those of a graph, by their type.
     converted: BTreeMap<&'static str, usize>,
-    /// Constants that hold infinities.
-    n_infinite: usize,
     /// The number of nodes before the layer, or the call, that is being read.
     mark: usize,
+    /// Makes the fixed first axis of every input the batch.
+    pub makes_batch: bool,
+    /// The size of that axis in the program.
+    made_free: Option<usize>,
     /// Calls that are not read stay as nodes of their own.
     keeps: bool,
     /// Those that do.
@@ -55,8 +57,9 @@ impl<'p> Builder<'p> {
             stored: HashMap::new(),
             uses,
             converted: BTreeMap::new(),
-            n_infinite: 0,
             mark: 0,
+            makes_batch: false,
+            made_free: None,
             keeps: false,
             kept: Notes::default(),
             refused: BTreeMap::new(),
@@ -107,12 +110,8 @@ impl<'p> Builder<'p> {
             };
             format!("{n} {tensors} of {from} {are} read as {}", graph_word(from))
         });
-        let infinite = (self.n_infinite > 0).then(|| {
-            let n = self.n_infinite;
-            format!("infinities of {n} stored tensors are read as the largest numbers of f32")
-        });
         Ok(Imported {
-            notes: notes.chain(infinite).chain(self.kept.sentences()).collect(),
+            notes: notes.chain(self.kept.sentences()).collect(),
             graph,
         })
     }
@@ -196,16 +195,14 @@ impl<'p> Builder<'p> {
     fn read(&mut self, at: usize, call: &'p pt2::Call) -> Read {
         let reader = table::find(&call.target);
         let reader = reader.ok_or_else(|| Refusal::new("no such operator is known"))?;
-        let mut call = Call {
-            builder: self,
-            call,
-        };
+        let mut call = Call::new(self, call);
         // What cannot be computed for want of an earlier result is not blamed.
         if call.reads_missing() {
-            return Ok(vec![Source::Missing; call.call.results.len()]);
+            return Ok(vec![Source::Missing; call.node.results.len()]);
         }
         let results = reader(&mut call)?;
-        let call = call.call;
+        call.check_arguments()?;
+        let call = call.node;
         if results.len() < call.results.len() {
             return Err(Refusal::new("not all of its results are computed"));
         }
@@ -289,7 +286,7 @@ impl<'p> Builder<'p> {
         let base = part.as_deref().unwrap_or(base);
         let (mut node, results) = self.draft.begin(base, op, inputs, &params)?;
         for param in params {
-            let tensor = self.tensor(&param.array)?;
+            let tensor = Self::tensor(&param.array, false)?;
             node.params.insert(param.port.to_owned(), tensor);
         }
         Ok(self.draft.append(node, results))
@@ -325,6 +322,16 @@ impl<'p> Builder<'p> {
                 *source = Source::Missing;
             }
         }
+    }
+
+    /// The size that the program gives the first axis of its inputs, where it was made the batch.
+    pub fn made_free(&self) -> Option<usize> {
+        self.made_free
+    }
+
+    /// True when a call or an output reads a value.
+    pub fn is_read(&self, name: &str) -> bool {
+        self.uses.contains_key(name)
     }
 
     /// True when one argument alone reads a value.

@@ -2,11 +2,13 @@
 
 use super::Builder;
 use crate::aten::source::{Known, Source, graph_dtype};
-use crate::constant::{Array, BATCH, Refusal, Values};
+use crate::constant::{self, Array, BATCH, Refusal, Size, Values};
+use crate::draft::operator;
 use crate::error::ImportProblem;
 use interop::pt2::{Extent, InputKind, ScalarType, Stored, Tensors};
 use ir::ops::placeholder::{Constant, Placeholder};
 use ir::{DType, Dim, Node, Shape, Tensor, Type, Value};
+use serde_json::json;
 
 impl Builder<'_> {
     pub(super) fn inputs(&mut self, mut tensors: Tensors) -> Result<(), ImportProblem> {
@@ -26,6 +28,7 @@ impl Builder<'_> {
                         path: path.clone(),
                         trained: matches!(input.kind, InputKind::Parameter(_)),
                         view_of: None,
+                        turned: false,
                     })
                 }
                 InputKind::Other(kind) => {
@@ -40,6 +43,9 @@ impl Builder<'_> {
     }
 
     fn placeholder(&mut self, name: &str) -> Result<Source, String> {
+        if self.makes_batch {
+            self.make_free(name)?;
+        }
         let ty = self.stated(name)?;
         let op = Placeholder {
             shape: ty.shape.clone(),
@@ -49,11 +55,46 @@ impl Builder<'_> {
         Ok(Source::Live(self.draft.append(node, vec![ty])))
     }
 
+    /// Notes the size that an input gives the axis that becomes the batch; all inputs must give the same.
+    fn make_free(&mut self, name: &str) -> Result<(), String> {
+        let sizes = self.program.types.get(name).map(|ty| ty.sizes.as_slice());
+        let Some([Extent::Number(rows), ..]) = sizes else {
+            return Ok(());
+        };
+        let Ok(rows @ 1..) = usize::try_from(*rows) else {
+            return Ok(());
+        };
+        let first = *self.made_free.get_or_insert(rows);
+        if first == rows {
+            return Ok(());
+        }
+        Err(format!(
+            "its first axis has the size {rows}, that of another input {first}, so that they are not the same batch"
+        ))
+    }
+
+    /// A size of a first axis, as a multiple of the batch where that was made of a fixed axis.
+    pub fn multiple_of_batch(&self, size: Size) -> Size {
+        match self.made_free {
+            Some(rows) if !size.of_batch && size.factor > 0 && size.factor % rows as i64 == 0 => {
+                Size {
+                    factor: size.factor / rows as i64,
+                    of_batch: true,
+                }
+            }
+            _ => size,
+        }
+    }
+
     /// The type that the program states for a value.
     pub(super) fn stated(&mut self, name: &str) -> Result<Type, String> {
         let ty = self.program.types.get(name);
         let ty = ty.ok_or("the program does not say its type")?;
         let dims = ty.sizes.iter().enumerate().map(|(axis, size)| match size {
+            Extent::Number(size) if axis == 0 && self.made_free.is_some() => {
+                let dim = self.multiple_of_batch((*size).into()).dim();
+                dim.ok_or_else(|| format!("axis {axis} has the size {size}"))
+            }
             Extent::Number(size) => usize::try_from(*size)
                 .map(Dim::from)
                 .map_err(|_| format!("axis {axis} has the size {size}")),
@@ -93,13 +134,16 @@ impl Builder<'_> {
         Ok(Array::new(stored.shape, values))
     }
 
-    /// The values of a parameter. Infinities, which masks hold, become the largest numbers.
-    pub(super) fn tensor(&mut self, array: &Array) -> Result<Tensor, Refusal> {
+    /// The values of a stored tensor. Those of masks, which are not trained, may be infinite.
+    pub(super) fn tensor(array: &Array, is_mask: bool) -> Result<Tensor, Refusal> {
         let values: Vec<f32> = match &array.values {
             Values::F32(values) => {
-                self.n_infinite += usize::from(values.iter().any(|v| v.is_infinite()));
-                let bounded = values.iter().map(|v| v.clamp(f32::MIN, f32::MAX));
-                bounded.collect()
+                let is_allowed = |v: f32| v.is_finite() || is_mask && !v.is_nan();
+                if let Some(value) = values.iter().find(|value| !is_allowed(**value)) {
+                    let why = format!("a stored tensor holds {value}, which a graph does not");
+                    return Err(Refusal(why));
+                }
+                values.clone()
             }
             Values::I64(values) => values.iter().map(|&v| v as f32).collect(),
             Values::Bool(values) => values.iter().map(|&v| f32::from(u8::from(v))).collect(),
@@ -121,16 +165,32 @@ impl Builder<'_> {
             }
             Source::Missing => return Err(Refusal::new("it is not computed")),
         };
+        let value = self.stored_value(known)?;
+        if !known.turned {
+            return Ok(value);
+        }
+        let turn = operator("permute", json!({ "dims": [1, 0] }))?;
+        self.push(&known.path, turn, &[value], Vec::new())
+    }
+
+    fn stored_value(&mut self, known: &Known) -> Result<Value, Refusal> {
         if let Some(&value) = self.stored.get(&known.path) {
             return Ok(value);
         }
-        let (shape, dtype) = (known.array.shape.clone(), known.array.values.dtype());
+        let as_stored;
+        let array = if known.turned {
+            as_stored = constant::permute(&known.array, &[1, 0])?;
+            &as_stored
+        } else {
+            &known.array
+        };
+        let (shape, dtype) = (array.shape.clone(), array.values.dtype());
         let op = if known.trained {
             Constant::trained(shape.clone(), 0.0)
         } else {
             Constant::buffer(shape.clone(), dtype)
         };
-        let tensor = self.tensor(&known.array)?;
+        let tensor = Self::tensor(array, !known.trained)?;
         let target = self.draft.names.stored(&known.path);
         let base = if known.path.is_empty() {
             "constant"

@@ -15,14 +15,14 @@ pub fn sym_size(call: &mut Call) -> Read {
 
 /// Arithmetic on sizes.
 pub fn size_arithmetic(call: &mut Call) -> Read {
-    let function = match call.call.target.as_str() {
+    let function = match call.node.target.as_str() {
         "_operator.add" => Binary::Add,
         "_operator.sub" => Binary::Sub,
         "_operator.mul" => Binary::Mul,
         _ => Binary::Div,
     };
     let operands: Vec<Source> = call
-        .call
+        .node
         .arguments
         .iter()
         .filter_map(|(name, _)| call.optional(name))
@@ -37,7 +37,11 @@ pub fn size_arithmetic(call: &mut Call) -> Read {
 pub fn arange(call: &mut Call) -> Read {
     let end = call.sizes("end")?;
     if end.iter().any(|size| size.of_batch) {
-        let is_plain = end.iter().all(|size| size.factor == 1) && call.int("start", Some(0))? == 0;
+        let is_whole = call.dtype("dtype").is_none_or(|dtype| dtype == DType::I64);
+        let is_plain = is_whole
+            && end.iter().all(|size| size.factor == 1)
+            && call.int("start", Some(0))? == 0
+            && call.int("step", Some(1))? == 1;
         return if is_plain {
             Ok(vec![Source::Rows { axis: 0, rank: 1 }])
         } else {
@@ -81,6 +85,15 @@ pub fn full(call: &mut Call) -> Read {
     let dtype = call.dtype("dtype").unwrap_or(default);
     let value = constant::cast(&Array::scalar(number as f32), dtype)?;
     Ok(made(constant::filled(&held_once(&sizes)?, &value)?))
+}
+
+/// A number as a tensor without axes.
+pub fn scalar_tensor(call: &mut Call) -> Read {
+    let number = call.number("s");
+    let number = number.ok_or_else(|| Refusal::new("its number is computed"))?;
+    let dtype = call.dtype("dtype").unwrap_or(DType::F32);
+    let value = constant::cast(&Array::scalar(number as f32), dtype)?;
+    Ok(made(value))
 }
 
 /// The sizes of a constant: 1 for the batch.

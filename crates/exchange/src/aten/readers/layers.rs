@@ -1,11 +1,10 @@
-//! Layers with weights, attention, pools.
+//! Layers with weights, attention, pools, products.
 
 use crate::aten::call::{Call, Read, made, one};
-use crate::aten::source::Source;
-use crate::constant::{self, Array, Refusal};
+use crate::constant::{self, Refusal};
 use crate::draft::Param;
 use interop::pt2::Argument;
-use ir::{DType, Dim, Shape, Value};
+use ir::{DType, Value};
 use serde_json::json;
 
 /// `x·Wᵀ + b`; a weight that other calls read too stays one tensor.
@@ -46,6 +45,12 @@ pub fn addmm(call: &mut Call) -> Read {
         return Err(Refusal::new("alpha and beta other than 1 are not computed"));
     }
     let x = call.value("mat1")?;
+    if let Some(weight) = call.turned_param("weight", "mat2")?
+        && let Some(bias) = call.param("bias", "self")
+        && bias.array.shape.len() == 1
+    {
+        return dense(call, x, weight, Some(bias));
+    }
     let stored = (call.param("weight", "mat2"), call.param("bias", "self"));
     if let (Some(mut weight), Some(bias)) = stored
         && weight.array.shape.len() == 2
@@ -73,21 +78,25 @@ pub fn conv(call: &mut Call) -> Read {
             "convolutions over {n} axes are not computed"
         )));
     }
-    let is_transposed = call.call.target.contains("transpose") || call.flag("transposed", false);
-    let [stride, dilation] = [("stride", 1), ("dilation", 1)]
-        .map(|(name, default)| call.ints(name, &vec![default; n], n));
-    let padding = call.ints("padding", &vec![0; n], n)?;
+    let is_transposed = call.node.target.contains("transpose") || call.flag("transposed", false);
+    let ones = vec![1; n];
+    let (stride, dilation) = (
+        call.ints("stride", &ones, n)?,
+        call.ints("dilation", &ones, n)?,
+    );
+    let (x, padding) = padded(call, x, &weight.array.shape[2..], &stride, &dilation)?;
     let groups = call.int("groups", Some(1))?;
     let shape = &weight.array.shape;
     let group = usize::try_from(groups).unwrap_or(1);
     let mut attributes = json!({
-        "kernel_size": shape[2..], "stride": stride?, "padding": padding, "dilation": dilation?,
+        "kernel_size": shape[2..], "stride": stride, "padding": padding, "dilation": dilation,
         "groups": groups, "bias": has_bias,
         "in_channels": if is_transposed { shape[0] } else { shape[1].saturating_mul(group) },
         "out_channels": if is_transposed { shape[1].saturating_mul(group) } else { shape[0] },
     });
+    let output_padding = call.ints("output_padding", &vec![0; n], n)?;
     let name = if is_transposed {
-        attributes["output_padding"] = json!(call.ints("output_padding", &vec![0; n], n)?);
+        attributes["output_padding"] = json!(output_padding);
         ["conv_transpose1d", "conv_transpose2d"][n - 1]
     } else {
         ["conv1d", "conv2d"][n - 1]
@@ -96,83 +105,39 @@ pub fn conv(call: &mut Call) -> Read {
     Ok(one(call.layer(name, attributes, &[x], params)?))
 }
 
-/// A batch norm in evaluation.
-pub fn batch_norm(call: &mut Call) -> Read {
-    if call.flag("training", false) {
-        let why = "its statistics are those of the batch; export the network after .eval()";
-        return Err(Refusal::new(why));
+/// The padding of a convolution. For `same`, which may need more behind than in front, the input is padded where it does.
+fn padded(
+    call: &mut Call,
+    x: Value,
+    kernel: &[usize],
+    stride: &[i64],
+    dilation: &[i64],
+) -> Result<(Value, Vec<i64>), Refusal> {
+    let n = kernel.len();
+    let none = vec![0; n];
+    match call.argument("padding") {
+        Some(Argument::Text(word)) if word == "valid" => return Ok((x, none)),
+        Some(Argument::Text(word)) if word == "same" => {}
+        _ => return Ok((x, call.ints("padding", &none, n)?)),
     }
-    let x = call.value("input")?;
-    let mean = call.copied_param("running_mean", "running_mean")?;
-    let variance = call.copied_param("running_var", "running_var")?;
-    let channels = mean.array.values.len();
-    let weight = filled_param(call, "weight", &[channels], 1.0)?;
-    let bias = filled_param(call, "bias", &[channels], 0.0)?;
-    let rank = call.builder.type_of(x).shape.rank();
-    let name = if rank == 4 {
-        "batch_norm2d"
-    } else {
-        "batch_norm1d"
-    };
-    let attributes = json!({
-        "num_features": channels, "eps": call.number("eps").unwrap_or(1e-5),
-        "momentum": call.number("momentum").unwrap_or(0.1),
-    });
-    let params = vec![weight, bias, mean, variance];
-    Ok(one(call.layer(name, attributes, &[x], params)?))
-}
-
-/// A parameter that may be left out.
-fn filled_param(
-    call: &Call,
-    port: &'static str,
-    shape: &[usize],
-    value: f32,
-) -> Result<Param, Refusal> {
-    if call.argument(port).is_some() {
-        return call.copied_param(port, port);
+    let is_small = |&size: &i64| (1..1 << 24).contains(&size);
+    let fits = kernel.iter().all(|&size| (1..1 << 24).contains(&size));
+    if stride.iter().any(|&step| step != 1) || !dilation.iter().all(is_small) || !fits {
+        return Err(Refusal::new(
+            "padding = same is of windows one after another",
+        ));
     }
-    Ok(Param {
-        grid: None,
-        port,
-        array: constant::filled(shape, &Array::scalar(value))?,
-        path: String::new(),
-    })
-}
-
-/// A norm over the last axes, or over groups of channels.
-pub fn norm(call: &mut Call) -> Read {
-    let x = call.value("input")?;
-    let name = call.operator_name();
-    let is_rms = name == "rms_norm";
-    let mut params = Vec::new();
-    let given = ["weight", "bias"]
-        .into_iter()
-        .find(|port| call.argument(port).is_some());
-    let is_affine = given.is_some();
-    if let Some(given) = given {
-        let shape = call.copied_param(given, given)?.array.shape;
-        params.push(filled_param(call, "weight", &shape, 1.0)?);
-        if !is_rms {
-            params.push(filled_param(call, "bias", &shape, 0.0)?);
-        }
+    let total = |(&size, &step): (&usize, &i64)| (size as i64 - 1) * step;
+    let totals: Vec<i64> = kernel.iter().zip(dilation).map(total).collect();
+    if totals.iter().all(|total| total % 2 == 0) {
+        return Ok((x, totals.iter().map(|total| total / 2).collect()));
     }
-    let default_eps = if is_rms {
-        f64::from(f32::EPSILON)
-    } else {
-        1e-5
-    };
-    let eps = call.number("eps").unwrap_or(default_eps);
-    let attributes = if name == "group_norm" {
-        let channels = call.builder.type_of(x).shape.0.get(1).and_then(Dim::fixed);
-        json!({
-            "num_groups": call.int("num_groups", None)?, "num_channels": channels, "eps": eps, "affine": is_affine,
-        })
-    } else {
-        let shape = call.ints("normalized_shape", &[], 0)?;
-        json!({ "normalized_shape": shape, "eps": eps, "elementwise_affine": is_affine })
-    };
-    Ok(one(call.layer(name, attributes, &[x], params)?))
+    let pairs = totals
+        .iter()
+        .rev()
+        .flat_map(|total| [total / 2, total - total / 2]);
+    let pad: Vec<i64> = pairs.collect();
+    Ok((call.push("pad", json!({ "pad": pad }), &[x])?, none))
 }
 
 /// Rows of a table; a table that other calls read too stays one tensor.
@@ -205,7 +170,9 @@ pub fn attention(call: &mut Call) -> Read {
         call.value("value")?,
     ];
     if call.argument("attn_mask").is_some() {
-        inputs.push(call.value("attn_mask")?);
+        let mask = call.source("attn_mask")?;
+        let mask = call.kept_once(mask, call.sizes_of(inputs[0]).len())?;
+        inputs.push(call.builder.value_of(&mask)?);
     }
     let mut attributes = json!({
         "is_causal": call.flag("is_causal", false), "enable_gqa": call.flag("enable_gqa", false),
@@ -222,7 +189,7 @@ pub fn attention(call: &mut Call) -> Read {
 
 /// A pool with a moving window.
 pub fn pool(call: &mut Call) -> Read {
-    let name = call.operator_name();
+    let name = call.operator_name().trim_end_matches("_with_indices");
     let n = if name.ends_with("1d") { 1 } else { 2 };
     if call.argument("divisor_override").is_some() {
         return Err(Refusal::new("a divisor of its own is not computed"));
@@ -238,45 +205,18 @@ pub fn pool(call: &mut Call) -> Read {
     } else {
         attributes["count_include_pad"] = json!(call.flag("count_include_pad", true));
     }
-    Ok(one(call.push(name, attributes, &[x])?))
+    let y = call.push(name, attributes, &[x])?;
+    call.first_alone(y)
 }
 
 /// A pool whose windows follow from the size of the result. The places of extremes are not computed.
 pub fn adaptive_pool(call: &mut Call) -> Read {
-    let name = call.operator_name();
+    let name = call.operator_name().trim_start_matches('_');
     let n = if name.ends_with("1d") { 1 } else { 2 };
     let x = call.value("self")?;
     let attributes = json!({ "output_size": call.ints("output_size", &[], n)? });
     let y = call.push(name, attributes, &[x])?;
-    Ok(vec![Source::Live(y), Source::Missing])
-}
-
-/// A picture of another size.
-pub fn upsample(call: &mut Call) -> Read {
-    let x = call.value("input").or_else(|_| call.value("self"))?;
-    let sizes = call.builder.type_of(x).shape;
-    let output_size = if call.argument("output_size").is_some() {
-        call.ints("output_size", &[], 2)?
-    } else {
-        scaled_size(call, &sizes)?
-    };
-    let is_bilinear = call.call.target.contains("bilinear");
-    let attributes = json!({
-        "output_size": output_size, "mode": if is_bilinear { "bilinear" } else { "nearest" },
-        "align_corners": is_bilinear && call.flag("align_corners", false),
-    });
-    Ok(one(call.push("upsample", attributes, &[x])?))
-}
-
-/// The size of a picture that is scaled by factors.
-fn scaled_size(call: &Call, shape: &Shape) -> Result<Vec<i64>, Refusal> {
-    let Some(Argument::Floats(factors)) = call.argument("scale_factors") else {
-        return Err(Refusal::new("it has no size"));
-    };
-    let space = shape.0.iter().skip(2).zip(factors);
-    let scaled = |(dim, factor): (&Dim, &f64)| Some((dim.fixed()? as f64 * factor) as i64);
-    let sizes: Option<Vec<i64>> = space.map(scaled).collect();
-    sizes.ok_or_else(|| Refusal::new("it has no size"))
+    call.first_alone(y)
 }
 
 /// A matrix product.
@@ -289,6 +229,10 @@ pub fn matmul(call: &mut Call) -> Read {
     if let (Some(a), Some(b)) = (call.known("self"), call.known(right)) {
         return Ok(made(constant::matmul(&a, &b)?));
     }
+    if let Some(weight) = call.turned_param("weight", right)? {
+        let x = call.value("self")?;
+        return dense(call, x, weight, None);
+    }
     let (a, b) = (call.value("self")?, call.value(right)?);
     if [a, b]
         .iter()
@@ -297,6 +241,21 @@ pub fn matmul(call: &mut Call) -> Read {
         return Err(Refusal::new("products of integers are not computed"));
     }
     Ok(one(call.push("matmul", json!({}), &[a, b])?))
+}
+
+/// A sum with a product of stacks of matrices.
+pub fn baddbmm(call: &mut Call) -> Read {
+    let scaled = |name: &str| call.number(name).is_some_and(|factor| factor != 1.0);
+    if scaled("alpha") || scaled("beta") {
+        return Err(Refusal::new("alpha and beta other than 1 are not computed"));
+    }
+    let (c, a, b) = (
+        call.value("self")?,
+        call.value("batch1")?,
+        call.value("batch2")?,
+    );
+    let y = call.push("matmul", json!({}), &[a, b])?;
+    Ok(one(call.push("add", json!({}), &[y, c])?))
 }
 
 /// `x` above zero, a trained part of it below.

@@ -8,6 +8,9 @@ use crate::draft::axis_sizes;
 use ir::{Dim, Value};
 use serde_json::json;
 
+/// Copies of a value that are joined, at most.
+const MAX_REPEATS: i64 = 64;
+
 /// A function of arrays that is applied to a constant, and to the places of its elements where it is a view.
 fn moved(known: &Known, f: impl Fn(&Array) -> Result<Array, Refusal>) -> Result<Known, Refusal> {
     let view_of = match &known.view_of {
@@ -19,6 +22,7 @@ fn moved(known: &Known, f: impl Fn(&Array) -> Result<Array, Refusal>) -> Result<
         path: String::new(),
         trained: false,
         view_of,
+        turned: false,
     })
 }
 
@@ -61,11 +65,14 @@ fn reshaped(call: &mut Call, sizes: &[Size]) -> Read {
     } else {
         "reshape"
     };
-    Ok(one(call.push(
-        op,
-        json!({ "shape": axis_sizes(sizes)? }),
-        &[x],
-    )?))
+    // A program of one batch size states multiples of it; those of the batch that was made free take their place.
+    let mut sizes = sizes.to_vec();
+    let has_batch = call.sizes_of(x).first().is_some_and(|size| size.of_batch);
+    if let Some(first) = sizes.first_mut().filter(|_| has_batch) {
+        *first = call.builder.multiple_of_batch(*first);
+    }
+    let shape = axis_sizes(&sizes)?;
+    Ok(one(call.push(op, json!({ "shape": shape }), &[x])?))
 }
 
 fn reshape_known(array: &Array, sizes: &[Size]) -> Result<Array, Refusal> {
@@ -160,12 +167,22 @@ pub fn permute(call: &mut Call) -> Read {
     let mut swapped = None;
     match call.operator_name() {
         "t" => order.reverse(),
-        "transpose" => {
-            let a = call.axis(&source, call.int("dim0", None)?)?;
-            let b = call.axis(&source, call.int("dim1", None)?)?;
+        name @ ("transpose" | "swapdims" | "swapaxes") => {
+            let names = if name == "swapaxes" {
+                ["axis0", "axis1"]
+            } else {
+                ["dim0", "dim1"]
+            };
+            let [a, b] = names.map(|name| call.axis(&source, call.int(name, None)?));
+            let (a, b) = (a?, b?);
             order.swap(a, b);
             swapped = Some((a, b));
         }
+        "mT" | "adjoint" if rank >= 2 => {
+            order.swap(rank - 2, rank - 1);
+            swapped = Some((rank - 2, rank - 1));
+        }
+        "movedim" => order = moved_axes(call, &source, rank)?,
         _ => {
             let dims = call.ints("dims", &[], 0)?;
             order = dims
@@ -179,6 +196,18 @@ pub fn permute(call: &mut Call) -> Read {
             constant::permute(array, &order)
         })?));
     }
+    if let Source::Known(known) = &source
+        && known.trained
+        && !known.turned
+        && order == [1, 0]
+        && call.is_own("self")
+    {
+        return Ok(result(Known {
+            array: constant::permute(&known.array, &order)?,
+            turned: true,
+            ..known.clone()
+        }));
+    }
     let x = call.builder.value_of(&source)?;
     let y = match swapped {
         Some((a, b)) => call.push("transpose", json!({ "dim0": a, "dim1": b }), &[x])?,
@@ -187,9 +216,85 @@ pub fn permute(call: &mut Call) -> Read {
     Ok(one(y))
 }
 
+/// The axes of a source in the order in which some of them are moved.
+fn moved_axes(call: &Call, source: &Source, rank: usize) -> Result<Vec<usize>, Refusal> {
+    let axes = |name: &str| -> Result<Vec<usize>, Refusal> {
+        let axes = call.ints(name, &[], 0)?;
+        axes.iter().map(|&axis| call.axis(source, axis)).collect()
+    };
+    let (from, to) = (axes("source")?, axes("destination")?);
+    let mut rest = (0..rank).filter(|axis| !from.contains(axis));
+    let place = |at: usize| {
+        let moved = to.iter().position(|&axis| axis == at);
+        moved
+            .and_then(|k| from.get(k).copied())
+            .or_else(|| rest.next())
+    };
+    let order: Option<Vec<usize>> = (0..rank).map(place).collect();
+    order.ok_or_else(|| Refusal::new("its lists have different lengths"))
+}
+
+/// The axes of another tensor.
+pub fn like(call: &mut Call) -> Read {
+    let other = call.source("other")?;
+    let sizes: Vec<Size> = call.ty(&other).shape.0.iter().map(Size::of).collect();
+    if call.operator_name() == "expand_as" {
+        return expanded(call, &sizes);
+    }
+    reshaped(call, &sizes)
+}
+
+/// Copies along axes, of which there may be more than before.
+pub fn repeat(call: &mut Call) -> Read {
+    let name = if call.argument("repeats").is_some() {
+        "repeats"
+    } else {
+        "dims"
+    };
+    let mut repeats = call.ints(name, &[], 0)?;
+    let source = call.source("self")?;
+    let mut sizes: Vec<Size> = call.ty(&source).shape.0.iter().map(Size::of).collect();
+    while repeats.len() < sizes.len() && call.operator_name() == "tile" {
+        repeats.insert(0, 1);
+    }
+    let missing = repeats.len().checked_sub(sizes.len());
+    let missing = missing.ok_or_else(|| Refusal::new("it has fewer repetitions than axes"))?;
+    if let Some(wrong) = repeats.iter().find(|&&n| !(1..=MAX_REPEATS).contains(&n)) {
+        return Err(Refusal(format!("{wrong} repetitions are not read")));
+    }
+    let mut y = call.builder.value_of(&source)?;
+    if missing > 0 {
+        sizes.splice(0..0, vec![1.into(); missing]);
+        y = call.reshape(y, &sizes)?;
+    }
+    for (axis, &n) in repeats.iter().enumerate().filter(|(_, n)| **n > 1) {
+        y = call.push("cat", json!({ "dim": axis }), &vec![y; n as usize])?;
+    }
+    Ok(one(y))
+}
+
+/// Elements of axes from the last to the first.
+pub fn flip(call: &mut Call) -> Read {
+    let source = call.source("self")?;
+    let mut y = call.builder.value_of(&source)?;
+    for dim in call.ints("dims", &[], 0)? {
+        let axis = call.axis(&source, dim)?;
+        let size = call.sizes_of(y)[axis];
+        if size.of_batch {
+            return Err(Refusal::new("it turns the batch around"));
+        }
+        y = call.pick(y, axis, (0..size.factor).rev().collect())?;
+    }
+    Ok(one(y))
+}
+
 /// Repetition along axes; along the batch a constant is held once.
 pub fn expand(call: &mut Call) -> Read {
     let sizes = call.sizes("size")?;
+    expanded(call, &sizes)
+}
+
+fn expanded(call: &mut Call, sizes: &[Size]) -> Read {
     let source = call.source("self")?;
     if let Some(array) = call.known("self") {
         let missing = sizes.len().saturating_sub(array.shape.len());
@@ -202,11 +307,19 @@ pub fn expand(call: &mut Call) -> Read {
         return Ok(made(constant::expand(&array, &shape)?));
     }
     let x = call.builder.value_of(&source)?;
-    Ok(one(call.push(
-        "expand",
-        json!({ "shape": axis_sizes(&sizes)? }),
-        &[x],
-    )?))
+    let mut sizes = sizes.to_vec();
+    let is_batch =
+        |size: &Size| call.builder.made_free().map(|rows| rows as i64) == Some(size.factor);
+    let own = call.sizes_of(x);
+    let has_batch = own.first().is_some_and(|size| size.of_batch) && own.len() == sizes.len();
+    // One row stays one: it is repeated where it meets the batch.
+    if let Some(first) = sizes.first_mut().filter(|size| is_batch(size))
+        && (has_batch || first.factor > 1)
+    {
+        *first = call.builder.multiple_of_batch(*first);
+    }
+    let shape = axis_sizes(&sizes)?;
+    Ok(one(call.push("expand", json!({ "shape": shape }), &[x])?))
 }
 
 /// Several tensors joined.
@@ -225,11 +338,15 @@ pub fn cat(call: &mut Call) -> Read {
         let axis = call.axis(first, dim)?;
         return Ok(made(constant::concat(&arrays, axis)?));
     }
-    let values: Result<Vec<Value>, Refusal> = sources
-        .iter()
-        .map(|source| call.builder.value_of(source))
-        .collect();
-    let values = spread_rows(call, values?)?;
+    let rank = sources
+        .first()
+        .map_or(0, |source| call.ty(source).shape.rank());
+    let mut values = Vec::new();
+    for source in sources {
+        let source = call.kept_once(source, rank)?;
+        values.push(call.builder.value_of(&source)?);
+    }
+    let values = spread_rows(call, values)?;
     Ok(one(call.push("cat", json!({ "dim": dim }), &values)?))
 }
 
@@ -279,6 +396,7 @@ pub fn stack(call: &mut Call) -> Read {
 /// Elements added around a value.
 pub fn pad(call: &mut Call) -> Read {
     let amounts = call.ints("pad", &[], 0)?;
+    let value = call.number("value").unwrap_or(0.0);
     let mode = match call.text("mode", "constant") {
         "replicate" => "edge",
         mode => mode,
@@ -288,7 +406,6 @@ pub fn pad(call: &mut Call) -> Read {
         return Ok(vec![source]);
     }
     let x = call.builder.value_of(&source)?;
-    let value = call.number("value").unwrap_or(0.0);
     let attributes = json!({ "pad": amounts, "mode": mode, "value": value });
     Ok(one(call.push("pad", attributes, &[x])?))
 }

@@ -29,6 +29,31 @@ pub fn select(call: &mut Call) -> Read {
     part(call, axis, (at, 1, 1), false)
 }
 
+/// Elements of an axis one after another.
+pub fn narrow(call: &mut Call) -> Read {
+    let source = call.source("self")?;
+    let axis = call.axis(&source, call.int("dim", None)?)?;
+    let size = sized(call, &source, axis)? as i64;
+    let (start, len) = (call.int("start", None)?, call.int("length", None)?);
+    let start = if start < 0 { start + size } else { start };
+    if start < 0 || len < 1 || start >= size || len > size - start {
+        return Err(Refusal(format!(
+            "{len} elements from {start} on are not in {size}"
+        )));
+    }
+    if len == size {
+        return Ok(vec![source]);
+    }
+    part(call, axis, (start as usize, len as usize, 1), true)
+}
+
+/// Slices of an axis by a list of places.
+pub fn index_select(call: &mut Call) -> Read {
+    let (source, indices) = (call.source("self")?, call.source("index")?);
+    let axis = call.axis(&source, call.int("dim", None)?)?;
+    along(call, axis, &indices)
+}
+
 /// A part of an axis.
 pub fn slice(call: &mut Call) -> Read {
     let source = call.source("self")?;
@@ -113,7 +138,7 @@ pub fn split(call: &mut Call) -> Read {
 
 /// Refuses more parts than the call has results, of which an axis of any size has as many as one likes.
 fn check_parts(call: &Call, n: usize) -> Result<(), Refusal> {
-    let n_results = call.call.results.len();
+    let n_results = call.node.results.len();
     if n <= n_results {
         return Ok(());
     }

@@ -39,7 +39,7 @@ impl<'g> Exporter<'g> {
     pub(super) fn output(&mut self, node: &'g Node) -> Result<(), Refusal> {
         for (k, value) in node.inputs.iter().enumerate() {
             let ty = self.verified.ty(*value).clone();
-            let name = self.values[value].clone();
+            let name = self.masked(node, k, self.values[value].clone());
             let name = self.rounded(node, &format!("data_in_{k}"), name, &ty)?;
             let made = self
                 .proto
@@ -100,7 +100,7 @@ impl<'g> Exporter<'g> {
     }
 
     /// A parameter by its dotted name: its values as they are rounded, or its codes and the nodes that decode them.
-    pub(super) fn param(&mut self, node: &'g Node, port: &str) -> Result<String, Refusal> {
+    pub(super) fn param(&mut self, node: &Node, port: &str) -> Result<String, Refusal> {
         let path = node.param_path(port);
         let tensor = node.params.get(port);
         let tensor = tensor
@@ -154,6 +154,26 @@ impl<'g> Exporter<'g> {
         }
     }
 
+    /// A value times the pruning mask of the input that reads it, if it has one.
+    pub(super) fn masked(&mut self, node: &Node, index: usize, name: String) -> String {
+        let port = format!("data_in_{index}");
+        let Some(mask) = node.masks.get(&port) else {
+            return name;
+        };
+        let path = node.mask_path(&port);
+        let values = Values::Floats(mask.values().to_vec());
+        self.store_as(&path, mask.shape().to_vec(), Element::F32, values);
+        let masked = self.fresh(&format!("{path}/Mul"));
+        self.proto.node.push(NodeProto {
+            op_type: Some("Mul".to_owned()),
+            name: Some(masked.clone()),
+            input: vec![name, path],
+            output: vec![masked.clone()],
+            ..NodeProto::default()
+        });
+        masked
+    }
+
     /// A value rounded as the format of a port says.
     pub(super) fn rounded(
         &mut self,
@@ -166,9 +186,6 @@ impl<'g> Exporter<'g> {
             return Ok(name);
         };
         if self.options.style == Style::Onnx {
-            if self.options.drop_formats {
-                return Ok(name);
-            }
             return Err(Refusal::new(format!(
                 "{port} has the format {format}; write --to qdq or qonnx, or leave formats out with --drop-formats"
             )));

@@ -128,6 +128,12 @@ pub fn opaque(site: &mut Site) -> Written {
     let Op::Opaque(op) = &site.node.op else {
         return Err(Refusal::new("is no operator of another program"));
     };
+    if op.source.is_empty() {
+        let (name, set) = (&op.operator, &op.domain);
+        return Err(Refusal(format!(
+            "it is {name} of {set}, and no operator of ONNX is known for it"
+        )));
+    }
     check_version(op, site.exporter.options.opset)?;
     let broken = || Refusal::new("its source is not the message of a node");
     let bytes = bytes(&op.source).ok_or_else(broken)?;

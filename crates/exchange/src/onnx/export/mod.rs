@@ -120,6 +120,13 @@ pub fn export(graph: &Graph, options: &ExportOptions) -> Result<ModelProto, Expo
         let opset = options.opset;
         return Err(ExportProblem::Opset { opset });
     }
+    let as_written;
+    let graph = if options.style == Style::Onnx && (options.drop_formats || options.float_weights) {
+        as_written = without_formats(graph, options);
+        &as_written
+    } else {
+        graph
+    };
     let verified = ir::verify(graph)?;
     let mut exporter = Exporter {
         graph,
@@ -145,6 +152,26 @@ pub fn export(graph: &Graph, options: &ExportOptions) -> Result<ModelProto, Expo
     Ok(exporter.model())
 }
 
+/// The graph without the formats that are left out: those of values, those of weights that are written as they are trained.
+fn without_formats(graph: &Graph, options: &ExportOptions) -> Graph {
+    let mut graph = graph.clone();
+    let ids: Vec<ir::NodeId> = graph.iter().map(|(id, _)| id).collect();
+    for id in ids {
+        let node = graph.node_mut(id);
+        let params = node.param_specs();
+        let is_param = |port: &str| params.iter().any(|(own, ..)| *own == port);
+        node.formats.retain(|port, _| {
+            let is_left_out = if is_param(port) {
+                options.float_weights
+            } else {
+                options.drop_formats
+            };
+            !is_left_out
+        });
+    }
+    graph
+}
+
 /// A network that is being written.
 struct Exporter<'g> {
     graph: &'g Graph,
@@ -165,6 +192,9 @@ impl<'g> Exporter<'g> {
             self.names.insert(node.name.clone());
             for (port, ..) in node.param_specs() {
                 self.names.insert(node.param_path(port));
+            }
+            for port in node.masks.keys() {
+                self.names.insert(node.mask_path(port));
             }
         }
     }
@@ -189,8 +219,8 @@ impl<'g> Exporter<'g> {
         }
         let mut inputs = Vec::new();
         for (k, value) in node.inputs.iter().enumerate() {
-            let name = self.values[value].clone();
             let ty = self.verified.ty(*value).clone();
+            let name = self.masked(node, k, self.values[value].clone());
             inputs.push(self.rounded(node, &format!("data_in_{k}"), name, &ty)?);
         }
         let mark = self.proto.node.len();
@@ -278,8 +308,8 @@ impl<'g> Exporter<'g> {
         });
         let opaque = self.opaque_sets();
         let metadata = source::metadata(self.graph, self.options);
-        let entry = |(key, value): (&str, String)| StringStringEntryProto {
-            key: Some(key.to_owned()),
+        let entry = |(key, value): (String, String)| StringStringEntryProto {
+            key: Some(key),
             value: Some(value),
         };
         ModelProto {

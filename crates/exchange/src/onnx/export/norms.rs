@@ -4,6 +4,7 @@ use super::site::{Site, float, int};
 use super::writers::Written;
 use crate::constant::{Refusal, element_count};
 use interop::onnx::{Element, Values};
+use ir::{Node, Tensor};
 
 /// A stored list of one number.
 fn filled(site: &mut Site, what: &str, shape: &[i64], value: f32) -> Result<String, Refusal> {
@@ -26,17 +27,73 @@ fn epsilon(site: &Site) -> f64 {
     site.number("eps").unwrap_or(1e-5)
 }
 
+/// The parameters of a batch norm.
+pub const NORM_PORTS: [&str; 4] = ["weight", "bias", "running_mean", "running_var"];
+
+/// True for a batch norm with a format on its weight or its bias, which then round scale and shift.
+pub fn rounds_scale(node: &Node) -> bool {
+    let is_rounded = |port: &str| node.formats.contains_key(port);
+    ir::norm_eps(&node.op).is_some() && (is_rounded("weight") || is_rounded("bias"))
+}
+
 /// By stored statistics, per channel.
 pub fn batch_norm(site: &mut Site) -> Written {
     let x = site.x();
-    let ports = ["weight", "bias", "running_mean", "running_var"];
-    let params = ports.map(|port| site.own_param(port));
+    let scaled = rounds_scale(site.node).then(|| with_rounded_scale(site.node));
+    let scaled = scaled.transpose()?;
+    let eps = if scaled.is_some() { 0.0 } else { epsilon(site) };
+    let params = NORM_PORTS.map(|port| match &scaled {
+        Some(node) => site.exporter.param(node, port),
+        None => site.own_param(port),
+    });
     let [weight, bias, mean, variance] = params;
     let (weight, bias, mean, variance) = (weight?, bias?, mean?, variance?);
     let momentum = 1.0 - site.number("momentum").unwrap_or(0.1);
-    let attributes = vec![float("epsilon", epsilon(site)), float("momentum", momentum)];
+    let attributes = vec![float("epsilon", eps), float("momentum", momentum)];
     let inputs = [x.as_str(), &weight, &bias, &mean, &variance];
     Ok(vec![site.emit("BatchNormalization", &inputs, attributes)])
+}
+
+/// The batch norm with its rounded scale and shift as weight and bias, and statistics that change nothing: ONNX rounds weight and
+/// bias, a graph what they come to with the statistics.
+fn with_rounded_scale(node: &Node) -> Result<Node, Refusal> {
+    let values = |port: &str| {
+        let tensor = node.params.get(port).map(Tensor::values);
+        tensor.ok_or_else(|| Refusal::new(format!("{port} has no value; load a checkpoint")))
+    };
+    let [gamma, beta, mean, variance] = NORM_PORTS.map(values);
+    let (gamma, beta, mean, variance) = (gamma?, beta?, mean?, variance?);
+    let eps = ir::norm_eps(&node.op).unwrap_or_default();
+    // In double precision, and in the order in which the engine computes it.
+    let scale = |c: usize| {
+        let inverse = 1.0 / (f64::from(variance[c]) + eps).sqrt();
+        f64::from(gamma[c]) * inverse
+    };
+    let shift = |c: usize| f64::from(beta[c]) - f64::from(mean[c]) * scale(c);
+    let rounded = |port: &str, value: &dyn Fn(usize) -> f64| {
+        let shape = vec![gamma.len()];
+        let floats: Vec<f32> = (0..gamma.len()).map(|c| value(c) as f32).collect();
+        let mut rounded = floats.clone();
+        if let Some(format) = node.formats.get(port)
+            && !format.round_doubles(value, &shape, &mut rounded)
+        {
+            format.quantize(&floats, &shape, &mut rounded);
+        }
+        Tensor::new(shape, rounded).ok_or_else(|| Refusal::new("its parameters have no elements"))
+    };
+    let constant = |value: f32| Tensor::new(vec![gamma.len()], vec![value; gamma.len()]);
+    let missing = || Refusal::new("its statistics have no elements");
+    let mut scaled = node.clone();
+    let params = [
+        rounded("weight", &scale)?,
+        rounded("bias", &shift)?,
+        constant(0.0).ok_or_else(missing)?,
+        constant(1.0).ok_or_else(missing)?,
+    ];
+    for (port, tensor) in NORM_PORTS.into_iter().zip(params) {
+        scaled.params.insert(port.to_owned(), tensor);
+    }
+    Ok(scaled)
 }
 
 /// Over the last axes.

@@ -28,6 +28,10 @@ pub use stored::MAX_INTEGER;
 const MAX_DEPTH: usize = 16;
 /// Nodes that functions may become, at most.
 const MAX_NODES: usize = 1 << 18;
+/// The version of ONNX's own operators from which on most stayed what they are.
+const FIRST_LASTING: i64 = 7;
+/// The newest version of ONNX's own operators that is read, that of its release 1.22.
+const NEWEST: i64 = 27;
 
 /// A value of a file.
 #[derive(Clone, Debug)]
@@ -149,6 +153,7 @@ pub fn run(model: &Model, options: &ImportOptions) -> Result<Imported, ImportPro
         let message = "the file does not state the version of its operators";
         return Err(ImportProblem::Graph(message.to_owned()));
     }
+    check_versions(&versions)?;
     importer.read_nodes(&graph.node, &versions, 0)?;
     importer.finish(graph)
 }
@@ -162,6 +167,38 @@ fn versions(imports: &[interop::onnx::proto::OperatorSetIdProto]) -> Versions<'_
         .iter()
         .map(|import| (domain(import.domain()), version(import)))
         .collect()
+}
+
+/// Refuses operators of a set that is not known yet, whose meaning may be another.
+fn check_versions(versions: &Versions) -> Result<(), ImportProblem> {
+    match versions.get("") {
+        Some(version) if !(1..=NEWEST).contains(version) => {
+            let message = format!(
+                "its operators are of opset {version}, and those of opset 1 to {NEWEST} are read"
+            );
+            Err(ImportProblem::Graph(message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an operator of a set from before version 7 that has been another one since: old files are converted, not guessed at.
+fn check_changed(
+    entry: Option<&Entry>,
+    node: &NodeProto,
+    version: i64,
+) -> Result<(), ImportProblem> {
+    match entry {
+        Some(Entry {
+            domain: "", since, ..
+        }) if version < *since && version < FIRST_LASTING => {
+            let message = format!(
+                "it is of opset {version}, and has been another operator since opset {since}; convert the file with onnx.version_converter"
+            );
+            Err(node_problem(node, &message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The nodes and outputs that read each value.
@@ -356,6 +393,7 @@ impl<'m> Importer<'m> {
         let name = Names::base(node);
         let mark = self.draft.nodes.len();
         let entry = table::find(domain, operator);
+        check_changed(entry, node, version)?;
         let read = self.apply(entry, node, &inputs, version, &name);
         let results = match read {
             Ok(results) => results,
@@ -426,7 +464,7 @@ impl<'m> Importer<'m> {
         if version < entry.since {
             let since = entry.since;
             return Err(Refusal::new(format!(
-                "version {version} of its set is read from {since} on"
+                "it is of opset {version}, and read from opset {since} on"
             )));
         }
         let mut call = Call {

@@ -1,6 +1,6 @@
 //! Graphs within nodes: functions of the file, and branches whose condition is known.
 
-use super::{Importer, Source, Versions, node_problem, versions};
+use super::{Importer, Source, Versions, check_versions, node_problem, versions};
 use crate::error::ImportProblem;
 use crate::onnx::attributes::Attributes;
 use interop::onnx::proto::{FunctionProto, NodeProto};
@@ -28,6 +28,7 @@ impl<'m> Importer<'m> {
             }
         }
         let versions = versions(&function.opset_import);
+        check_versions(&versions)?;
         self.read_nodes(&function.node, &versions, depth + 1)?;
         let results: Vec<Option<Source>> = function
             .output

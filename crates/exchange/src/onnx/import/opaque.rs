@@ -11,6 +11,8 @@ use ir::{DType, Node, Shape, Type};
 
 /// Elements of a stored tensor that is kept inside of the node; larger ones are nodes of their own.
 const MAX_INSIDE: usize = 64;
+/// The same for integers and truth values, which other operators take for shapes, axes and tables.
+const MAX_INTEGERS: usize = 1 << 16;
 
 impl Importer<'_> {
     /// A node that is kept as it is: its message with the small tensors it reads, and the types that the file states.
@@ -36,6 +38,7 @@ impl Importer<'_> {
         let mut values = Vec::new();
         for (input, given) in node.input.iter().zip(inputs) {
             let Some(given) = given else { continue };
+            check_node_of_its_own(given)?;
             if let Some(tensor) = inside(input, given) {
                 if source.initializer.iter().all(|known| known.name() != input) {
                     source.initializer.push(tensor.write());
@@ -98,6 +101,21 @@ impl Importer<'_> {
     }
 }
 
+/// Refuses a stored tensor that is too large for the node and would have another type as a node of its own.
+fn check_node_of_its_own(source: &Source) -> Result<(), String> {
+    let Source::Known { array, element, .. } = source else {
+        return Ok(());
+    };
+    let is_kept = element.is_float() || matches!(element, Element::I64 | Element::Bool);
+    if is_kept || array.values.len() <= MAX_INTEGERS {
+        return Ok(());
+    }
+    let (n, name) = (array.values.len(), element.name());
+    Err(format!(
+        "and it reads a tensor of {n} elements of {name}, more than a node holds"
+    ))
+}
+
 /// The tensor to keep inside of the node, where an input is one.
 fn inside(name: &str, source: &Source) -> Option<onnx::Tensor> {
     let Source::Known { array, element, .. } = source else {
@@ -105,6 +123,7 @@ fn inside(name: &str, source: &Source) -> Option<onnx::Tensor> {
     };
     let values = match &array.values {
         Values::F32(values) if values.len() > MAX_INSIDE => return None,
+        values if values.len() > MAX_INTEGERS => return None,
         Values::F32(values) => onnx::Values::Floats(values.clone()),
         Values::I64(values) => onnx::Values::Ints(values.clone()),
         Values::Bool(values) => onnx::Values::Ints(values.iter().map(|&v| i64::from(v)).collect()),

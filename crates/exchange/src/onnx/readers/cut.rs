@@ -77,6 +77,10 @@ fn parts(call: &Call) -> Result<(usize, Vec<(usize, usize)>), Refusal> {
         )));
     }
     let sizes = if let Some(sizes) = call.ints_of("split", 1)? {
+        if sizes.len() != call.node.output.len() {
+            let (n, outputs) = (sizes.len(), call.node.output.len());
+            return Err(Refusal(format!("it has {n} parts and {outputs} results")));
+        }
         let sizes: Result<Vec<usize>, _> =
             sizes.iter().map(|&size| usize::try_from(size)).collect();
         sizes.map_err(|_| Refusal::new("a part has a negative size"))?
@@ -160,6 +164,9 @@ fn cuts(call: &Call) -> Result<Vec<Cut>, Refusal> {
         return Err(Refusal::new("its lists have different lengths"));
     }
     let dims = call.ty(0)?.shape.0;
+    if starts.len() > dims.len() {
+        return Err(Refusal::new("it cuts more axes than its input has"));
+    }
     let mut cuts = Vec::new();
     for k in 0..starts.len() {
         let axis = call.axis(0, axes[k])?;

@@ -26,7 +26,19 @@ pub fn batch(call: &mut Call) -> Read {
         .iter()
         .enumerate()
         .map(|(k, port)| call.param(port, k + 1));
-    let params: Vec<Param> = params.collect::<Result<_, _>>()?;
+    let mut params: Vec<Param> = params.collect::<Result<_, _>>()?;
+    // A graph rounds scale and shift, which are weight and bias where the statistics change nothing.
+    let is_all = |param: &Param, value: f32| {
+        let values = param.array.floats().unwrap_or_default();
+        values.iter().all(|&own| own == value)
+    };
+    let is_plain = eps == 0.0 && is_all(&params[2], 0.0) && is_all(&params[3], 1.0);
+    let n_kept = if is_plain { 2 } else { 0 };
+    for param in &mut params[n_kept..] {
+        if let Some(grid) = param.grid.take() {
+            param.array = grid.round(&param.array)?;
+        }
+    }
     let dims = call.ty(0)?.shape.0;
     let channels = params[0].array.values.len();
     let attributes = json!({ "num_features": channels, "eps": eps, "momentum": momentum });
@@ -104,7 +116,25 @@ pub fn instance(call: &mut Call) -> Read {
     let eps = call.attributes.float_or("epsilon", 1e-5)?;
     let channels = last_axes(call, 1)?.first().copied();
     let channels = channels.ok_or_else(|| Refusal::new("it has no channels"))?;
+    if let Some(params) = stored_affine(call, channels)? {
+        let attributes = json!({ "num_features": channels, "eps": wide(eps), "affine": true });
+        let x = call.value(0)?;
+        let y = call.layer("instance_norm", attributes, &[x], params)?;
+        return call.result_like(y, 0);
+    }
     grouped(call, channels, eps)
+}
+
+/// Scale and shift of every channel as parameters, where both are stored.
+fn stored_affine(call: &Call, channels: usize) -> Result<Option<Vec<Param>>, Refusal> {
+    let is_list = |index: usize| {
+        let array = call.known(index);
+        array.is_some_and(|array| array.shape == [channels] && array.floats().is_some())
+    };
+    if !is_list(1) || !is_list(2) {
+        return Ok(None);
+    }
+    Ok(Some(vec![call.param("weight", 1)?, call.param("bias", 2)?]))
 }
 
 /// Each group of channels of each sample.
@@ -113,6 +143,15 @@ pub fn group(call: &mut Call) -> Read {
     call.attributes.int("stash_type")?;
     let groups = call.attributes.int_or("num_groups", 0)?;
     let groups = usize::try_from(groups).unwrap_or(0);
+    let channels = last_axes(call, 1)?.first().copied().unwrap_or(0);
+    if let Some(params) = stored_affine(call, channels)? {
+        let attributes = json!({
+            "num_groups": groups, "num_channels": channels, "eps": wide(eps), "affine": true,
+        });
+        let x = call.value(0)?;
+        let y = call.layer("group_norm", attributes, &[x], params)?;
+        return call.result_like(y, 0);
+    }
     grouped(call, groups, eps)
 }
 
@@ -157,6 +196,14 @@ pub fn rms(call: &mut Call) -> Read {
     let axis = call.axis(0, axis)?;
     let axes: Vec<usize> = (axis..call.rank(0)?).collect();
     let x = call.value(0)?;
+    if call.known(1).is_some_and(|scale| scale.floats().is_some()) {
+        let shape = last_axes(call, axis)?;
+        let mut weight = call.param("weight", 1)?;
+        weight.array = constant::expand(&weight.array, &shape)?;
+        let attributes = json!({ "normalized_shape": shape, "eps": eps });
+        let y = call.layer("rms_norm", attributes, &[x], vec![weight])?;
+        return call.result_like(y, 0);
+    }
     let square = call.push("mul", json!({}), &[x, x])?;
     let mean = call.push("mean", json!({ "dim": axes, "keepdim": true }), &[square])?;
     let shifted = call.push("add", json!({ "scalar": eps }), &[mean])?;

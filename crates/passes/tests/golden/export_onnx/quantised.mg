@@ -2,6 +2,7 @@
 # config:
 #   [passes.export_onnx]
 #   to = "qdq"
+#   batch = "free"
 #   out = "network.onnx"
 graph "mlp" {
   x: f32[N, 4] = placeholder
