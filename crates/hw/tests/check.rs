@@ -10,7 +10,7 @@ use hw::print::verilog;
 use hw::prove::{ElementWord, checked_forms, elements};
 use hw::rtl::Rtl;
 use hw::solve::Effort;
-use ir::{Graph, verify};
+use ir::{Graph, Tensor, verify};
 
 const NETWORK: &str = "graph \"two\" {
   x: f32[N, 2] = placeholder
@@ -139,4 +139,45 @@ fn bounds_of_wide_words_are_shown_piece_by_piece() {
         let checked = checked_forms(&rtl, ports, &program, &elements);
         assert!(checked.is_err(), "{changed}");
     }
+}
+
+/// Results of a table that are all far from 0, so that adders work on their low bits and constants are cut.
+const CUT: &str = "graph \"cut\" {
+  x: f32[N, 8] = placeholder
+  h = hardtanh(x: integer(6, 3)) { min_val = -4.0, max_val = -1.0 }
+  t = tanh(h: integer(5, 2)) { data_out_0: integer(6, 5) }
+  fc = linear(t: integer(6, 5)) { target = \"fc\", in_features = 8, out_features = 5, weight: integer(6, 5), bias: integer(6, 5) }
+  return fc
+}";
+/// Its weights and biases, in codes.
+const CUT_WEIGHTS: [[f32; 8]; 5] = [
+    [-4.0, 3.0, 4.0, -7.0, -6.0, 5.0, -6.0, 5.0],
+    [-6.0, 2.0, -5.0, 0.0, 4.0, 0.0, -6.0, 3.0],
+    [-6.0, 4.0, 4.0, 3.0, -6.0, 3.0, -3.0, 0.0],
+    [-4.0, -5.0, -5.0, 0.0, 6.0, 4.0, -4.0, 0.0],
+    [-3.0, 2.0, 0.0, -7.0, 0.0, 5.0, 7.0, 0.0],
+];
+const CUT_BIASES: [f32; 5] = [-3.0, 7.0, -5.0, -5.0, 4.0];
+
+#[test]
+fn words_that_are_cut_at_the_top_stand_for_their_values() {
+    let Some(yosys) = yosys::found() else {
+        return;
+    };
+    let mut graph = Graph::parse(CUT).unwrap();
+    let layer = graph.find("fc").unwrap();
+    let values = |codes: &[f32]| codes.iter().map(|code| code / 32.0).collect();
+    let params = &mut graph.node_mut(layer).params;
+    let weights = Tensor::new(vec![5, 8], values(CUT_WEIGHTS.as_flattened())).unwrap();
+    params.insert("weight".into(), weights);
+    let biases = Tensor::new(vec![5], values(&CUT_BIASES)).unwrap();
+    params.insert("bias".into(), biases);
+    let verified = verify(&graph).unwrap();
+    let state = State::new(&verified).unwrap();
+    let program = Program::of(&verified, &state, 1).unwrap();
+    let style = Style::Pipelined { levels: 2.2 };
+    let emission = Emission::of(&program, style, Effort::Normal).unwrap();
+    let rtl = yosys.read(&verilog(&emission.net, &emission.ports));
+    let elements = elements(&emission.net);
+    checked_forms(&rtl, &emission.ports, &program, &elements).unwrap();
 }

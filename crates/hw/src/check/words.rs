@@ -9,9 +9,27 @@ impl Checker<'_> {
     pub fn propagate(&mut self) {
         for (at, cell) in self.rtl.cells.iter().enumerate() {
             if self.forms[at].is_none() && cell.y.len() <= 62 {
-                self.forms[at] = self.result(cell);
+                let form = self.result(cell);
+                self.forms[at] = form.map(|form| self.placed(form, cell.y.len() as u32));
             }
         }
+    }
+
+    /// A form moved by a multiple of 2 to the width to where a word holds all of its values, with or without a sign, if it does
+    /// so anywhere. It stays congruent to itself.
+    fn placed(&self, mut form: Form, width: u32) -> Form {
+        let Some((lo, hi)) = self.atoms.range(&form) else {
+            return form;
+        };
+        let all = 1_i128 << width;
+        let moves = [0, -lo.div_euclid(all), -(lo + all / 2).div_euclid(all)];
+        let holds = |more: &&i128| {
+            let (lo, hi) = (lo + *more * all, hi + *more * all);
+            fits((lo, hi), width, lo < 0)
+        };
+        let moved = moves.iter().find(holds).map(|more| more * all);
+        form.offset += moved.unwrap_or(0);
+        form
     }
 
     /// Bits as neighbours in the same words: where they begin, what drives them, how many there are. The sign of the last word
