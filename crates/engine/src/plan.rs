@@ -235,7 +235,7 @@ impl Plan {
         profiler: &mut Profiler,
         stop: Option<&AtomicBool>,
     ) {
-        self.prepare(state, pool, profiler);
+        self.prepare(state, pool, profiler, stop);
         for segment in &self.segments.forward {
             let context = Context {
                 state,
@@ -401,10 +401,17 @@ impl Plan {
         &self.shards[0].grads
     }
 
-    fn prepare(&mut self, state: &State, pool: &Pool, profiler: &mut Profiler) {
+    fn prepare(
+        &mut self,
+        state: &State,
+        pool: &Pool,
+        profiler: &mut Profiler,
+        stop: Option<&AtomicBool>,
+    ) {
         if self.prepared_for == state.version {
             return;
         }
+        let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         let program = &self.shards[0].program;
         if profiler.is_on() || self.prepared.len() <= PART {
             for ((step, wires), &node) in program.steps.iter().zip(&program.nodes) {
@@ -416,12 +423,15 @@ impl Plan {
             }
         } else {
             pool.for_each_span(&mut self.prepared, &program.prepared, |at, prepared| {
-                if !prepared.is_empty() {
+                if !prepared.is_empty() && !is_stopped() {
                     program.steps[at].0.prepare(state, prepared);
                 }
             });
         }
-        self.prepared_for = state.version;
+        // What was given up is prepared anew.
+        if !is_stopped() {
+            self.prepared_for = state.version;
+        }
     }
 
     /// The gradients of the trained parameters over the rows of each shard.

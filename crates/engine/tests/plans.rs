@@ -589,11 +589,26 @@ fn an_operator_of_another_program_is_named_instead_of_run() {
 
 #[test]
 fn a_run_whose_flag_is_set_is_given_up_and_the_next_one_is_whole() {
-    let mut network = Network::new(graph(PICTURES), 2).unwrap();
+    // Weights of the second are enough to be prepared on all threads.
+    let wide = r#"graph "wide" {
+  x: f32[N, 768] = placeholder
+  a = linear(x) { target = "a", in_features = 768, out_features = 512 }
+  b = relu(a)
+  c = linear(b) { target = "c", in_features = 512, out_features = 768 }
+  return c
+}"#;
+    for text in [PICTURES, wide] {
+        given_up_and_run(text);
+    }
+}
+
+fn given_up_and_run(text: &str) {
     let x = normals(9 * 768, "interrupted");
     let options = PlanOptions::eval(9);
     let inputs = [Input::F32(&x)];
+    let mut network = Network::new(graph(text), 2).unwrap();
     let expected = network.run(options.clone(), &inputs).unwrap().output(0);
+    let mut network = Network::new(graph(text), 2).unwrap();
     let stop = AtomicBool::new(true);
     let stopped = network.run_until(options.clone(), &inputs, &stop);
     assert_eq!(stopped.err(), Some(EngineError::Interrupted));

@@ -119,6 +119,10 @@ impl Format {
         let Some(out) = out else {
             let x = read::<f32>("x", x)?;
             let (source, shape) = (values(&x)?, x.shape().to_vec());
+            if is_whole(format, &shape) {
+                let rounded = round_whole(py, format, source, &shape)?;
+                return give(py, rounded, &shape);
+            }
             let mut rounded = vec![0.0; source.len()];
             for_each_piece(py, format, &shape, |range, shape| {
                 let piece = &mut rounded[range.clone()];
@@ -144,10 +148,14 @@ impl Format {
             let (source, shape) = (values(&x)?, x.shape().to_vec());
             let mut target = write("out", target)?;
             let target = target.as_slice_mut().map_err(sentence)?;
-            for_each_piece(py, format, &shape, |range, shape| {
-                let piece = &mut target[range.clone()];
-                kernels::quantize::quantize(format, &source[range], shape, piece);
-            })?;
+            if is_whole(format, &shape) {
+                target.copy_from_slice(&round_whole(py, format, source, &shape)?);
+            } else {
+                for_each_piece(py, format, &shape, |range, shape| {
+                    let piece = &mut target[range.clone()];
+                    kernels::quantize::quantize(format, &source[range], shape, piece);
+                })?;
+            }
         }
         Ok(target.clone())
     }
@@ -165,7 +173,17 @@ impl Format {
             return Err(sentence("gradient: the array has not the shape of x"));
         }
         let (source, shape) = (values(&x)?, x.shape().to_vec());
-        let mut passed = values(&gradient)?.to_vec();
+        if is_whole(format, &shape) {
+            let (format, source) = (format.clone(), copied(py, source)?);
+            let mut passed = copied(py, values(&gradient)?)?;
+            let axes = shape.clone();
+            let passed = work::run(py, move || {
+                kernels::quantize::straight_through(&format, &source, &axes, &mut passed);
+                passed
+            })?;
+            return give(py, passed, &shape);
+        }
+        let mut passed = copied(py, values(&gradient)?)?;
         for_each_piece(py, format, &shape, |range, shape| {
             let piece = &mut passed[range.clone()];
             kernels::quantize::straight_through(format, &source[range], shape, piece);
@@ -178,7 +196,8 @@ impl Format {
         let format = self.usable()?;
         let x = read::<f32>("x", x)?;
         let (source, shape) = (values(&x)?, x.shape().to_vec());
-        if let Some(index) = source.iter().position(|value| value.is_nan()) {
+        let is_nan = |value: &f32| value.is_nan();
+        if let Some(index) = py.detach(|| source.iter().position(is_nan)) {
             return Err(sentence(format!(
                 "x: element {index} is nan, and no format holds it"
             )));
@@ -187,7 +206,7 @@ impl Format {
             let codes = py.detach(|| format.encode(source, &shape));
             return Ok(Codes { codes, shape });
         }
-        let (format, source) = (format.clone(), py.detach(|| source.to_vec()));
+        let (format, source) = (format.clone(), copied(py, source)?);
         work::run(py, move || {
             let codes = format.encode(&source, &shape);
             Codes { codes, shape }
@@ -200,20 +219,24 @@ impl Format {
         py: Python<'py>,
         codes: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        let format = self.usable()?;
-        let Codes { codes, shape } = expect::<Codes>("codes", codes)?.get();
-        let expected = format.encode(&vec![0.0; codes.len], shape);
-        if expected.width != codes.width || expected.shared.len() != codes.shared.len() {
-            return Err(sentence(format!(
+        let (format, codes) = (self.usable()?.clone(), expect::<Codes>("codes", codes)?);
+        let shape = codes.get().shape.clone();
+        let held = codes.clone().unbind();
+        let decoded = work::run(py, move || {
+            let Codes { codes, shape } = held.get();
+            let expected = format.encode(&vec![0.0; codes.len], shape);
+            if expected.width == codes.width && expected.shared.len() == codes.shared.len() {
+                return Ok(format.decode(codes, shape));
+            }
+            Err(format!(
                 "codes: they have {} bits and {} scales, those of {format} {} and {}",
                 codes.width,
                 codes.shared.len(),
                 expected.width,
                 expected.shared.len()
-            )));
-        }
-        let values = py.detach(|| format.decode(codes, shape));
-        give(py, values, shape)
+            ))
+        })?;
+        give(py, decoded.map_err(sentence)?, &shape)
     }
 
     /// Every code with its value, for formats of up to 8 bits.
@@ -236,6 +259,46 @@ impl Format {
     }
 }
 
+/// The values of an array that Python may change.
+fn copied(py: Python, source: &[f32]) -> PyResult<Vec<f32>> {
+    let mut copy = Vec::with_capacity(source.len());
+    for piece in source.chunks(PIECE) {
+        py.detach(|| copy.extend_from_slice(piece));
+        py.check_signals()?;
+    }
+    Ok(copy)
+}
+
+/// True for an array with more elements that are rounded together than a piece has: Ctrl-C leaves its rounding to itself.
+fn is_whole(format: &::format::Format, shape: &[usize]) -> bool {
+    together(format, shape) > PIECE
+}
+
+/// Rounds such an array.
+fn round_whole(
+    py: Python,
+    format: &::format::Format,
+    source: &[f32],
+    shape: &[usize],
+) -> PyResult<Vec<f32>> {
+    let (format, source, shape) = (format.clone(), copied(py, source)?, shape.to_vec());
+    work::run(py, move || {
+        let mut rounded = vec![0.0; source.len()];
+        kernels::quantize::quantize(&format, &source, &shape, &mut rounded);
+        rounded
+    })
+}
+
+/// Elements of an array that a format rounds together.
+fn together(format: &::format::Format, shape: &[usize]) -> usize {
+    let len: usize = shape.iter().product();
+    match shape {
+        _ if format.rounds_alone() => 1,
+        [rows, ..] if *rows > 1 && format.keeps_rows_apart(shape) => len / rows,
+        _ => len,
+    }
+}
+
 /// Rounds an array in its own memory.
 fn round_in_place(
     py: Python,
@@ -245,6 +308,10 @@ fn round_in_place(
     let shape = array.shape().to_vec();
     let mut array = write("out", array)?;
     let target = array.as_slice_mut().map_err(sentence)?;
+    if is_whole(format, &shape) {
+        target.copy_from_slice(&round_whole(py, format, target, &shape)?);
+        return Ok(());
+    }
     let mut copy = Vec::new();
     let mut round = |shape: &[usize], part: &mut [f32]| {
         copy.clear();
@@ -271,11 +338,7 @@ fn for_each_piece(
     mut call: impl FnMut(Range<usize>, &[usize]) + Send,
 ) -> PyResult<()> {
     let len: usize = shape.iter().product();
-    let together = match shape {
-        _ if format.rounds_alone() => 1,
-        [rows, ..] if *rows > 1 && format.keeps_rows_apart(shape) => len / rows,
-        _ => len,
-    };
+    let together = together(format, shape);
     let step = (PIECE / together.max(1)).max(1) * together.max(1);
     for start in (0..len).step_by(step) {
         let range = start..len.min(start + step);

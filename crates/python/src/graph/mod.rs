@@ -260,12 +260,13 @@ impl Graph {
     /// The graph of the bytes of a `.mz` file.
     #[classmethod]
     fn _of_bytes(class: &Bound<PyType>, bytes: &[u8]) -> PyResult<Self> {
-        class.py().detach(|| {
-            let file = interop::checkpoint::decode(bytes, None).map_err(sentence)?;
+        let bytes = bytes.to_vec();
+        work::run(class.py(), move || {
+            let file = interop::checkpoint::decode(&bytes, None).map_err(sentence)?;
             let graph = passes::interface::graph_of("the pickled graph".as_ref(), &file);
             let preparation = Preparation::of_checkpoint(&file).map_err(sentence)?;
             Ok(Self::of(graph.map_err(sentence)?, preparation))
-        })
+        })?
     }
 
     /// Writes the graph: `.mz` with weights, formats and statistics, `.mg` as text.
