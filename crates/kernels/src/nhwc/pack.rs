@@ -182,7 +182,7 @@ versions! {
                         let row = (at * packing.inputs + input) * block.width;
                         let row = &mut packed[row..][..block.width];
                         let (row, rest) = row.split_at_mut(block.len);
-                        let trained = &trained[tap..][..(block.len - 1) * stride + 1];
+                        let trained = &trained[tap..][..=(block.len - 1) * stride];
                         for (packed, &weight) in row.iter_mut().zip(trained.iter().step_by(stride)) {
                             *packed = weight;
                         }
