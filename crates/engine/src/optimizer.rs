@@ -277,7 +277,7 @@ mod tests {
         let state = State::new(&verify(&graph).unwrap_or_else(|error| panic!("{error}")))
             .unwrap_or_else(|error| panic!("{error}"));
         let n = state.trained_len();
-        assert!(n > PART && n % BLOCK != 0);
+        assert!(n > PART && !n.is_multiple_of(BLOCK));
         let random = Random::new(1, "gradients");
         let arrays = [0, 1, 2].map(|array| {
             let random = random.at(array);
