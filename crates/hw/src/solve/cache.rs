@@ -18,7 +18,7 @@ pub struct Cache {
     solved: usize,
 }
 
-/// All that a solution follows from.
+/// The product and the operands that a solution follows from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     /// The interval of every operand's cell, and its depth in bits of a float.
