@@ -196,11 +196,15 @@ impl Format {
         let format = self.usable()?;
         let x = read::<f32>("x", x)?;
         let (source, shape) = (values(&x)?, x.shape().to_vec());
-        let is_nan = |value: &f32| value.is_nan();
-        if let Some(index) = py.detach(|| source.iter().position(is_nan)) {
-            return Err(sentence(format!(
-                "x: element {index} is nan, and no format holds it"
-            )));
+        for (at, piece) in source.chunks(PIECE).enumerate() {
+            let is_nan = |value: &f32| value.is_nan();
+            if let Some(index) = py.detach(|| piece.iter().position(is_nan)) {
+                let index = at * PIECE + index;
+                return Err(sentence(format!(
+                    "x: element {index} is nan, and no format holds it"
+                )));
+            }
+            py.check_signals()?;
         }
         if source.len() <= PIECE {
             let codes = py.detach(|| format.encode(source, &shape));
