@@ -35,7 +35,7 @@ const DELAY: u32 = 5;
 const NETWORKS: [&str; 2] = ["w6a6_dense", "w6a6_pruned"];
 /// Networks whose LUTs are counted by the stock flow of a yosys on the path too: it needs long for large ones.
 const STOCK: usize = 3;
-/// What is measured.
+/// The network, the side and the figures of a row.
 const COLUMNS: [&str; 11] = [
     "network",
     "side",

@@ -36,7 +36,7 @@ impl Forms {
         }
     }
 
-    /// What a form is the largest of, if it is a maximum or a value that is only bounded from below, each with a constant added.
+    /// The forms of which a form is the maximum, each with a constant added; also of a value that is only bounded from below.
     fn parts_of_max(&self, form: &Form) -> Result<Option<Vec<Form>>, ProveError> {
         let offset = Form::constant(form.offset);
         let bare = Form {

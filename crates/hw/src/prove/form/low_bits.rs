@@ -3,7 +3,7 @@
 use super::{AtomId, Form, Forms};
 use crate::prove::ProveError;
 
-/// What terms depend on alone.
+/// The sources that terms depend on.
 #[derive(PartialEq)]
 enum Base {
     Input(AtomId),
