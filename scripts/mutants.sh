@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # Breaks the sources in small ways and counts the changes that the tests of the crate notice. Prints a table: crate, tried,
-# caught, missed, not compiling, share; then the missed changes. Ends with 1 if a crate is under 95 %.
+# caught, missed, left out, share; then the missed changes. Ends with 1 if a crate is under 95 %.
 #
-#   scripts/mutants.sh [-n COUNT] [-s SEED] [CRATE...]
+#   scripts/mutants.sh [-n COUNT] [-s SEED] [-F REGEX] [CRATE...]
 #
-# COUNT changes of each crate are tried, 20 if not given; every SEED, 1 if not given, tries others. `.cargo/mutants.toml` names
-# what no test can notice. Tests that do not end have noticed. The tree is copied, so that nothing here changes; the copy and its
-# build are kept in `target/mutants`.
+# COUNT changes of each crate are tried, 60 if not given; every SEED, 1 if not given, tries others. With -F, all changes whose
+# name the regular expression finds. `.cargo/mutants.toml` names what no test can notice. The changes are those of cargo-mutants;
+# `scripts/mutants` has all of a crate in one build. Left out is what does not compile there. Tests that do not end have noticed. The
+# tree is copied, so that nothing here changes; the copy and its build are kept in `target/mutants`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-count=20 seed=1
-while getopts n:s: option; do
+count=60 seed=1 filter=
+while getopts n:s:F: option; do
     case $option in
     n) count=$OPTARG ;;
     s) seed=$OPTARG ;;
+    F) filter=$OPTARG ;;
     *) exit 2 ;;
     esac
 done
@@ -44,40 +46,11 @@ while read -r file; do
 done <"$tree.list"
 find "$tree" -type f -printf '%P\n' | { grep -vxFf "$tree.list" || true; } | (cd "$tree" && xargs -r -d '\n' rm)
 [ -x .tools/python/bin/python ] && export BENCH_PYTHON="${BENCH_PYTHON:-$PWD/.tools/python/bin/python}"
-export CARGO_TARGET_DIR=$PWD/target/mutants/build
-cd "$tree"
-
-lines() { { cat "$@" 2>/dev/null || true; } | wc -l; }
-printf '%-10s %6s %7s %7s %14s %7s\n' crate tried caught missed 'not compiling' share
-weak=0 missed=''
-for crate in "${crates[@]}"; do
-    total=$(cargo mutants --all-features --package "$crate" --list | wc -l)
-    # Every n-th change, from one that the seed decides: all files have their part.
-    stride=$(((total + count - 1) / count))
-    out=$tree/../out/$crate
-    rm -rf "$out"
-    mkdir -p "$out"
-    if [ "$total" -gt 0 ]; then
-        code=0
-        cargo mutants --in-place --all-features --package "$crate" --output "$out" --no-shuffle --colors never \
-            --sharding round-robin --shard "$((seed % stride))/$stride" --minimum-test-timeout 180 >"$out/log" 2>&1 || code=$?
-        # 2 and 3: changes that were missed, and tests that did not end.
-        if [ "$code" != 0 ] && [ "$code" != 2 ] && [ "$code" != 3 ]; then
-            tail -n 40 "$out/log" >&2
-            exit 1
-        fi
-    fi
-    found=$out/mutants.out
-    n_caught=$(lines "$found/caught.txt" "$found/timeout.txt") n_missed=$(lines "$found/missed.txt")
-    tried=$((n_caught + n_missed))
-    share=-
-    if [ "$tried" -gt 0 ]; then
-        share="$((100 * n_caught / tried)) %"
-        [ $((100 * n_caught)) -ge $((95 * tried)) ] || weak=1
-    fi
-    printf '%-10s %6d %7d %7d %14d %7s\n' "$crate" "$tried" "$n_caught" "$n_missed" "$(lines "$found/unviable.txt")" "$share"
-    missed+=$(cat "$found/missed.txt" 2>/dev/null || true)$'\n'
-done
-missed=$(grep . <<<"$missed" || true)
-[ -z "$missed" ] || printf '\nmissed:\n%s\n' "$missed"
-exit "$weak"
+[ ! -e .tools ] || ln -sfn "$(readlink -f .tools)" "$tree/.tools"
+cargo build --quiet --release --manifest-path scripts/mutants/Cargo.toml
+# Nobody reads a backtrace here, and without them tests link faster.
+export CARGO_TARGET_DIR=$PWD/target/mutants/build CARGO_PROFILE_DEV_DEBUG=0
+if command -v mold >/dev/null && command -v clang >/dev/null; then
+    export RUSTFLAGS="-Clinker=clang -Clink-arg=-fuse-ld=mold"
+fi
+exec scripts/mutants/target/release/mutants "$tree" "$count" "$seed" "$filter" "${crates[@]}"
