@@ -179,3 +179,22 @@ impl IndexMut<Objective> for Scores {
         &mut self.0[objective as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_equal_each_other_where_all_of_them_do() {
+        let same = Scores([1.0; COUNT]);
+        assert_eq!(same, same);
+        for k in 0..COUNT {
+            let (mut other, mut unknown) = (same, same);
+            other.0[k] = 2.0;
+            unknown.0[k] = f64::NAN;
+            assert_ne!(same, other);
+            assert_ne!(same, unknown);
+            assert_eq!(unknown, unknown, "neither was measured");
+        }
+    }
+}

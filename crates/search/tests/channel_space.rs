@@ -55,6 +55,25 @@ fn refused(model: &str, space: &str) -> String {
     }
 }
 
+/// A layer with one multiplier is not searched, and changes nothing.
+#[test]
+fn one_multiplier_is_no_choice() {
+    let space = LAB.replace(
+        "channel_multiplier = [1, 2, 3, 4]\n",
+        "channel_multiplier = [1]\n",
+    );
+    let config = read(&file(&space, "random", 1, "loss = {}")).unwrap();
+    let graph = network();
+    let found = SearchSpace::new(&graph, &config.space).unwrap();
+    let names: Vec<&str> = found
+        .study_space()
+        .parameters()
+        .iter()
+        .map(|parameter| parameter.name.as_str())
+        .collect();
+    assert_eq!(names, ["seq_blocks_5/config/channel_multiplier"]);
+}
+
 /// Files of forks that put channels into the space of formats, beside the widths of formats.
 #[test]
 fn channels_under_another_name_are_channels() {

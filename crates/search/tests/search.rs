@@ -9,10 +9,11 @@ mod stored_trials;
 use engine::{Input, Network};
 use fixtures::{network, run, search, strategy};
 use search::results::{Report, importances};
-use search::{Objective, Results, Scores, Search};
+use search::{Event, Objective, Results, Scores, Search};
 use serde_json::{Map, Value as Json, json};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, UNIX_EPOCH};
 use stored_trials::StoredTrials;
 use study::storage::{Attributes, Journal, StudyInfo};
@@ -424,4 +425,32 @@ fn an_enqueued_trial_is_run_at_its_point() {
     assert_eq!(trials.len(), 6);
     assert_eq!(&trials[3].point, *other);
     assert_eq!(trials[3].outcome.state, State::Complete);
+}
+
+/// What a worker cannot store ends the search for all of them, with the error.
+#[test]
+fn a_result_that_cannot_be_stored_ends_the_search() {
+    for threads in [1, 2] {
+        let text = strategy("accuracy = {}", "[strategy.setup]\nn_trials = 400\n");
+        let mut search = search(&text, network(), 100);
+        search.threads = threads;
+        let storage = StoredTrials {
+            last_writable: Some(5),
+            ..StoredTrials::default()
+        };
+        let mut finished = 0;
+        let error = search
+            .run(
+                Some(Box::new(storage)),
+                &AtomicBool::new(false),
+                &mut |event| {
+                    finished += u64::from(matches!(event, Event::Finished(..)));
+                },
+            )
+            .err()
+            .unwrap();
+        let text = error.to_string();
+        assert!(text.starts_with("full.journal: "), "{text}");
+        assert!(finished < 100, "{threads} threads: {finished}");
+    }
 }

@@ -1,6 +1,8 @@
 //! Laws over the table of samplers: every entry proposes valid points, purely, whatever the order of the results.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod formats;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -490,6 +492,7 @@ fn refusals_name_what_is_in_the_way() {
 fn what_is_told_is_checked() {
     let entry = &SAMPLERS[0];
     let mut study = study(entry, ordered(), 0, 2);
+    assert!(study.history().is_empty());
     let Next::Trial { number, point } = study.ask() else {
         panic!("the first trial needs nothing");
     };
@@ -507,9 +510,53 @@ fn what_is_told_is_checked() {
         "trial 0 has 2 values for 1 objectives"
     );
     told(&mut study, number, &[f64::NAN]).unwrap();
+    assert!(!study.history().is_empty());
     assert_eq!(study.history().trials()[0].outcome.state, State::Failed);
     let again = study
         .restore(Trial::new(0, point, Outcome::failed()))
         .unwrap_err();
     assert_eq!(again.to_string(), "trial 0 was restored twice");
+}
+
+/// In windows of three, trial 5 waits for trials 0 to 2 even where its sampler needs nothing, and no longer.
+#[test]
+fn a_window_waits_for_the_one_before_it() {
+    let mut study = study(&SAMPLERS[0], ordered(), 0, 9);
+    study.set_window(3);
+    let horizons: Vec<u64> = (0..9).map(|number| study.horizon(number)).collect();
+    assert_eq!(horizons, [0, 0, 0, 3, 3, 3, 6, 6, 6]);
+    for number in 0..3 {
+        assert!(matches!(study.ask(), Next::Trial { number: n, .. } if n == number));
+    }
+    for number in [1, 2] {
+        study.tell(number, Outcome::failed()).unwrap();
+        assert_eq!(study.ask(), Next::Wait);
+    }
+    study.tell(0, Outcome::failed()).unwrap();
+    assert!(matches!(study.ask(), Next::Trial { number: 3, .. }));
+}
+
+/// CMA-ES narrows its distribution, but not so far that integers are stuck: each of four axes, all of which have come to rest in the
+/// middle, is still moved now and then.
+#[test]
+fn cmaes_goes_on_moving_integers() {
+    let entry = study::find_sampler("cmaes").unwrap();
+    let numbers = (0..4).map(|k| parameter(&format!("p{k}"), int(0, 20)));
+    let space = Space::new(numbers.collect()).unwrap();
+    let mut study = study(entry, space, 1, 800);
+    while let Next::Trial { number, point } = study.ask() {
+        let far = |c: &Option<Coordinate>| match c {
+            Some(Coordinate::Int(value)) => (value - 10).abs() as f64,
+            _ => 0.0,
+        };
+        let sum = point.coordinates().iter().map(far).sum();
+        study.tell(number, Outcome::complete(vec![sum])).unwrap();
+    }
+    let last = &study.history().trials()[600..];
+    for axis in 0..4 {
+        let values: Vec<_> = last.iter().map(|trial| trial.point.get(axis)).collect();
+        let rested = values.iter().filter(|v| **v == Some(Coordinate::Int(10)));
+        let share = rested.count() as f64 / values.len() as f64;
+        assert!(share > 0.5 && share < 1.0, "axis {axis}: {share}");
+    }
 }

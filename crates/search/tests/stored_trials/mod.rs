@@ -10,6 +10,8 @@ pub struct StoredTrials {
     pub ended: Mutex<Vec<(Trial, Attributes)>>,
     /// A trial that another program has enqueued: its number and its point, until somebody begins it.
     pub waiting: Mutex<Option<(u64, Point)>>,
+    /// The last trial whose result the disk has room for.
+    pub last_writable: Option<u64>,
 }
 
 impl Storage for StoredTrials {
@@ -30,7 +32,13 @@ impl Storage for StoredTrials {
         Ok(taken.map(|(_, point)| point))
     }
 
-    fn finish(&self, _: &Trial, _: &Attributes) -> Result<(), StorageError> {
+    fn finish(&self, trial: &Trial, _: &Attributes) -> Result<(), StorageError> {
+        if self.last_writable.is_some_and(|last| trial.number > last) {
+            return Err(StorageError::File {
+                path: "full.journal".into(),
+                source: std::io::ErrorKind::StorageFull.into(),
+            });
+        }
         Ok(())
     }
 

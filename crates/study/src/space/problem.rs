@@ -246,6 +246,7 @@ mod tests {
             int("g", 0, i64::MAX, 1, false),
             float("h", 0.0, f64::INFINITY, false),
             float("i", 0.0, 1.0, true),
+            float("one value", 1.0, 1.0, true),
             categorical("j", &["x"], when("k", &["x"])),
             categorical("k", &["x"], when("c", &["x"])),
             categorical("l", &["x"], when("b", &["z"])),

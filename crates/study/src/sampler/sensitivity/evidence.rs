@@ -30,6 +30,18 @@ pub(super) struct Seen {
 }
 
 impl Evidence {
+    /// Evidence as it would be after trials of these kinds.
+    #[cfg(test)]
+    pub fn of(base: Seen, single: Vec<(usize, Seen)>, joint: Vec<Seen>, worst: Vec<f64>) -> Self {
+        Self {
+            base: Some(base),
+            single,
+            joint,
+            worst,
+            ..Self::default()
+        }
+    }
+
     /// Takes in the trials up to `horizon`, which is not before the last one.
     pub fn reach(&mut self, units: &[Unit], history: &History, horizon: u64) {
         self.working.resize_with(units.len(), HashSet::new);

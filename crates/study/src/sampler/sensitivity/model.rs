@@ -263,3 +263,120 @@ fn add(sum: &mut [f64], other: &[f64]) {
         .zip(other)
         .for_each(|(sum, other)| *sum += other);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::units::units;
+    use super::*;
+    use crate::{Coordinate, Distribution, Parameter, Space};
+    use random::Random;
+
+    const WIDTHS: [i64; 4] = [2, 4, 6, 8];
+
+    /// Two nodes of a width and an even number each.
+    fn nodes() -> Vec<Unit> {
+        let parameters = ["a", "b"].iter().flat_map(|node| {
+            let width = Parameter::new(format!("{node}.width"), Distribution::categorical(WIDTHS));
+            let even = Distribution::Int {
+                low: 0,
+                high: 8,
+                step: 2,
+                log: false,
+            };
+            let even = Parameter::new(format!("{node}.even"), even);
+            [width.in_group(*node), even.in_group(*node)]
+        });
+        let space = Space::new(parameters.collect()).expect("a space");
+        units(&space, 64, Random::new(1, "model"))
+    }
+
+    fn option(width: i64, even: i64) -> Choice {
+        let width = WIDTHS.iter().position(|w| *w == width);
+        vec![width.map(Coordinate::Choice), Some(Coordinate::Int(even))]
+    }
+
+    /// A trial with this loss and cost; no budget.
+    fn seen(choices: [(i64, i64); 2], loss: f64, cost: f64) -> Seen {
+        Seen {
+            choices: choices.map(|(width, even)| option(width, even)).to_vec(),
+            reading: vec![loss, cost, 0.0],
+        }
+    }
+
+    const BASE: (i64, i64) = (8, 8);
+
+    fn model(units: &[Unit], single: Vec<(usize, Seen)>, joint: Vec<Seen>) -> Model {
+        let base = seen([BASE, BASE], 1.0, 10.0);
+        let evidence = Evidence::of(base, single, joint, vec![3.0, 10.0, 0.0]);
+        Model::new(units, &evidence).expect("a base")
+    }
+
+    fn assert_near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    }
+
+    /// A loss is turned to -ln(1 - (loss - 1) / 2.2), of which an option between two has as much as errors that halve with every
+    /// bit; costs lie on a line.
+    #[test]
+    fn options_between_two_measured_ones() {
+        let units = nodes();
+        let single = vec![(0, seen([(2, 8), BASE], 2.0, 4.0))];
+        let model = model(&units, single, Vec::new());
+        let turned = -(1.0f64 - 1.0 / 2.2).ln();
+        let change = |width| model.change(&units, 0, &option(width, 8)).expect("known");
+        assert_near(change(2)[0], turned);
+        assert_near(change(2)[1], -6.0);
+        assert_eq!(change(8), [0.0; 3]);
+        // Of 2^-2 to 2^-8, 2^-4 is 15/63 … what is left of the error from 8 bits down.
+        let left = |width: i32| (1.0 - f64::from(2 - width).exp2()) / (1.0 - (-6f64).exp2());
+        assert_near(change(4)[0], turned * (1.0 - left(4)));
+        assert_near(change(6)[0], turned * (1.0 - left(6)));
+        assert_near(change(4)[1], -4.0);
+        assert_near(change(6)[1], -2.0);
+        assert_eq!(model.change(&units, 1, &option(4, 8)), None, "one end");
+        assert_near(model.range(0), turned);
+        assert_near(model.range(1), 6.0);
+        assert_eq!(model.range(2), f64::MIN_POSITIVE);
+    }
+
+    /// The numbers of an option act one at a time, where each was measured beside the widest.
+    #[test]
+    fn numbers_act_one_at_a_time() {
+        let units = nodes();
+        let single = vec![
+            (0, seen([(4, 8), BASE], 1.0, 7.0)),
+            (0, seen([(8, 2), BASE], 1.0, 9.0)),
+        ];
+        let model = model(&units, single, Vec::new());
+        let both = model.change(&units, 0, &option(4, 2)).expect("known");
+        assert_near(both[1], -4.0);
+        let between = model.change(&units, 0, &option(4, 4)).expect("known");
+        assert_near(between[1], -3.0 - 1.0 * (8.0 - 4.0) / (8.0 - 2.0));
+        assert!(model.is_settled(0, &option(4, 8)) && !model.is_settled(0, &option(4, 2)));
+    }
+
+    /// What a joint trial misses is spread over its options, drawn to zero as if one more trial had shown nothing.
+    #[test]
+    fn what_sums_miss_is_spread_over_the_options() {
+        let units = nodes();
+        let single = vec![
+            (0, seen([(4, 8), BASE], 1.4, 10.0)),
+            (1, seen([BASE, (4, 8)], 1.6, 10.0)),
+        ];
+        let joint = vec![seen([(4, 8), (4, 8)], 2.9, 10.0)];
+        let model = model(&units, single, joint);
+        let turned = |loss: f64| -(1.0 - (loss - 1.0) / 2.2).ln();
+        let sum = turned(1.4) + turned(1.6);
+        let missed = turned(2.9) - sum;
+        let corrected: f64 = [0, 1]
+            .map(|unit| model.change(&units, unit, &option(4, 8)).expect("known")[0])
+            .iter()
+            .sum();
+        // Each answers for half of what the other leaves: a third of what was missed in the end, and so does what is left of it.
+        let expected = sum + missed * 2.0 / 3.0;
+        assert!(
+            (corrected - expected).abs() < 1e-3,
+            "{corrected}, not {expected}"
+        );
+    }
+}

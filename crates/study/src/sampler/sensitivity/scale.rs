@@ -108,3 +108,97 @@ pub(super) fn recent(joint: &[Seen]) -> &[Seen] {
     const RECENT: usize = 256;
     &joint[joint.len().saturating_sub(RECENT)..]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Coordinate;
+
+    /// A trial of three units: which of them are changed, and the reading of the first objective and the violation.
+    fn seen(options: [usize; 3], objective: f64, violation: f64) -> Seen {
+        Seen {
+            choices: options.map(|k| vec![Some(Coordinate::Choice(k))]).to_vec(),
+            reading: vec![objective, violation],
+        }
+    }
+
+    /// Two units changed alone, then together.
+    fn evidence(objectives: [f64; 4], violations: [f64; 4]) -> Evidence {
+        let [base, first, second, both] = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]];
+        let single = vec![
+            (0, seen(first, objectives[1], violations[1])),
+            (1, seen(second, objectives[2], violations[2])),
+        ];
+        let joint = vec![seen(both, objectives[3], violations[3])];
+        let base = seen(base, objectives[0], violations[0]);
+        Evidence::of(base, single, joint, vec![8.0, 8.0])
+    }
+
+    fn scales(objectives: [f64; 4], violations: [f64; 4]) -> [Scale; 2] {
+        let evidence = evidence(objectives, violations);
+        let base = evidence.base.as_ref().unwrap();
+        [0, 1].map(|index| Scale::of(&evidence, base, index))
+    }
+
+    #[test]
+    fn what_adds_up_is_a_sum_or_a_density() {
+        let none = [0.0; 4];
+        assert_eq!(scales([1.0, 3.0, 2.0, 4.0], none)[0], Scale::Sum);
+        // -1/x adds up: 1, 2, 4 and 5 are the sums, and a density is maximized, so that its loss is below zero.
+        let density = [-1.0, -0.5, -0.25, -0.2];
+        assert_eq!(scales(density, none)[0], Scale::Density);
+        // Above zero it is none, whatever adds up.
+        let loss = scales([1.0, 0.5, 0.25, 0.2], none)[0];
+        let room = 1.1 * (8.0 - 1.0);
+        assert_eq!(loss, Scale::Loss { start: 1.0, room });
+        // A violation of a density is 1 - d, of which 1 / d is a sum: 2, 4, 8, 10.
+        let violations = [0.5, 0.75, 0.875, 0.9];
+        assert_eq!(scales([0.0; 4], violations)[1], Scale::DensityLimit);
+        assert_eq!(scales([0.0; 4], [0.0, 2.0, 3.0, 5.0])[1], Scale::Sum);
+        // No violation where one was expected says nothing; where none was expected it agrees.
+        assert_eq!(scales([0.0; 4], [-1.0, -2.0, -3.0, 0.0])[1], Scale::Sum);
+    }
+
+    #[test]
+    fn before_anything_was_seen_together_the_first_objective_is_a_loss() {
+        let mut evidence = evidence([1.0, 3.0, 2.0, 4.0], [0.0; 4]);
+        evidence.joint.clear();
+        let base = evidence.base.as_ref().unwrap();
+        let is_loss = |index| matches!(Scale::of(&evidence, base, index), Scale::Loss { .. });
+        assert!(is_loss(0) && !is_loss(1));
+    }
+
+    #[test]
+    fn scales_turn_and_are_defined_where_they_say() {
+        assert_eq!(Scale::Sum.turn(3.0), 3.0);
+        assert_eq!(Scale::Density.turn(-4.0), 0.25);
+        assert_eq!(Scale::DensityLimit.turn(0.75), 3.0);
+        let loss = Scale::loss(2.0, 12.0);
+        let half = 2.0 + 11.0 * 0.5;
+        assert!((loss.turn(half) - 2f64.ln()).abs() < 1e-12);
+        assert_eq!(loss.turn(2.0), 0.0);
+        assert_eq!(
+            Scale::loss(2.0, 2.0),
+            Scale::Loss {
+                start: 2.0,
+                room: 1.0
+            }
+        );
+        let defined = |scale: Scale| [-1.0, 0.0, 0.5, 1.0, 2.0].map(|v| scale.is_defined(v));
+        assert_eq!(defined(Scale::Sum), [true; 5]);
+        assert_eq!(defined(loss), [true; 5]);
+        assert_eq!(defined(Scale::Density), [true, false, false, false, false]);
+        assert_eq!(
+            defined(Scale::DensityLimit),
+            [true, true, true, false, false]
+        );
+    }
+
+    #[test]
+    fn only_the_last_of_many_trials_count() {
+        let joint: Vec<Seen> = (0..300).map(|k| seen([0; 3], f64::from(k), 0.0)).collect();
+        let last = recent(&joint);
+        assert_eq!((last.len(), last[0].reading[0]), (256, 44.0));
+        assert_eq!(recent(&joint[..7]).len(), 7);
+    }
+}

@@ -299,6 +299,35 @@ mod tests {
         }
     }
 
+    /// Small whole numbers, so that ties are frequent.
+    #[test]
+    fn the_best_labels_are_those_that_no_other_beats() {
+        let random = Random::new(3, "select");
+        for case in 0..200 {
+            let stream = random.at(case);
+            let number = |k: u64| (stream.uniform(k) * 4.0).floor().into();
+            let label = |option: usize| {
+                let k = 3 * option as u64;
+                let (loss, cost, burden) = (number(k), number(k + 1), number(k + 2));
+                Label {
+                    sum: Item { loss, cost, burden },
+                    parent: 0,
+                    option,
+                }
+            };
+            let labels: Vec<Label> = (0..12).map(label).collect();
+            let triple = |label: &Label| [label.sum.cost, label.sum.loss, label.sum.burden];
+            let beats = |a: [f64; 3], b: [f64; 3]| a != b && (0..3).all(|k| a[k] <= b[k]);
+            let mut all: Vec<[f64; 3]> = labels.iter().map(triple).collect();
+            all.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            all.dedup();
+            let unbeaten = all.iter().filter(|b| !all.iter().any(|a| beats(*a, **b)));
+            let unbeaten: Vec<[f64; 3]> = unbeaten.copied().collect();
+            let found: Vec<[f64; 3]> = best(labels).iter().map(triple).collect();
+            assert_eq!(found, unbeaten, "case {case}");
+        }
+    }
+
     #[test]
     fn a_limit_that_nothing_keeps_selects_nothing() {
         let item = |burden| Item {

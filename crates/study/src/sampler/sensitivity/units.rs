@@ -231,6 +231,53 @@ mod tests {
         assert_eq!(from(1, false), None, "2 is the smallest");
     }
 
+    /// A node whose word has families, with a number that is there under one of them only.
+    #[test]
+    fn an_anchor_has_the_same_words_and_wide_numbers() {
+        let when = |word: &str| crate::Condition {
+            parameter: "word".into(),
+            choices: vec![word.into()],
+        };
+        let widths = Distribution::categorical([2, 8, 4]);
+        let space = Space::new(vec![
+            Parameter::new("word", Distribution::categorical(["a", "b"])),
+            Parameter::new("width", widths).in_group("word"),
+            Parameter::new("under_b", Distribution::int(0, 4)).when(when("b")),
+        ]);
+        let units = units(&space.expect("a space"), 64, Random::new(1, "units"));
+        assert_eq!(units.len(), 1);
+        let choice = |word, width, under: Option<i64>| {
+            let [word, width] = [word, width].map(|k| Some(Coordinate::Choice(k)));
+            vec![word, width, under.map(Coordinate::Int)]
+        };
+        assert_eq!(
+            units[0].anchor(&choice(0, 2, None)),
+            Some(&choice(0, 1, None))
+        );
+        assert_eq!(
+            units[0].anchor(&choice(1, 0, Some(1))),
+            Some(&choice(1, 1, Some(4)))
+        );
+        assert_eq!(
+            units[0].anchor(&choice(1, 0, None)),
+            None,
+            "b has its number"
+        );
+    }
+
+    #[test]
+    fn options_rank_by_their_costs() {
+        let words = Distribution::categorical(["none", "integer", "log"]);
+        let parameter = Parameter {
+            cost: Some(vec![2.0, 32.0, 8.0]),
+            ..Parameter::new("p", words)
+        };
+        let space = Space::new(vec![parameter]).expect("a space");
+        let units = units(&space, 64, Random::new(1, "units"));
+        let ranked = [0, 1, 2].map(|rank| units[0].by_width(rank)[0]);
+        assert_eq!(ranked, [1, 2, 0].map(|k| Some(Coordinate::Choice(k))));
+    }
+
     #[test]
     fn of_many_words_some_are_listed_that_all_differ() {
         let words = (0..40).map(|k| format!("word {k}"));

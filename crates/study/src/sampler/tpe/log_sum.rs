@@ -104,4 +104,14 @@ mod tests {
         }
         assert!((sum.get() - exact).abs() < 1e-5, "{} {exact}", sum.get());
     }
+
+    #[test]
+    fn a_block_without_values_adds_nothing() {
+        let mut sum = LogSum::default();
+        sum.add(&[]);
+        assert_eq!(sum.get(), f64::NEG_INFINITY);
+        sum.add(&[-3.0]);
+        sum.add(&[]);
+        assert_eq!(sum.get(), -3.0);
+    }
 }
