@@ -401,3 +401,103 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         visit::visit_expr_struct(self, node);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::Span;
+
+    /// The text with one change, without its marks; `^` stands before the place, and `on` for the switch.
+    fn switched(text: &str, genre: Genre, replacement: &str, end: usize) -> String {
+        let at = text.find('^').unwrap();
+        let change = Change {
+            number: 7,
+            file: String::new(),
+            genre,
+            name: String::new(),
+            replacement: replacement.into(),
+            span: Span {
+                start: Place {
+                    line: 1,
+                    column: at + 1,
+                },
+                end: Place {
+                    line: 1,
+                    column: end + 1,
+                },
+            },
+        };
+        let out = switch(&text.replace('^', ""), &[&change], "crate").unwrap();
+        let out = out.replace("crate::mutant_switches::on(7)", "on");
+        out.replace("/*<7*/", "").replace("/*7>*/", "")
+    }
+
+    #[test]
+    fn every_kind_of_change_stands_behind_its_switch() {
+        let operator = |text, replacement| switched(text, Genre::BinaryOperator, replacement, 0);
+        assert_eq!(
+            operator("fn f() -> i32 { a ^- b * c }", "+"),
+            "fn f() -> i32 { (if on { (a) + (b * c) } else { a - b * c }) }"
+        );
+        assert_eq!(
+            operator("fn f() { a ^+= b; }", "-="),
+            "fn f() { (if on { a -= b; } else { a += b }); }"
+        );
+        assert_eq!(
+            operator("fn f() { a ^<= b }", "=="),
+            "fn f() { (if on { (a) == (b) } else { a <= b }) }"
+        );
+        assert_eq!(
+            switched("fn f() { ^-a }", Genre::UnaryOperator, "", 0),
+            "fn f() { (if on { a } else { -a }) }"
+        );
+        assert_eq!(
+            switched("fn f() -> i32 { ^a }", Genre::FnValue, "1", 17),
+            "fn f() -> i32 { if on { return 1; } a }"
+        );
+        assert_eq!(
+            switched(
+                "fn f() { match a { ^1 => b, _ => c } }",
+                Genre::MatchArm,
+                "",
+                0
+            ),
+            "fn f() { match a { 1 if !on => b, _ => c } }"
+        );
+        assert_eq!(
+            switched(
+                "fn f() { match a { ^1 if d => b, _ => c } }",
+                Genre::MatchArm,
+                "",
+                0
+            ),
+            "fn f() { match a { 1 if !on && (d) => b, _ => c } }"
+        );
+        let guard = |replacement| {
+            let text = "fn f() { match a { 1 if ^d => b, _ => c } }";
+            switched(text, Genre::MatchArmGuard, replacement, 0)
+        };
+        assert_eq!(
+            guard("true"),
+            "fn f() { match a { 1 if (on || (d)) => b, _ => c } }"
+        );
+        assert_eq!(
+            guard("false"),
+            "fn f() { match a { 1 if (!on && (d)) => b, _ => c } }"
+        );
+        assert_eq!(
+            switched("fn f() { S { ^a, ..b } }", Genre::StructField, "", 0),
+            "fn f() { S { a: (if on { (b).a } else { a }), ..b } }"
+        );
+    }
+
+    /// A place of another kind, as the operator of a macro's text, is left as it is.
+    #[test]
+    fn what_is_not_found_is_left_out() {
+        let text = "fn f() { assert!(a ^< b) }";
+        assert_eq!(
+            switched(text, Genre::BinaryOperator, ">", 0),
+            text.replace('^', "")
+        );
+    }
+}
