@@ -133,7 +133,7 @@ fn header(
 fn encode(prepared: &Prepared, identity: Identity, shape: Shape) -> Vec<u8> {
     let Prepared { rows, parts } = prepared;
     let checksum = hash::dataset(&rows.values, &rows.labels, parts);
-    let mut bytes = Vec::with_capacity(HEADER_BYTES + parts.len() * (rows.width * 4 + 2));
+    let mut bytes = Vec::new();
     for word in header(identity, shape, parts.len(), checksum) {
         bytes.extend(word.to_le_bytes());
     }

@@ -1,7 +1,10 @@
 //! Named arrays for networks that take integers or several inputs.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use data::{Dataset, NetworkInput, OpenOptions, Values, open, open_unlabeled};
+use data::{
+    Dataset, NetworkInput, OpenOptions, Scaling, Standardize, Standardizer, Values, open,
+    open_unlabeled,
+};
 use interop::npy::Numbers;
 use ir::{DType, Elements, Graph, verify};
 use std::cell::RefCell;
@@ -382,4 +385,78 @@ fn classes_in_another_order_relabel_arrays_too() {
     let after: Vec<u32> = before.iter().map(|label| 1 - label).collect();
     assert_eq!(set.test.labels(), after);
     assert_eq!(set.train.labels(), after);
+}
+
+/// Floats are whole numbers without a gap up to 2^24.
+#[test]
+fn integers_become_floats_up_to_their_last_exact_one() {
+    let largest = 1_i64 << 24;
+    let inputs = [input("x", DType::F32, None), input("y", DType::F32, None)];
+    for (value, fits) in [
+        (largest, true),
+        (-largest, true),
+        (largest + 1, false),
+        (-largest - 1, false),
+        (i64::MIN, false),
+    ] {
+        let mut numbers = ids(ROWS, 2);
+        if let Values::I64(values) = &mut numbers.values {
+            values[3] = value;
+        }
+        let arrays = [
+            ("x", floats(ROWS, 2)),
+            ("y", numbers),
+            ("label", labels(ROWS)),
+        ];
+        let set = opened(&archive("exact.npz", &arrays), &inputs);
+        match set {
+            Ok(set) => {
+                let Values::F32(values) = &set.train.arrays().unwrap()[1].values else {
+                    panic!("integers for an input of floats")
+                };
+                assert!(fits && values[3] as i64 == value, "{value}");
+            }
+            Err(message) => {
+                assert!(!fits, "{message}");
+                let expected = format!("array 'y' has {value}, which float32 cannot hold");
+                assert!(message.contains(&expected), "{message}");
+            }
+        }
+    }
+}
+
+/// Rows without labels are scaled as those were that the network learned from: (x − 1)/2 and (x + 3)/0.5.
+#[test]
+fn a_lone_array_of_floats_is_standardised_as_the_network_asks() {
+    let path = file(
+        "scaled.npy",
+        &interop::npy::encode(&[2, 2], &[1.0, -3.0, 5.0, -2.0]),
+    );
+    let standardizer = Standardizer {
+        mean: vec![1.0, -3.0],
+        deviation: vec![2.0, 0.5],
+    };
+    let by = |standardizer: &Standardizer| OpenOptions {
+        standardize: Standardize::By(standardizer.clone()),
+        ..OpenOptions::default()
+    };
+    let set = open_unlabeled(&path, &by(&standardizer)).unwrap();
+    assert_eq!(
+        set.train.arrays().unwrap()[0].values,
+        Values::F32(vec![0.0, 0.0, 2.0, 2.0])
+    );
+    assert_eq!(set.info.scaling, Scaling::Given(standardizer.clone()));
+    let narrow = Standardizer {
+        mean: vec![1.0],
+        deviation: vec![2.0],
+    };
+    let message = open_unlabeled(&path, &by(&narrow)).unwrap_err().to_string();
+    let expected = "scaled.npy: has 2 values a row, but the network was trained on 1";
+    assert!(message.ends_with(expected), "{message}");
+    let plain = open_unlabeled(&path, &OpenOptions::default()).unwrap();
+    assert_eq!(plain.info.scaling, Scaling::None);
+    // Integers name things.
+    let path = file("named.npy", &interop::npy::encode_numbers(&ids(2, 2)));
+    let set = open_unlabeled(&path, &by(&standardizer)).unwrap();
+    assert_eq!(set.train.arrays().unwrap()[0].values, ids(2, 2).values);
 }

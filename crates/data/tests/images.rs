@@ -359,6 +359,127 @@ fn openml_jets_are_read_from_the_tutorials_arrays() {
     );
 }
 
+/// Ten different rows are enough for three parts, nine are not, however often they occur.
+#[test]
+fn jets_have_at_least_ten_different_rows() {
+    let root = root("few");
+    let written = |n_rows: usize| {
+        let text = arff(n_rows) + arff(n_rows).split_once("@DATA\n").unwrap().1;
+        put(
+            &root,
+            "jsc-openml/hls4ml_lhc_jets_hlf.arff",
+            text.as_bytes(),
+        );
+        open_in(&root, "jsc-openml")
+    };
+    let set = written(10).unwrap();
+    assert_eq!([set.train.len(), set.val.len(), set.test.len()], [7, 1, 2]);
+    let message = written(9).unwrap_err().to_string();
+    let expected = "has 9 rows; at least 10 are needed to train, validate and test";
+    assert!(message.ends_with(expected), "{message}");
+}
+
+#[test]
+fn arrays_of_the_tutorial_that_do_not_fit_are_named() {
+    let root = root("bad_arrays");
+    fs::create_dir_all(root.join("jsc-openml")).unwrap();
+    let save = |name: &str, shape: &[usize], values: &[f32]| {
+        npy::write(&root.join("jsc-openml").join(name), shape, values).unwrap();
+    };
+    let hot = [0.0, 0.0, 1.0, 0.0, 0.0];
+    let mut infinite = [0.5; 32];
+    infinite[16 + 3] = f32::INFINITY;
+    type Changed<'a> = (&'a str, &'a [usize], &'a [f32], &'a str);
+    let cases: [Changed; 10] = [
+        (
+            "X_test.npy",
+            &[2, 16],
+            &infinite,
+            "row 2, column 'c1_b2_mmdt': inf is not finite",
+        ),
+        (
+            "X_test.npy",
+            &[1, 16],
+            &[0.0; 16],
+            "has shape [1, 16]; [2, 16] was expected",
+        ),
+        (
+            "X_test.npy",
+            &[2, 15],
+            &[0.0; 30],
+            "has shape [2, 15]; [2, 16] was expected",
+        ),
+        (
+            "X_test.npy",
+            &[32],
+            &[0.0; 32],
+            "has shape [32]; [2, 16] was expected",
+        ),
+        (
+            "y_test.npy",
+            &[10],
+            &[0.0; 10],
+            "has shape [10]; one-hot rows of 5 were expected",
+        ),
+        (
+            "y_test.npy",
+            &[2, 4],
+            &[0.0; 8],
+            "has shape [2, 4]; one-hot rows of 5 were expected",
+        ),
+        (
+            "y_test.npy",
+            &[1, 5, 2],
+            &[0.0; 10],
+            "has shape [1, 5, 2]; one-hot rows of 5 were expected",
+        ),
+        (
+            "y_test.npy",
+            &[1, 5],
+            &[0.0; 5],
+            "row 1: [0.0, 0.0, 0.0, 0.0, 0.0] is not one-hot",
+        ),
+        (
+            "y_test.npy",
+            &[1, 5],
+            &[1.0, 0.0, 0.5, 0.0, 0.0],
+            "row 1: [1.0, 0.0, 0.5, 0.0, 0.0] is not one-hot",
+        ),
+        (
+            "y_test.npy",
+            &[0, 5],
+            &[],
+            "has shape [2, 16]; [0, 16] was expected",
+        ),
+    ];
+    for (name, shape, values, expected) in cases {
+        for part in ["train_val", "test"] {
+            save(&format!("X_{part}.npy"), &[2, 16], &[0.25; 32]);
+            save(&format!("y_{part}.npy"), &[2, 5], &[hot, hot].concat());
+        }
+        assert!(open_in(&root, "jsc-openml").is_ok());
+        save(name, shape, values);
+        let message = open_in(&root, "jsc-openml").unwrap_err().to_string();
+        assert!(message.ends_with(expected), "{message}");
+    }
+}
+
+/// A file that has a size and no content on the disk.
+#[test]
+fn a_batch_larger_than_the_dataset_is_not_read() {
+    let root = root("huge_cifar");
+    for (name, content) in batches() {
+        put(&root, &format!("cifar10/{name}"), &content);
+    }
+    let path = root.join("cifar10/data_batch_2.bin");
+    let file = fs::File::create(&path).unwrap();
+    file.set_len(100_000 * 3073 + 1).unwrap();
+    let message = open_in(&root, "cifar10").unwrap_err().to_string();
+    let expected = "has 307300001 bytes, more than the 307300000 that are read";
+    assert!(message.ends_with(expected), "{message}");
+    fs::remove_file(path).unwrap();
+}
+
 #[test]
 fn a_description_adds_up() {
     let set = open("toy_tiny", &OpenOptions::default()).unwrap();

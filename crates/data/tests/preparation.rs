@@ -1,6 +1,9 @@
 //! Preparations that checkpoints hold, sound and not, and what is told of a dataset.
 
-use data::{Dataset, PREPARATION, Preparation, Rows, Scaling, SplitName, Standardizer};
+use data::{
+    Arrays, Dataset, InputArray, PREPARATION, Preparation, Rows, Scaling, SplitName, Standardizer,
+    Values, describe,
+};
 use interop::checkpoint::{Checkpoint, Kind, Training};
 use serde_json::{Value as Json, json};
 
@@ -127,5 +130,109 @@ fn a_shortfall_is_told_where_there_is_one() {
             .iter()
             .find(|(known, _)| *known == name.name());
         assert_eq!(by_word.map(|entry| entry.1), Some(name));
+    }
+}
+
+/// Four rows of two columns, the first two to train on, one to choose by, one to report on.
+fn in_parts() -> Dataset {
+    let rows = Rows {
+        width: 2,
+        values: vec![1.0, 10.0, 3.0, 30.0, -5.0, 50.0, 7.0, 70.0],
+        labels: vec![0, 2, 2, 1],
+    };
+    Dataset::of_table("parts", vec![2], rows, [2, 1, 1])
+}
+
+#[test]
+fn parts_in_memory_follow_one_another() {
+    let set = in_parts();
+    assert_eq!(set.info.classes, ["0", "1", "2"]);
+    assert_eq!(set.info.sample_shape, [2]);
+    let parts = [&set.train, &set.val, &set.test].map(|split| split.indices().to_vec());
+    assert_eq!(parts, [vec![0, 1], vec![2], vec![3]]);
+    assert_eq!(set.whole().indices(), [0, 1, 2, 3]);
+    let other = |counts| {
+        let rows = Rows {
+            width: 2,
+            values: set.train.rows().to_vec(),
+            labels: set.train.labels().to_vec(),
+        };
+        Dataset::of_table("parts", vec![2], rows, counts).info.hash
+    };
+    assert_eq!(other([2, 1, 1]), set.info.hash);
+    assert_ne!(other([1, 2, 1]), set.info.hash);
+
+    let array = |name: &str, shape: &[usize], values| InputArray {
+        name: name.to_owned(),
+        shape: shape.to_vec(),
+        values,
+    };
+    let arrays = Arrays {
+        inputs: vec![
+            array("ids", &[2], Values::I64((0..8).collect())),
+            array("mask", &[], Values::F32(vec![0.5; 4])),
+        ],
+        labels: vec![1, 0, 1, 0],
+    };
+    let set = Dataset::of_named_arrays("arrays", arrays, [1, 1, 2]);
+    assert_eq!(
+        (set.info.sample_shape.as_slice(), set.train.width()),
+        (&[2][..], 3)
+    );
+    let parts = [&set.train, &set.val, &set.test].map(|split| split.indices().to_vec());
+    assert_eq!(parts, [vec![0], vec![1], vec![2, 3]]);
+}
+
+/// Means and deviations over the rows to train on: 1 and 3, 10 and 30, all four of them.
+#[test]
+fn a_description_has_the_ranges_of_the_training_rows() {
+    let mut set = in_parts();
+    let ranges = |set: &Dataset| -> Vec<(String, [f64; 4])> {
+        let features = describe(set).features.into_iter();
+        let numbers = features.map(|range| {
+            let ends = [range.min, range.max].map(f64::from);
+            (range.name, [ends[0], ends[1], range.mean, range.deviation])
+        });
+        numbers.collect()
+    };
+    let squares = [10.0, 1.0, 8.0, 19.0].map(|x: f64| x * x);
+    let deviation = (squares.iter().sum::<f64>() / 4.0).sqrt();
+    let all = ("all pixels".to_owned(), [1.0, 30.0, 11.0, deviation]);
+    assert_eq!(ranges(&set), [all]);
+    set.info.features = vec!["a".to_owned(), "b".to_owned()];
+    let columns = [
+        ("a".to_owned(), [1.0, 3.0, 2.0, 1.0]),
+        ("b".to_owned(), [10.0, 30.0, 20.0, 10.0]),
+    ];
+    assert_eq!(ranges(&set), columns);
+
+    set.info.hash = 0x1234;
+    let expected = "parts: samples of [2], 3 classes
+source  memory
+values  not standardised
+hash    0000000000001234
+
+class       train       val      test
+0               1         0         0
+1               0         0         1
+2               1         1         0
+total           2         1         1
+
+feature        min        max       mean  deviation
+a           1.0000     3.0000     2.0000     1.0000
+b          10.0000    30.0000    20.0000    10.0000
+";
+    assert_eq!(describe(&set).to_string(), expected);
+    // Names wider than the headings make their column wider.
+    set.info.classes[2] = "long-name".to_owned();
+    set.info.features[1] = "multiplicity".to_owned();
+    let text = describe(&set).to_string();
+    for line in [
+        "class         train       val      test",
+        "long-name         1         1         0",
+        "feature             min        max       mean  deviation",
+        "multiplicity    10.0000    30.0000    20.0000    10.0000",
+    ] {
+        assert!(text.lines().any(|other| other == line), "{text}");
     }
 }

@@ -35,6 +35,7 @@ pub mod tar;
 
 mod archive;
 mod atomic;
+mod bounded;
 mod budget;
 mod dtype;
 mod error;

@@ -1,10 +1,9 @@
 //! NumPy's `.npz` archives: all arrays by name, or the table that two of them make.
 
-use crate::Budget;
 use crate::archive::{self, Archive};
 use crate::columns::{Labels, Table, TableError, TableProblem, column};
 use crate::npy::{self, Array, Numbers, Texts, Values};
-use std::io::Read;
+use crate::{Budget, bounded};
 use std::path::Path;
 
 /// Larger files are refused: 4 GiB.
@@ -168,17 +167,11 @@ impl<'a> Content<'a> {
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, TableProblem> {
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path)?;
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(TableProblem::TooLarge {
-            what: "bytes",
-            got: bytes.len() as u64,
-            limit: MAX_BYTES,
-        });
-    }
-    Ok(bytes)
+    let too_large = || {
+        let message = format!("has more than the {MAX_BYTES} bytes that are read");
+        TableProblem::place("archive", message)
+    };
+    bounded::read(path, MAX_BYTES)?.ok_or_else(too_large)
 }
 
 fn wrong(name: &str, problem: &impl ToString) -> TableProblem {

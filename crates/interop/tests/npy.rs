@@ -248,3 +248,37 @@ fn files_are_replaced_whole_and_nothing_is_left_behind() {
             .all(|name| !name.to_string_lossy().starts_with(".npy_files"))
     );
 }
+
+/// Every part of a file that ends before its elements, in all three versions.
+#[test]
+fn a_file_that_ends_within_its_header_is_told_so() {
+    let text = header("<f4", "False", "(1,)");
+    for version in 1..=3_u8 {
+        let mut bytes = b"\x93NUMPY".to_vec();
+        bytes.extend([version, 0]);
+        let length = (text.len() as u32).to_le_bytes();
+        bytes.extend(if version == 1 { &length[..2] } else { &length });
+        bytes.extend(text.bytes());
+        for end in 6..bytes.len() {
+            let problem = npy::decode(&bytes[..end]).unwrap_err();
+            assert!(matches!(problem, Problem::ShortHeader), "{end}: {problem}");
+        }
+        bytes.extend(2.5_f32.to_le_bytes());
+        assert_eq!(npy::decode(&bytes).unwrap().values, [2.5]);
+    }
+    let problem = npy::decode(b"\x93NUMPY\x04\x00\x01\x00").unwrap_err();
+    assert!(matches!(problem, Problem::Version(4, 0)), "{problem}");
+    let problem = npy::decode(b"\x93NUMPY\x01\x01\x01\x00").unwrap_err();
+    assert!(matches!(problem, Problem::Version(1, 1)), "{problem}");
+}
+
+/// Elements take as much memory as they are many, so that an array of eight million bytes is no suspect.
+#[test]
+fn an_array_of_some_megabytes_is_within_its_budget() {
+    let n = 1_100_000;
+    let bytes = file(&header("<i8", "False", &format!("({n},)")), &vec![0; 8 * n]);
+    let numbers = npy::decode_numbers(&bytes).unwrap();
+    assert_eq!(numbers.shape, [n]);
+    let array = npy::decode(&bytes).unwrap();
+    assert_eq!((array.values.len(), array.shape), (n, vec![n]));
+}

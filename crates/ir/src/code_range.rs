@@ -246,4 +246,129 @@ mod tests {
         assert_eq!(ends(range(-1).clamp_above(6.0)), Some((-8, 3)));
         assert_eq!(ends(range(-2).clamp_above(6.0)), None);
     }
+
+    /// Ranges of a few small codes with steps from 2 to 1/2.
+    fn small_ranges() -> Vec<CodeRange> {
+        let mut ranges = Vec::new();
+        for frac in -1..=1 {
+            for min in -3..=3 {
+                ranges.extend((min..=3).map(|max| CodeRange { min, max, frac }));
+            }
+        }
+        ranges
+    }
+
+    /// The numbers of a range.
+    fn values(range: CodeRange) -> Vec<f64> {
+        let step = 2_f64.powi(-range.frac);
+        (range.min..=range.max)
+            .map(|code| code as f64 * step)
+            .collect()
+    }
+
+    fn ends(values: &[f64]) -> (f64, f64) {
+        let min = values.iter().copied().fold(f64::INFINITY, f64::min);
+        (
+            min,
+            values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        )
+    }
+
+    fn assert_spans(found: Option<CodeRange>, expected: &[f64], what: &str) {
+        let found = found.unwrap_or_else(|| panic!("{what}: no range"));
+        let all = values(found);
+        assert_eq!((all[0], all[all.len() - 1]), ends(expected), "{what}");
+    }
+
+    /// Every operation against the same one on all numbers of small ranges.
+    #[test]
+    fn ranges_span_what_their_numbers_give() {
+        let ranges = small_ranges();
+        for &a in &ranges {
+            let own = values(a);
+            let of_each = |f: fn(f64) -> f64| own.iter().map(|&x| f(x)).collect::<Vec<_>>();
+            assert_spans(a.negated(), &of_each(|x| -x), "negated");
+            assert_spans(a.summed(3), &of_each(|x| 3.0 * x), "summed");
+            assert_spans(a.mean_of(4), &own, "mean");
+            assert_eq!(a.mean_of(3), None);
+            assert_spans(
+                Some(a.with_zero()),
+                &[&own[..], &[0.0]].concat(),
+                "with zero",
+            );
+            assert_eq!(a.magnitude(), a.min.abs().max(a.max.abs()));
+            assert_spans(a.with_frac(3), &own, "finer");
+            for &b in &ranges {
+                let other = values(b);
+                let of_pairs = |f: fn(f64, f64) -> f64| {
+                    let pairs = own
+                        .iter()
+                        .flat_map(|&x| other.iter().map(move |&y| f(x, y)));
+                    pairs.collect::<Vec<_>>()
+                };
+                assert_spans(a.plus(b), &of_pairs(|x, y| x + y), "plus");
+                assert_spans(a.times(b), &of_pairs(|x, y| x * y), "times");
+                assert_spans(a.joined(b), &[&own[..], &other].concat(), "joined");
+            }
+        }
+    }
+
+    /// The format holds both ends, one with a bit less does not, and only negative codes need a sign.
+    #[test]
+    fn the_format_of_a_range_is_the_narrowest() {
+        let holds = |format: Integer, range: CodeRange| {
+            let all = CodeRange::of(format);
+            all.min <= range.min && range.max <= all.max
+        };
+        for min in -9..=9 {
+            for max in min..=9 {
+                let range = CodeRange { min, max, frac: 2 };
+                let format = range.format();
+                assert!(holds(format, range) && format.frac_width == 2, "{range:?}");
+                assert_eq!(format.signed, min < 0);
+                let width = format.width - 1;
+                assert!(
+                    width == 0 || !holds(Integer { width, ..format }, range),
+                    "{range:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_have_the_digits_of_an_f32() {
+        let of = |value| CodeRange::number(value).map(|range| (range.min, range.frac));
+        assert_eq!(of(16_777_215.0), Some((16_777_215, 0)));
+        assert_eq!(of(16_777_216.0), Some((1, -24)));
+        assert_eq!(of(-16_777_217.0), None);
+        assert_eq!(of(16_777_218.0), Some((8_388_609, -1)));
+        // The smallest f64 is 2^-1074.
+        assert_eq!(of(5e-324), Some((1, 1074)));
+        let is_power = |value| CodeRange::number(value).map(CodeRange::is_power_of_two);
+        assert_eq!(is_power(-0.25), Some(true));
+        assert_eq!(is_power(0.75), Some(false));
+        assert!(
+            !CodeRange {
+                min: 1,
+                max: 2,
+                frac: 0
+            }
+            .is_power_of_two()
+        );
+    }
+
+    #[test]
+    fn codes_beyond_128_bits_are_none() {
+        let one = CodeRange::code(1, 0);
+        assert_eq!(one.with_frac(126), Some(CodeRange::code(1 << 126, 126)));
+        assert_eq!(one.with_frac(127), None);
+        assert_eq!(one.with_frac(-1), None);
+        assert_eq!(
+            CodeRange::code(0, 0).with_frac(500),
+            Some(CodeRange::code(0, 500))
+        );
+        assert_eq!(CodeRange::code(i128::MAX, 0).plus(one), None);
+        assert_eq!(CodeRange::code(i128::MAX, 0).summed(2), None);
+        assert_eq!(CodeRange::code(i128::MIN, 0).negated(), None);
+    }
 }

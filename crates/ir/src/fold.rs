@@ -113,4 +113,90 @@ mod tests {
         );
         assert_eq!(norm_eps(&graph.nodes()[0].op), None);
     }
+
+    /// A network of one layer and a norm of two channels, with weights 1, 2, 3, … and the statistics of the test above.
+    fn layer_and_norm(input: &str, layer: &str, norm: &str) -> Graph {
+        let text = format!(
+            "graph \"g\" {{ x: {input} = placeholder fc = {layer} b = {norm}(fc) {{ num_features = 2, eps = 0.75 }} return b }}"
+        );
+        let mut graph = Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
+        graph.initialize(0);
+        for (node, port, values) in [
+            (2, "weight", [2.0, 3.0]),
+            (2, "bias", [1.0, -1.0]),
+            (2, "running_mean", [4.0, 0.5]),
+            (2, "running_var", [0.25, 3.25]),
+            (1, "bias", [0.5, -2.0]),
+        ] {
+            if let Some(tensor) = graph.node_mut(NodeId(node)).params.get_mut(port) {
+                tensor.values_mut().copy_from_slice(&values);
+            }
+        }
+        if let Some(weight) = graph.node_mut(NodeId(1)).params.get_mut("weight") {
+            for (k, value) in weight.values_mut().iter_mut().enumerate() {
+                *value = (k + 1) as f32;
+            }
+        }
+        graph
+    }
+
+    /// Rows of the weight take the factors 2 and 1.5; 0.5·2 − 7 and −2·1.5 − 1.75 are the biases.
+    #[test]
+    fn a_folded_layer_scales_its_rows_and_shifts_its_bias() {
+        let linear = "linear(x) { in_features = 3, out_features = 2";
+        let conv = "conv1d(x) { in_channels = 1, out_channels = 2, kernel_size = 3";
+        let conv2d = "conv2d(x) { in_channels = 1, out_channels = 2, kernel_size = [1, 3]";
+        let cases = [
+            (
+                "f32[N, 3]",
+                format!("{linear} }}"),
+                "batch_norm1d",
+                [-6.0, -4.75],
+            ),
+            (
+                "f32[N, 3]",
+                format!("{linear}, bias = false }}"),
+                "batch_norm1d",
+                [-7.0, -1.75],
+            ),
+            (
+                "f32[N, 1, 5]",
+                format!("{conv} }}"),
+                "batch_norm1d",
+                [-6.0, -4.75],
+            ),
+            (
+                "f32[N, 1, 5, 5]",
+                format!("{conv2d}, bias = false }}"),
+                "batch_norm2d",
+                [-7.0, -1.75],
+            ),
+        ];
+        for (input, layer, norm, bias) in cases {
+            let mut graph = layer_and_norm(input, &layer, norm);
+            assert_eq!(graph.fold_norm(NodeId(2)), Some(()), "{layer}");
+            assert_eq!(graph.nodes().len(), 3, "{graph}");
+            assert_eq!(graph.nodes()[2].inputs, [NodeId(1).into()]);
+            let params = &graph.nodes()[1].params;
+            assert_eq!(
+                params["weight"].values(),
+                [2.0, 4.0, 6.0, 6.0, 7.5, 9.0],
+                "{layer}"
+            );
+            assert_eq!(params["bias"].values(), bias, "{layer}");
+            assert!(crate::verify(&graph).is_ok(), "{layer}");
+        }
+    }
+
+    #[test]
+    fn a_norm_behind_another_operator_stays() {
+        let mut graph = layer_and_norm("f32[N, 2]", "relu(x)", "batch_norm1d");
+        let before = graph.clone();
+        assert_eq!(graph.fold_norm(NodeId(2)), None);
+        let linear = "linear(x) { in_features = 3, out_features = 2 }";
+        let mut without = layer_and_norm("f32[N, 3]", linear, "batch_norm1d");
+        without.node_mut(NodeId(2)).params.remove("running_var");
+        assert_eq!(without.fold_norm(NodeId(2)), None);
+        assert_eq!((graph, without.nodes().len()), (before, 4));
+    }
 }

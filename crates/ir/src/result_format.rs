@@ -49,7 +49,8 @@ mod tests {
     use crate::{Graph, verify};
 
     fn result(input: &str, op: &str) -> Option<String> {
-        let text = format!("graph \"t\" {{ x: {input} = placeholder y = {op} return y }}");
+        let text =
+            format!("graph \"t\" {{ x: {input} = placeholder t = eq(x, x) y = {op} return y }}");
         let graph = Graph::parse(&text).unwrap_or_else(|error| panic!("{error}"));
         let verified = verify(&graph).unwrap_or_else(|error| panic!("{error}"));
         let id = graph.find("y")?;
@@ -122,6 +123,37 @@ mod tests {
             Some("s8.4"),
         ),
         ("gelu(x: integer(8, 4))", None),
+        ("neg(x: integer(8, 4))", Some("s9.4")),
+        ("abs(x: integer(8, 4))", Some("u8.4")),
+        // 16·−128 = −2048 needs 11 bits and a sign
+        ("sum(x: integer(8, 4)) { dim = 1 }", Some("s12.4")),
+        ("sum(x: integer(8, 4))", None),
+        ("amax(x: integer(8, 4)) { dim = 1 }", Some("s8.4")),
+        ("prod(x: integer(8, 4)) { dim = 1 }", None),
+        ("max(x: integer(8, 4)) { scalar = -0.5 }", Some("s8.4")),
+        ("max(x: integer(8, 4)) { scalar = 0 }", Some("u7.4")),
+        (
+            "min(x: integer(8, 4, signed = false)) { scalar = 1 }",
+            Some("u5.4"),
+        ),
+        ("max(x: integer(8, 4), x: integer(8, 4))", None),
+        ("pow(x: integer(8, 4)) { scalar = 2 }", None),
+        ("div(x: integer(8, 4), x: integer(8, 4))", None),
+        ("argmax(x: integer(8, 4))", Some("u4.0")),
+        ("argmax(x)", None),
+        // of −128 to 127 sixteenths and −32 to 31 halves
+        ("where(t, x: integer(8, 4), x: integer(6, 1))", Some("s9.4")),
+        ("where(t, x, x: integer(6, 1))", None),
+        // 16 is 256 sixteenths
+        (
+            "pad(x: integer(8, 4)) { pad = [1, 1], value = 16 }",
+            Some("s10.4"),
+        ),
+        ("pad(x: integer(8, 4)) { pad = [1, 1], value = 0.1 }", None),
+        (
+            "pad(x: integer(8, 4)) { pad = [1, 1], value = 16, mode = \"edge\" }",
+            Some("s8.4"),
+        ),
         (
             "mul(x: integer(64, 0), x: integer(64, 60))",
             Some("s128.60"),
@@ -133,6 +165,20 @@ mod tests {
     fn elements_keep_every_bit() {
         for (op, expected) in ELEMENTWISE {
             assert_eq!(result("f32[N, 16]", op).as_deref(), *expected, "{op}");
+        }
+    }
+
+    /// 16·128·128 = 2¹⁸ and 4·128·128 = 2¹⁶ need one bit more than their exponent, and a sign.
+    #[test]
+    fn products_of_values_count_their_inner_axis() {
+        let product = "(x: integer(8, 4), x: integer(8, 4))";
+        for (input, op, expected) in [
+            ("f32[16, 16]", "matmul", "s20.8"),
+            ("f32[2, 4, 4]", "bmm", "s18.8"),
+        ] {
+            let found = result(input, &format!("{op}{product}"));
+            assert_eq!(found.as_deref(), Some(expected), "{op}");
+            assert_eq!(result(input, &format!("{op}(x: integer(8, 4), x)")), None);
         }
     }
 
@@ -172,6 +218,22 @@ mod tests {
             (
                 "max_pool2d(x: integer(4, 0)) { kernel_size = 3 }".to_owned(),
                 Some("s4.0"),
+            ),
+            (
+                "avg_pool2d(x: integer(4, 0)) { kernel_size = 2, ceil_mode = true }".to_owned(),
+                None,
+            ),
+            (
+                "adaptive_avg_pool2d(x: integer(4, 0)) { output_size = [4, 2] }".to_owned(),
+                Some("s7.3"),
+            ),
+            (
+                "upsample(x: integer(4, 0)) { output_size = 9 }".to_owned(),
+                Some("s4.0"),
+            ),
+            (
+                "upsample(x: integer(4, 0)) { output_size = 9, mode = \"bilinear\" }".to_owned(),
+                None,
             ),
         ];
         for (op, expected) in cases {

@@ -387,5 +387,45 @@ mod tests {
     fn binding_rejects_what_no_memory_holds() {
         assert_eq!(shape("N, 16").bind(8), Some(vec![8, 16]));
         assert_eq!(shape("N, 16").bind(usize::MAX / 2), None);
+        // Four bytes for each element, and no more than half of the addresses.
+        let most = isize::MAX as usize / 4;
+        assert_eq!(shape("N").bind(most), Some(vec![most]));
+        assert_eq!(shape("N").bind(most + 1), None);
+        assert_eq!(shape("2*N, 3").bind(5), Some(vec![10, 3]));
+    }
+
+    #[test]
+    fn elements_have_a_type_and_a_number() {
+        let floats = Elements::F32(&[0.5, 1.5, 2.5]);
+        assert_eq!((floats.dtype(), floats.len()), (DType::F32, 3));
+        let numbers = Elements::I64(&[1, 2]);
+        assert_eq!((numbers.dtype(), numbers.len()), (DType::I64, 2));
+        assert!(!floats.is_empty() && Elements::F32(&[]).is_empty());
+    }
+
+    #[test]
+    fn negative_axes_count_from_the_end() {
+        let shape = shape("N, 3, 4");
+        let axes: Vec<Option<usize>> = (-4..=3).map(|axis| shape.axis(axis).ok()).collect();
+        let (a, b, c) = (Some(0), Some(1), Some(2));
+        assert_eq!(axes, [None, a, b, c, a, b, c, None]);
+    }
+
+    #[test]
+    fn dims_multiply_but_for_two_symbols() {
+        let dim = |text: &str| text.parse::<Dim>().unwrap();
+        assert_eq!(dim("3").times(&dim("4*N")), Ok(dim("12*N")));
+        assert_eq!(dim("4*N").times(&dim("3")), Ok(dim("12*N")));
+        let error = dim("2*N").times(&dim("M")).unwrap_err();
+        assert_eq!(
+            error,
+            ShapeError::SymbolProduct("N".to_owned(), "M".to_owned())
+        );
+        assert_eq!(
+            dim("4").times(&usize::MAX.into()),
+            Err(ShapeError::TooLarge)
+        );
+        assert_eq!(shape("N, 3, 4").numel(), Ok(dim("12*N")));
+        assert_eq!((dim("12").fixed(), dim("12*N").fixed()), (Some(12), None));
     }
 }

@@ -119,6 +119,50 @@ fn costs_follow_the_formulas() {
             2 * 2 * (5 * 8 * 7 + 5 * 7 * 3 + 2 * 5 * 7),
         ),
         ("mean(a) { dim = 1 }", 2 * 40),
+        (
+            "conv2d(a) { in_channels = 4, out_channels = 6, kernel_size = [3, 2], padding = [2, 0], dilation = 2, groups = 2 }",
+            2 * 6 * 9 * 6 * (2 * 3 * 2),
+        ),
+        (
+            "conv_transpose1d(a) { in_channels = 4, out_channels = 6, kernel_size = 3, stride = 2, output_padding = 1, bias = false }",
+            2 * 4 * 10 * (6 * 3),
+        ),
+        (
+            "conv_transpose2d(a) { in_channels = 4, out_channels = 2, kernel_size = [3, 2], stride = [1, 2], padding = [1, 0], dilation = [1, 2], groups = 2 }",
+            2 * 4 * 3 * 2 * (3 * 2),
+        ),
+        ("rms_norm(a) { normalized_shape = [16] }", 4 * 2 * 16),
+        (
+            "group_norm(a) { num_groups = 2, num_channels = 4 }",
+            5 * 2 * 40,
+        ),
+        ("thresholds(a) { steps = 3 }", 3 * 2 * 16),
+        ("prelu(a) { num_parameters = 4 }", 2 * 40),
+        ("upsample(a) { output_size = [6, 7] }", 2 * 2 * 6 * 7),
+        (
+            "upsample(a) { output_size = [5, 6], mode = \"bilinear\" }",
+            4 * 2 * 2 * 5 * 6,
+        ),
+        (
+            "lstm(a) { input_size = 10, hidden_size = 3 }",
+            2 * 4 * 3 * 4 * (10 + 3),
+        ),
+        ("topk(a) { k = 3 }", 2 * 16),
+        ("bmm(a, b)", 2 * 3 * 5 * 2),
+        (
+            "max_pool1d(a) { kernel_size = 3, stride = 1, dilation = 2 }",
+            2 * 4 * 6 * 3,
+        ),
+        ("where(a, b, c)", 2 * 3 * 4),
+        ("lt(a, b)", 2 * 3),
+        (
+            "scaled_dot_product_attention(a, b, c) { is_causal = true }",
+            2 * 8 * 7 + 2 * 7 * 3 + 2 * 2 * 7,
+        ),
+        (
+            "scaled_dot_product_attention(a, b, b, c) { enable_gqa = true }",
+            2 * 4 * (3 * 2 * 3 + 3 * 3 * 2 + 2 * 3 * 3),
+        ),
     ];
     for (call, flops) in cases {
         let sample = SAMPLES.iter().find(|sample| sample.call == call).unwrap();

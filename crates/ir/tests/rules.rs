@@ -283,6 +283,28 @@ fn indices_are_bounded_by_the_smallest_embedding_that_they_reach() {
     assert_eq!(bounds, expected);
 }
 
+/// A gather bounds its indices by the axis that it picks from, and its values not at all.
+#[test]
+fn indices_are_bounded_by_the_axis_that_they_pick_from() {
+    let bounds = index_bounds(
+        "graph \"g\" {
+           places: i64[N, 2] = placeholder
+           numbers: i64[5, 3] = placeholder
+           table = constant { shape = [9, 4] }
+           columns = gather(table, places) { dim = -1 }
+           rows = gather(table, places)
+           other = gather(numbers, places) { dim = 0 }
+           summed = add(places, places)
+           small = embedding(summed) { num_embeddings = 3, embedding_dim = 2 }
+           return columns, rows, other, small
+         }",
+    );
+    // Sums are other numbers than the places that they are made of.
+    let expected = [("places", Some(4)), ("numbers", None)];
+    let expected = expected.map(|(name, bound)| (name.to_owned(), bound));
+    assert_eq!(bounds, expected);
+}
+
 #[test]
 fn a_row_is_as_wide_as_all_inputs_together() {
     let width = |text: &str| {

@@ -2,6 +2,8 @@
 //! those of Python, windows are counted one by one.
 
 use ir::ops::reshape::{AxisSize, Reshape};
+use ir::ops::roll::Roll;
+use ir::ops::upsample::{Upsample, UpsampleMode};
 use ir::{Dim, Op, Operator, Shape, Type};
 use serde_json::{Map, Value as Json, json};
 
@@ -265,4 +267,150 @@ fn chunks_are_those_of_pytorch() {
     };
     assert!(many(65_535, 65_535).is_ok());
     assert!(many(65_536, 65_536).is_err());
+}
+
+/// `PyTorch` divides by the padding too, unless the window may reach beyond it.
+#[test]
+fn a_mean_with_a_ceiling_counts_no_padding() {
+    for (padding, ceil_mode, count_include_pad) in [
+        (0, true, true),
+        (1, false, true),
+        (1, true, false),
+        (0, true, false),
+        (1, true, true),
+    ] {
+        let attributes = json!({
+            "kernel_size": 3, "padding": padding, "ceil_mode": ceil_mode, "count_include_pad": count_include_pad,
+        });
+        let is_refused = padding == 1 && ceil_mode && count_include_pad;
+        for (name, shape) in [("avg_pool1d", "N, 2, 9"), ("avg_pool2d", "N, 2, 9, 9")] {
+            let found = infer(name, attributes.clone(), &[shape]);
+            assert_eq!(found.is_err(), is_refused, "{name} {attributes}");
+        }
+    }
+}
+
+/// Heads of q in groups of the same size, each with a head of k and v: their numbers divide and have one symbol.
+#[test]
+fn heads_share_keys_in_groups() {
+    let cases = [
+        ("N, 4, 3, 2", "N, 4, 5, 2", true, true),
+        ("N, 4, 3, 2", "N, 2, 5, 2", true, false),
+        ("N, 4, 3, 2", "N, 1, 5, 2", true, false),
+        ("N, 4, 3, 2", "N, 3, 5, 2", false, false),
+        ("N, 4, 3, 2", "N, 8, 5, 2", false, false),
+        ("4*N, 3, 2", "2*N, 5, 2", true, false),
+        ("4, 3, 2", "2*N, 5, 2", false, false),
+        ("4*N, 3, 2", "2, 5, 2", false, false),
+    ];
+    for (q, k, in_groups, alone) in cases {
+        for (enable_gqa, fits) in [(true, in_groups), (false, alone)] {
+            let attributes = json!({ "enable_gqa": enable_gqa });
+            let found = infer("scaled_dot_product_attention", attributes, &[q, k, k]);
+            assert_eq!(found.is_ok(), fits, "{q} and {k}: {found:?}");
+            assert!(
+                !fits || found.as_deref() == Ok(&format!("[{q}]")),
+                "{found:?}"
+            );
+        }
+    }
+}
+
+/// A row-major array of these sizes read at the places that `sources` gives each axis.
+fn read_at(values: &[i64], sizes: [usize; 2], sources: &[Vec<Option<usize>>]) -> Vec<i64> {
+    let rows = sources[0].iter().flatten();
+    rows.flat_map(|row| {
+        let columns = sources[1].iter().flatten();
+        columns.map(move |column| values[row * sizes[1] + column])
+    })
+    .collect()
+}
+
+/// The example of `torch.roll`'s page, and every shift of five elements by steps of one.
+#[test]
+fn rolled_elements_come_in_at_the_other_end() {
+    let values: Vec<i64> = (1..=8).collect();
+    let rolled = |shifts: &[i64], dims: &[i64]| {
+        let roll = Roll {
+            shifts: shifts.to_vec(),
+            dims: dims.to_vec(),
+        };
+        read_at(&values, [4, 2], &roll.sources(&[4, 2]))
+    };
+    assert_eq!(rolled(&[1], &[0]), [7, 8, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(rolled(&[-1], &[0]), [3, 4, 5, 6, 7, 8, 1, 2]);
+    assert_eq!(rolled(&[2, 1], &[0, 1]), [6, 5, 8, 7, 2, 1, 4, 3]);
+    // An axis named twice moves by both.
+    assert_eq!(rolled(&[3, -2], &[0, -2]), rolled(&[1], &[0]));
+    assert_eq!(rolled(&[i64::MIN, i64::MAX], &[0, 0]), rolled(&[-1], &[0]));
+    for shift in -12..=12_i64 {
+        let mut expected = vec![0, 1, 2, 3, 4];
+        for _ in 0..shift.rem_euclid(5) {
+            let last = expected.pop().expect("five elements");
+            expected.insert(0, last);
+        }
+        let roll = Roll {
+            shifts: vec![shift],
+            dims: vec![0],
+        };
+        let [sources] = roll.sources(&[5]).try_into().expect("one axis");
+        let found: Vec<usize> = sources.into_iter().flatten().collect();
+        assert_eq!(found, expected, "{shift}");
+    }
+}
+
+/// Pixel i of the result is the last one whose left edge i/out does not lie before: `⌊i·in/out⌋`.
+#[test]
+fn nearest_pixels_are_those_of_pytorch() {
+    let upsample = Upsample {
+        output_size: [4, 7],
+        mode: UpsampleMode::Nearest,
+        align_corners: false,
+    };
+    let sources = upsample.sources(&[2, 3, 5, 3]);
+    let found: Vec<Vec<usize>> = sources
+        .into_iter()
+        .map(|axis| axis.into_iter().flatten().collect())
+        .collect();
+    let expected: [&[usize]; 4] = [&[0, 1], &[0, 1, 2], &[0, 1, 2, 3], &[0, 0, 0, 1, 1, 2, 2]];
+    assert_eq!(found, expected);
+}
+
+/// The rows [1, 2] and [1, 2, 0] of the examples on `torch.nn.Upsample`'s page, and sizes that shrink to the mean of the
+/// two in the middle.
+#[test]
+fn blended_pixels_are_those_of_pytorch() {
+    let cases: [(&[f32], bool, &[f32]); 9] = [
+        (&[1.0, 2.0], false, &[1.0, 1.25, 1.75, 2.0]),
+        (&[1.0, 2.0], true, &[1.0, 1.3333, 1.6667, 2.0]),
+        (&[1.0, 2.0, 0.0], false, &[1.0, 1.25, 1.75, 1.5, 0.5, 0.0]),
+        (&[1.0, 2.0, 0.0], true, &[1.0, 1.4, 1.8, 1.6, 0.8, 0.0]),
+        (&[1.0, 2.0, 4.0, 8.0], false, &[1.5, 6.0]),
+        (&[1.0, 2.0, 4.0, 8.0], false, &[3.0]),
+        (&[1.0, 2.0, 4.0, 8.0], true, &[1.0, 8.0]),
+        (&[1.0, 2.0, 4.0, 8.0], true, &[1.0]),
+        (&[3.0], true, &[3.0, 3.0, 3.0]),
+    ];
+    for (row, align_corners, expected) in cases {
+        for axis in [0, 1] {
+            let mut output_size = [99, 99];
+            output_size[axis] = expected.len();
+            let upsample = Upsample {
+                output_size,
+                mode: UpsampleMode::Bilinear,
+                align_corners,
+            };
+            let blends = upsample.blends(axis, row.len());
+            assert_eq!(blends.len(), expected.len());
+            for (blend, expected) in blends.into_iter().zip(expected) {
+                let (low, high) = (row[blend.low], row[blend.high]);
+                let found = low + blend.weight * (high - low);
+                assert!(
+                    (found - expected).abs() < 1e-4,
+                    "{row:?} {align_corners}: {found} for {expected}"
+                );
+                assert!((0.0..1.0).contains(&blend.weight));
+            }
+        }
+    }
 }

@@ -179,9 +179,16 @@ fn a_later_run_goes_on_where_an_earlier_one_was_killed() {
     fetch_published(&url, &target, PUBLISHED, &options).unwrap();
     assert_eq!(server.join().unwrap(), [5000]);
     assert!(fs::read(&target).unwrap() == content());
+    let reported = reported.into_inner();
     assert_eq!(
-        reported.borrow().last(),
+        reported.last(),
         Some(&("file.bin".to_owned(), 800_000, Some(800_000)))
+    );
+    // The size is known from the first bytes on, of which the earlier ones are no news.
+    assert!(
+        reported
+            .iter()
+            .all(|(_, n_bytes, total)| *n_bytes > 5000 && *total == Some(800_000))
     );
     fs::remove_dir_all(target.parent().unwrap()).unwrap();
 }
@@ -373,10 +380,21 @@ fn a_description_leads_to_the_file_it_names() {
     let (url, description) = serve_text(format!(
         "{{\"data_set_description\": {{\"id\": \"42468\", \"url\": \"{file}\"}}}}"
     ));
-    let found = described(&url, &target, &OpenOptions::default()).unwrap();
+    let progress = |name: &str, _, _| panic!("a description is no progress: {name}");
+    let notices = notices(|options| {
+        let options = OpenOptions {
+            progress: Some(&progress),
+            ..options.clone()
+        };
+        assert_eq!(described(&url, &target, &options).unwrap(), file);
+    });
     description.join().unwrap();
-    assert_eq!(found, file);
-    fetch_published(&found, &target, PUBLISHED, &OpenOptions::default()).unwrap();
+    // The description itself is too small to be announced.
+    assert_eq!(
+        notices,
+        [format!("asking {url} for the address of file.bin")]
+    );
+    fetch_published(&file, &target, PUBLISHED, &OpenOptions::default()).unwrap();
     server.join().unwrap();
     assert!(fs::read(&target).unwrap() == content());
     for (text, expected) in [

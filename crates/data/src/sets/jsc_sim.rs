@@ -53,8 +53,7 @@ fn facts() -> Facts {
 fn draw(facts: &Facts, seed: u64, n_rows: usize) -> Rows {
     let width = facts.features.len();
     let random = Random::new(seed, "jsc-sim");
-    let mut values = Vec::with_capacity(n_rows * width);
-    let mut labels = Vec::with_capacity(n_rows);
+    let (mut values, mut labels) = (Vec::new(), Vec::new());
     let mut normal = vec![0.0; width];
     for row in 0..n_rows {
         let random = random.at(row as u64);
@@ -93,5 +92,9 @@ fn normal_cdf(z: f64) -> f64 {
             + t * (-0.356_563_782
                 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429))));
     let tail = (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt() * polynomial;
-    if z > 0.0 { 1.0 - tail } else { tail }
+    if z.is_sign_negative() {
+        tail
+    } else {
+        1.0 - tail
+    }
 }

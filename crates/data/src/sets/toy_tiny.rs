@@ -15,7 +15,7 @@ const REACH: f32 = 11.0;
 pub(crate) fn load(request: &Request) -> Dataset {
     let random = Random::new(request.options.seed, "toy_tiny");
     let mut rows = Rows {
-        values: Vec::with_capacity((N_TRAIN + N_TEST) * SIDE * SIDE),
+        values: Vec::new(),
         labels: Vec::new(),
         width: SIDE * SIDE,
     };

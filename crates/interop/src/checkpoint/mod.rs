@@ -3,14 +3,12 @@
 //! Four kinds of file are read and written. What a file is follows from its content, never from its name, and
 //! nothing in it is executed: a pickle is read as data (`pickle.rs`), a tensor from its description (`torch.rs`).
 
-use crate::Budget;
 use crate::error::{InteropError, Problem};
 use crate::torch;
+use crate::{Budget, bounded};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 mod counters;
@@ -219,14 +217,7 @@ fn unknown(bytes: &[u8]) -> Problem {
 }
 
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
-    let file = File::open(path)?;
-    let mut bytes = Vec::new();
-    // The limit holds for pipes too, which have no length beforehand.
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(Problem::TooLarge);
-    }
-    Ok(bytes)
+    bounded::read(path, MAX_BYTES)?.ok_or(Problem::TooLarge)
 }
 
 /// The first bytes of a file, printable.

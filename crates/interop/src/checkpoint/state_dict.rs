@@ -153,3 +153,29 @@ fn strip_prefix(tensors: &mut [NamedTensor]) {
         tensor.name = stripped(tensor);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stripped(names: &[&str]) -> Vec<String> {
+        let tensor = |name: &&str| NamedTensor {
+            name: (*name).to_owned(),
+            shape: Vec::new(),
+            values: vec![0.0],
+        };
+        let mut tensors: Vec<NamedTensor> = names.iter().map(tensor).collect();
+        strip_prefix(&mut tensors);
+        tensors.into_iter().map(|tensor| tensor.name).collect()
+    }
+
+    #[test]
+    fn the_prefix_stays_where_two_names_would_become_one() {
+        assert_eq!(
+            stripped(&["model.a", "model.b", "loss"]),
+            ["a", "b", "loss"]
+        );
+        assert_eq!(stripped(&["model.a", "b", "a"]), ["model.a", "b", "a"]);
+        assert_eq!(stripped(&["model.model.a"]), ["model.a"]);
+    }
+}

@@ -7,9 +7,8 @@
 //! Read: float32 and float64 (rounded to nearest), all integers and bool (exactly, or refused), either byte order,
 //! C and Fortran order, any rank up to [`MAX_RANK`].
 
-use crate::{Budget, FileError, OverBudget};
-use std::fs::File;
-use std::io::{self, Read};
+use crate::{Budget, FileError, OverBudget, bounded};
+use std::io;
 use std::path::Path;
 
 mod elements;
@@ -61,8 +60,8 @@ pub enum Problem {
     #[error(transparent)]
     Budget(#[from] OverBudget),
     /// The file is larger than [`MAX_BYTES`].
-    #[error("has {0} bytes, more than the {MAX_BYTES} that are read")]
-    TooLarge(u64),
+    #[error("has more than the {MAX_BYTES} bytes that are read")]
+    TooLarge,
     /// The file does not start as an array does.
     #[error("is not a .npy file: it does not start with \\x93NUMPY")]
     NotNpy,
@@ -271,12 +270,5 @@ pub fn encode_numbers(array: &Numbers) -> Vec<u8> {
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
-    let file = File::open(path)?;
-    let mut bytes = Vec::new();
-    // The limit holds for pipes too, which have no length beforehand.
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(Problem::TooLarge(bytes.len() as u64));
-    }
-    Ok(bytes)
+    bounded::read(path, MAX_BYTES)?.ok_or(Problem::TooLarge)
 }

@@ -4,26 +4,14 @@ use super::error::OnnxProblem;
 use super::proto::{
     AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, tensor_proto::DataLocation,
 };
+use crate::bounded;
 use bytes::Bytes;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Larger files of tensors are refused: 16 GiB.
 const MAX_DATA_BYTES: u64 = 1 << 34;
-
-/// The bytes of a file of at most `max`.
-pub fn read_bounded(path: &Path, max: u64) -> Result<Bytes, OnnxProblem> {
-    let file = File::open(path)?;
-    let mut bytes = Vec::new();
-    // The limit holds for pipes too, which have no length beforehand.
-    file.take(max + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max {
-        return Err(OnnxProblem::TooLarge);
-    }
-    Ok(bytes.into())
-}
 
 /// Puts the data beside the file at `network` into the tensors that name it.
 pub fn attach(model: &mut ModelProto, network: &Path) -> Result<(), OnnxProblem> {
@@ -42,19 +30,7 @@ pub fn attach(model: &mut ModelProto, network: &Path) -> Result<(), OnnxProblem>
             if !lies_beside(&path, network) {
                 return Err(OnnxProblem::tensor(&name, outside(&place.file)));
             }
-            let data = read_bounded(&path, MAX_DATA_BYTES).map_err(|problem| {
-                let is_missing =
-                    matches!(&problem, OnnxProblem::Io(e) if e.kind() == ErrorKind::NotFound);
-                let message = if is_missing {
-                    let path = path.display();
-                    format!(
-                        "its data is missing: there is no file {path}, which belongs to the network"
-                    )
-                } else {
-                    format!("its data in {}: {problem}", path.display())
-                };
-                OnnxProblem::tensor(&name, message)
-            })?;
+            let data = read(&path).map_err(|message| OnnxProblem::tensor(&name, message))?;
             files.insert(path.clone(), data.clone());
             data
         };
@@ -74,6 +50,21 @@ pub fn attach(model: &mut ModelProto, network: &Path) -> Result<(), OnnxProblem>
         tensor.data_location = None;
         Ok(())
     })
+}
+
+/// The bytes of a file of tensors.
+fn read(path: &Path) -> Result<Bytes, String> {
+    let shown = path.display();
+    match bounded::read(path, MAX_DATA_BYTES) {
+        Ok(Some(bytes)) => Ok(bytes.into()),
+        Ok(None) => Err(format!(
+            "its data in {shown}: has more than the {MAX_DATA_BYTES} bytes that are read"
+        )),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(format!(
+            "its data is missing: there is no file {shown}, which belongs to the network"
+        )),
+        Err(error) => Err(format!("its data in {shown}: {error}")),
+    }
 }
 
 /// False for a link that leaves the folder. A cache may link both files to a folder of its own.
@@ -183,3 +174,6 @@ fn node_tensors(nodes: &mut [NodeProto], visit: &mut Visit) -> Result<(), OnnxPr
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -273,4 +273,122 @@ mod tests {
             assert!(matches!(error, OnnxProblem::Field(_)), "{len}: {error}");
         }
     }
+
+    /// A tensor with one field of every sort of wire: a number, eight bytes, four bytes, text.
+    const WIRES: &[u8] = &[
+        2 << 3,
+        0x96,
+        0x01, // a varint
+        10 << 3 | 1,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0, // eight bytes
+        4 << 3 | 5,
+        0,
+        0,
+        0,
+        0, // four bytes
+        8 << 3 | 2,
+        2,
+        b'a',
+        b'b', // text
+    ];
+
+    /// The memory that these bytes are charged.
+    fn charged(bytes: &[u8]) -> u64 {
+        let budget = Budget::of_size(0);
+        let mut walk = Walk {
+            bytes,
+            at: 0,
+            budget: &budget,
+        };
+        walk.message(TENSOR, bytes.len(), 0).unwrap();
+        assert_eq!(walk.at, bytes.len());
+        budget.max() - budget.left()
+    }
+
+    /// Twice the message for its list, and for a field at least the memory of what it holds: lists of numbers that grow
+    /// too, and packed ones of a byte each that become eight.
+    #[test]
+    fn every_field_is_charged() {
+        let message = 2 * size_of::<TensorProto>() as u64;
+        assert_eq!(charged(&[]), message);
+        for (field, memory) in [
+            (&WIRES[..3], 16),
+            (&WIRES[3..12], 16),
+            (&WIRES[12..17], 8),
+            (&WIRES[17..], 64 + 16),
+            (WIRES, 16 + 16 + 8 + 64 + 16),
+        ] {
+            assert_eq!(charged(field) - message, memory, "{field:?}");
+        }
+        // Raw data are a window on the file.
+        assert_eq!(charged(&field(9, &[7; 1000])), message);
+        let entry = 2 * size_of::<StringStringEntryProto>() as u64;
+        assert_eq!(charged(&field(13, &[])), message + entry);
+    }
+
+    #[test]
+    fn a_field_of_any_wire_ends_with_its_message() {
+        let starts = [0, 3, 12, 17, WIRES.len()];
+        for len in 0..WIRES.len() {
+            let found = check(&WIRES[..len], TENSOR);
+            assert_eq!(found.is_ok(), starts.contains(&len), "{len}: {found:?}");
+        }
+        // A field may not reach beyond the message around it, though the file goes on.
+        for cut in [2, 11, 16, 20] {
+            let start = starts.into_iter().rfind(|&start| start < cut).unwrap_or(0);
+            let mut bytes = field(5, &WIRES[start..cut]);
+            bytes.extend([0; 16]);
+            assert!(check(&bytes, GRAPH).is_err(), "{cut}");
+        }
+        // Groups, and wires that do not exist.
+        for wire in [3, 4, 6, 7] {
+            let error = check(&[1 << 3 | wire, 0, 0, 0], TENSOR).unwrap_err();
+            assert!(matches!(error, OnnxProblem::Field(0)), "{error}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_at_most_ten_bytes() {
+        let value = |bytes: &[u8]| {
+            let budget = Budget::of_size(0);
+            let mut walk = Walk {
+                bytes,
+                at: 0,
+                budget: &budget,
+            };
+            walk.varint(bytes.len()).ok()
+        };
+        assert_eq!(value(&[0x7f]), Some(127));
+        assert_eq!(value(&[0x96, 0x01]), Some(150));
+        assert_eq!(
+            value(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]),
+            Some(u64::MAX)
+        );
+        assert_eq!(value(&[0xff; 11]), None);
+        assert_eq!(value(&[0x80]), None);
+        assert_eq!(value(&[]), None);
+    }
+
+    /// Lists within lists, up to what decoding would take too.
+    #[test]
+    fn messages_nest_to_a_fixed_depth() {
+        let nested = |levels: usize| {
+            let mut bytes = Vec::new();
+            for level in 0..levels {
+                bytes = field(if level % 2 == 0 { 1 } else { 4 }, &bytes);
+            }
+            bytes
+        };
+        // A type holds the type of its elements, which holds a type.
+        assert!(check(&nested(MAX_DEPTH), TYPE).is_ok());
+        let error = check(&nested(MAX_DEPTH + 1), TYPE_OF).unwrap_err();
+        assert!(matches!(error, OnnxProblem::Depth(MAX_DEPTH)), "{error}");
+    }
 }

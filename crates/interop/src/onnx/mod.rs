@@ -16,7 +16,7 @@ pub use error::OnnxProblem;
 pub use tensor::{Tensor, Values};
 
 use crate::archive::ZIP_START;
-use crate::{Budget, FileError};
+use crate::{Budget, FileError, bounded};
 use bytes::Bytes;
 use prost::Message;
 use proto::ModelProto;
@@ -38,8 +38,8 @@ pub struct Model {
 /// When the file cannot be read, is not ONNX, or needs more memory than its size allows.
 pub fn read(path: &Path) -> Result<Model, FileError<OnnxProblem>> {
     let read = || {
-        let bytes = external::read_bounded(path, MAX_BYTES)?;
-        let mut proto = decode_proto(bytes)?;
+        let bytes = bounded::read(path, MAX_BYTES)?.ok_or(OnnxProblem::TooLarge)?;
+        let mut proto = decode_proto(bytes.into())?;
         external::attach(&mut proto, path)?;
         Ok(Model { proto })
     };
@@ -111,3 +111,6 @@ fn decode_proto(bytes: Bytes) -> Result<ModelProto, OnnxProblem> {
     }
     Ok(proto)
 }
+
+#[cfg(test)]
+mod tests;

@@ -360,3 +360,37 @@ fn decimal(line: &str) -> Scanned<Node> {
     }
     Ok(digits.parse().map_or(Node::HugeInt, Node::Int))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The memory that a stream of these opcodes is charged, with the `STOP` behind them.
+    fn charged(opcodes: &[u8]) -> u64 {
+        let budget = Budget::of_size(0);
+        let mut stream = opcodes.to_vec();
+        stream.push(op::STOP);
+        let (_, length) = parse(&stream, &budget).unwrap();
+        assert_eq!(length, stream.len());
+        budget.max() - budget.left()
+    }
+
+    /// A value takes its place in the arena and what it holds beside it; a place in the memo is charged too.
+    #[test]
+    fn every_value_is_charged() {
+        let node = size_of::<Node>() as u64;
+        assert_eq!(charged(b"K\x05"), node);
+        assert_eq!(charged(b"K\x05K\x06"), 2 * node);
+        assert_eq!(charged(b"U\x03abc"), node + 3);
+        assert_eq!(charged(b"C\x04abcd"), node + 4);
+        assert_eq!(
+            charged(b"K\x05K\x06\x86"),
+            3 * node + 2 * size_of::<Id>() as u64
+        );
+        assert_eq!(
+            charged(b"(K\x05K\x06d"),
+            3 * node + 2 * size_of::<Id>() as u64
+        );
+        assert_eq!(charged(b"K\x05q\x00"), node + MEMO_BYTES as u64);
+    }
+}

@@ -227,3 +227,6 @@ impl Layout {
         Err(Problem::part("zip archive", message))
     }
 }
+
+#[cfg(test)]
+mod tests;

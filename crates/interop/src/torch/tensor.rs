@@ -335,4 +335,56 @@ mod tests {
         let values = layout.gather(&bytes, DType::F32, 4);
         assert_eq!(values, [1.0, 3.0, 2.0, 4.0]);
     }
+
+    /// Every view of six elements with up to two axes, read one by one.
+    #[test]
+    fn a_view_has_the_elements_that_its_strides_reach() {
+        let stored: Vec<f32> = (0..6_u8).map(f32::from).collect();
+        let bytes: Vec<u8> = stored
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        let budget = Budget::of_size(100);
+        let (mut inside, mut outside) = (0, 0);
+        for offset in 0..3 {
+            for rows in 0..4 {
+                for columns in 0..4 {
+                    for (a, b) in [(0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (3, 1), (4, 1)] {
+                        let places = (0..rows).flat_map(|row| {
+                            (0..columns).map(move |column| offset + a * row + b * column)
+                        });
+                        let expected: Option<Vec<f32>> =
+                            places.map(|place| stored.get(place).copied()).collect();
+                        let layout = Layout::new(offset, vec![rows, columns], vec![a, b]).unwrap();
+                        let found = layout.values(&bytes, DType::F32, &budget).ok();
+                        assert_eq!(found, expected, "{offset} [{rows}, {columns}] by {a}, {b}");
+                        inside += usize::from(found.is_some());
+                        outside += usize::from(found.is_none());
+                    }
+                }
+            }
+        }
+        assert!(inside > 200 && outside > 40, "{inside} {outside}");
+        // A single number has no axis.
+        let number = Layout::new(5, Vec::new(), Vec::new()).unwrap();
+        assert_eq!(number.values(&bytes, DType::F32, &budget).unwrap(), [5.0]);
+        let behind = Layout::new(6, Vec::new(), Vec::new()).unwrap();
+        let error = behind.values(&bytes, DType::F32, &budget).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "tensor: a view of shape [], strides [] and offset 6 lies outside its 6 elements"
+        );
+    }
+
+    #[test]
+    fn a_view_has_a_stride_for_each_of_at_most_so_many_axes() {
+        assert!(Layout::new(0, vec![2], vec![1, 1]).is_none());
+        assert!(Layout::new(0, vec![1; MAX_RANK], vec![1; MAX_RANK]).is_some());
+        assert!(Layout::new(0, vec![1; MAX_RANK + 1], vec![1; MAX_RANK + 1]).is_none());
+        let huge = Layout::new(0, vec![usize::MAX, 3], vec![0, 0]).unwrap();
+        let error = huge.numel(1).unwrap_err();
+        assert!(error.ends_with("is larger than memory"), "{error}");
+        let far = Layout::new(usize::MAX, vec![2], vec![1]).unwrap();
+        assert!(far.numel(usize::MAX).is_err());
+    }
 }

@@ -28,9 +28,7 @@ impl ScaledDotProductAttention {
     fn key_batch(&self, q: &[Dim], k: &[Dim]) -> Option<Vec<Dim>> {
         let mut batch = q.to_vec();
         if let (true, Some(heads), Some(own)) = (self.enable_gqa, batch.last_mut(), k.last()) {
-            let divides = heads.symbol == own.symbol
-                && own.factor > 0
-                && heads.factor.is_multiple_of(own.factor);
+            let divides = heads.symbol == own.symbol && heads.factor.is_multiple_of(own.factor);
             *heads = divides.then(|| own.clone())?;
         }
         Some(batch)

@@ -143,7 +143,7 @@ impl Operator for Output {
     }
 
     fn infer(&self, _inputs: &[Type]) -> Result<Vec<Type>, OpError> {
-        Ok(Vec::new())
+        Ok(vec![])
     }
 
     computes_nothing!();

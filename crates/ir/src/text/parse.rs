@@ -91,7 +91,7 @@ impl<'s> Parser<'s> {
     /// Takes the next token.
     pub fn next(&mut self) -> Token {
         let token = self.peek(0).clone();
-        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        self.at += usize::from(token.kind != Kind::End);
         token
     }
 
@@ -284,7 +284,10 @@ impl<'s> Parser<'s> {
             Ok(format) => Ok(Some(format)),
             Err(error) => {
                 let span = match error.offset {
-                    Some(offset) => start + offset..start + offset,
+                    Some(offset) => {
+                        let at = start + offset;
+                        at..at
+                    }
                     None => start..end,
                 };
                 self.report(span, error.to_string());

@@ -54,14 +54,14 @@ impl<'s> Parser<'s> {
     /// Reads a statement; after an error, skips to the next one.
     fn statement_or_skip(&mut self) {
         let first = self.peek(0).clone();
-        let n_nodes = self.graph.nodes().len();
         if self.statement().is_ok() {
             return;
         }
         // The name stays known, so that its readers are not blamed for it.
-        if first.kind == Kind::Name && self.graph.nodes().len() == n_nodes {
+        if first.kind == Kind::Name {
             let name = self.text(&first);
-            self.names.entry(name).or_insert((n_nodes, first.span));
+            let place = self.graph.nodes().len();
+            self.names.entry(name).or_insert((place, first.span));
             self.graph.push(Node::new(name, "", Output {}, &[]));
         }
         let is_last = |parser: &Self| parser.is_mark(0, '}') && parser.peek(1).kind == Kind::End;
