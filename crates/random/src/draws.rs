@@ -27,7 +27,8 @@ impl Draws {
 
     /// One of 0, …, `n` - 1; `n` is not zero.
     pub fn below(&mut self, n: usize) -> usize {
-        ((self.uniform() * n as f64) as usize).min(n - 1)
+        // The largest draw is 1 - 2^-53, and no double times that is rounded up to itself.
+        (self.uniform() * n as f64) as usize
     }
 
     /// Standard normal, by inversion.

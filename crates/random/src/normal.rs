@@ -177,11 +177,35 @@ mod tests {
         let from = |squares: f64| log_mass(-(9.0 + squares).sqrt(), -3.0);
         assert_eq!(from(40.1), log_cumulative(-3.0));
         assert!(from(39.9) < log_cumulative(-3.0));
+        assert!(log_mass(-7.0, -3.0) < log_cumulative(-3.0));
+        // The first number of the center, by its polynomials alone.
+        assert_eq!(quantile(0.02425), -1.9729610490848712);
         assert_eq!(quantile(1.0), f64::INFINITY);
         assert_eq!(
             (quantile(-1.0), quantile(2.0)),
             (f64::NEG_INFINITY, f64::INFINITY)
         );
+    }
+
+    /// Results of earlier runs are reproduced to the bit, so that each interval has its one way.
+    #[test]
+    fn an_interval_around_zero_is_what_both_tails_leave() {
+        for (a, b) in [
+            (-0.5, 0.75),
+            (-2.0, 0.25),
+            (0.0, 1.0),
+            (0.0, 0.3),
+            (0.0, 2.5),
+        ] {
+            let left: f64 = 1.0 - cumulative(a) - cumulative(-b);
+            assert_eq!(log_mass(a, b), left.ln(), "{a} to {b}");
+        }
+        for a in [-0.3, -1.0, -2.5] {
+            let share = (log_cumulative(a) - log_cumulative(0.0)).exp();
+            let tail = log_cumulative(0.0) + (-share).ln_1p();
+            assert_eq!(log_mass(a, 0.0), tail, "{a} to 0");
+            assert_eq!(log_mass(-0.0, -a), log_mass(0.0, -a), "0 to {}", -a);
+        }
     }
 
     #[test]

@@ -209,6 +209,20 @@ mod tests {
         );
     }
 
+    /// Without a scramble the first axis is van der Corput's sequence, each number in the middle of its step.
+    #[test]
+    fn numbers_lie_in_the_middle_of_steps_of_32_bits() {
+        let sequence = Sobol {
+            dimensions: dimensions(1),
+            scrambles: vec![0],
+        };
+        let plain = element(&sequence.dimensions[0], 6);
+        assert_eq!(plain, 0b011 << 29);
+        assert_eq!(sequence.at(0, 0), 0.5f64.powi(33));
+        let step = sequence.at(6, 0) * 2f64.powi(32) - 0.5;
+        assert_eq!(step, f64::from(scramble(plain, 0)));
+    }
+
     #[test]
     fn every_axis_is_even() {
         let sequence = Sobol::new(40, Random::new(5, "sobol"));

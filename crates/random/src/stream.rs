@@ -89,6 +89,16 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4].map(|k| random.bits(k)), published);
     }
 
+    /// All 64 bits zero: the middle of the first of 2^32 steps, sqrt(-2 ln 2^-33).
+    #[test]
+    fn the_largest_normal_number_is_finite() {
+        let random = Random {
+            key: GOLDEN_GAMMA.wrapping_neg(),
+        };
+        assert_eq!((random.bits(0), random.uniform(0)), (0, 0.0));
+        assert!((random.normal(0) - 6.763_705_6).abs() < 1e-6);
+    }
+
     #[test]
     fn moments_are_those_of_the_distribution() {
         let r = Random::new(3, "moments");

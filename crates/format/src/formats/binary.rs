@@ -6,7 +6,7 @@ use crate::codes::Scale;
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{Element, NumberFormat, Point};
-use crate::round::RoundingRule;
+use crate::round::{ColumnRule, Columns, RoundingRule};
 
 const ENTRY: FormatEntry = FormatEntry {
     name: "binary",
@@ -133,15 +133,34 @@ impl TwoLevels {
     pub fn new(low: f32, high: f32, from: f32) -> Self {
         Self { low, high, from }
     }
+
+    /// The last of the four is of no use.
+    #[inline(always)]
+    fn numbers(&self) -> Columns {
+        [self.low, self.high, self.from, 0.0]
+    }
 }
 
 impl RoundingRule for TwoLevels {
     #[inline(always)]
     fn round(&self, x: &[f32], y: &mut [f32]) {
+        let columns = self.numbers();
         for (y, &x) in y.iter_mut().zip(x) {
-            let level = if x >= self.from { self.high } else { self.low };
-            *y = if x.is_nan() { x } else { level };
+            *y = Self::round_by(columns, x);
         }
+    }
+}
+
+impl ColumnRule for TwoLevels {
+    #[inline(always)]
+    fn columns(&self) -> Option<Columns> {
+        Some(self.numbers())
+    }
+
+    #[inline(always)]
+    fn round_by([low, high, from, _]: Columns, x: f32) -> f32 {
+        let level = if x >= from { high } else { low };
+        if x.is_nan() { x } else { level }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rounding to multiples of a real step about a zero point, every operation in f32 and in the order of the definition.
 
 use super::fixed::{MAGIC, round_even};
-use super::{Columns, RoundingRule, clamped, float_below};
+use super::{ColumnRule, Columns, RoundingRule, clamped, float_below};
 
 /// The rounding of a number between two whole ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -184,6 +184,16 @@ impl RoundingRule for AffineGrid {
     }
 
     #[inline(always)]
+    fn pass(&self) -> (f32, f32) {
+        match self.narrow() {
+            Some((lo, hi)) => (-self.last_below(-lo), self.last_below(hi)),
+            None => self.search_pass(),
+        }
+    }
+}
+
+impl ColumnRule for AffineGrid {
+    #[inline(always)]
     fn columns(&self) -> Option<Columns> {
         let is_usual = self.direction == Direction::HalfEven && !self.before;
         is_usual.then_some([self.scale, self.zero, self.lo, self.hi])
@@ -192,14 +202,6 @@ impl RoundingRule for AffineGrid {
     #[inline(always)]
     fn round_by([scale, zero, lo, hi]: Columns, x: f32) -> f32 {
         (clamped(round_even(x / scale) + zero, lo, hi) - zero) * scale
-    }
-
-    #[inline(always)]
-    fn pass(&self) -> (f32, f32) {
-        match self.narrow() {
-            Some((lo, hi)) => (-self.last_below(-lo), self.last_below(hi)),
-            None => self.search_pass(),
-        }
     }
 }
 

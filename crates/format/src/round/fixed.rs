@@ -1,6 +1,6 @@
 //! Rounding to the multiples of a power of two between two bounds.
 
-use super::{Columns, Lane, RoundingRule, clamped, exp2, float_below};
+use super::{ColumnRule, Columns, Lane, RoundingRule, clamped, exp2, float_below};
 use crate::formats::{Overflow, Rounding};
 
 /// Adding and subtracting this rounds a magnitude up to 2^22 to a whole number, ties to even.
@@ -181,17 +181,6 @@ impl RoundingRule for Fixed {
         ((x * up).clamp(self.lo as f32, self.hi as f32) + MAGIC - MAGIC) * down
     }
 
-    #[inline(always)]
-    fn columns(&self) -> Option<Columns> {
-        let [up, down] = self.lane()?;
-        Some([up, down, self.lo as f32, self.hi as f32])
-    }
-
-    #[inline(always)]
-    fn round_by([up, down, lo, hi]: Columns, x: f32) -> f32 {
-        (clamped(x * up, lo, hi) + MAGIC - MAGIC) * down
-    }
-
     /// A value that wraps has jumped to another, whose slope says nothing: it passes no more than one that saturates.
     #[inline(always)]
     fn pass(&self) -> (f32, f32) {
@@ -209,6 +198,19 @@ impl RoundingRule for Fixed {
             -float_below((lo + below) * step, with_lowest),
             float_below((hi + above) * step, with_highest),
         )
+    }
+}
+
+impl ColumnRule for Fixed {
+    #[inline(always)]
+    fn columns(&self) -> Option<Columns> {
+        let [up, down] = self.lane()?;
+        Some([up, down, self.lo as f32, self.hi as f32])
+    }
+
+    #[inline(always)]
+    fn round_by([up, down, lo, hi]: Columns, x: f32) -> f32 {
+        (clamped(x * up, lo, hi) + MAGIC - MAGIC) * down
     }
 }
 

@@ -37,21 +37,19 @@ pub(crate) trait RoundingRule: Copy {
     fn round_lane(&self, x: f32, _lane: Lane) -> f32 {
         x
     }
-    /// The four numbers that [`Self::round_by`] needs, where they tell the whole rule.
-    #[inline(always)]
-    fn columns(&self) -> Option<Columns> {
-        None
-    }
-    /// Rounds an element by the numbers of its rule. Not asked of a rule without them.
-    #[inline(always)]
-    fn round_by(_columns: Columns, x: f32) -> f32 {
-        x
-    }
     /// The smallest and largest float that do not saturate.
     #[inline(always)]
     fn pass(&self) -> (f32, f32) {
         (f32::NEG_INFINITY, f32::INFINITY)
     }
+}
+
+/// A rule that may be told by four numbers, so that elements with different rules are rounded side by side.
+pub(crate) trait ColumnRule: RoundingRule {
+    /// The four numbers that [`Self::round_by`] needs, where they tell the whole rule.
+    fn columns(&self) -> Option<Columns>;
+    /// Rounds an element by the numbers of its rule.
+    fn round_by(columns: Columns, x: f32) -> f32;
 }
 
 /// Sums side by side in [`scale_gradient`].
@@ -60,7 +58,7 @@ const LANES: usize = 16;
 /// Zeroes the gradient where rounding `x` to y saturates. Returns the sum of gradient·(y − x) where it does not and of
 /// gradient·y where it does: the gradient of the logarithm of the step, with rounding passed straight through.
 #[inline(always)]
-pub(crate) fn scale_gradient<R: RoundingRule>(rule: &R, x: &[f32], grad: &mut [f32]) -> f32 {
+pub(crate) fn scale_gradient<R: ColumnRule>(rule: &R, x: &[f32], grad: &mut [f32]) -> f32 {
     let mut sums = [0.0; LANES];
     let (lo, hi) = rule.pass();
     let columns = rule.columns();

@@ -15,7 +15,7 @@ use crate::codes::{Codes, Scale};
 use crate::error::FormatError;
 use crate::field::{FieldValue, Fields};
 use crate::number_format::{ArrayFormat, Element, NumberFormat, Point, check_lengths};
-use crate::round::{Columns, RoundingRule};
+use crate::round::{ColumnRule, Columns, RoundingRule};
 use crate::sweep::mask;
 use layout::{Layout, Run, Runs};
 
@@ -33,7 +33,7 @@ pub struct StoredArray {
 
 /// A format whose fields may be stored.
 pub(crate) trait Storable:
-    NumberFormat + Clone + fmt::Debug + PartialEq + Into<Format>
+    NumberFormat<Element: Element<Rule: ColumnRule>> + Clone + fmt::Debug + PartialEq + Into<Format>
 {
     /// The fields that may be, each with a value that the format takes in its place.
     const STORABLE: &'static [(&'static str, FieldValue)];
@@ -401,8 +401,9 @@ impl<F: Storable> ArrayFormat for Stored<F> {
         }
     }
 
-    fn scale_ceiling(&self, abs_max: f32) -> f32 {
-        abs_max
+    /// Stored scales follow no magnitude.
+    fn scale_ceiling(&self, _: f32) -> f32 {
+        f32::MAX
     }
 }
 

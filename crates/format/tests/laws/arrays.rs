@@ -277,3 +277,71 @@ fn every_format_can_stay_within_rows() {
         }
     }
 }
+
+/// Up to the ceiling an element changes no scale, and the next float does.
+#[test]
+fn the_ceiling_is_the_last_magnitude_with_the_same_scale() {
+    let of_statistics = ["binary", "ternary"];
+    for format in all().filter(|format| !of_statistics.contains(&format.name())) {
+        assert_eq!(format.scale_ceiling(0.0), 0.0, "{format}");
+        for max in [1e-30f32, 0.3, 1.0, 1.4142, 1.5, 1.99, 7.0, 240.0, 3e30] {
+            let ceiling = format.scale_ceiling(max);
+            let shared = |x: f32| format.encode(&[max, x], &[1, 2]).shared;
+            if format.rounds_alone() {
+                assert_eq!(ceiling, f32::MAX, "{format}");
+            }
+            if format.rounds_alone() || format.block_extents(&[1, 2]) != [1, 2] {
+                continue;
+            }
+            assert!(ceiling >= max, "{format} of {max}");
+            assert_eq!(shared(ceiling), shared(max), "{format} of {max}");
+            let next = ceiling.next_up();
+            let is_last = next == f32::INFINITY || shared(next) != shared(max);
+            assert!(is_last, "{format} of {max}: {ceiling}");
+        }
+    }
+}
+
+/// Blocks are where a format has a size for them, and they reach as far as rounding shows.
+#[test]
+fn extents_are_those_of_the_blocks() {
+    for format in all() {
+        let has_size = format
+            .fields()
+            .iter()
+            .any(|(name, _)| *name == "block_size");
+        assert_eq!(format.is_blocked(), has_size, "{format}");
+        if format.rounds_alone() {
+            assert_eq!(format.block_extents(&[4, 3, 5]), [1; 3], "{format}");
+        }
+    }
+    for (spec, shape, extents) in [
+        ("scale_integer(8)", &[4, 3, 5][..], &[4, 3, 5][..]),
+        (
+            "scale_integer(8, granularity = channel)",
+            &[4, 3, 5],
+            &[1, 3, 5],
+        ),
+        (
+            "scale_integer(8, granularity = row)",
+            &[4, 3, 5],
+            &[1, 1, 5],
+        ),
+        ("scale_integer(8, granularity = channel)", &[4], &[1]),
+        ("ternary()", &[4, 3], &[1, 3]),
+        ("binary(bipolar = true)", &[4, 3], &[1, 1]),
+        ("mxint(8)", &[4, 100], &[1, 32]),
+        ("mxint(8)", &[4, 5], &[1, 5]),
+        ("mxint(8, [2, 3])", &[4, 7, 9], &[4, 2, 3]),
+        (
+            "mxint(8, [2, 3, 4], skip_first_dim = true)",
+            &[4, 7, 9],
+            &[1, 3, 4],
+        ),
+        ("mxint(8, [3], skip_first_dim = true)", &[4], &[3]),
+        ("mxint(8, [2, -1])", &[4, 7], &[2, 7]),
+    ] {
+        let format = Format::parse(spec).unwrap();
+        assert_eq!(format.block_extents(shape), extents, "{spec} {shape:?}");
+    }
+}

@@ -73,6 +73,38 @@ fn values_cover_what_rounding_gives() {
     }
 }
 
+/// Each code once, and every code that an array is given, whatever the scale.
+#[test]
+fn values_list_every_code_in_use_once() {
+    for format in all() {
+        let Some(values) = format.values() else {
+            continue;
+        };
+        let mut listed: Vec<u64> = values.into_iter().map(|(code, _)| code).collect();
+        listed.sort_unstable();
+        assert!(listed.is_sorted_by(|a, b| a < b), "{format}: {listed:?}");
+        for (seed, exponent) in (0..40).zip(-20..) {
+            let x: Vec<f32> = mixed(24, seed)
+                .iter()
+                .map(|x| x * 2f32.powi(exponent))
+                .collect();
+            let codes = format.encode(&x, &[4, 6]);
+            for at in 0..24 {
+                let code = codes.get(at);
+                assert!(listed.binary_search(&code).is_ok(), "{format}: {code:x}");
+            }
+        }
+    }
+    // The code with the sign alone would be beyond the scale.
+    let symmetric = Format::parse("scale_integer(3)").unwrap().values().unwrap();
+    let codes = [0, 1, 2, 3, 5, 6, 7].into_iter();
+    assert!(
+        codes
+            .zip([0.0, 1.0, 2.0, 3.0, -3.0, -2.0, -1.0])
+            .eq(symmetric)
+    );
+}
+
 #[test]
 fn values_are_given_up_to_eight_bits() {
     for format in all() {

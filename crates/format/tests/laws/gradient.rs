@@ -1,6 +1,6 @@
 //! The straight-through gradient: it ends where rounding, without bounds, would leave the range.
 
-use crate::specs::{all, mixed, short_floats};
+use crate::specs::{all, mixed, quantized, short_floats};
 use format::Format;
 
 /// Where the gradient comes through.
@@ -106,5 +106,56 @@ fn passes_at_nan() {
             [true; 6],
             "{format}"
         );
+    }
+}
+
+/// The step by its logarithm: a value that does not saturate moves by its rounding error, one that does by itself.
+#[test]
+fn the_gradient_of_the_step_is_that_of_its_logarithm() {
+    let fixed = Format::parse("integer(4, 1)").unwrap();
+    let mut grad = [1.0, 2.0, 3.0, 4.0];
+    // Rounded to 1, 3.5, -4 and 1: 1 (1 - 0.75) + 2 · 3.5 + 3 · -4 + 4 (1 - 1.25).
+    let sum = fixed.scale_gradient(&[0.75, 5.0, -9.0, 1.25], &mut grad);
+    assert_eq!((sum, grad), (Some(-5.75), [1.0, 0.0, 0.0, 4.0]));
+    for spec in [
+        "integer(4, 1)",
+        "integer(30, 20)",
+        "integer(6, 2, rounding = floor)",
+        "integer(6, 2, signed = false, overflow = wrap)",
+        "affine(4, 0.3, 2)",
+        "affine(4, 0.3, rounding = ceil)",
+    ] {
+        let format = Format::parse(spec).unwrap();
+        for len in [0, 1, 15, 16, 17, 40] {
+            let x: Vec<f32> = mixed(len, 7).iter().map(|x| x % 9.0).collect();
+            let before: Vec<f32> = (0..len).map(|k| 0.5 * k as f32 - 3.0).collect();
+            let (y, pass) = (quantized(&format, &x, &[len]), passes(&format, &x, &[len]));
+            let mut after = before.clone();
+            let got = format.scale_gradient(&x, &mut after).unwrap();
+            let mut want = 0.0;
+            for at in 0..len {
+                let (g, x) = (f64::from(before[at]), if pass[at] { x[at] } else { 0.0 });
+                want += g * f64::from(y[at] - x);
+                assert_eq!(after[at], if pass[at] { before[at] } else { 0.0 }, "{spec}");
+            }
+            let off = (f64::from(got) - want).abs();
+            assert!(
+                off <= 1e-5 * (1.0 + want.abs()),
+                "{spec}: {got}, not {want}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_format_without_one_step_has_no_gradient_of_it() {
+    for format in all().filter(|format| !["integer", "affine"].contains(&format.name())) {
+        let mut grad = [2.0; 3];
+        assert_eq!(
+            format.scale_gradient(&[1e9; 3], &mut grad),
+            None,
+            "{format}"
+        );
+        assert_eq!(grad, [2.0; 3], "{format}");
     }
 }

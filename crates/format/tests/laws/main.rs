@@ -3,12 +3,14 @@
 
 mod arrays;
 mod codes;
+mod fit;
 mod fixed_point;
 mod gradient;
 mod nearest;
 mod oracle;
 mod ratio;
 mod rounding;
+mod small_float;
 mod specs;
 mod stored;
 mod text;

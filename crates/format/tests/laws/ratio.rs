@@ -100,6 +100,14 @@ fn the_middle_of_two_codes_goes_to_the_even_one() {
             check(width, max, -max / 2.0);
             check(width, max, (max / 2.0).next_up());
             check(width, max, (max / 2.0).next_down());
+            // Codes tell more than floats where there are more of them.
+            let format = Format::parse(&format!("scale_integer({width})")).unwrap();
+            let half = format.encode(&[max, max / 2.0], &[2]).get(1);
+            assert_eq!(
+                half,
+                if width == 2 { 0 } else { 1 << (width - 2) },
+                "{format}"
+            );
         }
         if width <= 23 {
             for k in 0..(1 << (width - 1).min(10)) - 1 {

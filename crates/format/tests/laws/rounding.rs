@@ -80,13 +80,10 @@ fn signs_are_symmetric() {
 }
 
 #[test]
-fn zeros_stay_zero() {
-    for format in all().filter(Format::has_zero) {
-        assert_eq!(
-            quantized(&format, &[0.0; 30], &[5, 6]),
-            [0.0; 30],
-            "{format}"
-        );
+fn zeros_stay_zero_where_the_format_says_so() {
+    for format in all() {
+        let stay = quantized(&format, &[0.0; 30], &[5, 6]) == [0.0; 30];
+        assert_eq!(format.has_zero(), stay, "{format}");
     }
 }
 
