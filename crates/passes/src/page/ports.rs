@@ -275,7 +275,10 @@ mod tests {
         for (layers, has_histograms) in [(300, true), (301, false)] {
             let mut text = "graph \"g\" { x: f32[N, 1] = placeholder\n".to_owned();
             for k in 0..layers {
-                let _ = writeln!(text, "l{k} = linear(x) {{ in_features = 1, out_features = 1 }}");
+                let _ = writeln!(
+                    text,
+                    "l{k} = linear(x) {{ in_features = 1, out_features = 1 }}"
+                );
             }
             let graph = graph(&(text + "return x }"));
             let found = profiles(&checked(&graph), None, 1);
@@ -298,7 +301,9 @@ mod tests {
         let mut ports = [("weight", 1), ("bias", 1), ("data_in_0", 1)]
             .map(|(port, node)| json!({ "port": port, "node": node }));
         add_weights(&mut ports, &graph);
-        let counts = ports.each_ref().map(|own| own["values"].as_array().map(Vec::len));
+        let counts = ports
+            .each_ref()
+            .map(|own| own["values"].as_array().map(Vec::len));
         assert_eq!(counts, [Some(MAX_WEIGHTS), Some(100), None]);
     }
 }

@@ -218,15 +218,7 @@ mod tests {
             [&json!(8), &json!(-0.7625), &json!(8.361), &json!(0)]
         );
         // A bin is 29/64 wide; all but the two that saturate are rounded to halves.
-        let bins = [
-            (0, 1),
-            (43, 1),
-            (44, 2),
-            (45, 1),
-            (46, 1),
-            (51, 1),
-            (63, 1),
-        ];
+        let bins = [(0, 1), (43, 1), (44, 2), (45, 1), (46, 1), (51, 1), (63, 1)];
         assert_eq!(filled(&profile["histogram"]["counts"]), bins);
         let bins = [(35, 1), (44, 3), (45, 1), (46, 1), (51, 2)];
         assert_eq!(filled(&profile["rounded"]), bins);
@@ -258,10 +250,7 @@ mod tests {
         let exponents = [-100, -64, -63, -62, 0];
         let sizes = exponents.map(|exponent| 2_f32.powi(exponent));
         let found = octaves(&sizes);
-        assert_eq!(
-            [&found["low"], &found["high"]],
-            [&json!(-63), &json!(0)]
-        );
+        assert_eq!([&found["low"], &found["high"]], [&json!(-63), &json!(0)]);
         assert_eq!(filled(&found["counts"]), [(0, 3), (1, 1), (63, 1)]);
         assert_eq!(octaves(&[0.0, 0.0]), Json::Null);
         assert_eq!(octaves(&[]), Json::Null);
