@@ -235,10 +235,14 @@ pub fn explain_bit_ops(verified: &Verified, id: NodeId, batch: usize) -> Option<
         bias,
     } = Widths::of(&port_sizes(verified, id, batch)?);
     let count = cost.flops;
+    if cost.formula == FlopFormula::Unknown {
+        return Some(UNKNOWN.to_owned());
+    }
+    if count == 0 {
+        return Some("0".to_owned());
+    }
     let total = cost.bit_operations(data_in, weight, bias).round();
     Some(match cost.bit_ops {
-        _ if cost.formula == FlopFormula::Unknown => UNKNOWN.to_owned(),
-        _ if count == 0 => "0".to_owned(),
         BitOpRule::Product => {
             let (macs, others) = (cost.macs, count - cost.macs);
             let terms = |others: &str, numbers: &str| {
@@ -375,4 +379,122 @@ pub fn formats(node: &Node) -> Vec<(&String, &Format)> {
     let mut formats: Vec<_> = node.formats.iter().collect();
     formats.sort_by_key(|(port, _)| place(port));
     formats
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ir::{Graph, verify};
+
+    /// The formulas of the last node before the result, for a batch of 2.
+    fn formulas(statements: &str) -> [String; 2] {
+        let text = format!("graph \"g\" {{ x: f32[N, 2, 8] = placeholder {statements} return y }}");
+        let graph = Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
+        let verified = verify(&graph).unwrap_or_else(|error| panic!("{error}"));
+        let id = graph.find("y").unwrap_or_else(|| panic!("no y in {text}"));
+        [explain_flops, explain_bit_ops]
+            .map(|explain| explain(&verified, id, 2).unwrap_or_default())
+    }
+
+    #[test]
+    fn formulas_are_shown_with_their_numbers() {
+        let linear = "{ in_features = 8, out_features = 3";
+        let product = "C·(b_in·b_w + max(b_bias, b_in))";
+        for (statements, flops, bit_ops) in [
+            (
+                format!("y = linear(x) {linear} }}"),
+                "numel(weight)·(N_in/in_features) = 24·(32/8) = 96".to_owned(),
+                format!("{product} = 96·(32·32 + max(32, 32)) = 101376"),
+            ),
+            (
+                format!(
+                    "y = linear(x: integer(8, 4)) {linear}, weight: integer(4, 2), bias: integer(16, 4) }}"
+                ),
+                "numel(weight)·(N_in/in_features) = 24·(32/8) = 96, of which 0 in float: the data input has a format"
+                    .to_owned(),
+                format!("{product} = 96·(8·4 + max(16, 8)) = 4608"),
+            ),
+            (
+                "y = conv1d(x) { in_channels = 2, out_channels = 3, kernel_size = [3], bias = false }".to_owned(),
+                "N_out·(C_in/groups)·kernel = 36·6 = 216".to_owned(),
+                format!("{product} = 216·(32·32 + max(0, 32)) = 228096"),
+            ),
+            (
+                "y = batch_norm1d(x) { num_features = 2 }".to_owned(),
+                "4·N_in = 4·32 = 128".to_owned(),
+                "C·b_in² = 128·32² = 131072".to_owned(),
+            ),
+            (
+                "y = relu(x)".to_owned(),
+                "N_in = 32".to_owned(),
+                "C·b_in = 32·32 = 1024".to_owned(),
+            ),
+            ("y = transpose(x) { dim0 = 1, dim1 = 2 }".to_owned(), "0".to_owned(), "0".to_owned()),
+        ] {
+            assert_eq!(formulas(&statements), [flops, bit_ops], "{statements}");
+        }
+    }
+
+    #[test]
+    fn operations_that_are_not_known_are_named_beside_those_that_are() {
+        let cost = |unknown| NodeCost {
+            unknown,
+            ..NodeCost::default()
+        };
+        assert_eq!(cost(0).operations(7_u64), "7");
+        assert_eq!(cost(0).operations(0_u64), "0");
+        assert_eq!(cost(2).operations(0_u64), "unknown");
+        assert_eq!(cost(2).operations(7_u64), "7 + unknown");
+    }
+
+    #[test]
+    fn the_bits_of_a_node_are_summed_by_what_they_hold() {
+        let text = "graph \"g\" { x: f32[N, 4] = placeholder
+            l = linear(x: integer(8, 4)) { in_features = 4, out_features = 3, weight: integer(4, 2) }
+            n = batch_norm1d(l) { num_features = 3 }
+            return n }";
+        let graph = Graph::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+        let verified = verify(&graph).unwrap_or_else(|error| panic!("{error}"));
+        let bits = |node: u32| node_bits(&verified, NodeId(node), 2).unwrap_or_default();
+        let of = |elements: u64, bits: f64| PortBits { elements, bits };
+        let layer = NodeBits {
+            layer_weights: of(12, 48.0),
+            parameters: of(15, 48.0 + 96.0),
+            activations: of(8, 64.0),
+        };
+        // The running mean and variance are not trained.
+        let norm = NodeBits {
+            layer_weights: of(0, 0.0),
+            parameters: of(6, 192.0),
+            activations: of(6, 192.0),
+        };
+        assert_eq!(
+            [0, 1, 2, 3].map(bits),
+            [NodeBits::default(), layer, norm, NodeBits::default()]
+        );
+        let mut sum = layer;
+        sum += norm;
+        assert_eq!(
+            [sum.parameters, sum.activations],
+            [of(21, 336.0), of(14, 256.0)]
+        );
+        assert_eq!(
+            [sum.parameters.mean(), of(0, 0.0).mean()],
+            [16.0, FLOAT_BITS]
+        );
+    }
+
+    #[test]
+    fn formats_come_in_the_order_of_the_ports() {
+        let text = "graph \"g\" { x: f32[N, 4] = placeholder
+            l = linear(x: integer(8, 4)) { in_features = 4, out_features = 3, bias: integer(6, 2),
+                weight: integer(4, 2), data_out_0: integer(9, 3) }
+            return l }";
+        let graph = Graph::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+        let ports: Vec<&String> = formats(&graph.nodes()[1])
+            .into_iter()
+            .map(|(port, _)| port)
+            .collect();
+        assert_eq!(ports, ["data_in_0", "weight", "bias", "data_out_0"]);
+    }
 }

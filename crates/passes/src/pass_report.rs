@@ -143,3 +143,42 @@ impl PassReport {
         parts.collect::<Vec<_>>().join("\n")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> PassReport {
+        PassReport::table("sizes", &["Node", "Bits"], [["a", "8"], ["b", "4"]])
+            .with_text("two nodes\n")
+            .with_fact("total", 12)
+    }
+
+    #[test]
+    fn a_program_gets_facts_and_tables_and_hears_of_what_does_not_hold() {
+        let good = report();
+        let json = good.to_json();
+        assert_eq!(json["total"], 12);
+        assert_eq!(json["sizes"].as_array().map(Vec::len), Some(2));
+        assert_eq!(json["sizes"][1]["Node"], "b");
+        assert!(json["is_good"].is_null(), "{json}");
+        let bad = PassReport {
+            is_good: false,
+            ..good
+        };
+        assert_eq!(bad.to_json()["is_good"], false);
+    }
+
+    #[test]
+    fn sections_are_joined_in_reading_order() {
+        let report = report();
+        let text =
+            report.to_text_with(|name, table| format!("{name}: {} rows\n", table.rows.len()));
+        assert_eq!(text, "sizes: 2 rows\n\ntwo nodes\n");
+        let markdown = report.to_markdown();
+        assert!(markdown.ends_with("```\ntwo nodes\n\n```\n"), "{markdown}");
+        assert!(report.to_text().contains("Node  Bits"));
+        let names: Vec<&str> = report.tables().map(|(name, _)| name).collect();
+        assert_eq!(names, ["sizes"]);
+    }
+}

@@ -245,3 +245,140 @@ fn config<'a, T>(
     }
     reader.inner(&key.name, item, value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use config::Table;
+
+    fn graph(nodes: usize) -> Graph {
+        let mut text = "graph \"net\" { x: f32[N, 4] = placeholder\n".to_owned();
+        // With the input and the output, so many nodes.
+        for k in 2..nodes {
+            text += &format!("r{k} = relu(x) {{ target = \"act.{k}\" }}\n");
+        }
+        Graph::parse(&(text + "return x }")).unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    /// What is wrong with the rules of these keys, and what is noted.
+    fn messages(by: By, keys: &[&str], nodes: usize) -> [Vec<String>; 2] {
+        let text: String = keys.iter().map(|key| format!("[\"{key}\"]\n")).collect();
+        let table = Table::parse(&text).unwrap_or_else(|problem| panic!("{problem:?}"));
+        let mut reader = Reader::new(&table, 0..text.len());
+        let rules = Rules::read_by(by, &mut reader, |_| ());
+        assert!(reader.finish().is_empty());
+        let graph = graph(nodes);
+        let problems = rules.unused(&graph).into_iter();
+        [
+            problems.map(|problem| problem.message).collect(),
+            rules.unused_notes(&graph),
+        ]
+    }
+
+    fn nothing() -> [Vec<String>; 2] {
+        [Vec::new(), Vec::new()]
+    }
+
+    #[test]
+    fn a_rule_that_chooses_nothing_is_explained() {
+        for (by, keys, problem) in [
+            (
+                By::Type,
+                &["linaer"][..],
+                "rule 'linaer' matches nothing: there is no such operator; did you mean 'linear'?",
+            ),
+            (
+                By::Type,
+                &["r2"],
+                "rule 'r2' matches nothing: there is no such operator; it is the name of a node: use by = \"name\"",
+            ),
+            (
+                By::Name,
+                &["relu"],
+                "rule 'relu' matches nothing: net has no node of this name; it is an operator: use by = \"type\"",
+            ),
+            (
+                By::Name,
+                &["r22", "r2"],
+                "rule 'r22' matches nothing: net has no node of this name; did you mean 'r2'?",
+            ),
+            (
+                By::RegexName,
+                &["q.*"],
+                "rule 'q.*' matches nothing: no node's whole name matches the pattern; names are x, r2, output",
+            ),
+            (
+                By::RegexName,
+                &["r.*", "r2"],
+                "rule 'r2' is never used: rule 'r.*' comes first",
+            ),
+        ] {
+            let [problems, notes] = messages(by, keys, 3);
+            assert_eq!(problems, [problem], "{keys:?}");
+            assert!(notes.is_empty(), "{notes:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_for_what_another_network_may_have_is_noted() {
+        let other = "rule 'conv2d' matches nothing: net has no such node; it has no effect";
+        let node = "rule 'r2' matches nothing: there is no such operator; \
+                    it is the name of a node: use by = \"name\"; it has no effect";
+        let operator = "rule 'relu' matches nothing: net has no node of this name; \
+                        it is an operator: use by = \"type\"; it has no effect";
+        for (by, keys, note) in [
+            (By::Type, &["conv2d"][..], other),
+            (By::Type, &["relu", "r2"], node),
+            (By::Name, &["act.2", "relu"], operator),
+        ] {
+            let [problems, notes] = messages(by, keys, 3);
+            assert_eq!(notes, [note], "{keys:?}");
+            assert!(problems.is_empty(), "{problems:?}");
+        }
+        for keys in [&["relu", "placeholder"][..], &["relu"]] {
+            assert_eq!(messages(By::Type, keys, 3), nothing(), "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_of_which_one_node_is_left_is_used() {
+        assert_eq!(messages(By::RegexName, &["r2", "r.*"], 4), nothing());
+        assert_eq!(messages(By::RegexName, &["r2", ".*"], 3), nothing());
+    }
+
+    #[test]
+    fn the_first_names_of_a_network_are_shown() {
+        assert_eq!(names_of(&graph(2)), "x, output");
+        assert_eq!(names_of(&graph(6)), "x, r2, r3, r4, r5, output");
+        assert_eq!(names_of(&graph(7)), "x, r2, r3, r4, r5, r6, …");
+    }
+
+    #[test]
+    fn the_first_rule_that_matches_is_that_of_a_node_else_the_default() {
+        let text = "[default]\n[\"r.*\"]\n[\"r2\"]\n";
+        let table = Table::parse(text).unwrap_or_else(|problem| panic!("{problem:?}"));
+        let mut reader = Reader::new(&table, 0..text.len());
+        let rules = Rules::read_by(By::RegexName, &mut reader, |_| ());
+        let graph = graph(3);
+        let keys = graph
+            .nodes()
+            .iter()
+            .map(|node| rules.find(node).map(|rule| &*rule.key.name));
+        let keys: Vec<Option<&str>> = keys.collect();
+        assert_eq!(keys, [Some("default"), Some("r.*"), Some("default")]);
+    }
+
+    #[test]
+    fn a_rule_is_a_table_with_or_without_a_config() {
+        let text = "a = { config = { bits = 3 } }\nb = { bits = 4 }\nbi = 5\n";
+        let table = Table::parse(text).unwrap_or_else(|problem| panic!("{problem:?}"));
+        let mut reader = Reader::new(&table, 0..text.len()).named("passes.p");
+        let rules = Rules::read(&mut reader, |rule| rule.count("bits"));
+        let values: Vec<Option<usize>> = rules.rules.iter().map(|rule| rule.value).collect();
+        assert_eq!(values, [Some(3), Some(4)]);
+        let problems: Vec<String> = reader.finish().into_iter().map(|p| p.message).collect();
+        let wanted =
+            "unknown key 'bi'; did you mean 'by'?; a rule is a table, [passes.p.bi.config]";
+        assert_eq!(problems, [wanted]);
+    }
+}

@@ -230,4 +230,53 @@ mod tests {
         assert_eq!(rows(500), 256, "whole vectors");
         assert_eq!(rows(1 << 20), 16);
     }
+
+    /// The places where a network is cut in front of all its nodes, with no more elements of a row than these crossing.
+    fn cuts(statements: &str, max_elements: usize) -> Vec<Range<usize>> {
+        let text = format!("graph \"g\" {{ x: f32[N, 4] = placeholder {statements} }}");
+        let graph = Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
+        let verified = ir::verify(&graph).unwrap_or_else(|error| panic!("{error}"));
+        let all: Vec<NodeId> = graph.iter().map(|(id, _)| id).collect();
+        let segments = cut(&verified, &all, max_elements);
+        for own in &segments {
+            let marked: Vec<usize> = own.nodes.clone().collect();
+            assert_eq!(own.marked, marked);
+            assert_eq!(own.input_count(), own.inputs.len());
+        }
+        segments.into_iter().map(|own| own.nodes).collect()
+    }
+
+    #[test]
+    fn a_network_is_cut_in_front_of_its_products() {
+        let layers = "a = linear(x) { in_features = 4, out_features = 6 }
+            r = relu(a)
+            b = linear(r) { in_features = 6, out_features = 3 }
+            t = transpose(b) { dim0 = 0, dim1 = 1 }
+            u = transpose(t) { dim0 = 0, dim1 = 1 }
+            c = linear(u) { in_features = 3, out_features = 2 }
+            return c";
+        assert_eq!(cuts(layers, 100), [0..1, 1..3, 3..6, 6..8]);
+        // Six values cross in front of the second layer, four and three of the others.
+        assert_eq!(cuts(layers, 6), [0..1, 1..3, 3..6, 6..8]);
+        assert_eq!(cuts(layers, 5), [0..1, 1..6, 6..8]);
+        assert_eq!(cuts(layers, 2), [0..8]);
+    }
+
+    #[test]
+    fn a_network_is_cut_only_where_rows_of_floats_cross() {
+        let turned = "t = transpose(x) { dim0 = 0, dim1 = 1 }
+            m = matmul(x, t)
+            return m";
+        assert_eq!(cuts(turned, 100), [0..4]);
+        let late = "a = linear(x) { in_features = 4, out_features = 4 }
+            y: f32[N, 4] = placeholder
+            b = linear(y) { in_features = 4, out_features = 4 }
+            s = add(a, b)
+            return s";
+        assert_eq!(
+            cuts(late, 100),
+            [0..3, 3..6],
+            "rows are fed to the first part"
+        );
+    }
 }

@@ -103,3 +103,58 @@ fn argmax(values: &[f32]) -> usize {
     };
     (1..values.len()).fold(0, better)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_class_is_the_first_of_the_largest_values() {
+        for (values, wanted) in [
+            (&[3.0, 1.0, 2.0][..], 0),
+            (&[1.0, 3.0, 2.0], 1),
+            (&[-3.0, -1.0, -1.0], 1),
+            (&[0.0, 0.0], 0),
+            (&[5.0], 0),
+        ] {
+            assert_eq!(argmax(values), wanted, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn rows_agree_in_their_largest_class_and_the_first_are_shown() {
+        let mut outputs = Outputs::new([NodeId(0), NodeId(0)], Some(Distance::default()));
+        let a = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]];
+        let b = [[1.0, 0.0], [1.0, 0.0], [0.5, 0.0]];
+        for _ in 0..3 {
+            outputs.add(&a.concat(), &b.concat(), 3);
+        }
+        assert_eq!((outputs.rows, outputs.agreeing), (9, 6));
+        let rows: Vec<String> = outputs
+            .shown
+            .rows
+            .iter()
+            .map(|row| row.join(" | "))
+            .collect();
+        let shown = [
+            "0 | 1.0000 0.0000 | 1.0000 0.0000",
+            "1 | 0.0000 1.0000 | 1.0000 0.0000",
+            "2 | 1.0000 0.0000 | 0.5000 0.0000",
+            "3 | 1.0000 0.0000 | 1.0000 0.0000",
+            "4 | 0.0000 1.0000 | 1.0000 0.0000",
+        ];
+        assert_eq!(rows, shown);
+        let distance = outputs.distance.unwrap_or_default();
+        // Of each nine values a sum of squares of 9, of the differences 3·(1 + 1 + 0.25).
+        assert_eq!(distance.sqnr_text(), "1.25");
+        assert_eq!(distance.largest, 1.0);
+    }
+
+    #[test]
+    fn more_values_than_are_shown_are_counted() {
+        let of = |count: usize| shown(&vec![0.5; count]);
+        assert_eq!(of(2), "0.5000 0.5000");
+        assert_eq!(of(SHOWN_VALUES), ["0.5000"; 20].join(" "));
+        assert!(of(SHOWN_VALUES + 3).ends_with("0.5000 and 3 more"));
+    }
+}

@@ -24,7 +24,8 @@ pub(super) struct Drawings {
 /// Draws nodes with these dotted names, sizes and edges.
 pub(super) fn drawings(names: &[String], sizes: &[[f32; 2]], edges: &[(usize, usize)]) -> Drawings {
     let groups = Groups::new(names);
-    let is_large = names.len() > MAX_BOXES;
+    let limited = limited(names.len());
+    let is_large = limited.is_some();
     let mut views = Vec::new();
     if !is_large {
         views.push(view(&groups, sizes, edges, &BTreeSet::new()));
@@ -43,10 +44,6 @@ pub(super) fn drawings(names: &[String], sizes: &[[f32; 2]], edges: &[(usize, us
         let closed = closed.map(|(group, _)| group).collect();
         views.push(view(&groups, sizes, edges, &closed));
     }
-    let limited = is_large.then(|| {
-        let nodes = names.len();
-        format!("{nodes} nodes are too many to be drawn one by one: groups are drawn closed")
-    });
     let shown = groups
         .groups
         .iter()
@@ -57,6 +54,13 @@ pub(super) fn drawings(names: &[String], sizes: &[[f32; 2]], edges: &[(usize, us
         views: views.into_iter().flatten().collect(),
         limited,
     }
+}
+
+/// The sentence on a network of which only closed groups are drawn.
+fn limited(nodes: usize) -> Option<String> {
+    (nodes > MAX_BOXES).then(|| {
+        format!("{nodes} nodes are too many to be drawn one by one: groups are drawn closed")
+    })
 }
 
 /// The number of groups around each group, itself included.
@@ -154,5 +158,144 @@ fn tenth(place: f32) -> Json {
         json!(rounded as i64)
     } else {
         json!(rounded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(names: &[&str], edges: &[(usize, usize)]) -> Drawings {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        drawings(&names, &vec![[60.0, 20.0]; names.len()], edges)
+    }
+
+    fn numbers(list: &Json) -> Vec<f64> {
+        let list = list.as_array().into_iter().flatten();
+        list.filter_map(Json::as_f64).collect()
+    }
+
+    fn items(list: &Json) -> Vec<Vec<f64>> {
+        list.as_array().into_iter().flatten().map(numbers).collect()
+    }
+
+    /// Two blocks in one module, between an input and a result.
+    const BLOCKS: [&str; 6] = ["x", "b.0.fc", "b.0.act", "b.1.fc", "b.1.act", "out"];
+    const CHAIN: [(usize, usize); 5] = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)];
+
+    #[test]
+    fn groups_are_drawn_open_then_closed_from_the_inside_out() {
+        let found = drawn(&BLOCKS, &CHAIN);
+        let group = |name: &str, parent: Option<usize>| json!({ "name": name, "parent": parent, "closed": false });
+        let groups = [
+            group("b", None),
+            group("b.0", Some(0)),
+            group("b.1", Some(0)),
+        ];
+        assert_eq!(found.groups, groups);
+        let own = [None, Some(1), Some(1), Some(2), Some(2), None];
+        assert_eq!(found.group_of, own);
+        assert_eq!(found.limited, None);
+        let closed: Vec<&Json> = found.views.iter().map(|view| &view["closed"]).collect();
+        assert_eq!(closed, [&json!([]), &json!([1, 2]), &json!([0])]);
+        // A node has its number; a closed group the negative one, from -1 on.
+        let members = |view: &Json| items(&view["boxes"]).iter().map(|own| own[0]).collect();
+        let members: Vec<Vec<f64>> = found.views.iter().map(members).collect();
+        let all = vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+        assert_eq!(
+            members,
+            [all, vec![0.0, -2.0, -3.0, 5.0], vec![0.0, -1.0, 5.0]]
+        );
+    }
+
+    #[test]
+    fn no_more_depths_have_a_drawing_than_a_reader_opens() {
+        let names = ["a.p", "a.b.q", "a.b.c.r", "a.b.c.d.s", "a.b.c.d.t"];
+        let found = drawn(&names, &[(0, 1), (1, 2), (2, 3), (3, 4)]);
+        let closed: Vec<&Json> = found.views.iter().map(|view| &view["closed"]).collect();
+        assert_eq!(closed, [&json!([]), &json!([2]), &json!([1]), &json!([0])]);
+    }
+
+    #[test]
+    fn everything_lies_within_its_drawing_and_edges_join_the_sides_of_boxes() {
+        for view in drawn(&BLOCKS, &CHAIN).views {
+            let size = ["width", "height"].map(|side| view[side].as_f64().unwrap_or(0.0));
+            let (boxes, frames) = (items(&view["boxes"]), items(&view["frames"]));
+            for own in boxes.iter().chain(&frames) {
+                for axis in 0..2 {
+                    let (middle, half) = (own[1 + axis], own[3 + axis] / 2.0);
+                    assert!(middle - half >= -0.1 && middle + half <= size[axis] + 0.1);
+                }
+            }
+            let edges = items(&view["edges"]);
+            assert_eq!(edges.len(), boxes.len() - 1);
+            for (k, edge) in edges.iter().enumerate() {
+                assert_eq!(edge[..2], [k as f64, k as f64 + 1.0]);
+                let (from, to, last) = (&boxes[k], &boxes[k + 1], edge.len() - 1);
+                assert!((edge[3] - (from[2] + from[4] / 2.0)).abs() < 0.2);
+                assert!((edge[last] - (to[2] - to[4] / 2.0)).abs() < 0.2);
+            }
+        }
+        // The frames of the open drawing hold their nodes, the outer one all four.
+        let open = &drawn(&BLOCKS, &CHAIN).views[0];
+        let (boxes, frames) = (items(&open["boxes"]), items(&open["frames"]));
+        for (frame, nodes) in frames.iter().zip([1..5, 1..3, 3..5]) {
+            for own in &boxes[nodes] {
+                for axis in 1..3 {
+                    let room = (frame[axis + 2] - own[axis + 2]) / 2.0;
+                    assert!((frame[axis] - own[axis]).abs() < room, "{frame:?}, {own:?}");
+                }
+            }
+        }
+        assert_eq!(frames.len(), 3);
+    }
+
+    #[test]
+    fn the_box_of_a_closed_group_is_as_wide_as_its_name_within_bounds() {
+        for (letters, width) in [(1, 84), (7, 84), (8, 86), (20, 170), (32, 254), (33, 260)] {
+            let name = "m".repeat(letters);
+            let found = drawn(&[&format!("{name}.a"), &format!("{name}.b")], &[(0, 1)]);
+            let own = &found.views[1]["boxes"][0];
+            assert_eq!([&own[3], &own[4]], [&json!(width), &json!(46)], "{letters}");
+        }
+    }
+
+    #[test]
+    fn a_large_network_is_drawn_with_its_outermost_groups_closed() {
+        assert_eq!(limited(MAX_BOXES), None);
+        let names: Vec<String> = (0..=MAX_BOXES).map(|k| format!("m.{}.k", k % 2)).collect();
+        let found = drawings(&names, &vec![[60.0, 20.0]; names.len()], &[]);
+        let text = found.limited.unwrap_or_default();
+        assert!(text.starts_with("8001 nodes are too many"), "{text}");
+        assert_eq!(found.views.len(), 1);
+        assert_eq!(found.views[0]["closed"], json!([0]));
+        assert!(found.groups.iter().all(|group| group["closed"] == true));
+    }
+
+    #[test]
+    fn a_drawing_is_moved_and_widened_until_its_frames_are_within() {
+        let mut drawing = Drawing {
+            width: 10.0,
+            height: 20.0,
+            nodes: vec![[5.0, 5.0]],
+            edges: vec![vec![[5.0, 6.0], [5.0, 9.0]]],
+        };
+        let mut frames = [Frame {
+            group: 3,
+            low: [-3.0, 2.0],
+            high: [8.0, 25.5],
+        }];
+        make_room(&mut drawing, &mut frames);
+        assert_eq!([drawing.width, drawing.height], [13.0, 25.5]);
+        assert_eq!(drawing.nodes, [[8.0, 5.0]]);
+        assert_eq!(drawing.edges, [[[8.0, 6.0], [8.0, 9.0]]]);
+        assert_eq!(frame(&frames[0]), json!([3, 5.5, 13.8, 11, 23.5]));
+    }
+
+    #[test]
+    fn places_are_to_a_tenth_of_a_pixel() {
+        for (place, shown) in [(1.26, json!(1.3)), (2.04, json!(2)), (-0.31, json!(-0.3))] {
+            assert_eq!(tenth(place), shown);
+        }
     }
 }

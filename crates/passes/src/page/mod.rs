@@ -107,7 +107,7 @@ impl Page<'_> {
             add_earlier_profiles(&mut ports, &before, &verified, other);
         }
         for port in &mut ports {
-            if verified.graph().nodes().len() > MAX_DETAILED {
+            if !is_detailed(verified.graph()) {
                 port["logarithmic"] = Json::Null;
             }
             numbers::drop_unknown(port);
@@ -179,7 +179,7 @@ impl Page<'_> {
         }
         let edges = edges(&shown, &pairs, verified, other);
         for entry in &mut nodes {
-            if graph.nodes().len() > MAX_DETAILED {
+            if !is_detailed(graph) {
                 entry.remove("attributes");
             }
             numbers::drop_unknown_entries(entry);
@@ -202,6 +202,11 @@ impl Page<'_> {
         let errors = report.facts.get("node_errors");
         Ok(errors.and_then(Json::as_array).cloned().unwrap_or_default())
     }
+}
+
+/// True for networks that are small enough to be shown with all details.
+fn is_detailed(graph: &Graph) -> bool {
+    graph.nodes().len() <= MAX_DETAILED
 }
 
 /// Nodes with their groups and drawings.

@@ -64,5 +64,28 @@ mod tests {
         assert_eq!(number(f64::NEG_INFINITY), json!("-inf"));
         assert_eq!(count(1 << 40), json!(1_u64 << 40));
         assert_eq!(count(u128::MAX), json!(3.403e38));
+        assert_eq!(optional(None), Json::Null);
+        assert_eq!(optional(Some(0.25)), json!(0.25));
+    }
+
+    #[test]
+    fn numbers_are_whole_as_far_as_a_browser_counts_exactly() {
+        assert_eq!(number(-9.999e14), json!(-999_900_000_000_000_i64));
+        assert_eq!(number(1e15), json!(1e15));
+        assert_eq!(count((1 << 53) - 1), json!((1_u64 << 53) - 1));
+        assert_eq!(count(1 << 53), json!(9.007e15));
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out_at_every_depth() {
+        let mut value = json!({
+            "a": null, "b": [], "c": "", "d": 0, "e": false,
+            "f": [{ "g": null, "h": "x" }, { "i": [] }],
+        });
+        drop_unknown(&mut value);
+        assert_eq!(
+            value,
+            json!({ "d": 0, "e": false, "f": [{ "h": "x" }, {}] })
+        );
     }
 }

@@ -206,14 +206,87 @@ mod tests {
         assert_eq!(profile["zeroed"], json!(0.2857));
         assert_eq!(profile["zeros"], json!(0.125));
         assert_eq!([&profile["min"], &profile["max"]], [&json!(-20), &json!(9)]);
-        let sum = |counts: &Json| -> u64 {
-            let counts = counts.as_array().into_iter().flatten();
-            counts.filter_map(Json::as_u64).sum()
-        };
-        assert_eq!(sum(&profile["histogram"]["counts"]), 8);
-        assert_eq!(sum(&profile["rounded"]), 8);
-        assert_eq!(sum(&profile["logarithmic"]["counts"]), 7);
-        assert_eq!(profile["logarithmic"]["low"], json!(-4));
+        // Sorted magnitudes: 0, 0.1, 0.2, 0.6, 1, 3.4, 9, 20.
+        assert_eq!(profile["quantiles"], json!([0, 0, 0.2, 1, 3.4, 20, 20]));
+        assert_eq!(
+            [
+                &profile["count"],
+                &profile["mean"],
+                &profile["deviation"],
+                &profile["nans"],
+            ],
+            [&json!(8), &json!(-0.7625), &json!(8.361), &json!(0)]
+        );
+        // A bin is 29/64 wide; all but the two that saturate are rounded to halves.
+        let bins = [(0, 1), (43, 1), (44, 2), (45, 1), (46, 1), (51, 1), (63, 1)];
+        assert_eq!(filled(&profile["histogram"]["counts"]), bins);
+        let bins = [(35, 1), (44, 3), (45, 1), (46, 1), (51, 2)];
+        assert_eq!(filled(&profile["rounded"]), bins);
+        assert_eq!(
+            profile["logarithmic"],
+            json!({ "low": -4, "high": 4, "counts": [1, 1, 0, 1, 1, 1, 0, 1, 1] })
+        );
+    }
+
+    /// The bins of a histogram that hold something, with their counts.
+    fn filled(counts: &Json) -> Vec<(usize, u64)> {
+        let counts = counts.as_array().into_iter().flatten();
+        let counts = counts.map(|count| count.as_u64().unwrap_or(0));
+        counts.enumerate().filter(|(_, count)| *count > 0).collect()
+    }
+
+    #[test]
+    fn one_value_and_what_it_is_rounded_to_are_in_the_first_bin() {
+        let format = Format::parse("integer(4, 1)").unwrap_or_else(|e| panic!("{e}"));
+        let tensor = Tensor::filled(vec![3], 1.4);
+        let profile = Spread::of_parameter(NodeId(0), "weight", Some(format), &tensor).profile();
+        assert_eq!(filled(&profile["histogram"]["counts"]), [(0, 3)]);
+        assert_eq!(filled(&profile["rounded"]), [(0, 3)]);
+        assert_eq!(profile["deviation"], json!(0));
+    }
+
+    #[test]
+    fn powers_of_two_below_the_highest_bins_are_counted_in_the_lowest() {
+        let exponents = [-100, -64, -63, -62, 0];
+        let sizes = exponents.map(|exponent| 2_f32.powi(exponent));
+        let found = octaves(&sizes);
+        assert_eq!([&found["low"], &found["high"]], [&json!(-63), &json!(0)]);
+        assert_eq!(filled(&found["counts"]), [(0, 3), (1, 1), (63, 1)]);
+        assert_eq!(octaves(&[0.0, 0.0]), Json::Null);
+        assert_eq!(octaves(&[]), Json::Null);
+    }
+
+    #[test]
+    fn data_are_rounded_row_by_row_as_the_network_rounds_them() {
+        let text = "graph \"g\" { x: f32[N, 2] = placeholder
+            y: f32[N, 3] = placeholder
+            both = cat(x, y: scale_integer(3)) { dim = 1 }
+            return both }";
+        let graph = ir::Graph::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+        let verified = ir::verify(&graph).unwrap_or_else(|error| panic!("{error}"));
+        let format = graph.nodes()[2].formats["data_in_1"].clone();
+        let mut spread = Spread::new(NodeId(2), "data_in_1", Some(format));
+        // The scale of a row follows from its largest magnitude, which has the code 3.
+        spread.add(&verified, &[2, 3], &[3.0, 1.2, -0.4, 300.0, 120.0, -40.0]);
+        spread.add(&verified, &[1, 3], &[30.0, 12.0, -4.0]);
+        let rows = [[3.0, 1.0, 0.0], [300.0, 100.0, 0.0], [30.0, 10.0, 0.0]];
+        for (got, wanted) in spread.rounded.iter().zip(rows.concat()) {
+            assert!((got - wanted).abs() < 1e-4, "{:?}", spread.rounded);
+        }
+        assert_eq!(spread.rounded.len(), 9);
+        assert_eq!(spread.values.len(), 9);
+    }
+
+    #[test]
+    fn a_step_is_the_distance_of_neighbouring_values() {
+        for (format, wanted) in [
+            ("integer(8, 3)", Some(0.125)),
+            ("integer(8, -2)", Some(4.0)),
+            ("minifloat_ieee(8, 4)", None),
+        ] {
+            let format = Format::parse(format).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(step(&format), wanted, "{format}");
+        }
     }
 
     #[test]

@@ -164,3 +164,46 @@ pub(super) fn sentences(graph: &Json) -> Vec<String> {
     }
     sentences
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, state: &str, sqnr: Option<f64>, bitops: [u64; 2]) -> Json {
+        json!({
+            "name": name, "state": state, "sqnr": sqnr,
+            "bitops": bitops[1], "before": { "bitops": bitops[0] },
+        })
+    }
+
+    fn said(is_diff: bool, nodes: &[Json]) -> Vec<String> {
+        sentences(&json!({ "is_diff": is_diff, "nodes": nodes }))
+    }
+
+    #[test]
+    fn sentences_name_the_largest_error_and_the_largest_saving() {
+        let nodes = [
+            node("a", "changed", Some(31.5), [1000, 900]),
+            node("b", "changed", Some(12.25), [400, 100]),
+            node("c", "same", Some(40.0), [7, 9000]),
+            node("d", "added", None, [0, 0]),
+        ];
+        let wanted = [
+            "2 of 4 nodes changed, 1 added, 0 removed.",
+            "The result of b differs most: 12.25 dB of signal over noise.",
+            "Most bit operations are saved in b: 75 % of its own.",
+        ];
+        assert_eq!(said(true, &nodes), wanted);
+        assert!(said(false, &nodes).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_said_of_errors_and_savings_that_are_not_there() {
+        let nodes = [
+            node("a", "removed", None, [64, 64]),
+            node("b", "same", None, [64, 65]),
+        ];
+        let wanted = ["0 of 2 nodes changed, 0 added, 1 removed."];
+        assert_eq!(said(true, &nodes), wanted);
+    }
+}

@@ -1,10 +1,10 @@
 //! The data of the page: what it says of a network, and of two.
 
-use super::{Fact, Page};
+use super::{Fact, MAX_DETAILED, Page, is_detailed};
 use crate::compare::Compare;
 use data::{Rows, Split};
 use format::Format;
-use ir::Graph;
+use ir::{Graph, Node, ops::placeholder::Output};
 use random::Random;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
@@ -194,4 +194,134 @@ fn times_and_weights_are_there_when_asked_for() {
     let ports = data["ports"].as_array().cloned().unwrap_or_default();
     let counts = ports.iter().filter_map(|port| port["values"].as_array());
     assert_eq!(counts.map(Vec::len).collect::<Vec<_>>(), [32, 8, 24, 3]);
+}
+
+/// A format of its own for every port, so that no two can be mixed up.
+fn quantized_by_port() -> Graph {
+    let mut graph = graph(TEXT);
+    for (at, node) in [1, 3].into_iter().enumerate() {
+        for (k, port) in ["data_in_0", "weight", "bias"].into_iter().enumerate() {
+            let format = format!("integer({}, 3)", 4 + 3 * at + k);
+            let format = Format::parse(&format).unwrap_or_else(|e| panic!("{e}"));
+            let node = graph.node_mut(ir::NodeId(node));
+            node.formats.insert(port.to_owned(), format);
+        }
+    }
+    graph
+}
+
+#[test]
+fn a_port_is_shown_beside_what_it_was_rounded_to_before() {
+    let (float, rounded, rows) = (graph(TEXT), quantized_by_port(), rows());
+    let before = |after: &Graph, before: &Graph| -> Vec<Json> {
+        let data = data(&page(after, Some(before), Some(&rows)));
+        let ports = data["ports"].as_array().into_iter().flatten();
+        ports.map(|port| port["before"]["format"].clone()).collect()
+    };
+    let formats = [4, 5, 6, 7, 8, 9].map(|width| json!(format!("integer({width}, 3)")));
+    assert_eq!(before(&float, &rounded), formats);
+    assert_eq!(before(&rounded, &rounded), formats);
+    assert_eq!(before(&rounded, &float), [(); 6].map(|()| json!("float32")));
+    assert_eq!(before(&float, &float), [(); 6].map(|()| Json::Null));
+    let data = data(&page(&float, Some(&rounded), Some(&rows)));
+    assert_eq!(data["ports"][0]["before"]["range"], json!([-1, 0.875]));
+    assert_eq!(data["ports"][0]["before"]["step"], json!(0.125));
+}
+
+#[test]
+fn accuracy_is_the_share_of_rows_whose_first_largest_output_is_their_class() {
+    let graph = graph("graph \"g\" { x: f32[N, 3] = placeholder y = relu(x) return y }");
+    let values = [
+        [3.0, 1.0, 2.0],
+        [0.0, 5.0, 5.0],
+        [0.0, 5.0, 5.0],
+        [-3.0, -2.0, -1.0],
+        [0.0, 0.0, 1.0],
+    ];
+    let labels = vec![0, 1, 2, 0, 1];
+    let rows = Rows {
+        values: values.concat(),
+        labels,
+        width: 3,
+    };
+    let rows = Split::new(Arc::new(rows), (0..5).collect());
+    let shown = |is_labelled: bool| {
+        let page = Page {
+            is_labelled,
+            ..page(&graph, Some(&graph), Some(&rows))
+        };
+        let data = data(&page);
+        let line = fact(&data, "accuracy");
+        [line["before"].clone(), line["after"].clone()]
+    };
+    // Of the ties, the second row is right and the third is not; the fourth is all zeros behind the activation.
+    assert_eq!(shown(true), [json!(0.6), json!(0.6)]);
+    assert_eq!(shown(false), [Json::Null, Json::Null]);
+}
+
+#[test]
+fn totals_are_those_of_both_networks() {
+    let (before, after) = (graph(TEXT), quantized());
+    let data = data(&page(&after, Some(&before), None));
+    let bit_ops = |bits: u64| (32 + 24) * (bits * bits + bits);
+    for (name, wanted) in [
+        ("parameters", [40 + 27, 40 + 27]),
+        ("bytes", [4 * (40 + 27), 25 + 17]),
+        ("MACs", [32 + 24, 32 + 24]),
+        // Products by their operands' bits and the wider of bias and input, and 8 values of 32 bits that are rectified.
+        ("BitOPs", [bit_ops(32) + 8 * 32, bit_ops(5) + 8 * 32]),
+    ] {
+        let line = fact(&data, name);
+        assert_eq!(
+            [&line["before"], &line["after"]],
+            [&json!(wanted[0]), &json!(wanted[1])],
+            "{name}"
+        );
+    }
+    assert_eq!(fact(&data, "unknown nodes"), &Json::Null);
+    assert_eq!(fact(&data, "rows"), &Json::Null);
+}
+
+#[test]
+fn details_are_left_out_of_a_network_of_more_nodes() {
+    let mut graph = Graph::new("g");
+    for k in 0..MAX_DETAILED {
+        graph.push(Node::new(&format!("n{k}"), "", Output {}, &[]));
+    }
+    assert!(is_detailed(&graph));
+    graph.push(Node::new("last", "", Output {}, &[]));
+    assert!(!is_detailed(&graph));
+    let data = data(&page(&self::graph(TEXT), None, None));
+    assert!(data["graph"]["nodes"][1]["attributes"].is_array());
+    assert!(data["ports"][0]["logarithmic"].is_object());
+}
+
+#[test]
+fn a_node_that_is_gone_keeps_the_inputs_that_are_left() {
+    let before = graph(TEXT);
+    let after = graph(
+        &TEXT
+            .replace("r = relu(a)", "s = gelu(a)")
+            .replace("linear(r)", "linear(s)"),
+    );
+    let data = data(&page(&after, Some(&before), None));
+    let nodes = data["graph"]["nodes"].as_array().cloned();
+    let shown = nodes.unwrap_or_default();
+    let shown = shown.iter().map(|node| {
+        let name = node["name"].as_str().unwrap_or_default().to_owned();
+        (name, node["inputs"].clone())
+    });
+    let shown: Vec<(String, Json)> = shown.collect();
+    let wanted = [
+        ("x", Json::Null),
+        ("a", json!([0])),
+        ("s", json!([1])),
+        ("b", json!([2])),
+        ("output", json!([3])),
+        ("r", json!([1])),
+    ];
+    assert_eq!(
+        shown,
+        wanted.map(|(name, inputs)| (name.to_owned(), inputs))
+    );
 }

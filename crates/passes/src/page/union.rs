@@ -94,3 +94,55 @@ fn has_cycle(n: usize, edges: &[(usize, usize)]) -> bool {
     }
     done < n
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cycle_is_found() {
+        for (n, edges, wanted) in [
+            (0, &[][..], false),
+            (1, &[(0, 0)], true),
+            (3, &[(0, 1), (1, 2), (0, 2)], false),
+            (3, &[(0, 1), (1, 2), (2, 1)], true),
+            (4, &[(0, 1), (1, 2), (2, 3), (3, 0)], true),
+        ] {
+            assert_eq!(has_cycle(n, edges), wanted, "{edges:?}");
+        }
+    }
+
+    fn graph(statements: &str) -> Graph {
+        let text = format!("graph \"g\" {{ x: f32[N, 4] = placeholder {statements} }}");
+        Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    /// The edges of a network that is shown with all nodes of another whose names it has not.
+    fn union(now: &str, before: &str) -> Vec<(usize, usize)> {
+        let (now, before) = (graph(now), graph(before));
+        let pairs: Vec<Option<NodeId>> = now.nodes().iter().map(|n| before.find(&n.name)).collect();
+        let removed = before.iter().map(|(id, _)| id);
+        let removed = removed.filter(|id| !pairs.contains(&Some(*id)));
+        let kept = now.iter().map(|(id, _)| Shown::Kept(id));
+        let shown: Vec<Shown> = kept.chain(removed.map(Shown::Removed)).collect();
+        let [now, before] = [&now, &before]
+            .map(|graph| ir::verify(graph).unwrap_or_else(|error| panic!("{error}")));
+        edges(&shown, &pairs, &now, Some(&before))
+    }
+
+    #[test]
+    fn a_node_that_is_gone_stands_between_those_that_are_left() {
+        let now = "a = relu(x) b = add(a, a) return b";
+        let before = "a = relu(x) r = gelu(a) b = add(r, a) return b";
+        // Of x, a, b, the output and r: an operand that is read twice has one edge.
+        assert_eq!(union(now, before), [(0, 1), (1, 2), (2, 3), (1, 4), (4, 2)]);
+        assert_eq!(union(now, now), [(0, 1), (1, 2), (2, 3)]);
+    }
+
+    #[test]
+    fn nodes_that_are_gone_stand_by_themselves_where_they_would_close_a_circle() {
+        let now = "b = relu(x) a = gelu(b) return a";
+        let before = "a = gelu(x) r = sigmoid(a) b = relu(r) return b";
+        assert_eq!(union(now, before), [(0, 1), (1, 2), (2, 3)]);
+    }
+}

@@ -239,4 +239,51 @@ mod tests {
         }
         check(&values, "a sample of outliers");
     }
+
+    #[test]
+    fn a_sample_is_sorted_and_spread_over_all_values() {
+        let count = 50_000;
+        let values: Vec<f32> = (0..count).map(|k| 10.0 - k as f32).collect();
+        let sorted = sample(&values, false);
+        assert_eq!(sorted.len(), 1357, "the power 2/3 of the count");
+        assert!(sorted.is_sorted());
+        // Of n values spread evenly, each of ten parts has a tenth.
+        for part in 0..10 {
+            let ends = [part, part + 1].map(|k| 10.0 - count as f32 + (k * count / 10) as f32);
+            let inside = sorted
+                .iter()
+                .filter(|x| (ends[0]..ends[1]).contains(x))
+                .count();
+            assert!((130..=142).contains(&inside), "part {part}: {inside}");
+        }
+        assert!(sample(&values, true).iter().all(|x| *x >= 0.0));
+        assert_eq!(sample(&vec![1.0; 2_000_000], false).len(), SAMPLE);
+    }
+
+    #[test]
+    fn the_bounds_of_a_rank_leave_few_values_between_them() {
+        let values = normal(50_000);
+        let sample = sample(&values, false);
+        for (level, most) in [
+            (0.0, 2_000),
+            (0.001, 2_000),
+            (0.3, 12_000),
+            (0.5, 12_000),
+            (1.0, 2_000),
+        ] {
+            let mut bracket = [Bracket::new(&sample, level)];
+            scan(&values, false, &mut bracket);
+            let rank = (level * 49_999.0) as usize;
+            let found = bracket[0].at(rank);
+            assert_eq!(
+                found.map(f64::from),
+                Some(by_sorting(&values, false, rank as f64 / 49_999.0))
+            );
+            assert!(
+                bracket[0].kept.len() < most,
+                "{level}: {}",
+                bracket[0].kept.len()
+            );
+        }
+    }
 }

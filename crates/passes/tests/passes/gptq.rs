@@ -135,3 +135,35 @@ fn gptq_refuses_inputs_whose_squares_are_not_finite() {
         assert!(error.contains("(linear): data_in_0: its values"), "{error}");
     }
 }
+
+#[test]
+fn a_layer_without_a_format_has_a_row_that_says_so() {
+    let mut graph = model("jsc-toy", 5);
+    let before = graph.clone();
+    let data = noise(&graph, 64);
+    let quantize = "[quantize]\nby = \"name\"\n[quantize.seq_blocks_5.config]\n\
+                    name = \"integer\"\nweight_width = 4\nweight_frac_width = 3\n";
+    let reports = run(
+        &mut graph,
+        &data,
+        0,
+        &format!("{quantize}[gptq]\nnum_samples = 32\n"),
+    );
+    let (_, table) = reports[1].report.tables().next().unwrap();
+    let shown: Vec<[&str; 3]> = table
+        .rows
+        .iter()
+        .map(|row| [&*row[0], &*row[1], &*row[2]])
+        .collect();
+    let without = |name| [name, "no format", "-"];
+    let wanted = [
+        without("seq_blocks_2"),
+        ["seq_blocks_5", "integer(4, 3)", "8"],
+        without("seq_blocks_8"),
+    ];
+    assert_eq!(shown, wanted);
+    for (old, new) in before.nodes().iter().zip(graph.nodes()) {
+        let is_changed = new.name == "seq_blocks_5";
+        assert_eq!(old.params != new.params, is_changed, "{}", new.name);
+    }
+}

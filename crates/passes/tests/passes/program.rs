@@ -130,3 +130,29 @@ fn nothing_to_do_is_a_mistake() {
         ["-1: num_sigma: -1 is not a number of at least 0"]
     );
 }
+
+#[test]
+fn a_pass_is_named_by_its_key_or_by_what_it_does() {
+    let text = "[verify]\n[first]\ntype = \"report_graph\"\n[count_flops_2]\n";
+    let read = || {
+        let table = Table::parse(text).unwrap();
+        Program::read(&table).unwrap_or_else(|problems| panic!("{problems:?}"))
+    };
+    for (word, left) in [
+        ("verify", 1),
+        ("first", 2),
+        ("report_graph", 2),
+        ("count_flops_2", 3),
+        ("count_flops", 3),
+    ] {
+        let mut program = read();
+        assert!(program.has(word), "{word}");
+        program.stop_after(word);
+        let keys = ["verify", "first", "count_flops_2"];
+        assert_eq!(program.keys().collect::<Vec<_>>(), keys[..left], "{word}");
+    }
+    let mut program = read();
+    assert!(!program.has("prune"));
+    program.stop_after("prune");
+    assert_eq!(program.keys().count(), 3);
+}

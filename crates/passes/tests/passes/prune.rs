@@ -414,3 +414,37 @@ fn a_pruned_network_learns_and_stays_pruned() {
             });
     assert_eq!(masked, share(0.7, all));
 }
+
+/// One layer has one weight for each output, the next two: of channels of different sizes the means are compared.
+#[test]
+fn channels_of_all_layers_are_ranked_by_the_mean_of_their_weights() {
+    let text = "graph \"g\" { x: f32[N, 1] = placeholder
+        a = linear(x) { in_features = 1, out_features = 2, bias = false }
+        b = linear(a) { in_features = 2, out_features = 2, bias = false }
+        return b }";
+    for (method, small) in [("l1-norm", 0.9), ("l2-norm", 0.9)] {
+        let mut graph = Graph::parse(text).unwrap();
+        for (name, shape, values) in [
+            ("a", vec![2, 1], vec![1.0, 3.0]),
+            ("b", vec![2, 2], vec![small, small, 2.0, 2.0]),
+        ] {
+            let id = graph.find(name).unwrap();
+            let weight = Tensor::new(shape, values).unwrap();
+            graph
+                .node_mut(id)
+                .params
+                .insert("weight".to_owned(), weight);
+        }
+        run(
+            &mut graph,
+            None,
+            1,
+            &rule("weight", 0.25, "global", "channel", method),
+        );
+        let zeros: Vec<usize> = masks(&graph, "weight")
+            .iter()
+            .map(|(mask, _)| zeros(mask))
+            .collect();
+        assert_eq!(zeros, [0, 2], "{method}");
+    }
+}

@@ -124,3 +124,33 @@ fn a_network_that_is_refused_stays_as_it_was() {
     assert!(error.to_string().contains("seq_blocks_8"), "{error}");
     assert_eq!(graph, before);
 }
+
+#[test]
+fn what_is_known_of_inputs_goes_where_their_channels_change() {
+    let mut graph = model("jsc-toy", 3);
+    let ids: Vec<_> = graph.iter().map(|(id, _)| id).collect();
+    for id in ids {
+        let node = graph.node_mut(id);
+        let found = serde_json::Map::from_iter([("count".to_owned(), 1.into())]);
+        node.statistics.insert("data_in_0".to_owned(), found);
+    }
+    // The second layer gives the channels that the norm and the activation behind it and the third layer read.
+    let groups = groups(&graph);
+    let wider = groups.of(graph.find("seq_blocks_2").unwrap()).unwrap();
+    let resized = resized(&graph, 2.0, |k| k == wider);
+    let emptied: Vec<&str> = resized
+        .nodes()
+        .iter()
+        .filter(|node| node.statistics.is_empty())
+        .map(|node| node.name.as_str())
+        .collect();
+    assert_eq!(
+        emptied,
+        [
+            "seq_blocks_2",
+            "seq_blocks_3",
+            "seq_blocks_4",
+            "seq_blocks_5"
+        ]
+    );
+}

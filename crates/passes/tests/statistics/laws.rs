@@ -209,3 +209,16 @@ fn a_value_that_is_not_finite_is_an_error_with_its_place() {
         }
     }
 }
+
+#[test]
+fn no_end_of_a_range_is_a_negative_zero() {
+    for abs in ["true", "false"] {
+        let statistic = read("range_min_max", &format!("abs = {abs}\n")).unwrap();
+        for values in [[-0.0; WIDTH], [0.0; WIDTH]] {
+            let found = at_once(std::slice::from_ref(&statistic), &values).remove(0);
+            for end in ["min", "max", "range"] {
+                assert_eq!(found.fields[end].to_string(), "0.0", "{end}, abs = {abs}");
+            }
+        }
+    }
+}
