@@ -2,26 +2,29 @@
 # Breaks the sources in small ways and counts the changes that the tests of the crate notice. Prints a table: crate, tried,
 # caught, missed, left out, share; then the missed changes. Ends with 1 if a crate is under 95 %.
 #
-#   scripts/mutants.sh [-n COUNT] [-s SEED] [-F REGEX] [CRATE...]
+#   scripts/mutants.sh [-n COUNT] [-s SEED] [-F REGEX] [-t SECONDS] [CRATE...]
 #
 # COUNT changes of each crate are tried, 60 if not given; every SEED, 1 if not given, tries others. With -F, all changes whose
-# name the regular expression finds. `.cargo/mutants.toml` names what no test can notice. The changes are those of cargo-mutants;
-# `scripts/mutants` has all of a crate in one build. Left out is what does not compile there. Tests that do not end have noticed. The
-# tree is copied, so that nothing here changes; the copy and its build are kept in `target/mutants`.
+# name the regular expression finds. The changes are those of cargo-mutants; `scripts/mutants` has all of a crate in one build. Left
+# out is what does not compile there. Tests that do not end have noticed; those that take longer than SECONDS without a change, 900 if
+# not given, are not asked. `.cargo/mutants.toml` names what no test can notice. The tree is copied, so that nothing here changes; the
+# copy and its build are kept in `target/mutants`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-count=60 seed=1 filter=
-while getopts n:s:F: option; do
+count=60 seed=1 filter= limit=900
+while getopts n:s:F:t: option; do
     case $option in
     n) count=$OPTARG ;;
     s) seed=$OPTARG ;;
     F) filter=$OPTARG ;;
+    t) limit=$OPTARG ;;
     *) exit 2 ;;
     esac
 done
 shift $((OPTIND - 1))
-[[ $count =~ ^[1-9][0-9]*$ && $seed =~ ^[0-9]+$ ]] || { echo "-n takes a number from 1 on, -s one from 0 on" >&2; exit 2; }
+[[ $count =~ ^[1-9][0-9]*$ && $limit =~ ^[1-9][0-9]*$ && $seed =~ ^[0-9]+$ ]] ||
+    { echo "-n and -t take a number from 1 on, -s one from 0 on" >&2; exit 2; }
 crates=("$@")
 [ $# -gt 0 ] || crates=(random config format kernels ir engine interop data models exchange report passes train hw study search mase ch)
 for crate in "${crates[@]}"; do
@@ -53,4 +56,4 @@ export CARGO_TARGET_DIR=$PWD/target/mutants/build CARGO_PROFILE_DEV_DEBUG=0
 if command -v mold >/dev/null && command -v clang >/dev/null; then
     export RUSTFLAGS="-Clinker=clang -Clink-arg=-fuse-ld=mold"
 fi
-exec scripts/mutants/target/release/mutants "$tree" "$count" "$seed" "$filter" "${crates[@]}"
+exec scripts/mutants/target/release/mutants "$tree" "$count" "$seed" "$filter" "$limit" "${crates[@]}"

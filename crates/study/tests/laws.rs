@@ -560,3 +560,40 @@ fn cmaes_goes_on_moving_integers() {
         assert!(share > 0.5 && share < 1.0, "axis {axis}: {share}");
     }
 }
+
+/// A trial that was run at another point than it was handed out at counts for both: then the two points there are have been tried.
+#[test]
+fn the_point_that_was_run_instead_is_tried_too() {
+    let entry = &SAMPLERS[0];
+    let two = || Space::new(vec![parameter("p", int(0, 1))]).unwrap();
+    let at = |study: &mut Study, is_other: bool| {
+        let Next::Trial { number, point } = study.ask() else {
+            panic!("nothing was tried yet");
+        };
+        let value = i64::from((point.get(0) == Some(Coordinate::Int(0))) == is_other);
+        let point = Point::new(vec![Some(Coordinate::Int(value))]);
+        let outcome = Outcome::complete(vec![0.0]);
+        study.finish(Trial::new(number, point, outcome)).unwrap();
+        study.ask()
+    };
+    assert_eq!(at(&mut study(entry, two(), 0, 9), true), Next::Finished);
+    let next = at(&mut study(entry, two(), 0, 9), false);
+    assert!(matches!(next, Next::Trial { number: 1, .. }));
+}
+
+/// Where no choice has more below it than another, the point of a trial follows from its number alone, however large.
+#[test]
+fn random_search_numbers_the_points_of_an_even_space() {
+    let numbers = (0..5).map(|k| parameter(&format!("p{k}"), int(0, 255)));
+    let space = Arc::new(Space::new(numbers.collect()).unwrap());
+    let context = SamplerContext {
+        space: Arc::clone(&space),
+        objectives: 1,
+        seed: 1,
+    };
+    let sampler = config(&SAMPLERS[0]).build(context).unwrap();
+    let history = study(&SAMPLERS[0], small(), 0, 1);
+    let far = [1 << 39, (1 << 39) + 1];
+    let points = far.map(|number| sampler.sample(history.history(), number));
+    assert_ne!(points[0], points[1]);
+}

@@ -14,17 +14,18 @@ use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
+use std::time::Duration;
 
 use build::Result;
 use change::{Change, Selection};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [tree, count, seed, filter, crates @ ..] = arguments.as_slice() else {
-        eprintln!("mutants TREE COUNT SEED REGEX CRATE...");
+    let [tree, count, seed, filter, limit, crates @ ..] = arguments.as_slice() else {
+        eprintln!("mutants TREE COUNT SEED REGEX SECONDS CRATE...");
         return ExitCode::from(2);
     };
-    let (Ok(count), Ok(seed)) = (count.parse(), seed.parse()) else {
+    let (Ok(count), Ok(seed), Ok(limit)) = (count.parse(), seed.parse(), limit.parse()) else {
         return ExitCode::from(2);
     };
     let selection = Selection {
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         seed,
         filter,
     };
+    let limit = Duration::from_secs(limit);
     println!(
         "{:<10} {:>6} {:>7} {:>7} {:>9} {:>7}",
         "crate", "tried", "caught", "missed", "left out", "share"
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
     let mut is_weak = false;
     let mut missed = String::new();
     for package in crates {
-        match judge(Path::new(tree), package, &selection) {
+        match judge(Path::new(tree), package, &selection, limit) {
             Ok(verdict) => {
                 println!("{}", verdict.row(package));
                 is_weak |= verdict.missed.len() * 100 > (verdict.missed.len() + verdict.caught) * 5;
@@ -78,7 +80,7 @@ impl Verdict {
     }
 }
 
-fn judge(tree: &Path, package: &str, selection: &Selection) -> Result<Verdict> {
+fn judge(tree: &Path, package: &str, selection: &Selection, limit: Duration) -> Result<Verdict> {
     let changes = selection.of(list(tree, package, selection.filter)?);
     if changes.is_empty() {
         return Ok(Verdict {
@@ -91,7 +93,7 @@ fn judge(tree: &Path, package: &str, selection: &Selection) -> Result<Verdict> {
     let scratch = std::env::temp_dir().join(format!("mutants-{}", std::process::id()));
     std::fs::create_dir_all(&scratch)?;
     let lanes = thread::available_parallelism().map_or(1, usize::from);
-    let tests = tests::survey(&built.binaries, &scratch, lanes)?;
+    let tests = tests::survey(&built.binaries, &scratch, lanes, limit)?;
     let inside: Vec<&Change> = changes
         .iter()
         .filter(|change| built.inside.contains(&change.number))

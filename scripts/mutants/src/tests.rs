@@ -18,8 +18,13 @@ pub struct Test<'a> {
     pub reaches: BTreeSet<usize>,
 }
 
-/// Every test, run alone and without a change. One that fails so is an error.
-pub fn survey<'a>(binaries: &'a [Binary], scratch: &Path, lanes: usize) -> Result<Vec<Test<'a>>> {
+/// Every test, run alone and without a change. One that fails so, or takes longer than the limit, is left out.
+pub fn survey<'a>(
+    binaries: &'a [Binary],
+    scratch: &Path,
+    lanes: usize,
+    limit: Duration,
+) -> Result<Vec<Test<'a>>> {
     let mut tests = Vec::new();
     for binary in binaries {
         let output = Command::new(&binary.path)
@@ -54,7 +59,7 @@ pub fn survey<'a>(binaries: &'a [Binary], scratch: &Path, lanes: usize) -> Resul
                         test,
                         &folder,
                         ("MUTANT_REACHED", &reached.display().to_string()),
-                        Duration::from_secs(900),
+                        limit,
                     );
                     let takes = begin.elapsed();
                     if passes {
@@ -80,7 +85,7 @@ pub fn survey<'a>(binaries: &'a [Binary], scratch: &Path, lanes: usize) -> Resul
     let failed = failed.into_inner()?;
     if !failed.is_empty() {
         eprintln!(
-            "left out, because it fails without any change: {}",
+            "left out, because they fail or take long without any change: {}",
             failed.join(", ")
         );
     }

@@ -299,6 +299,48 @@ mod tests {
         }
     }
 
+    /// Of a thousand labels of nearly the same cost some are kept, of a few that cost much more all.
+    #[test]
+    fn labels_are_thinned_by_parts_of_the_costs() {
+        let label = |option: usize| {
+            let near = option as f64 / 1000.0;
+            let cost = if option < 1000 { near } else { near * 100.0 };
+            Label {
+                sum: Item {
+                    loss: -cost,
+                    cost,
+                    burden: 0.0,
+                },
+                parent: 0,
+                option,
+            }
+        };
+        let kept = |count: usize| -> Vec<usize> {
+            let kept = thinned((0..count).map(label).collect());
+            kept.iter().map(|label| label.option).collect()
+        };
+        // Costs up to 102.3 in 255 parts: the last of three parts has the least loss there, the first the least burden.
+        let found = kept(1024);
+        let (near, far): (Vec<usize>, Vec<usize>) =
+            found.iter().partition(|option| **option < 1000);
+        assert_eq!(near, [0, 401, 402, 802, 803, 999]);
+        assert!(far.len() >= 6, "{far:?}");
+        assert_eq!(kept(MAX_LABELS), (0..MAX_LABELS).collect::<Vec<_>>());
+        // All of one cost: parts of as many labels.
+        let same = |option| Label {
+            sum: Item {
+                loss: option as f64,
+                cost: 1.0,
+                burden: -(option as f64),
+            },
+            parent: 0,
+            option,
+        };
+        let found = thinned((0..1024).map(same).collect());
+        assert_eq!(found.len(), MAX_LABELS);
+        assert_eq!([0, 1, 2, 3].map(|k| found[k].option), [0, 3, 4, 7]);
+    }
+
     /// Small whole numbers, so that ties are frequent.
     #[test]
     fn the_best_labels_are_those_that_no_other_beats() {

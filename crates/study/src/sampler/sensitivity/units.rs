@@ -265,6 +265,23 @@ mod tests {
         );
     }
 
+    /// Of what costs less than a bit more at its end, as an exponent that a block shares, the middle is the widest.
+    #[test]
+    fn a_number_that_costs_little_is_no_width() {
+        let widest = |cost: Option<[f64; 3]>| {
+            let parameter = Parameter {
+                cost: cost.map(|cost| cost.to_vec()),
+                ..Parameter::new("p", Distribution::categorical([4, 6, 8]))
+            };
+            let axis = Axis::of(&parameter).expect("numbers");
+            axis.number(axis.widest())
+        };
+        assert_eq!(widest(None), 8.0);
+        assert_eq!(widest(Some([4.0, 4.5, 5.0])), 8.0);
+        assert_eq!(widest(Some([0.25, 0.375, 0.5])), 6.0);
+        assert_eq!(widest(Some([4.0, 4.0, 4.5])), 6.0);
+    }
+
     #[test]
     fn options_rank_by_their_costs() {
         let words = Distribution::categorical(["none", "integer", "log"]);

@@ -138,6 +138,20 @@ mod tests {
     }
 
     #[test]
+    fn of_many_trials_a_tenth_is_good_and_of_one_objective_a_few() {
+        let good = |objectives: usize| {
+            let mut history = History::new(vec![Direction::Minimize; objectives]);
+            for k in 0..300 {
+                let outcome = Outcome::complete(vec![f64::from(300 - k); objectives]);
+                history.push(Trial::new(k as u64, Point::new(Vec::new()), outcome));
+            }
+            split(&history, 300).good
+        };
+        assert_eq!(good(1), (275..300).collect::<Vec<_>>());
+        assert_eq!(good(2), (270..300).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn fronts_are_thinned_by_hypervolume() {
         let mut history = History::new(vec![Direction::Minimize; 2]);
         for k in 0..30_i32 {
