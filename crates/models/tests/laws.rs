@@ -329,6 +329,33 @@ fn attention_of_bert_is_masked_scaled_and_normalised() {
     assert_eq!(sums, [-1.0]);
     assert_eq!(products, [f64::from(f32::MAX), 0.125, 0.125]);
     assert_eq!(axes, [-1, -1]);
+    let text = graph.to_string();
+    // As `key.transpose(-1, -2)`.
+    assert_eq!(
+        text.matches("{ dim0 = -1, dim1 = -2 }").count(),
+        2,
+        "{text}"
+    );
+}
+
+/// PyTorch's ε and momentum but for those that the originals state: VGG-7's momentum and both of MobileNetV3.
+#[test]
+fn norms_have_the_published_constants() {
+    for entry in MODELS {
+        let expected = match entry.name {
+            "vgg7" => (1e-5, 0.9),
+            "mobilenetv3_small" => (1e-3, 0.01),
+            _ => (1e-5, 0.1),
+        };
+        for node in graph(entry.name).nodes() {
+            let found = match &node.op {
+                Op::BatchNorm1d(op) => (op.eps, op.momentum),
+                Op::BatchNorm2d(op) => (op.eps, op.momentum),
+                _ => continue,
+            };
+            assert_eq!(found, expected, "{}: {}", entry.name, node.name);
+        }
+    }
 }
 
 #[test]
