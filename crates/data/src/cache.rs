@@ -157,14 +157,8 @@ fn read(path: &Path, identity: Identity, shape: Shape) -> io::Result<Prepared> {
     let n_bytes = file.metadata()?.len();
     let mut words = [0; HEADER_BYTES];
     file.read_exact(&mut words)?;
-    let words: Vec<u64> = words
-        .chunks_exact(8)
-        .map(|word| {
-            word.iter()
-                .rev()
-                .fold(0, |word, &byte| word << 8 | u64::from(byte))
-        })
-        .collect();
+    let (words, _) = words.as_chunks::<8>();
+    let words: Vec<u64> = words.iter().map(|&word| u64::from_le_bytes(word)).collect();
     let (n_rows, checksum) = (words[5], words[8]);
     let row_bytes = shape.width as u64 * 4 + 2;
     let expected = n_rows

@@ -1,5 +1,9 @@
 //! A law over the table of operators of exported programs: whatever arguments a call has, it is read or refused.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod calls;
+
 use exchange::aten::{OPERATORS, import_with_opaque};
 use interop::pt2::{
     Argument, Call, Extent, Input, InputKind, Program, ScalarType, Stored, TensorType, Tensors,

@@ -288,7 +288,7 @@ impl Field {
     }
 
     fn word(&self, bytes: &[u8]) -> u64 {
-        let join = |word: u64, &byte: &u8| word << 8 | u64::from(byte);
+        let join = |word: u64, &byte: &u8| (word << 8) + u64::from(byte);
         if self.is_big_endian {
             bytes.iter().fold(0, join)
         } else {
@@ -368,5 +368,32 @@ mod tests {
             check(MAX_ROWS as u64 + 1).unwrap_err().to_string(),
             "has 4294967296 rows, more than the 4294967295 that are read"
         );
+    }
+
+    /// What libver='latest' of HDF5 2.0 writes, beside the newest versions that are read.
+    #[test]
+    fn files_of_a_newer_version_are_told_the_way_out() {
+        let records = Records {
+            dataset: "rows",
+            features: &[],
+            one_hot: &[],
+            classes: &[],
+        };
+        let datatype = |version| FormatError::InvalidDatatypeVersion { class: 6, version };
+        for (error, is_newer) in [
+            (FormatError::InvalidLayoutVersion(4), false),
+            (FormatError::InvalidLayoutVersion(5), true),
+            (FormatError::UnsupportedVersion(3), false),
+            (FormatError::UnsupportedVersion(4), true),
+            (datatype(4), false),
+            (datatype(5), true),
+        ] {
+            let text = described(&hdf5_pure::Error::Format(error), records);
+            assert_eq!(
+                text.contains("['rows'] = h5py.File('OLD')"),
+                is_newer,
+                "{text}"
+            );
+        }
     }
 }

@@ -68,3 +68,40 @@ fn text(row: usize, column: &str, field: &Field) -> Result<String, TableProblem>
         _ => return refused("the value is neither a number nor text"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_plain_value_is_a_cell() {
+        let cases = [
+            (Field::Bool(true), "1"),
+            (Field::Bool(false), "0"),
+            (Field::Byte(-7), "-7"),
+            (Field::Short(-300), "-300"),
+            (Field::Int(-70_000), "-70000"),
+            (Field::Long(i64::MIN), "-9223372036854775808"),
+            (Field::UByte(200), "200"),
+            (Field::UShort(60_000), "60000"),
+            (Field::UInt(4_000_000_000), "4000000000"),
+            (Field::ULong(u64::MAX), "18446744073709551615"),
+            (Field::Float(0.1), "0.1"),
+            (Field::Double(0.1), "0.1"),
+            (Field::Str("dog".to_owned()), "dog"),
+            (Field::Bytes(vec![b'c', b'a', b't'].into()), "cat"),
+        ];
+        for (field, expected) in cases {
+            assert_eq!(text(1, "x", &field).unwrap(), expected);
+        }
+        for (field, expected) in [
+            (Field::Null, "row 3, column 'x': the value is missing"),
+            (
+                Field::Date(7),
+                "row 3, column 'x': the value is neither a number nor text",
+            ),
+        ] {
+            assert_eq!(text(3, "x", &field).unwrap_err().to_string(), expected);
+        }
+    }
+}

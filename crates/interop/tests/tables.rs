@@ -3,7 +3,7 @@
 
 use interop::columns::{Table, TableProblem};
 use interop::hdf5::Records;
-use interop::{Budget, arff, csv, hdf5, idx, npz, tar};
+use interop::{Budget, arff, csv, hdf5, idx, npy, npz, tar};
 use std::fs;
 use std::path::Path;
 
@@ -135,4 +135,56 @@ fn labels_of_an_archive_may_be_texts() {
     assert_eq!(table.classes, ["gluon", "quark", "w", "ü"]);
     assert_eq!(table.labels, [0, 1, 2, 3, 0, 1, 2, 3]);
     assert_eq!(shape, [2]);
+}
+
+/// The array called x, or the only one that has as many rows as there are labels.
+#[test]
+fn features_are_found_by_their_name_or_by_their_rows() {
+    let numbers = |shape: &[usize], first: i64| npy::Numbers {
+        shape: shape.to_vec(),
+        values: npy::Values::I64(
+            (0..shape.iter().product::<usize>() as i64)
+                .map(|k| first + k)
+                .collect(),
+        ),
+    };
+    let features = |arrays: &[(&str, npy::Numbers)]| {
+        let named = arrays
+            .iter()
+            .map(|(name, array)| ((*name).to_owned(), array.clone()));
+        let arrays: Vec<_> = named.chain([("y".to_owned(), numbers(&[3], 0))]).collect();
+        let bytes = npz::encode(&arrays).unwrap();
+        let table = npz::parse(&bytes, "y").map(|(table, _)| (table.features, table.values));
+        table.map_err(|problem| problem.to_string())
+    };
+    let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
+    let alone = features(&[("foo", numbers(&[3, 2], 10))]).unwrap();
+    assert_eq!(
+        alone,
+        (
+            names(["foo0", "foo1"]),
+            vec![10.0, 11.0, 12.0, 13.0, 14.0, 15.0]
+        )
+    );
+    let (found, _) =
+        features(&[("foo", numbers(&[3, 2], 10)), ("x", numbers(&[3, 2], 0))]).unwrap();
+    assert_eq!(found, names(["x0", "x1"]));
+    let (found, _) =
+        features(&[("foo", numbers(&[3, 2], 10)), ("bar", numbers(&[2, 2], 0))]).unwrap();
+    assert_eq!(found, names(["foo0", "foo1"]));
+    let two = features(&[("foo", numbers(&[3, 2], 10)), ("bar", numbers(&[3, 1], 0))]);
+    assert_eq!(
+        two,
+        Err("archive: 2 arrays could be the features; call one of them x".to_owned())
+    );
+    let flat = features(&[("foo", numbers(&[3], 10))]);
+    assert_eq!(
+        flat,
+        Err("archive: 0 arrays could be the features; call one of them x".to_owned())
+    );
+    let short = features(&[("x", numbers(&[2, 2], 0))]);
+    assert_eq!(
+        short,
+        Err("array 'x': has shape [2, 2]; 3 rows of features were expected".to_owned())
+    );
 }

@@ -312,6 +312,73 @@ fn what_cannot_be_built_is_refused_by_name() {
     );
 }
 
+/// The mask is 0 where a position is seen and the smallest float where it is not; scores are divided by √64 = 8 and made
+/// probabilities over the positions that are attended to, the last axis.
+#[test]
+fn attention_of_bert_is_masked_scaled_and_normalised() {
+    let graph = graph("bert-tiny");
+    let (mut sums, mut products, mut axes) = (Vec::new(), Vec::new(), Vec::new());
+    for node in graph.nodes() {
+        match &node.op {
+            Op::Add(op) => sums.extend(op.scalar),
+            Op::Mul(op) => products.extend(op.scalar),
+            Op::Softmax(op) => axes.push(op.dim),
+            _ => {}
+        }
+    }
+    assert_eq!(sums, [-1.0]);
+    assert_eq!(products, [f64::from(f32::MAX), 0.125, 0.125]);
+    assert_eq!(axes, [-1, -1]);
+    let text = graph.to_string();
+    // As `key.transpose(-1, -2)`.
+    assert_eq!(
+        text.matches("{ dim0 = -1, dim1 = -2 }").count(),
+        2,
+        "{text}"
+    );
+}
+
+/// PyTorch's ε and momentum but for those that the originals state: VGG-7's momentum and both of MobileNetV3.
+#[test]
+fn norms_have_the_published_constants() {
+    for entry in MODELS {
+        let expected = match entry.name {
+            "vgg7" => (1e-5, 0.9),
+            "mobilenetv3_small" => (1e-3, 0.01),
+            _ => (1e-5, 0.1),
+        };
+        for node in graph(entry.name).nodes() {
+            let found = match &node.op {
+                Op::BatchNorm1d(op) => (op.eps, op.momentum),
+                Op::BatchNorm2d(op) => (op.eps, op.momentum),
+                _ => continue,
+            };
+            assert_eq!(found, expected, "{}: {}", entry.name, node.name);
+        }
+    }
+}
+
+#[test]
+fn a_model_of_the_original_that_is_not_here_has_a_reason() {
+    let message = |name: &str| {
+        let built = build(name, &ModelInfo::default());
+        built.unwrap_err().to_string()
+    };
+    let reason = config::not_here(config::Sort::Model, "resnet50").expect("a reason");
+    assert!(
+        message("resnet50").starts_with(&reason),
+        "{}",
+        message("resnet50")
+    );
+    assert!(
+        message("resnet50").ends_with("did you mean 'resnet18'?"),
+        "{}",
+        message("resnet50")
+    );
+    let reason = config::not_here(config::Sort::Model, "yolov8").expect("a reason");
+    assert_eq!(message("yolov8"), reason);
+}
+
 #[test]
 fn other_samples_give_fitting_layers() {
     for (name, input) in [

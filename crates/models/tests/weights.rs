@@ -333,3 +333,149 @@ fn files_of_students_load_into_jsc_tiny() {
         assert_eq!(tensors_of(&graph), kept.collect::<Vec<_>>());
     }
 }
+
+/// Counters, constants and learned scales that a state dict has and no value of a graph depends on.
+#[test]
+fn names_that_a_graph_needs_not_are_passed_over() {
+    let weight = named("l.weight", &[2, 2], &[1.0; 4]);
+    let mut graph = Graph::parse(TWO).expect("a graph");
+    for (name, is_passed_over) in [
+        ("num_batches_tracked", true),
+        ("l.num_batches_tracked", true),
+        ("embeddings.position_ids", true),
+        ("l._extra_state", true),
+        ("l.weight_log2_step", true),
+        ("l.position_idx", false),
+        ("position_ids.l", false),
+        ("l.weight_log2_steps", false),
+    ] {
+        let loaded = load_into(&mut graph, &[weight.clone(), named(name, &[1], &[0.0])]);
+        assert_eq!(loaded.is_ok(), is_passed_over, "{name}");
+        assert!(loaded.is_err() || loaded == Ok(Loaded::default()), "{name}");
+    }
+}
+
+/// A weight has as many values as its shape, and the shape of its layer.
+#[test]
+fn weights_of_another_length_do_not_fit() {
+    let mut graph = Graph::parse(TWO).expect("a graph");
+    for tensor in [
+        named("l.weight", &[2, 2], &[1.0; 3]),
+        named("l.weight", &[4], &[1.0; 4]),
+        named("l.weight", &[usize::MAX, 2], &[1.0; 4]),
+    ] {
+        let error = load_into(&mut graph, std::slice::from_ref(&tensor)).expect_err("a misfit");
+        let expected = format!(
+            "weights do not fit two: 1 of another shape\n  l.weight: the graph has shape [2, 2], the weights {:?}",
+            tensor.shape
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+fn four_wrappers_around_each_other_are_left_out_and_not_five() {
+    let mut graph = Graph::parse(TWO).expect("a graph");
+    let mut loaded = |depth: usize| {
+        let name = format!("{}l.weight", "module.".repeat(depth));
+        load_into(&mut graph, &[named(&name, &[2, 2], &[1.0; 4])]).map(|loaded| loaded.prefix)
+    };
+    assert_eq!(loaded(4), Ok(Some("module.".repeat(4))));
+    assert!(loaded(5).is_err());
+}
+
+/// A wrapped network that PyTorch prunes has originals and masks under the wrapper's name.
+#[test]
+fn a_wrapped_and_pruned_network_loads() {
+    let mut graph = Graph::parse(TWO).expect("a graph");
+    let tensors = [
+        named("model.l.weight_orig", &[2, 2], &[1.0, 2.0, 3.0, 4.0]),
+        named("model.l.weight_mask", &[2, 2], &[0.0, 1.0, 1.0, 1.0]),
+        named("accuracy", &[1], &[0.5]),
+    ];
+    let loaded = load_matching(&mut graph, &tensors).expect("a pruned layer");
+    assert_eq!(loaded.prefix.as_deref(), Some("model."));
+    assert_eq!(loaded.left_out, ["accuracy"]);
+    let node = graph.node(graph.find("l").expect("the layer"));
+    assert_eq!(node.params["weight"].values(), [0.0, 2.0, 3.0, 4.0]);
+}
+
+/// Where the weight itself is there, an original beside it is one name too many.
+#[test]
+fn an_original_beside_its_weight_is_unexpected() {
+    let mut graph = Graph::parse(TWO).expect("a graph");
+    let tensors = [
+        named("l.weight", &[2, 2], &[1.0; 4]),
+        named("l.weight_orig", &[2, 2], &[2.0; 4]),
+        named("l.weight_mask", &[2, 2], &[1.0; 4]),
+    ];
+    let error = load_into(&mut graph, &tensors).expect_err("two weights");
+    assert_eq!(error.unexpected, ["l.weight_orig"]);
+}
+
+/// What the operator updates and what is no float has no mask.
+#[test]
+fn masks_belong_to_trained_parameters_and_inputs_of_floats() {
+    let text = "graph \"g\" {
+        x: i64[N, 3] = placeholder
+        e = embedding(x) { target = \"e\", num_embeddings = 4, embedding_dim = 2 }
+        t = transpose(e) { dim0 = 1, dim1 = 2 }
+        b = batch_norm1d(t) { target = \"b\", num_features = 2 }
+        return b
+    }";
+    let mut graph = Graph::parse(text).expect("a graph");
+    graph.initialize(0);
+    let own = tensors_of(&graph);
+    for (name, shape, fits) in [
+        ("e.weight_mask", &[4, 2][..], true),
+        ("e.data_in_0_mask", &[3], false),
+        ("b.data_in_0_mask", &[2, 3], true),
+        ("b.weight_mask", &[2], true),
+        ("b.running_mean_mask", &[2], false),
+        ("t.data_in_0_mask", &[3, 2], true),
+    ] {
+        let n = shape.iter().product();
+        let mut tensors = own.clone();
+        tensors.push(named(name, shape, &vec![1.0; n]));
+        let mut loaded = graph.clone();
+        let outcome = load_into(&mut loaded, &tensors);
+        assert_eq!(outcome.is_ok(), fits, "{name}");
+        let masks: Vec<String> = loaded.masks().map(|(name, _)| name).collect();
+        assert_eq!(masks.len(), usize::from(fits), "{name}: {masks:?}");
+    }
+}
+
+/// At most twenty lines of a sort, and at most two names that are close to a missing one.
+#[test]
+fn lists_of_problems_are_cut_behind_twenty() {
+    let lines = |n: usize| {
+        let error = LoadError {
+            graph: "g".to_owned(),
+            unexpected: (0..n).map(|i| format!("x{i}")).collect(),
+            ..LoadError::default()
+        };
+        error
+            .to_string()
+            .lines()
+            .skip(1)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(lines(20).len(), 20);
+    assert_eq!(lines(20)[19], "  unexpected x19");
+    assert_eq!(lines(21).len(), 21);
+    assert_eq!(lines(21)[20], "  and 1 more");
+
+    let mut graph = Graph::parse(TWO).expect("a graph");
+    let close = ["l.weigh", "l.weights", "l.weigth", "l.weightx"];
+    let tensors = close.map(|name| named(name, &[2, 2], &[1.0; 4]));
+    let error = load_into(&mut graph, &tensors).expect_err("no weight");
+    assert_eq!(error.missing.len(), 1);
+    assert_eq!(error.missing[0].candidates.len(), 2);
+    let one = Loaded {
+        prefix: None,
+        left_out: vec!["a.scale".to_owned()],
+    };
+    let expected = ["w.pt: 1 tensor that net does not have left out: a.scale"];
+    assert_eq!(one.notes("w.pt", "net"), expected);
+}

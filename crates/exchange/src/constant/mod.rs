@@ -248,3 +248,6 @@ pub fn broadcast_shapes(a: &[usize], b: &[usize]) -> Result<Vec<usize>, Refusal>
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,3 +54,60 @@ pub fn is_buffer(name: &str) -> bool {
 fn is_counter(name: &str) -> bool {
     name.rsplit('.').next() == Some(COUNTER)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(name: &str, shape: &[usize], value: f32) -> NamedTensor {
+        NamedTensor {
+            name: name.to_owned(),
+            shape: shape.to_vec(),
+            values: vec![value],
+        }
+    }
+
+    /// A counter is one number without axes; a norm that has one keeps its own.
+    #[test]
+    fn every_running_variance_has_a_counter() {
+        let tensors = [
+            tensor("a.running_var", &[1], 0.5),
+            tensor("b.num_batches_tracked", &[], 7.0),
+            tensor("b.running_var", &[1], 0.5),
+            tensor("c.num_batches_tracked", &[1], 9.0),
+            tensor("scale", &[], 3.0),
+        ];
+        let entries: Vec<(String, Option<i64>)> = with_counters(&tensors, 12)
+            .iter()
+            .map(|entry| match entry {
+                Entry::Float(tensor) => (tensor.name.clone(), None),
+                Entry::Counter(name, count) => (name.clone(), Some(*count)),
+            })
+            .collect();
+        let expected = [
+            ("a.running_var", None),
+            ("a.num_batches_tracked", Some(12)),
+            ("b.num_batches_tracked", Some(7)),
+            ("b.running_var", None),
+            ("c.num_batches_tracked", None),
+            ("scale", None),
+        ];
+        assert_eq!(
+            entries,
+            expected.map(|(name, count)| (name.to_owned(), count))
+        );
+    }
+
+    #[test]
+    fn buffers_are_known_by_the_end_of_their_names() {
+        for (name, expected) in [
+            ("bn.running_mean", true),
+            ("running_var", true),
+            ("bn.num_batches_tracked", true),
+            ("bn.weight", false),
+            ("running_mean.weight", false),
+        ] {
+            assert_eq!(is_buffer(name), expected, "{name}");
+        }
+    }
+}

@@ -237,3 +237,37 @@ fn param_group(state: &OptimizerState) -> Out {
             .collect(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_have_the_shapes_of_their_parameters() {
+        let tensor = |name: &str, shape: &[usize]| NamedTensor {
+            name: name.to_owned(),
+            shape: shape.to_vec(),
+            values: vec![0.0; shape.iter().product()],
+        };
+        let state = |first: NamedTensor, second: NamedTensor| OptimizerState {
+            name: "adam".to_owned(),
+            steps: 1,
+            learning_rate: 0.1,
+            weight_decay: 0.0,
+            first: vec![first],
+            second: vec![second],
+        };
+        let parameters = [tensor("a", &[2, 3]), tensor("b", &[3])];
+        let (a, turned) = (tensor("a", &[2, 3]), tensor("a", &[3, 2]));
+        for (first, second, expected) in [
+            (&a, &a, true),
+            (&turned, &a, false),
+            (&a, &turned, false),
+            // A moment of no parameter is nobody's.
+            (&a, &tensor("c", &[5]), true),
+        ] {
+            let state = state(first.clone(), second.clone());
+            assert_eq!(has_shapes_of(&state, &parameters), expected);
+        }
+    }
+}

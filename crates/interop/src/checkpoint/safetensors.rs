@@ -310,3 +310,27 @@ fn read_training(
         resume: json.get("resume")?.clone(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_are_texts_by_name() {
+        for (metadata, is_read) in [
+            (json!(null), true),
+            (json!({}), true),
+            (json!({"format": "pt"}), true),
+            (json!({"format": 1}), false),
+            (json!({"a": "b", "c": null}), false),
+            (json!(["format"]), false),
+            (json!("pt"), false),
+        ] {
+            let checked = check_metadata(&metadata);
+            assert_eq!(checked.is_ok(), is_read, "{metadata}");
+            if let Err(problem) = checked {
+                assert_eq!(problem.to_string(), "__metadata__: is not a dict of texts");
+            }
+        }
+    }
+}

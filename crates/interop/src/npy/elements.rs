@@ -90,7 +90,7 @@ impl DType {
     }
 
     fn word(self, bytes: &[u8]) -> u64 {
-        let join = |word: u64, &byte: &u8| word << 8 | u64::from(byte);
+        let join = |word: u64, &byte: &u8| (word << 8) + u64::from(byte);
         if self.is_big_endian {
             bytes.iter().fold(0, join)
         } else {

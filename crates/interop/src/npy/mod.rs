@@ -272,3 +272,36 @@ pub fn encode_numbers(array: &Numbers) -> Vec<u8> {
 fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
     bounded::read(path, MAX_BYTES)?.ok_or(Problem::TooLarge)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The memory that an array of this type and shape is charged.
+    fn charged(descr: &str, shape: &[usize], data: &[u8], read: impl Fn(&[u8], &Budget)) -> u64 {
+        let budget = Budget::of_size(0);
+        let bytes = [header::print(descr, shape), data.to_vec()].concat();
+        read(&bytes, &budget);
+        budget.max() - budget.left()
+    }
+
+    /// Elements as they are and as they become: floats twice, integers once, a text with its place and its bytes.
+    #[test]
+    fn elements_are_charged() {
+        let floats = |bytes: &[u8], budget: &Budget| drop(decode_within(bytes, budget).unwrap());
+        assert_eq!(charged("<f8", &[3], &[0; 24], floats), 3 * 8);
+        assert_eq!(charged("|u1", &[3], &[0; 3], floats), 3 * 8);
+        let numbers =
+            |bytes: &[u8], budget: &Budget| drop(decode_numbers_within(bytes, budget).unwrap());
+        assert_eq!(charged("<i8", &[3], &[0; 24], numbers), 3 * 8);
+        assert_eq!(charged("|u1", &[3], &[0; 3], numbers), 3 * 8);
+        let texts = |bytes: &[u8], budget: &Budget| {
+            assert_eq!(
+                decode_texts(bytes, budget).unwrap().unwrap().values.len(),
+                2
+            );
+        };
+        let place = 2 * size_of::<String>() as u64;
+        assert_eq!(charged("|S5", &[2], b"dog\0\0catty", texts), 2 * place + 10);
+    }
+}

@@ -219,7 +219,7 @@ impl Walk<'_> {
             let byte = self.bytes[..end].get(self.at);
             let byte = *byte.ok_or(OnnxProblem::Field(start))?;
             self.at += 1;
-            value |= u64::from(byte & 0x7f) << shift;
+            value += u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
                 return Ok(value);
             }

@@ -242,7 +242,7 @@ fn packed(values: &[i64], bits: usize) -> Vec<u8> {
     let byte = |group: &[i64]| {
         let parts = group.iter().enumerate();
         parts.fold(0, |byte, (i, &value)| {
-            byte | (value as u8 & mask) << (i * bits)
+            byte + ((value as u8 & mask) << (i * bits))
         })
     };
     values.chunks(8 / bits).map(byte).collect()

@@ -1,6 +1,7 @@
 use super::proto::{
-    GraphProto, NodeProto, OperatorStatus, TensorProto, Version, attribute_proto::AttributeType,
-    tensor_proto::DataType,
+    GraphProto, NodeProto, OperatorStatus, TensorProto, Version,
+    attribute_proto::AttributeType,
+    tensor_proto::{DataLocation, DataType},
 };
 use super::*;
 
@@ -83,6 +84,7 @@ fn numbers_have_the_published_names() {
     }
     names_come_back!(AttributeType, 15);
     names_come_back!(DataType, 27);
+    names_come_back!(DataLocation, 2);
     names_come_back!(Version, 14);
     names_come_back!(OperatorStatus, 2);
 }

@@ -37,7 +37,7 @@ impl<'a> Scanner<'a> {
         Ok(bytes
             .iter()
             .rev()
-            .fold(0, |n, &byte| n << 8 | u64::from(byte)))
+            .fold(0, |n, &byte| (n << 8) + u64::from(byte)))
     }
 
     /// A run of bytes whose length stands before it in `width` bytes.

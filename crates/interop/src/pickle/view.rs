@@ -228,3 +228,52 @@ fn json_int(int: i128) -> Json {
 fn json_float(float: f64) -> Json {
     Number::from_f64(float).map_or_else(|| Json::String(float.to_string()), Json::Number)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pickle::parse;
+
+    fn parsed(opcodes: &[u8]) -> Pickle {
+        let budget = Budget::of_size(0);
+        let (pickle, _) = parse(&[opcodes, b"."].concat(), &budget).unwrap();
+        pickle
+    }
+
+    /// Streams as Python writes them, a word for each, and its JSON.
+    #[test]
+    fn values_are_described_and_written_as_json() {
+        let cases: [(&[u8], &str, Json); 15] = [
+            (b"N", "None", Json::Null),
+            (b"\x88", "a bool", true.into()),
+            (b"\x89", "a bool", false.into()),
+            (b"K\x05", "a number", 5.into()),
+            (b"I-3\n", "a number", (-3).into()),
+            (b"G\x3f\xe0\0\0\0\0\0\0", "a number", 0.5.into()),
+            (b"G\x7f\xf0\0\0\0\0\0\0", "a number", "inf".into()),
+            (b"X\x01\0\0\0a", "text", "a".into()),
+            (b"C\x01a", "bytes", "<bytes>".into()),
+            (b"]", "a list", Json::Array(Vec::new())),
+            (b"K\x01K\x02\x86", "a list", vec![1, 2].into()),
+            (b"}", "a dict", Json::Object(Map::new())),
+            (b"cmod\nname\n", "mod.name", "<mod.name>".into()),
+            (b"cmod\nname\n)R", "mod.name", "<mod.name>".into()),
+            (b"K\x01Q", "an object", "<an object>".into()),
+        ];
+        for (opcodes, word, json) in cases {
+            let pickle = parsed(opcodes);
+            assert_eq!(pickle.root().describe(), word, "{opcodes:?}");
+            let found = pickle.root().to_json(&Budget::of_size(0));
+            assert_eq!(found, Some(json), "{opcodes:?}");
+        }
+    }
+
+    #[test]
+    fn keys_of_a_dict_become_texts() {
+        let pickle = parsed(b"}(X\x01\0\0\0aK\x01K\x07K\x02u");
+        let json = pickle.root().to_json(&Budget::of_size(0)).unwrap();
+        assert_eq!(json, serde_json::json!({ "a": 1, "7": 2 }));
+        assert_eq!(pickle.root().get("a").and_then(View::int), Some(1));
+        assert!(pickle.root().get("b").is_none());
+    }
+}
