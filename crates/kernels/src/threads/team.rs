@@ -275,7 +275,7 @@ mod tests {
             (NUMBER | 3, 0, None),
             (NUMBER | OPEN, NUMBER, None),
             (NUMBER | OPEN, 0, Some(NUMBER)),
-            (2 * NUMBER | OPEN | 1, NUMBER, Some(2 * NUMBER)),
+            ((2 * NUMBER) | OPEN | 1, NUMBER, Some(2 * NUMBER)),
         ] {
             shared.state.store(state, Ordering::SeqCst);
             assert_eq!(
