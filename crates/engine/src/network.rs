@@ -341,3 +341,79 @@ impl Network {
 fn verified(graph: &Graph) -> Verified<'_> {
     verify(graph).expect("the graph was verified when the network was made")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::OptimizerKind;
+
+    const NET: &str = "graph \"net\" { x: f32[N, 8] = placeholder
+        d = dropout(x) { target = \"d\", p = 0.5 }
+        l = linear(d) { target = \"l\", in_features = 8, out_features = 3 }
+        return l }";
+
+    fn network() -> Network {
+        let mut graph = Graph::parse(NET).unwrap_or_else(|errors| panic!("{errors}"));
+        graph.initialize(1);
+        Network::new(graph, 1).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn rows(count: usize) -> Vec<f32> {
+        (0..8 * count).map(|k| (k * 7 % 13) as f32 - 6.0).collect()
+    }
+
+    #[test]
+    fn seed_and_passes_decide_what_dropout_drops() {
+        let mut network = network();
+        let kind = OptimizerKind::Sgd {
+            momentum: 0.0,
+            nesterov: false,
+            weight_decay: 0.0,
+        };
+        // Nothing is learned, so that only dropout makes losses differ.
+        let mut optimizer = Optimizer::new(kind, 0.0, network.state());
+        let x = rows(3);
+        let mut step = |network: &mut Network| {
+            let score = network.train_step(&[Input::F32(&x)], &[0, 1, 2], 3, &mut optimizer);
+            score.expect("a step").loss
+        };
+        network.seed(5);
+        let losses = [(); 3].map(|()| step(&mut network));
+        assert!(
+            losses[0] != losses[1] && losses[1] != losses[2],
+            "{losses:?}"
+        );
+        assert_eq!(network.passes(), 3);
+        network.set_passes(1);
+        assert_eq!(step(&mut network), losses[1]);
+        assert_eq!(network.passes(), 2);
+        let evaluated = network.evaluate(&[Input::F32(&x)], &[0, 1, 2], 3);
+        assert!(evaluated.is_ok() && network.passes() == 2);
+        network.seed(6);
+        network.set_passes(0);
+        assert_ne!(step(&mut network), losses[0]);
+        network.seed(5);
+        network.set_passes(0);
+        assert_eq!(step(&mut network), losses[0]);
+    }
+
+    #[test]
+    fn plans_for_the_last_few_sizes_are_kept() {
+        let mut network = network();
+        let mut answers = |rows_of: usize| {
+            let x = rows(rows_of);
+            let plan = network.run(PlanOptions::eval(rows_of), &[Input::F32(&x)]);
+            let answers = plan.expect("a plan").output(0);
+            (answers, network.plans.len())
+        };
+        for rows in 1..=MAX_PLANS {
+            let (answers, kept) = answers(rows);
+            assert_eq!((answers.len(), kept), (3 * rows, rows));
+        }
+        let (first, kept) = answers(1);
+        assert_eq!(kept, MAX_PLANS);
+        let (_, kept) = answers(MAX_PLANS + 1);
+        assert_eq!(kept, MAX_PLANS);
+        assert_eq!(answers(1), (first, MAX_PLANS));
+    }
+}

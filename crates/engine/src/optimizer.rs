@@ -317,4 +317,53 @@ mod tests {
             }
         }
     }
+
+    /// Two steps, or one by one optimiser and one by another that goes on.
+    #[test]
+    fn an_optimizer_goes_on_where_another_stopped() {
+        let mut graph = Graph::parse(NET).unwrap_or_else(|errors| panic!("{errors}"));
+        graph.initialize(0);
+        let start = State::new(&verify(&graph).unwrap_or_else(|error| panic!("{error}")));
+        let start = start.unwrap_or_else(|error| panic!("{error}"));
+        let n = start.trained_len();
+        let random = Random::new(2, "gradients");
+        let gradients: Vec<f32> = (0..n as u64).map(|k| random.normal(k)).collect();
+        let (pool, weight_decay) = (Pool::new(1), 0.1);
+        for kind in [
+            OptimizerKind::Adam { weight_decay },
+            OptimizerKind::AdamW { weight_decay },
+            OptimizerKind::Sgd {
+                momentum: 0.9,
+                nesterov: false,
+                weight_decay,
+            },
+        ] {
+            let mut state = start.clone();
+            let mut first = Optimizer::new(kind, 0.01, &state);
+            assert_eq!((first.kind(), first.steps()), (kind, 0));
+            first.step(&mut state, &gradients, &pool);
+            let mut half_way = state.clone();
+            let mut second = Optimizer::new(kind, 0.01, &state);
+            let (means, squares) = first.moments();
+            let has_squares = !matches!(kind, OptimizerKind::Sgd { .. });
+            assert_eq!(
+                (means.len(), squares.len()),
+                (n, if has_squares { n } else { 0 })
+            );
+            // Of another length, nothing is taken.
+            let fresh = second.clone();
+            assert!(!second.restore(9, &means[1..], squares));
+            assert!(!second.restore(9, means, &[squares, &[0.0]].concat()));
+            assert_eq!(second, fresh);
+            assert!(second.restore(first.steps(), means, squares));
+            assert_eq!(second, first);
+            first.step(&mut state, &gradients, &pool);
+            second.step(&mut half_way, &gradients, &pool);
+            assert_eq!(
+                (second.steps(), half_way.trained),
+                (2, state.trained),
+                "{kind:?}"
+            );
+        }
+    }
 }

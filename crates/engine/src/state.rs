@@ -350,3 +350,111 @@ fn zero_masked(masks: &[(Range<usize>, Tensor)], flat: &mut [f32]) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LearnScales;
+    use ir::verify;
+
+    const NET: &str = "graph \"net\" { x: f32[N, 3] = placeholder
+        l = linear(x) { target = \"l\", in_features = 3, out_features = 2, weight: integer(8, 4) }
+        n = batch_norm1d(l) { target = \"n\", num_features = 2 }
+        return n }";
+
+    /// A state with a masked weight and a learned scale.
+    fn state() -> State {
+        let mut graph = Graph::parse(NET).unwrap_or_else(|errors| panic!("{errors}"));
+        graph.initialize(1);
+        let l = graph.find("l").expect("a node");
+        let mask = Tensor::new(vec![2, 3], vec![1.0, 0.0, 1.0, 1.0, 1.0, 0.0]);
+        let mask = mask.expect("a mask");
+        let l = graph.node_mut(l);
+        l.params.insert("weight".to_owned(), mask.clone());
+        l.masks.insert("weight".to_owned(), mask);
+        let verified = verify(&graph).unwrap_or_else(|error| panic!("{error}"));
+        State::with_learning(&verified, LearnScales::PowerOfTwo.into()).expect("a state")
+    }
+
+    fn named(state: &State) -> Vec<(String, Vec<f32>)> {
+        let all = state.iter();
+        all.map(|(name, values)| (name.to_owned(), values.to_vec()))
+            .collect()
+    }
+
+    #[test]
+    fn parameters_come_in_the_order_of_the_graph_and_scales_behind_them() {
+        let state = state();
+        let sizes: Vec<(String, usize)> = named(&state)
+            .into_iter()
+            .map(|(name, values)| (name, values.len()))
+            .collect();
+        let own = |name: &str, len: usize| (name.to_owned(), len);
+        assert_eq!(
+            sizes,
+            [
+                own("l.weight", 6),
+                own("l.bias", 2),
+                own("n.weight", 2),
+                own("n.bias", 2),
+                own("n.running_mean", 2),
+                own("n.running_var", 2),
+                own("l.weight_log2_step", 1),
+            ]
+        );
+        assert_eq!((state.weights_len(), state.trained_len()), (12, 13));
+        assert_eq!(state.trainable_len(), 13);
+        let scales: Vec<(&str, &[f32])> = state.scales().collect();
+        // A step of 2^-4.
+        assert_eq!(scales, [("l.weight_log2_step", &[-4.0][..])]);
+    }
+
+    #[test]
+    fn an_array_is_cut_by_names_and_put_together_again() {
+        let state = state();
+        let flat: Vec<f32> = (0..13).map(|k| k as f32).collect();
+        let parts: Vec<(&str, Tensor)> = state.name_trained(&flat).collect();
+        let shapes: Vec<&[usize]> = parts.iter().map(|(_, tensor)| tensor.shape()).collect();
+        assert_eq!(shapes, [&[2, 3][..], &[2], &[2], &[2], &[1]]);
+        assert_eq!(parts[2].1.values(), [8.0, 9.0]);
+        let find = |name: &str| {
+            let part = parts.iter().find(|(own, _)| *own == name)?;
+            Some(part.1.values())
+        };
+        assert_eq!(state.flatten_trained(find), Some(flat.clone()));
+        let without = |name: &str| find(name).filter(|_| name != "n.bias");
+        assert_eq!(state.flatten_trained(without), None);
+        let short = |name: &str| find(name).map(|values| &values[..values.len().min(2)]);
+        assert_eq!(state.flatten_trained(short), None);
+    }
+
+    #[test]
+    fn all_values_are_loaded_by_name_or_none() {
+        let mut state = state();
+        let (before, version) = (named(&state), state.version);
+        let loaded: Vec<(String, Vec<f32>)> = before
+            .iter()
+            .map(|(name, values)| (name.clone(), vec![7.0; values.len()]))
+            .collect();
+        let find = |name: &str| {
+            let values = loaded.iter().find(|(own, _)| own == name)?;
+            Some(values.1.as_slice())
+        };
+        let without = |name: &str| find(name).filter(|_| name != "n.running_var");
+        assert_eq!(state.load_named(without), None);
+        let short = |name: &str| find(name).map(|values| &values[1..]);
+        assert_eq!(state.load_named(short), None);
+        assert_eq!((named(&state), state.version), (before, version));
+        assert_eq!(state.load_named(find), Some(()));
+        assert!(state.version > version);
+        let mut want = loaded.clone();
+        // What is masked stays zero.
+        want[0].1 = vec![7.0, 0.0, 7.0, 7.0, 7.0, 0.0];
+        assert_eq!(named(&state), want);
+        let version = state.version;
+        state.change_trained(|trained| trained.fill(f32::NAN));
+        assert!(state.version > version);
+        let zeros: Vec<usize> = (0..13).filter(|&at| state.trained[at] == 0.0).collect();
+        assert_eq!(zeros, [1, 5]);
+    }
+}

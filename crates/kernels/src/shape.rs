@@ -94,7 +94,32 @@ pub(crate) fn windows(padded: usize, [kernel, stride, dilation]: [usize; 3]) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::windows;
+    use super::{Axis, MAX_RANK, windows};
+
+    /// Sizes and strides of the axes that are left of those of some arrays.
+    fn merged<const N: usize>(axes: &[(usize, [usize; N])]) -> Vec<(usize, [usize; N])> {
+        let mut kept = [Axis::default(); MAX_RANK];
+        let mut rank = 0;
+        for &(size, strides) in axes {
+            rank = Axis { size, strides }.push_merged(&mut kept, rank);
+        }
+        let kept = kept[..rank].iter();
+        kept.map(|axis| (axis.size, axis.strides)).collect()
+    }
+
+    #[test]
+    fn axes_that_are_one_run_in_every_array_become_one() {
+        assert_eq!(merged(&[(2, [12]), (3, [4]), (4, [1])]), [(24, [1])]);
+        // Equal in one array, a row apart in the other.
+        let padded = [(3, [4, 5]), (4, [1, 1])];
+        assert_eq!(merged(&padded), padded);
+        let repeated = [(2, [12, 0]), (3, [4, 0]), (4, [1, 1])];
+        assert_eq!(merged(&repeated), [(6, [4, 0]), (4, [1, 1])]);
+        let turned = [(4, [1, 3]), (3, [4, 1])];
+        assert_eq!(merged(&turned), turned);
+        assert_eq!(merged(&[(5, [7]), (1, [9]), (7, [1])]), [(35, [1])]);
+        assert_eq!(merged(&[(1, [3])]), []);
+    }
 
     #[test]
     fn windows_are_those_that_fit() {

@@ -311,6 +311,20 @@ mod tests {
         assert_eq!(parts(Term::Square), [2_f64.powi(121), 2_f64.powi(-120)]);
     }
 
+    /// Two equal rests, in neighbouring lanes or in the same one, are two.
+    #[test]
+    fn rests_do_not_cancel() {
+        for (first, second) in [(1, 2), (1, LANES + 1), (LANES, 2 * LANES)] {
+            let mut values = vec![0.0; 2 * LANES + 1];
+            (values[0], values[first], values[second]) = (2_f32.powi(60), 0.5, 0.5);
+            let mut sum = 0;
+            exact_sum(&values, values[0], Term::Value, |part| {
+                sum += (part * 2.0) as i128;
+            });
+            assert_eq!(sum, (1 << 61) + 2, "{first} {second}");
+        }
+    }
+
     #[test]
     fn extremes_are_those_of_a_plain_loop() {
         on_every_isa(|isa| {

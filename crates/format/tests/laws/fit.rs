@@ -73,6 +73,9 @@ fn no_other_step_has_less_error() {
     }
 }
 
+/// The fields of a layout, the place of an element, the shape of the places.
+type LayoutCase = (&'static str, fn(usize) -> usize, &'static [usize]);
+
 /// The format for a place alone is what is stored for it.
 #[test]
 fn places_are_fitted_one_by_one() {
@@ -80,7 +83,7 @@ fn places_are_fitted_one_by_one() {
     let mut x = mixed(24, 8);
     x[8..16].fill(0.0);
     let column = |at: usize| at % 8;
-    let layouts: [(&str, fn(usize) -> usize, &[usize]); 4] = [
+    let layouts: [LayoutCase; 4] = [
         ("axis = 0", |at| at / 8, &[3]),
         ("axis = 1", column, &[8]),
         ("axis = 1, block = 3", |at| at / 8 * 3 + at % 8 / 3, &[3, 3]),

@@ -146,6 +146,37 @@ fn wide_windows_are_added_back() {
     });
 }
 
+/// The work of both ways counted place by place: products of the grid up to its last output, read twice where fewer than
+/// four outputs share a window, against products of whole vectors and five operations for each element of a column.
+#[test]
+fn the_shorter_way_to_the_gradient_is_the_one_with_less_work() {
+    let mut seen = [0; 2];
+    for (inputs, outputs) in (1..9).flat_map(|i| (1..6).map(move |o| (i, o))) {
+        for (groups, kernel, dilation) in [(1, 3, 1), (2, 5, 1), (1, 2, 3), (3, 1, 1)] {
+            for (width, padding) in (9..40).map(|width| (width, width % 3)) {
+                let s = ConvShape {
+                    input: [7 + 2 * padding, width],
+                    kernel: [3, kernel],
+                    padding: [0, padding],
+                    dilation: [1, dilation],
+                    ..square(1, [groups * inputs, groups * outputs, groups], 1, 1, 1, 0)
+                };
+                let [rows, columns] = s.output();
+                let places = (0..rows).flat_map(|y| (0..columns).map(move |x| (y, x)));
+                let last = places.map(|(y, x)| y * (width + 2 * padding) + x).max();
+                let products = inputs * (last.unwrap() + 1);
+                let reads = if outputs >= 4 { 1 } else { 2 };
+                let vectors = (0..width).step_by(16).count();
+                let stored = 16 * vectors * s.input[0];
+                let is_shorter = products * reads <= inputs * stored + 5 * stored;
+                assert_eq!(s.beats_columns(), is_shorter, "{s:?}");
+                seen[usize::from(is_shorter)] += 1;
+            }
+        }
+    }
+    assert!(seen.iter().all(|&n| n > 50), "{seen:?}");
+}
+
 #[test]
 #[should_panic(expected = "conv: the weights have 8 elements")]
 fn wrong_lengths_are_named() {

@@ -129,6 +129,28 @@ fn shapes() -> Vec<PoolShape> {
     all
 }
 
+/// The smallest reach beyond the padding that makes an output.
+#[test]
+fn an_overhang_is_just_enough_for_its_output() {
+    for (s, output, overhang) in [
+        (shape(1, [6, 6], 3, 2, 0, 1), [2, 3], [0, 1]),
+        (shape(1, [6, 7], 2, 2, 0, 1), [3, 4], [0, 1]),
+        (shape(1, [5, 5], 3, 2, 1, 1), [3, 4], [0, 2]),
+        (shape(1, [5, 9], 3, 3, 0, 2), [2, 3], [3, 2]),
+        (shape(1, [4, 4], 3, 1, 0, 1), [0, 2], [0, 0]),
+    ] {
+        assert_eq!(s.overhang_of(output), overhang, "{s:?} {output:?}");
+        for axis in [0, 1] {
+            let mut with = PoolShape { overhang, ..s };
+            assert!(with.output()[axis] >= output[axis], "{with:?}");
+            if overhang[axis] > 0 {
+                with.overhang[axis] -= 1;
+                assert!(with.output()[axis] < output[axis], "{with:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn maxima_and_their_gradients() {
     on_every_isa(|isa| {

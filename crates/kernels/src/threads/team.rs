@@ -67,18 +67,7 @@ impl Team {
     }
 
     fn of_process(workers: usize, process: u32) -> Option<Self> {
-        let shared = Arc::new(Shared {
-            state: AtomicU64::new(0),
-            work: UnsafeCell::new(None),
-            owner: Mutex::new(()),
-            sleepers: AtomicUsize::new(0),
-            wake: Condvar::new(),
-            done: Condvar::new(),
-            asleep: Mutex::new(()),
-            process,
-            panic: Mutex::new(None),
-            stops: AtomicBool::new(false),
-        });
+        let shared = Arc::new(Shared::idle(process));
         let start = |number: usize| {
             let shared = Arc::clone(&shared);
             let run = move || {
@@ -148,6 +137,22 @@ impl Drop for Opened<'_> {
 }
 
 impl Shared {
+    /// The state before the first closure.
+    fn idle(process: u32) -> Self {
+        Self {
+            state: AtomicU64::new(0),
+            work: UnsafeCell::new(None),
+            owner: Mutex::new(()),
+            sleepers: AtomicUsize::new(0),
+            wake: Condvar::new(),
+            done: Condvar::new(),
+            asleep: Mutex::new(()),
+            process,
+            panic: Mutex::new(None),
+            stops: AtomicBool::new(false),
+        }
+    }
+
     /// Lets workers into the closure, and wakes as many as are asked for.
     fn open(&self, helpers: usize) -> Opened<'_> {
         let number = (self.state.load(Ordering::SeqCst) & !(NUMBER - 1)).wrapping_add(NUMBER);
@@ -238,7 +243,7 @@ fn wait<'a>(condition: &Condvar, guard: MutexGuard<'a, ()>) -> MutexGuard<'a, ()
 
 #[cfg(test)]
 mod tests {
-    use super::{Team, lock};
+    use super::{NUMBER, OPEN, Shared, Team, lock};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -258,5 +263,29 @@ mod tests {
         drop(team);
         assert_eq!(runs.into_inner(), 1);
         drop(held);
+    }
+
+    /// A worker comes late: the closure may have closed, or be the one that it has just left.
+    #[test]
+    fn only_a_closure_that_is_open_and_new_is_entered() {
+        let shared = Shared::idle(std::process::id());
+        for (state, last, entered) in [
+            (0, 0, None),
+            (NUMBER, 0, None),
+            (NUMBER | 3, 0, None),
+            (NUMBER | OPEN, NUMBER, None),
+            (NUMBER | OPEN, 0, Some(NUMBER)),
+            ((2 * NUMBER) | OPEN | 1, NUMBER, Some(2 * NUMBER)),
+        ] {
+            shared.state.store(state, Ordering::SeqCst);
+            assert_eq!(
+                shared.is_open(last),
+                entered.is_some(),
+                "{state:x} {last:x}"
+            );
+            assert_eq!(shared.enter(last), entered, "{state:x} {last:x}");
+            // Whoever enters leaves.
+            assert_eq!(shared.state.load(Ordering::SeqCst), state);
+        }
     }
 }
