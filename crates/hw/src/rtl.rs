@@ -332,3 +332,19 @@ fn ordered(cells: Vec<RtlCell>, x: &[Bit]) -> Result<Vec<RtlCell>, RtlError> {
         .filter_map(|at| cells[at].take())
         .collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bit_is_a_wire_or_known() {
+        let constant = |value: &str| JsonBit::Const(value.to_owned());
+        let known = bits(&[constant("0"), constant("1"), JsonBit::Wire(7)]).unwrap();
+        assert!(known == [Bit::Const(false), Bit::Const(true), Bit::Wire(7)]);
+        for value in ["x", "z", "2", ""] {
+            let error = bits(&[constant(value)]).err().unwrap().to_string();
+            assert!(error.contains(&format!("a bit is '{value}'")), "{error}");
+        }
+    }
+}

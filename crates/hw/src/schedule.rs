@@ -178,4 +178,18 @@ mod tests {
             "the delays of xcup are not known; give --levels, or a target that can be placed here: ecp5, ice40"
         );
     }
+
+    #[test]
+    fn the_levels_of_a_clock_are_what_its_period_leaves() {
+        let levels = |name: &str, megahertz: f32| {
+            let target = Target::find(name).expect("it is in the table");
+            levels_for(target, megahertz).ok()
+        };
+        // (10 - 2.2) / 1.75 and (20 - 5.2) / 2.35.
+        let near = |got: Option<f32>, wanted: f32| got.is_some_and(|x| (x - wanted).abs() < 1e-3);
+        assert!(near(levels("ecp5", 100.0), 4.4571));
+        assert!(near(levels("ice40", 50.0), 6.2979));
+        // One level takes 3.95 ns, which is 253.16 MHz.
+        assert!(levels("ecp5", 253.0).is_some() && levels("ecp5", 253.5).is_none());
+    }
 }

@@ -214,7 +214,9 @@ fn every_fault_that_changes_a_result_is_refused() {
     let text = verilog(&emission.net, &emission.ports);
     let ports = &emission.ports;
     let right = yosys.read(&text);
-    prove(&right, ports, &program).unwrap();
+    let proof = prove(&right, ports, &program).unwrap();
+    // Every input is an atom, and every rounding of this network.
+    assert!(proof.atoms > ports.inputs.len());
     let elements = elements(&emission.net);
     checked_forms(&right, ports, &program, &elements).unwrap();
     let all: Vec<u64> = (0..1 << ports.input_bits()).collect();

@@ -429,6 +429,11 @@ mod tests {
                 "N_in = 32".to_owned(),
                 "C·b_in = 32·32 = 1024".to_owned(),
             ),
+            (
+                "y = mean(x) { dim = [1] }".to_owned(),
+                "N_in = 32".to_owned(),
+                "C·b_in = 32·32 = 1024".to_owned(),
+            ),
             ("y = transpose(x) { dim0 = 1, dim1 = 2 }".to_owned(), "0".to_owned(), "0".to_owned()),
         ] {
             assert_eq!(formulas(&statements), [flops, bit_ops], "{statements}");
@@ -496,5 +501,32 @@ mod tests {
             .map(|(port, _)| port)
             .collect();
         assert_eq!(ports, ["data_in_0", "weight", "bias", "data_out_0"]);
+    }
+
+    #[test]
+    fn costs_are_summed_part_by_part() {
+        let cost = |of: u64| NodeCost {
+            parameters: of,
+            flops: of + 1,
+            macs: of + 2,
+            bit_ops: (of + 3).into(),
+            weight_bits: (of + 4).into(),
+            activation_bits: (of + 5).into(),
+            moved_bits: (of + 6).into(),
+            unknown: of + 7,
+        };
+        let mut sum = cost(10);
+        sum += cost(100);
+        let wanted = NodeCost {
+            parameters: 110,
+            flops: 112,
+            macs: 114,
+            bit_ops: 116,
+            weight_bits: 118,
+            activation_bits: 120,
+            moved_bits: 122,
+            unknown: 124,
+        };
+        assert_eq!(sum, wanted);
     }
 }

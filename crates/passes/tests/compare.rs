@@ -98,3 +98,31 @@ fn programs_get_plain_numbers() {
         assert_eq!(share, "0.00%", "{node}");
     }
 }
+
+#[test]
+fn the_share_that_saturates_is_that_of_the_values_out_of_range() {
+    let text = "graph \"g\" { x: f32[N, 16] = placeholder y = relu(x) return y }";
+    let a = Graph::parse(text).unwrap();
+    let b = Graph::parse(&text.replace("relu(x)", "relu(x: integer(4, 3))")).unwrap();
+    let rows = 1500;
+    let report = compare(&a, &b, rows);
+    let data = data::open("jsc-sim", &OpenOptions::default()).unwrap();
+    let head = data.train.head(rows);
+    // Half of a step beyond the ends -1 and 0.875 still rounds to them.
+    let mut outside = 0;
+    for &row in head.indices() {
+        let values = &head.rows()[row as usize * 16..][..16];
+        outside += values
+            .iter()
+            .filter(|x| !(-1.0625..=0.9375).contains(*x))
+            .count();
+    }
+    let share = outside as f64 / (rows * 16) as f64;
+    let found = report.facts["node_errors"][1]["saturated"]
+        .as_f64()
+        .unwrap();
+    assert!(
+        share > 0.1 && (found - share).abs() < 0.01,
+        "{found}, {share}"
+    );
+}

@@ -249,3 +249,65 @@ fn is_slice(net: &Net, a: CellId, shift: i32, bounds: Bounds) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Builder, Origin, Term};
+
+    /// The bits of a netlist of two 4-bit inputs, `x` signed and `y` not, and one result.
+    fn of(result: impl Fn(&mut Builder, Term, Term, Origin) -> Term) -> [f64; Features::COUNT] {
+        let mut net = Builder::default();
+        let origin = Origin {
+            node: net.node("n"),
+            element: None,
+        };
+        let x = net.input(0, Interval { lo: -8, hi: 7 }, origin);
+        let y = net.input(1, Interval { lo: 0, hi: 15 }, origin);
+        let result = result(&mut net, x, y, origin);
+        Features::of(&net.finish(vec![result])).0
+    }
+
+    #[test]
+    fn the_bits_of_an_operation_are_those_that_its_luts_make() {
+        let rest = |count: f64| {
+            let mut all = [0.0; Features::COUNT];
+            all[Features::REST] = count;
+            all
+        };
+        assert_eq!(of(|_, x, _, _| x), [0.0; Features::COUNT]);
+        // A comparison looks at the bits of the wider side, a maximum at its own twice, and a product at all pairs.
+        assert_eq!(of(|net, x, y, origin| net.less(x, y, origin)), rest(4.0));
+        assert_eq!(of(|net, x, y, origin| net.max(x, y, origin)), rest(8.0));
+        assert_eq!(
+            of(|net, x, y, origin| net.multiply(x, y, origin)),
+            rest(16.0)
+        );
+        // A selection by a comparison has its own bits, five for both signs.
+        let selected = of(|net, x, y, origin| {
+            let select = net.less(x, y, origin);
+            net.mux(select, x, y, origin)
+        });
+        assert_eq!(selected, rest(4.0 + 5.0));
+        // A table of 16 values is a LUT for each bit.
+        let values: Vec<i64> = (0..16).map(|k| k * k % 7).collect();
+        assert_eq!(
+            of(|net, _, y, origin| net.table(y, values.clone(), origin)),
+            rest(3.0)
+        );
+        let mut negated = [0.0; Features::COUNT];
+        negated[Features::OFFSET] = 5.0;
+        assert_eq!(of(|net, x, _, origin| net.negate(x, origin)), negated);
+    }
+
+    #[test]
+    fn what_is_cut_from_below_or_above_counts_apart() {
+        let cut = |lo: i64, hi: i64| {
+            let all = of(|net, x, _, origin| net.clamp(x, lo, hi, origin));
+            [Features::FLOOR, Features::CEILING, Features::REST].map(|kind| all[kind])
+        };
+        assert_eq!(cut(0, 7), [3.0, 0.0, 0.0]);
+        assert_eq!(cut(-8, 3), [0.0, 4.0, 0.0]);
+        assert_eq!(cut(-2, 1), [2.0, 2.0, 0.0]);
+    }
+}

@@ -45,3 +45,33 @@ fn width(range: CodeRange) -> f64 {
     let ends = [range.min, range.max].map(|end| i64::try_from(end).unwrap_or(i64::MAX));
     Width::of(ends[0], ends[1]).bits.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::State;
+    use ir::{Graph, Tensor, verify};
+
+    /// The rough size of a layer of five results, each 3·x + 5·y of two inputs of four bits.
+    fn luts(most: u64) -> u64 {
+        let text = "graph \"g\" { x: f32[N, 2] = placeholder
+            l = linear(x: integer(4, 0)) { in_features = 2, out_features = 5, bias = false, weight: integer(4, 0) }
+            return l }";
+        let mut graph = Graph::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+        let weight = Tensor::new(vec![5, 2], [3.0, 5.0].repeat(5)).expect("ten weights");
+        let layer = graph.node_mut(ir::NodeId(1));
+        layer.params.insert("weight".to_owned(), weight);
+        let verified = verify(&graph).unwrap_or_else(|error| panic!("{error}"));
+        let state = State::new(&verified).unwrap_or_else(|error| panic!("{error}"));
+        let program = Program::of(&verified, &state, 1).unwrap_or_else(|error| panic!("{error}"));
+        rough_luts(&program, most)
+    }
+
+    /// Each weight has two digits, so that a sum has three additions, of seven bits for -64 to 56: 105 bits, a fifth of that.
+    #[test]
+    fn a_layer_is_as_large_as_the_additions_of_its_digits() {
+        assert_eq!(luts(1000), 21);
+        assert_eq!(luts(22), 21);
+        assert_eq!(luts(10), 10);
+    }
+}

@@ -118,3 +118,68 @@ impl Interval {
 fn saturated(x: i128) -> i64 {
     x.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All intervals between small ends.
+    fn intervals() -> impl Iterator<Item = Interval> {
+        (-4..=4).flat_map(|lo| (lo..=4).map(move |hi| Interval { lo, hi }))
+    }
+
+    /// The interval of all values that pairs of values give.
+    fn images(a: Interval, b: Interval, of: impl Fn(i64, i64) -> i64) -> Interval {
+        let pairs = (a.lo..=a.hi).flat_map(|x| (b.lo..=b.hi).map(move |y| (x, y)));
+        let values: Vec<i64> = pairs.map(|(x, y)| of(x, y)).collect();
+        let ends = [values.iter().min(), values.iter().max()];
+        let [lo, hi] = ends.map(|end| end.copied().unwrap_or(0));
+        Interval { lo, hi }
+    }
+
+    #[test]
+    fn an_interval_of_results_is_that_of_all_values() {
+        for a in intervals() {
+            assert_eq!(a.negated(), images(a, a, |x, _| -x));
+            assert_eq!(a.shifted(3), images(a, a, |x, _| x * 8));
+            assert_eq!(a.scaled(-5), images(a, a, |x, _| x * -5));
+            assert_eq!(a.single(), (a.lo == a.hi).then_some(a.lo));
+            for value in -6..=6 {
+                assert_eq!(a.contains(value), (a.lo..=a.hi).any(|x| x == value));
+            }
+            for b in intervals() {
+                assert_eq!(a.plus(b), images(a, b, |x, y| x + y));
+                assert_eq!(a.times(b), images(a, b, |x, y| x * y));
+                assert_eq!(a.holds(b), (b.lo..=b.hi).all(|y| a.contains(y)));
+                let both: Vec<i64> = (a.lo..=a.hi).filter(|&x| b.contains(x)).collect();
+                let shared = match both[..] {
+                    [] => a,
+                    [lo, .., hi] => Interval { lo, hi },
+                    [only] => Interval::point(only),
+                };
+                assert_eq!(a.intersect(b), shared);
+                let hull = a.hull(b);
+                assert!(hull.holds(a) && hull.holds(b));
+                assert!([a.lo, b.lo].contains(&hull.lo) && [a.hi, b.hi].contains(&hull.hi));
+            }
+        }
+    }
+
+    #[test]
+    fn sums_that_leave_64_bits_stay_at_their_ends() {
+        let all = Interval {
+            lo: i64::MIN,
+            hi: i64::MAX,
+        };
+        assert_eq!(all.plus(all), all);
+        assert_eq!(
+            all.negated(),
+            Interval {
+                lo: -i64::MAX,
+                hi: i64::MAX
+            }
+        );
+        assert_eq!(Interval::point(1).shifted(63), Interval::point(i64::MAX));
+        assert_eq!(Interval::point(-1).shifted(200), Interval::point(i64::MIN));
+    }
+}

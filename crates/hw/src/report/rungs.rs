@@ -213,4 +213,43 @@ mod tests {
         assert_eq!(all[3].passed, None);
         assert_eq!(checks(&json!({}), None, None).len(), RUNGS.len());
     }
+
+    #[test]
+    fn a_proof_is_told_with_what_its_certificate_claims() {
+        let claim = Claim {
+            input_bits: 16,
+            words: 30,
+            outputs: 2,
+            latency: 3,
+            ..Claim::default()
+        };
+        let told = |name: &str, passed: bool, claim: Option<&Claim>| {
+            let kind = RungKind::find(name).expect("it is in the table");
+            sentence(kind, &json!({ "passed": passed }), claim)
+        };
+        let proved = "proved for all 2^16 inputs: 30 words, 2 outputs, latency 3 cycles";
+        assert_eq!(told("prove", true, Some(&claim)), proved);
+        let holds = "certificate.json holds for all 2^16 inputs";
+        assert_eq!(told("check", true, Some(&claim)), holds);
+        for name in ["prove", "check"] {
+            assert_eq!(told(name, true, None), "proved");
+            assert_eq!(told(name, false, None), "not proved");
+            assert_eq!(told(name, false, Some(&claim)), "not proved");
+        }
+        let kind = RungKind::find("place").expect("it is in the table");
+        let line = json!({ "passed": true, "median_mhz": 99.96, "seeds": 5 });
+        assert_eq!(
+            sentence(kind, &line, None),
+            "100.0 MHz, the median of 5 seeds"
+        );
+    }
+
+    #[test]
+    fn rows_are_counted_among_those_that_there_are() {
+        let of = |line: Json| rows(&line);
+        let equal = json!({ "rows": 20, "differing": 0, "available_rows": 90 });
+        assert_eq!(of(equal), "20 of 90 rows, all equal");
+        let differing = json!({ "rows": 20, "differing": 3 });
+        assert_eq!(of(differing), "3 of 20 rows differ");
+    }
 }

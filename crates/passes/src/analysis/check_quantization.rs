@@ -322,3 +322,50 @@ fn with_decoded_weights(graph: &Graph, rows: &Split, threads: usize) -> Result<u
         .filter(|(a, b)| a.to_bits() != b.to_bits())
         .count())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The grid of a data input that a node of this operator has rounded.
+    fn grid(op: &str, format: &str, exact: &[f32], used: &[f32]) -> Grid {
+        let text = format!("graph \"g\" {{ x: f32[N, 4] = placeholder y = {op}(x) return y }}");
+        let graph = Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
+        let format = Format::parse(format).unwrap_or_else(|error| panic!("{error}"));
+        let mut grid = Grid::new(&graph.nodes()[1], "data_in_0", &format);
+        grid.add(&format, &[exact.len()], exact, used);
+        grid
+    }
+
+    #[test]
+    fn what_saturates_is_a_loss_unless_it_is_dropped_anyway() {
+        let (exact, used) = ([-20.0, -0.3, 0.0, 0.3, 9.0], [-4.0, -0.5, 0.0, 0.5, 3.5]);
+        for (op, saturated, largest) in [("relu", 1, 5.5), ("gelu", 2, 16.0)] {
+            let grid = grid(op, "integer(4, 1)", &exact, &used);
+            assert_eq!((grid.elements, grid.astray), (5, 0), "{op}");
+            assert_eq!((grid.saturated, grid.codes.len()), (saturated, 5), "{op}");
+            assert_eq!(grid.largest_error, largest, "{op}");
+        }
+        // Two's complement of halves: -4, -0.5, 0, 0.5, 3.5.
+        let grid = grid("relu", "integer(4, 1)", &exact, &used);
+        assert!(
+            grid.first
+                .starts_with(&["1000", "1111", "0000"].map(str::to_owned))
+        );
+    }
+
+    #[test]
+    fn a_zero_that_a_format_does_not_have_is_a_loss_even_where_negative_values_are_dropped() {
+        let format = Format::parse("binary(8, bipolar = true)").unwrap_or_else(|e| panic!("{e}"));
+        let mut used = [0.0];
+        format.quantize(&[0.0], &[1], &mut used);
+        let grid = grid("relu", "binary(8, bipolar = true)", &[0.0], &used);
+        assert_eq!(grid.largest_error, 1.0);
+    }
+
+    #[test]
+    fn what_is_no_value_of_a_code_is_astray() {
+        let grid = grid("gelu", "integer(4, 1)", &[0.3, 1.0, 2.0], &[0.3, 1.0, 2.5]);
+        assert_eq!(grid.astray, 2);
+    }
+}

@@ -107,3 +107,40 @@ fn histogram(nodes: &Table) -> Table {
 fn python_bool(flag: bool) -> &'static str {
     if flag { "True" } else { "False" }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_every_row_is_given() {
+        let text = "graph \"g\" { x: f32[N, 4] = placeholder y = relu(x) return y }";
+        let graph = Graph::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+        let [input, relu, output] = [0, 1, 2].map(|at| &graph.nodes()[at]);
+        let ruled = Decision::Ruled("relu".to_owned());
+        for (original, node, is_changed, decision, wanted) in [
+            (None, relu, true, None, "new node"),
+            (
+                Some(relu),
+                relu,
+                false,
+                Some(&ruled),
+                "rule relu gives what it has",
+            ),
+            (Some(relu), relu, true, Some(&ruled), "rule relu"),
+            (Some(relu), relu, true, None, "formats differ"),
+            (Some(relu), relu, false, None, "no quantize pass has run"),
+            (Some(input), input, false, None, "op has nothing to round"),
+            (Some(output), output, false, None, "op has nothing to round"),
+            (
+                Some(relu),
+                relu,
+                false,
+                Some(&Decision::Unmatched),
+                "no rule matched",
+            ),
+        ] {
+            assert_eq!(why(original, node, is_changed, decision), wanted);
+        }
+    }
+}

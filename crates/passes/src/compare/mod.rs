@@ -233,6 +233,10 @@ mod tests {
         }
         assert_eq!(weights(&before, &after), "differ by up to 0.500000");
         assert_eq!(weights(&graph.nodes()[0], &graph.nodes()[0]), "");
+        let mut other = before.clone();
+        let turned = ir::Tensor::filled(vec![1, 4], 0.0);
+        other.params.insert("weight".to_owned(), turned);
+        assert_eq!(weights(&before, &other), "weight differs in shape");
         after.params.remove("bias");
         assert_eq!(weights(&before, &after), "bias differs in shape");
         assert_eq!(weights(&after, &before), "bias is new");

@@ -65,21 +65,23 @@ pub fn graph_file(graph: &Graph, preparation: &Preparation) -> Result<Vec<u8>, P
 
 /// A number that differs, in all likelihood, between graphs that differ in text, weights or masks (FNV-1a, 64 bits).
 pub fn graph_hash(graph: &Graph) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |bytes: &[u8]| {
-        for &byte in bytes {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    };
-    add(graph.to_string().as_bytes());
+    let mut hash = fnv1a(EMPTY_HASH, graph.to_string().as_bytes());
     for tensor in models::weights::tensors_of(graph) {
-        add(tensor.name.as_bytes());
-        tensor
-            .values
-            .iter()
-            .for_each(|value| add(&value.to_le_bytes()));
+        hash = fnv1a(hash, tensor.name.as_bytes());
+        for value in tensor.values.iter() {
+            hash = fnv1a(hash, &value.to_le_bytes());
+        }
     }
     hash
+}
+
+/// The hash of no bytes.
+const EMPTY_HASH: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// The hash of bytes behind those that have a hash already.
+fn fnv1a(hash: u64, bytes: &[u8]) -> u64 {
+    let add = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(hash, add)
 }
 
 /// The graph of a `.mz` file, from its bytes, and the preparation of the rows it was trained on.
@@ -112,5 +114,50 @@ fn restore_statistics(graph: &mut Graph, metadata: &Json) {
             let found = found.as_object().cloned().unwrap_or_default();
             graph.node_mut(id).statistics.insert(port.clone(), found);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ir::{NodeId, Tensor};
+
+    /// Vectors of the authors of the hash.
+    #[test]
+    fn the_hash_is_fnv_1a() {
+        for (text, hash) in [
+            ("", 0xcbf2_9ce4_8422_2325),
+            ("a", 0xaf63_dc4c_8601_ec8c),
+            ("foobar", 0x8594_4171_f739_67e8),
+        ] {
+            assert_eq!(fnv1a(EMPTY_HASH, text.as_bytes()), hash, "{text}");
+        }
+    }
+
+    #[test]
+    fn graphs_that_differ_in_text_weights_or_masks_have_other_hashes() {
+        let text = "graph \"g\" { x: f32[N, 2] = placeholder
+            l = linear(x) { in_features = 2, out_features = 2 } return l }";
+        let of = |text: &str, change: fn(&mut ir::Node)| {
+            let mut graph = Graph::parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+            graph.initialize(1);
+            change(graph.node_mut(NodeId(1)));
+            graph_hash(&graph)
+        };
+        let hashes = [
+            of(text, |_| {}),
+            of(&text.replace("\"g\"", "\"h\""), |_| {}),
+            of(text, |node| {
+                if let Some(bias) = node.params.get_mut("bias") {
+                    bias.values_mut()[1] += 1.0;
+                }
+            }),
+            of(text, |node| {
+                node.set_mask("data_in_0", Tensor::filled(vec![2], 1.0))
+            }),
+        ];
+        let different: std::collections::BTreeSet<u64> = hashes.into_iter().collect();
+        assert_eq!(different.len(), 4);
+        assert_eq!(of(text, |_| {}), hashes[0]);
     }
 }

@@ -215,3 +215,16 @@ fn rows_without_classes_are_calibrated_by_the_results() {
         ["loss_mse", "loss_calibrated"].map(|key| fact(&reports, "calibrate", key));
     assert!(after <= before && after > 0.0, "{after}, {before} by mse");
 }
+
+/// A relu drops what is negative, but a signed format of its input has a place for it.
+#[test]
+fn a_signed_input_of_a_relu_is_calibrated_to_all_values() {
+    let text = "graph \"g\" { x: f32[N, 2] = placeholder
+        r = relu(x: integer(4, 3))
+        return r }";
+    let mut graph = ir::Graph::parse(text).unwrap();
+    let data = dataset(vec![2], vec![-6.0, 1.0, 0.5, -2.0]);
+    run(&mut graph, &data, 0, "[calibrate]\nmethod = \"min_max\"\n");
+    let format = graph.nodes()[1].formats["data_in_0"].to_string();
+    assert_eq!(format, "integer(4, 0)");
+}

@@ -80,3 +80,31 @@ fn correcting_twice_changes_nothing_more() {
     let largest = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(largest < 1e-4, "{largest}");
 }
+
+#[test]
+fn layers_over_sequences_are_corrected_channel_by_channel() {
+    let text = "graph \"g\" { x: f32[N, 2, 9] = placeholder
+        c = conv1d(x) { in_channels = 2, out_channels = 3, kernel_size = 2 }
+        d = conv1d(c) { in_channels = 3, out_channels = 2, kernel_size = 3, bias = false }
+        return d }";
+    let mut exact = Graph::parse(text).unwrap();
+    exact.initialize(3);
+    let data = noise(&exact, 40);
+    let rules = quantize(&["conv1d"], 4).replace("bias_width = 16\n", "");
+    let mut graph = exact.clone();
+    let reports = run(
+        &mut graph,
+        &data,
+        0,
+        &format!("{rules}[correct_bias]\nnum_samples = 40\n"),
+    );
+    assert!(mean_error(&exact, &graph, &data, "c", 3) < 1e-4);
+    assert_eq!(reports[1].report.facts["corrected"], 1);
+    let (_, table) = reports[1].report.tables().next().unwrap();
+    let shown: Vec<[&str; 3]> = table
+        .rows
+        .iter()
+        .map(|row| [&*row[0], &*row[1], &*row[5]])
+        .collect();
+    assert_eq!(shown, [["c", "3", "corrected"], ["d", "2", "has no bias"]]);
+}

@@ -80,3 +80,23 @@ fn folding_respects_masks() {
     let error = try_run(&mut graph, None, 0, &text).unwrap_err().to_string();
     assert!(error.contains("make them permanent before"), "{error}");
 }
+
+/// The layer's outputs are the last axis, the norm's channels the second.
+#[test]
+fn a_norm_over_another_axis_is_not_folded() {
+    let text = "graph \"g\" { x: f32[N, 3, 4] = placeholder
+        l = linear(x) { in_features = 4, out_features = 3 }
+        n = batch_norm1d(l) { num_features = 3 }
+        return n }";
+    let mut graph = ir::Graph::parse(text).unwrap();
+    graph.initialize(1);
+    let before = graph.clone();
+    let reports = run(&mut graph, None, 0, "[fuse_batch_norm]\n");
+    assert_eq!(fact(&reports, "fuse_batch_norm", "folded"), 0.0);
+    let (_, table) = reports[0].report.tables().next().unwrap();
+    assert_eq!(
+        table.rows[0],
+        ["n", "-", "l has its channels on another axis"]
+    );
+    assert_eq!(graph, before);
+}

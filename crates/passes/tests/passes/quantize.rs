@@ -1,6 +1,6 @@
 //! Rules choose nodes and formats, and every mistake in them is named.
 
-use crate::network::{INTEGER, model, problems, run};
+use crate::network::{INTEGER, jets, model, problems, run};
 use config::Table;
 use ir::Graph;
 use passes::{Context, Program};
@@ -160,4 +160,46 @@ fn keys_that_do_nothing_are_told() {
     );
     assert_eq!(notes("linear"), [""; 0]);
     assert_eq!(notes("default"), [""; 0]);
+}
+
+/// Files of the original give one list of keys to formats of every kind.
+#[test]
+fn keys_that_mean_nothing_to_a_format_are_noted_and_left_out() {
+    let rule = |keys: &str| {
+        let keys = format!("name = \"integer\"\nweight_width = 8\n{keys}\n");
+        notes(&format!("[quantize.linear.config]\n{keys}"))
+    };
+    assert_eq!(rule(""), [""; 0]);
+    // A field of the original that speaks of no operand, and one of an operand that the format does not have.
+    let config = "[quantize.linear.config]\nname = \"integer\"\nweight_width = 8\n";
+    for key in ["width = 3", "threshold = 0.5", "dim = 1"] {
+        assert_eq!(problems(&format!("{config}{key}\n")), [""; 0], "{key}");
+    }
+    assert_eq!(
+        problems(&format!("{config}weight_exponent_width = 3\n")),
+        [""; 0]
+    );
+}
+
+/// Running statistics are no operand: the scale and the shift that are rounded follow from them.
+#[test]
+fn a_batch_norm_rounds_its_scale_and_its_shift() {
+    let mut graph = model("jsc-toy", 3);
+    let rule =
+        "[quantize.batch_norm1d.config]\nname = \"integer\"\nweight_width = 8\nbias_width = 8\n";
+    let reports = run(
+        &mut graph,
+        &jets(),
+        0,
+        &format!("{rule}[check_quantization]\n"),
+    );
+    for node in graph
+        .nodes()
+        .iter()
+        .filter(|node| node.op.name() == "batch_norm1d")
+    {
+        let ports: Vec<&str> = node.formats.keys().map(String::as_str).collect();
+        assert_eq!(ports, ["bias", "weight"], "{}", node.name);
+    }
+    assert!(reports[1].report.is_good, "{}", reports[1].report.to_text());
 }

@@ -154,3 +154,29 @@ fn what_is_known_of_inputs_goes_where_their_channels_change() {
         ]
     );
 }
+
+/// The rows of a product are those of its left operand, here the channels of `b`.
+#[test]
+fn channels_are_followed_through_a_product_of_two_layers() {
+    let text = "graph \"g\" { x: f32[N, 3, 4] = placeholder
+        a = linear(x) { in_features = 4, out_features = 6 }
+        b = linear(x) { in_features = 4, out_features = 6 }
+        t = transpose(b) { dim0 = 1, dim1 = 2 }
+        m = matmul(t, a)
+        u = transpose(m) { dim0 = 1, dim1 = 2 }
+        fc = linear(u) { in_features = 6, out_features = 2 }
+        r = mean(fc) { dim = [1] }
+        return r }";
+    let graph = Graph::parse(text).unwrap();
+    let groups = groups(&graph);
+    for (layer, changed) in [("b", [4, 6, 4, 12, 12, 2]), ("a", [4, 12, 4, 6, 6, 2])] {
+        let group = groups.of(graph.find(layer).unwrap()).unwrap();
+        let wider = resized(&graph, 2.0, |k| k == group);
+        let sizes = wider.nodes().iter().filter_map(|node| match &node.op {
+            ir::Op::Linear(op) => Some([op.in_features, op.out_features]),
+            _ => None,
+        });
+        assert_eq!(sizes.collect::<Vec<_>>().concat(), changed, "{layer}");
+        assert_eq!(returned(&wider), returned(&graph), "{layer}");
+    }
+}

@@ -43,6 +43,8 @@ fn permanent_means_the_same_results() {
     let results: Vec<&str> = table.rows.iter().map(|row| row[3].as_str()).collect();
     let (moved, kept) = ("zeros in the weight", "kept: no weight can stand for it");
     assert_eq!(results, [moved, kept, moved, kept, kept]);
+    assert_eq!(reports[0].report.facts["removed"], 2);
+    assert_eq!(reports[0].report.facts["kept"], 3);
     let after = run_graph(&graph);
     let largest = before
         .iter()
@@ -69,4 +71,23 @@ fn a_format_without_zero_keeps_its_mask() {
     let reports = run(&mut graph, None, 0, "[remove_prune_wrappers]\n");
     assert_eq!(reports[0].report.facts["kept"], 1);
     assert_eq!(outputs(&graph, &data), before);
+}
+
+#[test]
+fn a_channel_of_an_image_that_is_pruned_is_zero_in_all_windows_of_the_weight() {
+    let text = "graph \"g\" { x: f32[N, 2, 3, 3] = placeholder
+        c = conv2d(x) { in_channels = 2, out_channels = 3, kernel_size = [2, 2] }
+        return c }";
+    let mut graph = Graph::parse(text).unwrap();
+    graph.initialize(0);
+    let mask = (0..18).map(|i| if i < 9 { 0.0 } else { 1.0 }).collect();
+    let mask = Tensor::new(vec![2, 3, 3], mask).unwrap();
+    let id = graph.find("c").unwrap();
+    graph.node_mut(id).set_mask("data_in_0", mask);
+    run(&mut graph, None, 0, "[remove_prune_wrappers]\n");
+    assert!(graph.node(id).masks.is_empty());
+    let weight = graph.node(id).params["weight"].values();
+    for (at, value) in weight.iter().enumerate() {
+        assert_eq!(*value == 0.0, at / 4 % 2 == 0, "{at}");
+    }
 }

@@ -198,3 +198,17 @@ fn a_table_under_a_name_of_its_own_runs_the_pass_of_its_type() {
         assert_eq!(problems(passes), [problem]);
     }
 }
+
+#[test]
+fn no_batch_takes_longer_than_the_run_and_a_process_has_memory() {
+    let started = std::time::Instant::now();
+    let reports = run(
+        &mut model("jsc-toy", 3),
+        &jets(),
+        0,
+        "[runtime_analysis]\nnum_batches = 5\n",
+    );
+    let all = started.elapsed().as_secs_f64() * 1e3;
+    let average = get(&reports, "Average Latency");
+    assert!(average > 0.0 && average <= all, "{average} of {all} ms");
+}

@@ -224,4 +224,91 @@ mod tests {
             assert_eq!(Scale::suiting(values), Scale::Linear, "{values:?}");
         }
     }
+
+    #[test]
+    fn numbers_are_short_and_whole() {
+        for (value, wanted) in [
+            (0.0, "0"),
+            (-0.25, "-0.25"),
+            (12.0, "12"),
+            (1e-3, "0.001"),
+            (0.000_9, "9e-4"),
+            (999_999.0, "999999"),
+            (1e6, "1e6"),
+            (-2e7, "-2e7"),
+            (0.1 + 0.2, "0.3"),
+        ] {
+            assert_eq!(number(value), wanted);
+        }
+    }
+
+    #[test]
+    fn a_step_is_the_next_round_one() {
+        for (rough, wanted) in [
+            (1.0, 1.0),
+            (1.5, 2.0),
+            (3.0, 5.0),
+            (6.0, 10.0),
+            (40.0, 50.0),
+        ] {
+            assert_eq!(round_step(rough), wanted, "{rough}");
+        }
+        assert!((round_step(0.03) - 0.05).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_single_value_and_none_have_an_axis_too() {
+        assert_eq!(names(&Scale::Linear, &[5.0]), ["5", "6"]);
+        assert_eq!(names(&Scale::Linear, &[5.5]), ["4", "6"]);
+        assert_eq!(names(&Scale::Linear, &[0.0]), ["0", "0.2"]);
+        let from_zero_to_one = ["0", "0.2", "0.4", "0.6", "0.8", "1"];
+        assert_eq!(names(&Scale::Linear, &[]), from_zero_to_one);
+        assert_eq!(names(&Scale::Log, &[]), ["1", "2", "5", "10"]);
+        assert_eq!(names(&Scale::Log, &[30.0]), ["10", "20", "50", "100"]);
+    }
+
+    #[test]
+    fn powers_are_thinned_out_where_there_are_many() {
+        let powers = |low: i32, high: i32| {
+            let values = [10_f64.powi(low), 3.0, 10_f64.powi(high)];
+            names(&Scale::Log, &values).len()
+        };
+        // Ones, twos and fives over two decades; the powers of up to eight; every second of more.
+        assert_eq!(powers(0, 2), 7);
+        assert_eq!(powers(0, 3), 4);
+        assert_eq!(powers(0, 8), 9);
+        assert_eq!(powers(0, 9), 5);
+        assert_eq!(powers(-6, 6), 7);
+        let doubles = |high: i32| names(&Scale::Log, &[1.0, 2_f64.powi(high)]);
+        assert_eq!(doubles(8).len(), 9);
+        assert_eq!(doubles(9), ["1", "4", "16", "64", "256"]);
+    }
+
+    #[test]
+    fn an_axis_places_values_between_its_ends() {
+        let axis = |scale: &Scale, values: &[f64]| {
+            Axis::of_scale(scale, values.iter().map(|&value| scale.apply(value)))
+        };
+        let near = |got: f64, wanted: f64| assert!((got - wanted).abs() < 1e-9, "{got}, {wanted}");
+        let linear = axis(&Scale::Linear, &[0.0, 10.0]);
+        near(linear.place(2.5, 100.0, 200.0), 125.0);
+        near(linear.place(10.0, 380.0, 40.0), 40.0);
+        // A word has a place of one, and stands in its middle.
+        let words = axis(
+            &Scale::Words(vec!["a".to_owned(), "b".to_owned()]),
+            &[0.0, 1.0],
+        );
+        near(words.place(0.0, 0.0, 100.0), 25.0);
+        near(words.place(1.0, 0.0, 100.0), 75.0);
+        let decades = axis(&Scale::Log, &[3.0, 700.0]);
+        near(decades.place(2.0, 0.0, 300.0), 200.0);
+        // Beside powers of two there is a margin: 4 % of their range on both sides, or of half a decade.
+        let powers = axis(&Scale::Log, &[1.0, 1024.0]);
+        let range = 1024_f64.log10();
+        near(powers.place(0.0, 0.0, 1.08), 0.04);
+        near(powers.place(range, 0.0, 1.08), 1.04);
+        let close = axis(&Scale::Log, &[2.0, 2.0]);
+        near(close.place(2_f64.log10(), 0.0, 1.0), 0.5);
+        near(close.low, 2_f64.log10() - 0.02);
+    }
 }

@@ -127,4 +127,56 @@ mod tests {
             assert!(svg.contains(expected), "{expected}: {svg}");
         }
     }
+
+    fn square(names: usize, counts: Vec<Vec<u64>>) -> String {
+        Heatmap {
+            title: String::new(),
+            row_label: "rows".into(),
+            column_label: String::new(),
+            names: (0..names).map(|k| format!("n{k:04}")).collect(),
+            counts,
+        }
+        .to_svg()
+    }
+
+    #[test]
+    fn squares_counts_and_names_stand_at_their_places() {
+        let svg = square(2, vec![vec![3, 1], vec![0, 2]]);
+        for expected in [
+            // White to #005496 by the root of the share: three quarters, a quarter, all.
+            "<rect x=\"120.0\" y=\"50.0\" width=\"200.0\" height=\"200.0\" fill=\"#226ba4\"/>",
+            "<rect x=\"320.0\" y=\"50.0\" width=\"200.0\" height=\"200.0\" fill=\"#80aacb\"/>",
+            "<rect x=\"320.0\" y=\"250.0\" width=\"200.0\" height=\"200.0\" fill=\"#005496\"/>",
+            "<text x=\"220.0\" y=\"149.0\" text-anchor=\"middle\" fill=\"white\">3</text>",
+            "<text x=\"420.0\" y=\"149.0\" text-anchor=\"middle\">1</text>",
+            "<text x=\"420.0\" y=\"163.0\" text-anchor=\"middle\" font-size=\"10\">25.0 %</text>",
+            "<text x=\"112.0\" y=\"154.0\" text-anchor=\"end\">n0000</text>",
+            "<text x=\"420.0\" y=\"468.0\" text-anchor=\"middle\">n0001</text>",
+            "<text x=\"18.0\" y=\"250.0\" text-anchor=\"middle\" transform=\"rotate(-90 18 250)\">rows<",
+            "viewBox=\"0 0 560 520\"",
+        ] {
+            assert!(svg.contains(expected), "{expected}: {svg}");
+        }
+        // Half of a row is not dark enough for white.
+        assert!(!square(2, vec![vec![1, 1]]).contains("fill=\"white\">1<"));
+    }
+
+    #[test]
+    fn what_has_no_room_is_left_out() {
+        let row = |names: usize| square(names, vec![vec![7; names]]);
+        // Cells of 40 have room for the share; those of 36.4 for a smaller count and names of five letters.
+        assert!(row(10).contains(">10.0 %<"));
+        let eleven = row(11);
+        assert!(!eleven.contains('%') || !eleven.contains(">9.1 %<"));
+        assert!(eleven.contains(
+            "<text x=\"138.2\" y=\"71.2\" text-anchor=\"middle\" font-size=\"10\">7</text>"
+        ));
+        assert!(!eleven.contains("rotate(-35"));
+        let twelve = row(12);
+        assert!(twelve.contains("transform=\"rotate(-35 136.7 468.0)\">n0000<"));
+        let most = row(25);
+        assert!(most.contains("font-size=\"5\">7<") && most.contains(">n0024<"));
+        let too_many = row(26);
+        assert!(!too_many.contains(">7<") && !too_many.contains(">n0000<"));
+    }
 }

@@ -324,4 +324,131 @@ mod tests {
         assert_eq!(corners[1..3], [(2.0, 3.0), (2.0, 1.0)]);
         assert_eq!((steps(&[]).len(), corners.len()), (0, 5));
     }
+
+    #[test]
+    fn everything_stands_at_its_place() {
+        let svg = Chart {
+            title: "t".into(),
+            x_label: "x".into(),
+            y_label: "y".into(),
+            legend: "runs".into(),
+            series: vec![
+                Series {
+                    name: "a".into(),
+                    points: vec![(0.0, 0.0), (5.0, 1.0), (10.0, 2.0)],
+                    errors: vec![0.0, 0.5, f64::NAN],
+                    ..Series::default()
+                },
+                Series {
+                    name: "b".into(),
+                    mark: Mark::Dots,
+                    points: vec![(5.0, 0.5)],
+                    ..Series::default()
+                },
+            ],
+            levels: vec![("float".into(), 1.5)],
+            ..Chart::default()
+        }
+        .to_svg();
+        for expected in [
+            "<text x=\"308.0\" y=\"22.0\" text-anchor=\"middle\" font-size=\"15\">t</text>",
+            "<text x=\"308.0\" y=\"420.0\" text-anchor=\"middle\">x</text>",
+            "<text x=\"18.0\" y=\"210.0\" text-anchor=\"middle\" transform=\"rotate(-90 18 210)\">y</text>",
+            // Ticks at 2 of 10 across, and at 0.5 of 2 up.
+            "<line x1=\"168.8\" y1=\"40.0\" x2=\"168.8\" y2=\"380.0\" stroke=\"#ddd\"/>",
+            "<text x=\"168.8\" y=\"398.0\" text-anchor=\"middle\">2</text>",
+            "<line x1=\"76.0\" y1=\"295.0\" x2=\"540.0\" y2=\"295.0\" stroke=\"#ddd\"/>",
+            "<text x=\"70.0\" y=\"299.0\" text-anchor=\"end\">0.5</text>",
+            // The level at three quarters.
+            "<line x1=\"76.0\" y1=\"125.0\" x2=\"540.0\" y2=\"125.0\" stroke=\"#666\" stroke-dasharray=\"2 3\"/>",
+            "<text x=\"82.0\" y=\"120.0\" text-anchor=\"start\" fill=\"#666\">float</text>",
+            // The points, and the bar over the second, with its ends.
+            "points=\"76.0,380.0 308.0,210.0 540.0,40.0\"/>",
+            "<line x1=\"308.0\" y1=\"125.0\" x2=\"308.0\" y2=\"295.0\" stroke=\"#0072b2\"/>",
+            "<line x1=\"304.0\" y1=\"125.0\" x2=\"312.0\" y2=\"125.0\" stroke=\"#0072b2\"/>",
+            "<line x1=\"304.0\" y1=\"295.0\" x2=\"312.0\" y2=\"295.0\" stroke=\"#0072b2\"/>",
+            "<g fill=\"#d55e00\" fill-opacity=\"0.4\">\n<circle cx=\"308.0\" cy=\"295.0\" r=\"3\"/>",
+            // The legend: its heading, then a line for each.
+            "<text x=\"554.0\" y=\"50.0\" text-anchor=\"start\" fill=\"#666\">runs</text>",
+            "<line x1=\"554.0\" y1=\"64.0\" x2=\"570.0\" y2=\"64.0\" stroke=\"#0072b2\" stroke-width=\"3\"/>",
+            "<text x=\"576.0\" y=\"68.0\" text-anchor=\"start\">a</text>",
+            "<circle cx=\"562.0\" cy=\"82.0\" r=\"3\"/>",
+            "<text x=\"576.0\" y=\"86.0\" text-anchor=\"start\">b</text>",
+        ] {
+            assert!(svg.contains(expected), "{expected}: {svg}");
+        }
+        // One bar with two ends: no other point has one.
+        assert_eq!(svg.matches("stroke=\"#0072b2\"/>").count(), 3);
+    }
+
+    #[test]
+    fn marks_are_drawn_as_they_say() {
+        let drawn = |mark: Mark| {
+            let series = Series {
+                name: "s".into(),
+                mark,
+                color: Some(9),
+                points: vec![(0.0, 0.0), (1.0, 1.0)],
+                ..Series::default()
+            };
+            let svg = Chart {
+                series: vec![series],
+                ..Chart::default()
+            }
+            .to_svg();
+            // Colours begin anew after the seventh.
+            assert!(svg.contains("#009e73") && !svg.contains("#0072b2"));
+            let count = |part: &str| svg.matches(part).count();
+            [
+                count("<polyline"),
+                count("dasharray"),
+                count("<circle"),
+                count("opacity=\"0.4\""),
+            ]
+        };
+        assert_eq!(drawn(Mark::Line), [1, 0, 2, 0]);
+        assert_eq!(drawn(Mark::Dashes), [1, 2, 2, 0]);
+        assert_eq!(drawn(Mark::Curve), [1, 0, 0, 0]);
+        assert_eq!(drawn(Mark::Steps), [1, 0, 2, 0]);
+        assert_eq!(drawn(Mark::Dots), [0, 0, 3, 2]);
+        assert_eq!(drawn(Mark::Points), [0, 0, 3, 0]);
+    }
+
+    #[test]
+    fn a_legend_has_as_many_lines_as_there_is_room_for() {
+        for (legend, named, shown) in [
+            ("", 18, 18),
+            ("", 19, 17),
+            ("runs", 17, 17),
+            ("runs", 18, 16),
+        ] {
+            let series = |i: usize| Series {
+                name: if i == 0 {
+                    String::new()
+                } else {
+                    format!("s{i}.")
+                },
+                points: vec![(0.0, i as f64)],
+                ..Series::default()
+            };
+            let svg = Chart {
+                legend: legend.into(),
+                series: (0..=named).map(series).collect(),
+                ..Chart::default()
+            }
+            .to_svg();
+            assert_eq!(
+                svg.matches(".</text>").count(),
+                shown,
+                "{named} under '{legend}'"
+            );
+            let rest = format!(
+                "y=\"356.0\" text-anchor=\"start\" fill=\"#666\">and {} more<",
+                named - shown
+            );
+            assert_eq!(svg.contains(&rest), named > shown, "{svg}");
+        }
+        assert_eq!(shortened(&"n".repeat(MAX_NAME)), "n".repeat(26));
+        assert_eq!(shortened(&"n".repeat(27)), "n".repeat(25) + "…");
+    }
 }

@@ -239,3 +239,28 @@ fn sample(shape: &Shape) -> Option<(Vec<usize>, bool)> {
     }
     Some((sizes, false))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_has_as_many_rows_as_are_held_at_a_time() {
+        // An input and a result of so many values.
+        for (features, wanted) in [
+            (4, MAX_ROWS),
+            (64, MAX_ROWS),
+            (65, MAX_ROWS / 2),
+            (128, MAX_ROWS / 2),
+            (1 << 15, 2),
+            (1 << 20, 1),
+        ] {
+            let text = format!(
+                "graph \"g\" {{ x: f32[N, {features}] = placeholder y = relu(x) return y }}"
+            );
+            let graph = ir::Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
+            let verified = ir::verify(&graph).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(batch_rows(&verified), wanted, "{features}");
+        }
+    }
+}

@@ -96,11 +96,10 @@ fn quantiles(values: &[f32], share: f64) -> (f32, f32) {
 /// The width of a format whose point can be moved.
 fn width(format: &Format) -> i64 {
     let fields = format.fields();
-    let width = fields.iter().find_map(|(name, value)| match value {
-        FieldValue::Int(width) if *name == "width" => Some(*width),
-        _ => None,
-    });
-    width.expect("a format with a point has a width")
+    match fields.iter().find(|(name, _)| *name == "width") {
+        Some((_, FieldValue::Int(width))) => *width,
+        _ => unreachable!("a format with a point has a width"),
+    }
 }
 
 /// The largest position at which neither end of the range saturates; nothing when all is zero.

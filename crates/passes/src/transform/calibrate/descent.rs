@@ -198,32 +198,12 @@ impl<'a, 'w> Descent<'a, 'w> {
     /// Tries the moves of the segment ahead; a move that stays is repeated. True if one stayed.
     fn improve_segment(&mut self) -> Result<bool, PassError> {
         let mut is_changed = false;
-        for steps in self.moves() {
+        for steps in moves(&self.ports[self.walk.at]) {
             while self.try_move(&steps)? {
                 is_changed = true;
             }
         }
         Ok(is_changed)
-    }
-
-    /// Shifts of ports of the segment ahead: single ones, and for a weight with the input it meets, both.
-    fn moves(&self) -> Vec<Vec<(Movable, i64)>> {
-        let ports = &self.ports[self.walk.at];
-        let single = ports
-            .iter()
-            .flat_map(|port| [1, -1].map(|step| vec![(port.clone(), step)]));
-        let meets = |weight: &&Movable, input: &&Movable| {
-            weight.port == "weight" && input.port == "data_in_0" && weight.node == input.node
-        };
-        let pairs = ports.iter().flat_map(|weight| {
-            let inputs = ports.iter().filter(move |input| meets(&weight, input));
-            inputs.flat_map(|input| {
-                [(1, 1), (1, -1), (-1, 1), (-1, -1)].map(|(of_weight, of_input)| {
-                    vec![(weight.clone(), of_weight), (input.clone(), of_input)]
-                })
-            })
-        });
-        single.chain(pairs).collect()
     }
 
     /// The formats after a move; nothing when one of them cannot be had.
@@ -272,7 +252,7 @@ impl<'a, 'w> Descent<'a, 'w> {
         let mut is_better = true;
         for block in 0..self.walk.blocks().len() {
             losses.push(self.measure_block(block)?);
-            if is_compared && self.is_hopeless(&losses) {
+            if is_compared && is_hopeless(&losses, &self.losses) {
                 is_better = false;
                 break;
             }
@@ -298,11 +278,90 @@ impl<'a, 'w> Descent<'a, 'w> {
         }
         Ok(self.target.loss(block, plan))
     }
+}
 
-    /// True when a candidate with these losses on the first blocks need not see the others.
-    fn is_hopeless(&self, losses: &[f64]) -> bool {
-        let so_far: f64 = losses.iter().sum();
-        let present: f64 = self.losses[..losses.len()].iter().sum();
-        so_far > present * (1.0 + HOPELESS) || so_far >= self.loss()
+/// True when a candidate with these losses on the first blocks need not see the others, which have these at present.
+fn is_hopeless(losses: &[f64], present: &[f64]) -> bool {
+    let so_far: f64 = losses.iter().sum();
+    let as_far: f64 = present[..losses.len()].iter().sum();
+    so_far > as_far * (1.0 + HOPELESS) || so_far >= present.iter().sum()
+}
+
+/// Shifts of the ports of a segment: single ones, and for a weight with the input it meets, both.
+fn moves(ports: &[Movable]) -> Vec<Vec<(Movable, i64)>> {
+    let single = ports
+        .iter()
+        .flat_map(|port| [1, -1].map(|step| vec![(port.clone(), step)]));
+    let meets = |weight: &&Movable, input: &&Movable| {
+        weight.port == "weight" && input.port == "data_in_0" && weight.node == input.node
+    };
+    let pairs = ports.iter().flat_map(|weight| {
+        let inputs = ports.iter().filter(move |input| meets(&weight, input));
+        inputs.flat_map(|input| {
+            [(1, 1), (1, -1), (-1, 1), (-1, -1)].map(|(of_weight, of_input)| {
+                vec![(weight.clone(), of_weight), (input.clone(), of_input)]
+            })
+        })
+    });
+    single.chain(pairs).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn port(node: u32, port: &str) -> Movable {
+        Movable {
+            node: NodeId(node),
+            port: port.to_owned(),
+        }
+    }
+
+    #[test]
+    fn every_port_moves_alone_and_a_weight_with_the_input_it_meets() {
+        let ports = [
+            port(1, "data_in_0"),
+            port(1, "weight"),
+            port(1, "bias"),
+            port(2, "data_in_0"),
+            port(3, "data_in_1"),
+            port(3, "weight"),
+        ];
+        let shown = |steps: &Vec<(Movable, i64)>| {
+            let step = |(at, step): &(Movable, i64)| format!("{}.{} {step:+}", at.node.0, at.port);
+            steps.iter().map(step).collect::<Vec<_>>().join(", ")
+        };
+        let found: Vec<String> = moves(&ports).iter().map(shown).collect();
+        let names = [
+            "1.data_in_0",
+            "1.weight",
+            "1.bias",
+            "2.data_in_0",
+            "3.data_in_1",
+            "3.weight",
+        ];
+        let alone = names
+            .iter()
+            .flat_map(|name| [format!("{name} +1"), format!("{name} -1")]);
+        let signs = ["++", "+-", "-+", "--"].map(|signs| signs.split_at(1));
+        let both = signs.map(|(a, b)| format!("1.weight {a}1, 1.data_in_0 {b}1"));
+        assert_eq!(found, alone.chain(both).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_candidate_is_hopeless_when_it_is_clearly_worse_so_far_or_as_bad_as_all_blocks() {
+        let present = [1.0, 1.0, 2.0];
+        for (losses, wanted) in [
+            (&[1.04][..], false),
+            (&[1.06], true),
+            (&[1.06, 0.9], false),
+            (&[0.5, 1.7], true),
+            (&[1.0, 1.0, 1.99], false),
+            (&[1.0, 1.0, 2.0], true),
+        ] {
+            assert_eq!(is_hopeless(losses, &present), wanted, "{losses:?}");
+        }
+        // As bad as all blocks together before it is seen on all of them.
+        assert!(is_hopeless(&[1.0], &[1.0, 0.0]));
     }
 }

@@ -187,3 +187,80 @@ fn dot(x: &[f32], y: &[f32]) -> f64 {
     let products = x.iter().zip(y).map(|(x, y)| f64::from(x * y));
     products.sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use data::Rows;
+    use std::sync::Arc;
+
+    /// Scores of three classes, and the labels of their rows.
+    const SCORES: [[f32; 3]; 2] = [[2.0, 1.0, 0.5], [0.25, 1.0, 3.0]];
+    const LABELS: [u32; 2] = [1, 2];
+
+    /// The loss of a network that gives the scores times a factor, where the exact one gives the scores.
+    fn loss(distance: Distance, factor: f64, labels: [u32; 2]) -> f64 {
+        let graph = |factor: f64| {
+            let text = format!(
+                "graph \"g\" {{ x: f32[N, 3] = placeholder y = mul(x) {{ scalar = {factor:?} }} return y }}"
+            );
+            Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"))
+        };
+        let rows = Rows {
+            values: SCORES.concat(),
+            labels: labels.to_vec(),
+            width: 3,
+        };
+        let rows = Split::new(Arc::new(rows), vec![0, 1]);
+        let found = || -> Result<f64, PassError> {
+            let (exact, other) = (graph(1.0), graph(factor));
+            let walk = Walk::new(&exact, &[], &rows, 1)?;
+            let target = Target::of(&exact, &rows, &walk, distance)?;
+            let mut part = walk.compiled(&other, &[])?;
+            Ok(target.loss(0, walk.run(&mut part, 0)?))
+        };
+        found().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn probabilities_of(scores: [f32; 3], factor: f64) -> [f64; 3] {
+        let powers = scores.map(|score| (f64::from(score) * factor).exp());
+        powers.map(|power| power / powers.iter().sum::<f64>())
+    }
+
+    fn assert_near(got: f64, wanted: f64) {
+        assert!((got - wanted).abs() < 1e-6, "{got}, {wanted}");
+    }
+
+    #[test]
+    fn the_loss_is_the_distance_that_was_asked_for() {
+        for factor in [1.0, 0.5, 3.0] {
+            let [mut labels, mut divergence] = [0.0, 0.0];
+            for (scores, label) in SCORES.into_iter().zip(LABELS) {
+                let [p, q] = [1.0, factor].map(|factor| probabilities_of(scores, factor));
+                labels -= q[label as usize].ln() / 2.0;
+                let terms = p.iter().zip(q).map(|(p, q)| p * (p.ln() - q.ln()));
+                divergence += terms.sum::<f64>() / 2.0;
+            }
+            assert_near(loss(Distance::Labels, factor, LABELS), labels);
+            assert_near(loss(Distance::Divergence, factor, LABELS), divergence);
+            let squared = (factor - 1.0).powi(2);
+            assert_near(loss(Distance::Squared, factor, LABELS), squared);
+            // Rows of one class are no classification.
+            assert_near(loss(Distance::Labels, factor, [1, 1]), squared);
+        }
+    }
+
+    #[test]
+    fn scores_of_another_temperature_are_as_good_within_bounds() {
+        for power in -3..=6 {
+            assert_near(loss(Distance::Tempered, 2_f64.powi(power), LABELS), 0.0);
+        }
+        for power in [-4, 7] {
+            assert!(loss(Distance::Tempered, 2_f64.powi(power), LABELS) > 1e-3);
+        }
+        // Of factors that are no powers of two, the nearest is the best, and the loss is the least over all.
+        let at = |power: i32| loss(Distance::Divergence, 3.0 * 2_f64.powi(power), LABELS);
+        let least = (-6..=3).map(at).fold(f64::INFINITY, f64::min);
+        assert_near(loss(Distance::Tempered, 3.0, LABELS), least);
+    }
+}

@@ -328,4 +328,43 @@ mod tests {
             assert_eq!(solve(&problem, &Pool::new(1), zero), None, "{wrong}");
         }
     }
+
+    /// Every row has a grid of its own; with more rows than are worked on at a time, each is rounded to it.
+    #[test]
+    fn a_row_is_rounded_to_its_own_grid() {
+        let channels = CHANNELS + 3;
+        let weights = vec![0.0; channels];
+        let hessian = symmetric(1, |_, _| 1.0);
+        let problem = Problem {
+            weights: &weights,
+            hessian: &hessian,
+            damping: 0.0,
+            act_order: false,
+        };
+        let row_number = |row: usize, _, _: &[f64], out: &mut [f32]| {
+            for (k, out) in out.iter_mut().enumerate() {
+                *out = (row + k) as f32;
+            }
+        };
+        let got = solve(&problem, &Pool::new(1), row_number).unwrap();
+        let wanted: Vec<f32> = (0..channels).map(|row| row as f32).collect();
+        assert_eq!(got, wanted);
+    }
+
+    #[test]
+    fn the_damping_grows_until_there_is_a_factor() {
+        // Its values are 3 and -1, so that a damping above 1 is needed.
+        let hessian = symmetric(2, |i, j| if i == j { 1.0 } else { 2.0 });
+        let problem = Problem {
+            weights: &[0.5, 0.25],
+            hessian: &hessian,
+            damping: 0.0,
+            act_order: false,
+        };
+        let factor = problem.factor(&[0, 1], &Pool::new(1)).unwrap();
+        let damping = factor.values[0].powi(2) - 1.0;
+        let upper = (factor.values[3].powi(2) + factor.values[1].powi(2)) - 1.0;
+        let larger = damping.max(upper);
+        assert!((1.0..=10.0).contains(&larger), "{larger}");
+    }
 }

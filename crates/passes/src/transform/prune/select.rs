@@ -32,11 +32,11 @@ pub fn smallest(groups: &[Group], share: f64) -> Vec<Vec<bool>> {
     let done = chosen.iter().flatten().filter(|pruned| **pruned).count();
     // Ties to even, as Python's and thus PyTorch's.
     let wanted = (share * total as f64).round_ties_even() as usize;
-    let more = wanted.saturating_sub(done).min(total - done);
+    let more = wanted.saturating_sub(done);
     if more == 0 {
         return chosen;
     }
-    let mut left: Vec<(u64, u32, u32)> = Vec::with_capacity(total - done);
+    let mut left: Vec<(u64, u32, u32)> = Vec::new();
     for (at, group) in groups.iter().enumerate() {
         let units = group.order.iter().zip(&group.pruned).enumerate();
         let free = units.filter(|(_, (_, pruned))| !**pruned);

@@ -237,3 +237,47 @@ fn sizes(op: &Op) -> Option<(usize, usize)> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_inputs_and_outputs_of_layers_and_features_of_norms() {
+        for (input, statement, wanted) in [
+            (
+                "4",
+                "linear(x) { in_features = 4, out_features = 3 }",
+                Some((4, 3)),
+            ),
+            (
+                "4, 9",
+                "conv1d(x) { in_channels = 4, out_channels = 6, kernel_size = 3 }",
+                Some((4, 6)),
+            ),
+            (
+                "4, 9, 9",
+                "conv2d(x) { in_channels = 4, out_channels = 5, kernel_size = 3 }",
+                Some((4, 5)),
+            ),
+            ("4, 9", "batch_norm1d(x) { num_features = 4 }", Some((4, 4))),
+            (
+                "4, 9, 9",
+                "batch_norm2d(x) { num_features = 4 }",
+                Some((4, 4)),
+            ),
+            (
+                "2, 3",
+                "layer_norm(x) { normalized_shape = [2, 3] }",
+                Some((6, 6)),
+            ),
+            ("4", "relu(x)", None),
+        ] {
+            let text = format!(
+                "graph \"g\" {{ x: f32[N, {input}] = placeholder y = {statement} return y }}"
+            );
+            let graph = Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
+            assert_eq!(sizes(&graph.nodes()[1].op), wanted, "{statement}");
+        }
+    }
+}

@@ -209,6 +209,7 @@ fn number(value: &Json) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn lines_leave_and_arrive_upright() {
@@ -218,5 +219,143 @@ mod tests {
             "M0.0 0.0C0.0 10.0 10.0 10.0 10.0 20.0C10.0 30.0 10.0 30.0 10.0 40.0"
         );
         assert_eq!(blend("#000000", "#ffffff", 0.5), "#808080");
+    }
+
+    /// The drawing of a graph with one view of these boxes, edges and frames.
+    fn drawn(view: Json, nodes: Json) -> String {
+        let groups = json!([{ "name": "outer" }, { "name": "inner", "parent": 0 }]);
+        svg(
+            &json!({ "name": "g", "nodes": nodes, "groups": groups, "views": [view] }),
+            false,
+        )
+    }
+
+    fn assert_holds(svg: &str, parts: &[&str]) {
+        for part in parts {
+            assert!(svg.contains(part), "{part}: {svg}");
+        }
+    }
+
+    #[test]
+    fn boxes_edges_and_frames_stand_at_their_places() {
+        let svg = drawn(
+            json!({
+                "width": 100, "height": 80,
+                "boxes": [[0, 50, 20, 60, 40], [-2, 50, 60, 84, 46]],
+                "edges": [[0, 1, 50, 40, 60, 50]],
+                "frames": [[0, 50, 40, 80, 60], [1, 50, 45, 60, 30]],
+            }),
+            json!([{ "name": "layer_one", "op": "linear", "shape": "1×4", "kind": "product", "group": 1 }]),
+        );
+        assert_holds(
+            &svg,
+            &[
+                "viewBox=\"-10 -10 120.0 100.0\" width=\"120.0\" height=\"100.0\"",
+                "<g transform=\"translate(20.0 0.0)\"><title>layer_one</title>\
+                 <rect width=\"60.0\" height=\"40.0\" rx=\"5\" fill=\"#e0ecf4\" stroke=\"#2477b3\" stroke-width=\"1\"/>",
+                "<rect x=\"1\" y=\"4\" width=\"3.5\" height=\"32.0\" fill=\"#2477b3\"/>",
+                // Two lines 15 apart around the middle, with room for five and six letters.
+                "<text x=\"11\" y=\"16.7\" font-size=\"12\" fill=\"#1c1e21\" font-weight=\"600\" xml:space=\"preserve\">laye…</text>",
+                "<text x=\"11\" y=\"31.2\" font-size=\"10.5\" fill=\"#626a73\" xml:space=\"preserve\">linea…</text>",
+                // A closed group, by its number and the nodes in it.
+                "<g transform=\"translate(8.0 37.0)\"><title>inner</title>",
+                ">1 nodes, …<",
+                "<path d=\"M50.0 40.0C50.0 45.0 60.0 45.0 60.0 50.0\"/>",
+                "<path d=\"M60.0 50.0l-3.5 -6h7z\" fill=\"#a9b0b8\"/>",
+                // The outer frame has its name on the left, the inner on the right.
+                "<rect x=\"10.0\" y=\"10.0\" width=\"80.0\" height=\"60.0\" rx=\"5\" fill=\"none\"",
+                "<text x=\"19.0\" y=\"13.0\" text-anchor=\"start\"",
+                "<rect x=\"20.0\" y=\"30.0\" width=\"60.0\" height=\"30.0\"",
+                "<text x=\"71.0\" y=\"33.0\" text-anchor=\"end\"",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_box_has_as_many_lines_as_there_is_room_for() {
+        let format = json!([{ "port": "weight", "format": "integer(8, 4)" }]);
+        for (height, formats, lines) in [
+            (54, &format, 3),
+            (46, &format, 3),
+            (45, &format, 2),
+            (54, &json!([]), 2),
+            (30, &format, 2),
+            (29, &format, 1),
+        ] {
+            let svg = drawn(
+                json!({ "width": 300, "height": 80, "boxes": [[0, 150, 40, 260, height]] }),
+                json!([{ "name": "n", "op": "linear", "formats": formats }]),
+            );
+            assert_eq!(svg.matches("<text").count(), lines, "{height}: {svg}");
+        }
+        let svg = drawn(
+            json!({ "width": 300, "height": 80, "boxes": [[0, 150, 40, 260, 46]] }),
+            json!([{ "name": "n", "op": "linear", "formats": format }]),
+        );
+        // Three lines 13.3 apart.
+        assert_holds(&svg, &["y=\"13.9\"", "y=\"26.7\"", "y=\"39.7\""]);
+    }
+
+    #[test]
+    fn what_has_changed_has_another_outline() {
+        for (state, wanted) in [
+            ("changed", "stroke=\"#c94f00\" stroke-width=\"2\""),
+            ("added", "stroke=\"#00786a\" stroke-width=\"2.4\""),
+            (
+                "removed",
+                "stroke=\"#8a929b\" stroke-width=\"1.4\" stroke-dasharray=\"5 3\"",
+            ),
+            ("same", "stroke=\"own\" stroke-width=\"1\""),
+        ] {
+            assert_eq!(outline(state, "own", &LIGHT), wanted);
+        }
+    }
+
+    #[test]
+    fn an_opaque_box_is_hatched_up_to_its_edges() {
+        let mut out = String::new();
+        hatch(&mut out, 20.0, 10.0, "red");
+        let path = "M0.0 7.0l7.0 -7.0M4.0 10.0l10.0 -10.0M11.0 10.0l9.0 -9.0M18.0 10.0l2.0 -2.0";
+        assert_eq!(
+            out,
+            format!("<path d=\"{path}\" stroke=\"red\" stroke-opacity=\"0.35\"/>\n")
+        );
+        let of = |kind: &str| {
+            let nodes = json!([{ "name": "n", "op": "own", "kind": kind }]);
+            drawn(json!({ "boxes": [[0, 50, 20, 60, 40]] }), nodes)
+        };
+        assert!(of("opaque").contains("stroke-opacity") && !of("shape").contains("stroke-opacity"));
+    }
+
+    #[test]
+    fn a_small_drawing_is_the_first_view_of_few_boxes_or_the_last() {
+        let view =
+            |boxes: usize| json!({ "width": boxes, "boxes": vec![json!([0, 0, 0, 9, 9]); boxes] });
+        let drawn = |views: &[usize]| {
+            let views: Vec<Json> = views.iter().map(|&boxes| view(boxes)).collect();
+            small_svg(&json!({ "nodes": [{ "name": "n" }], "views": views }))
+                .matches("<g t")
+                .count()
+        };
+        assert_eq!(drawn(&[MAX_BOXES, 3]), 200);
+        assert_eq!(drawn(&[MAX_BOXES + 1, 3, 2]), 3);
+        assert_eq!(drawn(&[MAX_BOXES + 2, MAX_BOXES + 1]), 201);
+        assert_eq!(drawn(&[]), 0);
+    }
+
+    #[test]
+    fn a_box_has_room_for_its_texts() {
+        let size = |node: Json| box_size(&node);
+        // The widest of the lines by its letters, 20 around it, and no less than 60 or more than the largest box.
+        assert_eq!(size(json!({ "name": "n", "op": "relu" })), (80.0, 38.0));
+        assert_eq!(
+            size(json!({ "name": "twelve_chars", "op": "relu" })),
+            (113.0, 38.0)
+        );
+        let op = json!({ "name": "n", "op": "batch_norm2d", "shape": "1×64" });
+        assert_eq!(size(op), (141.0, 38.0));
+        let format =
+            json!({ "name": "n", "formats": [{ "port": "weight", "format": "integer(16, 8)" }] });
+        assert_eq!(size(format), (106.0, 54.0));
     }
 }
