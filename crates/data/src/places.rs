@@ -64,3 +64,16 @@ fn folders(entry: &DatasetEntry, root: &Path) -> Vec<PathBuf> {
     }
     folders
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_user_has_a_cache_where_there_is_a_home() {
+        let cache = user_cache();
+        let has_place = variable("HOME").or(variable("XDG_CACHE_HOME")).is_some();
+        assert_eq!(cache.is_some(), has_place);
+        assert!(cache.is_none_or(|cache| cache.ends_with("mase")));
+    }
+}

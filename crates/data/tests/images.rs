@@ -221,6 +221,24 @@ fn cifar10_is_the_same_packed_and_unpacked() {
 }
 
 #[test]
+fn an_archive_of_cifar10_has_images_to_learn_from_and_to_test() {
+    for (name, expected) in [
+        (
+            "data_batch_1.bin",
+            "has 4 images to learn from and 0 to test",
+        ),
+        ("test_batch.bin", "has 0 images to learn from and 4 to test"),
+        ("readme.html", "has 0 images to learn from and 0 to test"),
+    ] {
+        let root = root("half_cifar");
+        let archive = tar(&[(name, records(4, 0))]);
+        put(&root, "cifar10/cifar-10-binary.tar.gz", &archive);
+        let message = open_in(&root, "cifar10").unwrap_err().to_string();
+        assert!(message.ends_with(expected), "{message}");
+    }
+}
+
+#[test]
 fn bad_cifar10_is_named() {
     let mut wrong_label = records(4, 4);
     wrong_label[3073] = 77;
