@@ -397,6 +397,9 @@ fn jets_have_at_least_ten_different_rows() {
     assert!(message.ends_with(expected), "{message}");
 }
 
+/// An array in place of a good one, and what is said of it.
+type Changed<'a> = (&'a str, &'a [usize], &'a [f32], &'a str);
+
 #[test]
 fn arrays_of_the_tutorial_that_do_not_fit_are_named() {
     let root = root("bad_arrays");
@@ -407,7 +410,6 @@ fn arrays_of_the_tutorial_that_do_not_fit_are_named() {
     let hot = [0.0, 0.0, 1.0, 0.0, 0.0];
     let mut infinite = [0.5; 32];
     infinite[16 + 3] = f32::INFINITY;
-    type Changed<'a> = (&'a str, &'a [usize], &'a [f32], &'a str);
     let cases: [Changed; 10] = [
         (
             "X_test.npy",

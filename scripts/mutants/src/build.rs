@@ -137,33 +137,43 @@ impl Sources<'_> {
         Ok((fails, binaries))
     }
 
-    /// The innermost change around a place of an error.
+    /// The innermost change around a place of an error; else the next one behind it, as where an arm of a match is missing.
     fn change_at(&self, message: &Value) -> Option<usize> {
         let spans = message["spans"].as_array()?;
         let primary = spans.iter().filter(|span| span["is_primary"] == true);
-        primary
+        let places: Vec<_> = primary
             .chain(spans)
-            .find_map(|mut span| {
-                // What a macro makes is where it is called.
-                while !span["expansion"].is_null() {
-                    span = &span["expansion"]["span"];
-                }
-                let text = fs::read(self.tree.join(span["file_name"].as_str()?)).ok()?;
-                let (start, end) = (
-                    span["byte_start"].as_u64()? as usize,
-                    span["byte_end"].as_u64()? as usize,
-                );
-                marks(&text)
-                    .into_iter()
-                    .filter(|(_, from, to)| *from <= start && end <= *to)
-                    .min_by_key(|(_, from, to)| to - from)
-            })
-            .map(|(number, _, _)| number)
+            .filter_map(|span| self.place(span))
+            .collect();
+        let around = places.iter().find_map(|(start, end, marks)| {
+            let around = marks.iter().filter(|m| m.1 <= *start && *end <= m.2);
+            around.min_by_key(|m| m.2 - m.1)
+        });
+        let behind = || {
+            let (start, _, marks) = places.first()?;
+            let behind = marks.iter().filter(|m| m.1 >= *start);
+            behind.min_by_key(|m| m.1)
+        };
+        around.or_else(behind).map(|mark| mark.0)
+    }
+
+    /// Where a place of an error begins and ends, and the marks of its file.
+    fn place(&self, mut span: &Value) -> Option<(usize, usize, Vec<Mark>)> {
+        // What a macro makes is where it is called.
+        while !span["expansion"].is_null() {
+            span = &span["expansion"]["span"];
+        }
+        let text = fs::read(self.tree.join(span["file_name"].as_str()?)).ok()?;
+        let at = |key: &str| Some(span[key].as_u64()? as usize);
+        Some((at("byte_start")?, at("byte_end")?, marks(&text)))
     }
 }
 
-/// The marks in a file: number, first and last byte.
-fn marks(text: &[u8]) -> Vec<(usize, usize, usize)> {
+/// The number of a change, and where its first and its last mark begin.
+type Mark = (usize, usize, usize);
+
+/// The marks in a file.
+fn marks(text: &[u8]) -> Vec<Mark> {
     let text = String::from_utf8_lossy(text);
     let mut open: Vec<(usize, usize)> = Vec::new();
     let mut found = Vec::new();
