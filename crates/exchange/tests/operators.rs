@@ -7,6 +7,7 @@ mod samples;
 mod support;
 
 use exchange::onnx::{ExportOptions, ImportOptions, export, import};
+use interop::onnx::proto::ValueInfoProto;
 use interop::onnx::{Model, Tensor};
 use ir::Graph;
 use runtime::Run;
@@ -380,7 +381,7 @@ fn results_have_names_of_their_own() {
     let network = export(&graph, &without_source).unwrap();
     let proto = network.graph.as_ref().unwrap();
     assert!(proto.node.iter().all(|node| !node.name().is_empty()));
-    let mut names: Vec<&str> = proto.output.iter().map(|output| output.name()).collect();
+    let mut names: Vec<&str> = proto.output.iter().map(ValueInfoProto::name).collect();
     names.push(proto.input[0].name());
     names.sort_unstable();
     names.dedup();
