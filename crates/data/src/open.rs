@@ -331,6 +331,19 @@ mod tests {
     }
 
     #[test]
+    fn what_the_program_makes_is_built_in() {
+        let offline = OpenOptions {
+            offline: true,
+            ..OpenOptions::default()
+        };
+        assert!(offline.is_offline());
+        for known in DATASETS.iter().filter(|known| known.forms.is_empty()) {
+            assert_eq!(find(known.name, &offline).unwrap(), Where::BuiltIn);
+            assert!(get(known.name, &offline).unwrap().is_empty());
+        }
+    }
+
+    #[test]
     fn a_file_is_named_with_its_label() {
         for (name, expected) in [
             ("jets.csv:class", true),

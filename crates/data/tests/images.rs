@@ -271,6 +271,8 @@ fn toy_tiny_can_be_told_apart() {
         [set.train.len(), set.val.len(), set.test.len()],
         [900, 100, 200]
     );
+    assert_eq!(set.whole().len(), 1200);
+    assert_eq!(set.train.rows().len(), 1200 * 784);
     let upper_half_is_brighter =
         |image: &[f32]| image[..392].iter().sum::<f32>() > image[392..].iter().sum::<f32>();
     let images = set.train.rows().chunks_exact(784).zip(set.train.labels());
