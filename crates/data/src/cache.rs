@@ -217,3 +217,27 @@ fn read_bytes(file: &mut File, count: usize) -> io::Result<Vec<u8>> {
     file.read_exact(&mut bytes)?;
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A piece has 262 144 floats.
+    #[test]
+    fn floats_of_several_pieces_are_read_whole() {
+        let path = std::env::temp_dir().join(format!("data-cache-{}", std::process::id()));
+        for count in [0, 1, 262_144, 262_145, 600_000] {
+            let values: Vec<f32> = (0..count).map(|k| k as f32).collect();
+            let bytes: Vec<u8> = values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect();
+            fs::write(&path, [&bytes[..], b"rest"].concat()).unwrap();
+            let mut file = File::open(&path).unwrap();
+            assert!(read_floats(&mut file, count).unwrap() == values, "{count}");
+            assert_eq!(read_bytes(&mut file, 4).unwrap(), b"rest");
+            assert!(read_bytes(&mut file, 1).is_err());
+        }
+        fs::remove_file(path).unwrap();
+    }
+}

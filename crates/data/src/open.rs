@@ -262,7 +262,16 @@ mod tests {
     use crate::catalog::Origin;
     use crate::download::Check;
 
-    static UNREACHABLE: DatasetEntry = DatasetEntry {
+    const UNREACHABLE_FILE: FileEntry = FileEntry {
+        names: &["far.csv"],
+        origin: Some(Origin {
+            url: "http://127.0.0.1:1/far.csv",
+            n_bytes: None,
+            check: Check::Sha256("00ff"),
+        }),
+    };
+
+    const UNREACHABLE: DatasetEntry = DatasetEntry {
         name: "far",
         aliases: &[],
         about: "",
@@ -274,25 +283,14 @@ mod tests {
         folders: &["far"],
         has_own_file_names: false,
         // Nothing listens on port 1.
-        forms: &[&[FileEntry {
-            names: &["far.csv"],
-            origin: Some(Origin {
-                url: "http://127.0.0.1:1/far.csv",
-                n_bytes: None,
-                check: Check::Sha256("00ff"),
-            }),
-        }]],
+        forms: &[&[UNREACHABLE_FILE]],
         load: |_| unreachable!("there is nothing to load"),
     };
 
     #[test]
     fn without_network_and_files_one_sentence_says_what_to_do() {
         let root = std::env::temp_dir().join(format!("data-open-{}", std::process::id()));
-        let error = open_entry(
-            &UNREACHABLE,
-            &OpenOptions::default(),
-            std::slice::from_ref(&root),
-        );
+        let error = open_entry(&FAR, &OpenOptions::default(), std::slice::from_ref(&root));
         let message = error.map(|_| ()).unwrap_err().to_string();
         let start = format!(
             "dataset 'far' needs far.csv, which is not in {} and cannot be fetched (http://127.0.0.1:1/far.csv: ",
@@ -305,6 +303,56 @@ mod tests {
         );
         assert!(message.ends_with(&end), "{message}");
         std::fs::remove_dir_all(root).unwrap();
+    }
+
+    static FAR: DatasetEntry = UNREACHABLE;
+    static LOCAL: DatasetEntry = DatasetEntry {
+        name: "near",
+        page: "the shelf",
+        forms: &[&[FileEntry::local(&["near.csv"]), UNREACHABLE_FILE]],
+        ..UNREACHABLE
+    };
+
+    /// What is published nowhere is not asked for.
+    #[test]
+    fn a_file_without_an_address_is_not_fetched() {
+        assert!(can_download(&FAR) && !can_download(&LOCAL));
+        let root = std::env::temp_dir().join(format!("data-local-{}", std::process::id()));
+        let opened = open_entry(&LOCAL, &OpenOptions::default(), std::slice::from_ref(&root));
+        let message = opened.map(|_| ()).unwrap_err().to_string();
+        let expected = format!(
+            "dataset 'near' needs near.csv, far.csv, which is not in {}; put it into {} (from the shelf), or use {}",
+            root.display(),
+            root.join("far").display(),
+            LOCAL.instead
+        );
+        assert_eq!(message, expected);
+        assert!(!root.exists());
+    }
+
+    #[test]
+    fn what_the_program_makes_is_built_in() {
+        let offline = OpenOptions {
+            offline: true,
+            ..OpenOptions::default()
+        };
+        assert!(offline.is_offline());
+        for known in DATASETS.iter().filter(|known| known.forms.is_empty()) {
+            assert_eq!(find(known.name, &offline).unwrap(), Where::BuiltIn);
+            assert!(get(known.name, &offline).unwrap().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_file_is_named_with_its_label() {
+        for (name, expected) in [
+            ("jets.csv:class", true),
+            ("jets.csv", false),
+            ("jets.doc:class", false),
+            ("mnist", false),
+        ] {
+            assert_eq!(is_file(name), expected, "{name}");
+        }
     }
 
     #[test]

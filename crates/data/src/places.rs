@@ -64,3 +64,17 @@ fn folders(entry: &DatasetEntry, root: &Path) -> Vec<PathBuf> {
     }
     folders
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_user_has_a_cache_where_there_is_a_home() {
+        let cache = user_cache();
+        let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+        let has_place = is_set("HOME") || is_set("XDG_CACHE_HOME");
+        assert_eq!(cache.is_some(), has_place);
+        assert!(cache.is_none_or(|cache| cache.ends_with("mase")));
+    }
+}

@@ -221,6 +221,24 @@ fn cifar10_is_the_same_packed_and_unpacked() {
 }
 
 #[test]
+fn an_archive_of_cifar10_has_images_to_learn_from_and_to_test() {
+    for (name, expected) in [
+        (
+            "data_batch_1.bin",
+            "has 4 images to learn from and 0 to test",
+        ),
+        ("test_batch.bin", "has 0 images to learn from and 4 to test"),
+        ("readme.html", "has 0 images to learn from and 0 to test"),
+    ] {
+        let root = root("half_cifar");
+        let archive = tar(&[(name, records(4, 0))]);
+        put(&root, "cifar10/cifar-10-binary.tar.gz", &archive);
+        let message = open_in(&root, "cifar10").unwrap_err().to_string();
+        assert!(message.ends_with(expected), "{message}");
+    }
+}
+
+#[test]
 fn bad_cifar10_is_named() {
     let mut wrong_label = records(4, 4);
     wrong_label[3073] = 77;
@@ -253,6 +271,8 @@ fn toy_tiny_can_be_told_apart() {
         [set.train.len(), set.val.len(), set.test.len()],
         [900, 100, 200]
     );
+    assert_eq!(set.whole().len(), 1200);
+    assert_eq!(set.train.rows().len(), 1200 * 784);
     let upper_half_is_brighter =
         |image: &[f32]| image[..392].iter().sum::<f32>() > image[392..].iter().sum::<f32>();
     let images = set.train.rows().chunks_exact(784).zip(set.train.labels());
@@ -379,6 +399,9 @@ fn jets_have_at_least_ten_different_rows() {
     assert!(message.ends_with(expected), "{message}");
 }
 
+/// An array in place of a good one, and what is said of it.
+type Changed<'a> = (&'a str, &'a [usize], &'a [f32], &'a str);
+
 #[test]
 fn arrays_of_the_tutorial_that_do_not_fit_are_named() {
     let root = root("bad_arrays");
@@ -389,7 +412,6 @@ fn arrays_of_the_tutorial_that_do_not_fit_are_named() {
     let hot = [0.0, 0.0, 1.0, 0.0, 0.0];
     let mut infinite = [0.5; 32];
     infinite[16 + 3] = f32::INFINITY;
-    type Changed<'a> = (&'a str, &'a [usize], &'a [f32], &'a str);
     let cases: [Changed; 10] = [
         (
             "X_test.npy",

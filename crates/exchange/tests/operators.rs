@@ -7,6 +7,7 @@ mod samples;
 mod support;
 
 use exchange::onnx::{ExportOptions, ImportOptions, export, import};
+use interop::onnx::proto::ValueInfoProto;
 use interop::onnx::{Model, Tensor};
 use ir::Graph;
 use runtime::Run;
@@ -366,6 +367,32 @@ fn operators_are_written_in_every_version_and_read_back() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// An input that is a result, and a result that is returned twice, are copied.
+#[test]
+fn results_have_names_of_their_own() {
+    let text = "graph \"twice\" { x: f32[N, 3] = placeholder y = relu(x) return y, x, y }";
+    let graph = Graph::parse(text).unwrap();
+    let without_source = ExportOptions {
+        with_source: false,
+        ..ExportOptions::default()
+    };
+    let network = export(&graph, &without_source).unwrap();
+    let proto = network.graph.as_ref().unwrap();
+    assert!(proto.node.iter().all(|node| !node.name().is_empty()));
+    let mut names: Vec<&str> = proto.output.iter().map(ValueInfoProto::name).collect();
+    names.push(proto.input[0].name());
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 4);
+    let run = Run {
+        name: "twice".to_owned(),
+        network: network.clone(),
+        inputs: samples::inputs(&graph, ROWS),
+        program: "onnx",
+    };
+    assert_eq!(disagreement(&graph, &run, None), Ok(()));
 }
 
 /// A norm whose weights are stored is one node with these parameters, as it was.

@@ -135,8 +135,18 @@ fn a_wrong_kind_is_told_what_the_file_is() {
 
 #[test]
 fn words_for_kinds() {
-    assert_eq!(Kind::parse("pl"), Ok(Some(Kind::Lightning)));
-    assert_eq!(Kind::parse("auto"), Ok(None));
+    for (word, kind) in [
+        ("auto", None),
+        ("pl", Some(Kind::Lightning)),
+        ("pt", Some(Kind::StateDict)),
+        ("safetensors", Some(Kind::Safetensors)),
+        ("mz", Some(Kind::Mz)),
+    ] {
+        assert_eq!(Kind::parse(word), Ok(kind), "{word}");
+        // The word stands in the kind's own.
+        let shown = kind.map(|kind| kind.to_string());
+        assert!(shown.is_none_or(|shown| shown.ends_with(&format!("({word})"))));
+    }
     let error = Kind::parse("h5").expect_err("no such kind");
     assert_eq!(
         error.to_string(),

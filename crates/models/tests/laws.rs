@@ -338,7 +338,7 @@ fn attention_of_bert_is_masked_scaled_and_normalised() {
     );
 }
 
-/// PyTorch's ε and momentum but for those that the originals state: VGG-7's momentum and both of MobileNetV3.
+/// PyTorch's ε and momentum but for those that the originals state: VGG-7's momentum and both of the small mobile network.
 #[test]
 fn norms_have_the_published_constants() {
     for entry in MODELS {

@@ -101,10 +101,8 @@ fn download(url: &str, start: u64, headers: &Path) -> Command {
         .args(["--speed-limit", "1", "--speed-time", "60"])
         .args(["--max-filesize", &MAX_BYTES.to_string()])
         .arg("--dump-header")
-        .arg(headers);
-    if start > 0 {
-        command.args(["--continue-at", &start.to_string()]);
-    }
+        .arg(headers)
+        .args(["--continue-at", &start.to_string()]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -287,8 +287,8 @@ fn size(function: Binary, a: Size, b: Size) -> Option<Size> {
         Binary::Max if alike && a.of_batch => Some(with(a.factor.max(b.factor), true)),
         Binary::Min if alike && a.of_batch => Some(with(a.factor.min(b.factor), true)),
         // A batch has at least one row.
-        Binary::Max if a.of_batch && b.factor <= a.factor.min(1) => Some(a),
-        Binary::Max if b.of_batch && a.factor <= b.factor.min(1) => Some(b),
+        Binary::Max if a.of_batch && b.factor.max(0) <= a.factor => Some(a),
+        Binary::Max if b.of_batch && a.factor.max(0) <= b.factor => Some(b),
         _ => None,
     }
 }

@@ -113,4 +113,14 @@ mod tests {
         names.release("x", "");
         assert_eq!(names.fresh("x"), "x");
     }
+
+    #[test]
+    fn a_path_is_given_once() {
+        let mut names = Names::default();
+        for (path, expected) in [("", ""), ("", ""), ("a.b", "a.b"), ("a.b", ""), ("a", "a")] {
+            assert_eq!(names.stored(path), expected);
+        }
+        names.release("", "a.b");
+        assert_eq!(names.stored("a.b"), "a.b");
+    }
 }

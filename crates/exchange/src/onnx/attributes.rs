@@ -154,3 +154,209 @@ pub fn shown(attribute: &AttributeProto) -> String {
     };
     format!("{} = {value}", attribute.name())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attribute(name: &str, kind: AttributeType) -> AttributeProto {
+        AttributeProto {
+            name: Some(name.to_owned()),
+            r#type: Some(kind as i32),
+            ..AttributeProto::default()
+        }
+    }
+
+    /// One attribute of every type.
+    fn all() -> Vec<AttributeProto> {
+        let words = |words: &[&str]| {
+            words
+                .iter()
+                .map(|word| word.as_bytes().to_vec().into())
+                .collect()
+        };
+        vec![
+            AttributeProto {
+                i: Some(-3),
+                ..attribute("int", AttributeType::Int)
+            },
+            AttributeProto {
+                i: Some(1),
+                ..attribute("flag", AttributeType::Int)
+            },
+            AttributeProto {
+                f: Some(0.5),
+                ..attribute("float", AttributeType::Float)
+            },
+            AttributeProto {
+                s: Some(b"word".to_vec().into()),
+                ..attribute("text", AttributeType::String)
+            },
+            AttributeProto {
+                ints: vec![1, 2],
+                ..attribute("ints", AttributeType::Ints)
+            },
+            AttributeProto {
+                floats: vec![0.5, 1.5],
+                ..attribute("floats", AttributeType::Floats)
+            },
+            AttributeProto {
+                strings: words(&["a", "b"]),
+                ..attribute("texts", AttributeType::Strings)
+            },
+            AttributeProto {
+                t: Some(TensorProto::default()),
+                ..attribute("tensor", AttributeType::Tensor)
+            },
+            AttributeProto {
+                g: Some(GraphProto::default()),
+                ..attribute("graph", AttributeType::Graph)
+            },
+        ]
+    }
+
+    #[test]
+    fn attributes_are_read_by_name_and_type() {
+        let list = all();
+        let attributes = Attributes::new(&list);
+        assert_eq!(attributes.int("int"), Ok(Some(-3)));
+        assert_eq!(attributes.int_or("int", 7), Ok(-3));
+        assert_eq!(attributes.flag_or("flag", false), Ok(true));
+        assert_eq!(attributes.float("float"), Ok(Some(0.5)));
+        assert_eq!(attributes.float_or("float", 7.0), Ok(0.5));
+        assert_eq!(attributes.text_or("text", "other"), Ok("word".to_owned()));
+        assert_eq!(attributes.ints("ints"), Ok(Some(vec![1, 2])));
+        assert_eq!(attributes.floats("floats"), Ok(Some(vec![0.5, 1.5])));
+        assert_eq!(attributes.unread(), Some("texts"));
+        assert_eq!(
+            attributes.texts("texts"),
+            Ok(Some(vec!["a".to_owned(), "b".to_owned()]))
+        );
+        assert!(
+            attributes
+                .tensor("tensor")
+                .is_ok_and(|found| found.is_some())
+        );
+        assert_eq!(attributes.unread(), Some("graph"));
+        assert!(attributes.graph("graph").is_ok_and(|found| found.is_some()));
+        assert_eq!(attributes.unread(), None);
+        assert!(attributes.has("int") && !attributes.has("none"));
+    }
+
+    #[test]
+    fn attributes_that_are_left_out_have_their_default() {
+        let attributes = Attributes::new(&[]);
+        assert_eq!(
+            (attributes.int("a"), attributes.int_or("a", 7)),
+            (Ok(None), Ok(7))
+        );
+        assert_eq!(
+            (
+                attributes.flag_or("a", true),
+                attributes.flag_or("a", false)
+            ),
+            (Ok(true), Ok(false))
+        );
+        assert_eq!(
+            (attributes.float("a"), attributes.float_or("a", 7.0)),
+            (Ok(None), Ok(7.0))
+        );
+        assert_eq!(attributes.text_or("a", "word"), Ok("word".to_owned()));
+        assert_eq!(
+            (attributes.ints("a"), attributes.floats("a")),
+            (Ok(None), Ok(None))
+        );
+        assert_eq!(attributes.texts("a"), Ok(None));
+        assert_eq!(
+            (attributes.tensor("a"), attributes.graph("a")),
+            (Ok(None), Ok(None))
+        );
+        assert!(!attributes.has("a") && attributes.unread().is_none());
+    }
+
+    fn said<T: std::fmt::Debug>(result: Result<T, Refusal>) -> String {
+        result.unwrap_err().0
+    }
+
+    #[test]
+    fn attributes_of_another_kind_are_refused() {
+        let list = [
+            AttributeProto {
+                i: Some(2),
+                ..attribute("two", AttributeType::Int)
+            },
+            AttributeProto {
+                i: Some(0),
+                ..attribute("off", AttributeType::Int)
+            },
+            AttributeProto {
+                ref_attr_name: Some("outer".to_owned()),
+                ..attribute("inner", AttributeType::Int)
+            },
+            AttributeProto {
+                ref_attr_name: Some(String::new()),
+                i: Some(5),
+                ..attribute("own", AttributeType::Int)
+            },
+            AttributeProto {
+                i: Some(6),
+                r#type: None,
+                ..attribute("old", AttributeType::Int)
+            },
+            AttributeProto {
+                i: Some(7),
+                ..attribute("any", AttributeType::Undefined)
+            },
+        ];
+        let attributes = Attributes::new(&list);
+        assert_eq!(
+            said(attributes.float("two")),
+            "attribute two has another type than expected"
+        );
+        assert_eq!(
+            said(attributes.flag_or("two", false)),
+            "attribute two = 2 is neither 0 nor 1"
+        );
+        assert_eq!(attributes.flag_or("off", true), Ok(false));
+        assert_eq!(
+            said(attributes.int("inner")),
+            "attribute inner refers to one of a function"
+        );
+        assert_eq!(attributes.int("own"), Ok(Some(5)));
+        // Files of the first version state no types.
+        assert_eq!(
+            (attributes.int("old"), attributes.int("any")),
+            (Ok(Some(6)), Ok(Some(7)))
+        );
+    }
+
+    #[test]
+    fn attributes_are_shown_as_people_read_them() {
+        let texts: Vec<String> = all().iter().map(shown).collect();
+        let expected = [
+            "int = -3",
+            "flag = 1",
+            "float = 0.5",
+            "text = 'word'",
+            "ints = [1, 2]",
+            "floats = [0.5, 1.5]",
+            "texts = strings",
+            "tensor = tensor",
+            "graph = graph",
+        ];
+        assert_eq!(texts, expected);
+        let many = |n: usize| {
+            let floats = AttributeProto {
+                floats: vec![0.5; n],
+                ..attribute("f", AttributeType::Floats)
+            };
+            let ints = AttributeProto {
+                ints: vec![1; n],
+                ..attribute("i", AttributeType::Ints)
+            };
+            [shown(&floats).len() > 20, shown(&ints).len() > 20]
+        };
+        assert_eq!((many(16), many(17)), ([true; 2], [false; 2]));
+        assert_eq!(shown(&AttributeProto::default()), " = undefined");
+    }
+}

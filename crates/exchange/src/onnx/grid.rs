@@ -289,4 +289,186 @@ mod tests {
         assert_eq!((narrow.width, narrow.narrow), (8, true));
         assert_eq!(grid(0.1, 0.0).clipped(-5, 100), None);
     }
+
+    #[test]
+    fn codes_have_the_range_of_their_width() {
+        let range = |width, signed, narrow| {
+            Grid {
+                width,
+                signed,
+                narrow,
+                ..grid(1.0, 0.0)
+            }
+            .code_range()
+        };
+        assert_eq!(range(8, true, false), (-128, 127));
+        assert_eq!(range(8, true, true), (-127, 127));
+        assert_eq!(range(8, false, false), (0, 255));
+        assert_eq!(range(8, false, true), (0, 254));
+        assert_eq!(range(1, true, false), (-1, 0));
+        assert_eq!(range(32, false, false), (0, (1 << 32) - 1));
+        for signed in [true, false] {
+            let whole = Grid {
+                signed,
+                ..grid(1.0, 0.0)
+            };
+            for (width, narrow) in (2..=8).flat_map(|width| [(width, true), (width, false)]) {
+                let (low, high) = Grid {
+                    width,
+                    narrow,
+                    ..whole.clone()
+                }
+                .code_range();
+                let clipped = whole.clipped(low, high).expect("a width");
+                assert_eq!(clipped.code_range(), (low, high));
+            }
+        }
+    }
+
+    /// Places along an axis, and of blocks of two neighbours, in a tensor of 2·3·4 elements.
+    #[test]
+    fn every_element_has_its_place() {
+        let shape = [2, 3, 4];
+        let along = |axis| {
+            let scales = vec![1.0; 4];
+            Grid {
+                scales,
+                axis: Some(axis),
+                ..grid(1.0, 0.0)
+            }
+            .places(&shape)
+        };
+        for axis in 0..3 {
+            let inner: usize = shape[axis + 1..].iter().product();
+            let expected: Vec<usize> = (0..24).map(|at| at / inner % shape[axis]).collect();
+            assert_eq!(along(axis), Ok(expected), "{axis}");
+        }
+        assert_eq!(grid(1.0, 0.0).places(&shape), Ok(vec![0; 24]));
+        assert!(along(3).is_err());
+        let few = Grid {
+            scales: vec![1.0; 2],
+            axis: Some(1),
+            ..grid(1.0, 0.0)
+        };
+        assert_eq!(
+            few.places(&shape).unwrap_err().0,
+            "its scales do not fit the shape [2, 3, 4]"
+        );
+        for axis in 0..3 {
+            let mut counts = shape;
+            counts[axis] = shape[axis].div_ceil(2);
+            let blocks = Grid {
+                scales: vec![1.0; counts.iter().product()],
+                axis: Some(axis),
+                blocks: Some(Blocks {
+                    size: 2,
+                    shape: counts.to_vec(),
+                }),
+                ..grid(1.0, 0.0)
+            };
+            let place = |at: usize| {
+                let mut index = [at / 12, at / 4 % 3, at % 4];
+                index[axis] /= 2;
+                (index[0] * counts[1] + index[1]) * counts[2] + index[2]
+            };
+            assert_eq!(
+                blocks.places(&shape),
+                Ok((0..24).map(place).collect()),
+                "{axis}"
+            );
+        }
+    }
+
+    #[test]
+    fn codes_are_decoded_at_their_places() {
+        let codes = Array::new(vec![2, 2], Values::I64(vec![1, 2, 3, 4]));
+        let decoded = |grid: &Grid| grid.decode(&codes).unwrap().floats().unwrap().to_vec();
+        assert_eq!(decoded(&grid(0.5, 1.0)), [0.0, 0.5, 1.0, 1.5]);
+        let along = Grid {
+            scales: vec![0.5, 2.0],
+            zeros: vec![1.0, 0.0],
+            axis: Some(1),
+            ..grid(1.0, 0.0)
+        };
+        assert_eq!(decoded(&along), [0.0, 4.0, 1.0, 8.0]);
+        let one_zero = Grid {
+            zeros: vec![1.0],
+            ..along.clone()
+        };
+        assert_eq!(decoded(&one_zero), [0.0, 2.0, 1.0, 6.0]);
+        let turned = along.clone().permuted(&[1, 0]).unwrap();
+        assert_eq!(turned.axis, Some(0));
+        assert_eq!(decoded(&turned), [0.0, 0.5, 6.0, 8.0]);
+        let blocks = Grid {
+            scales: vec![1.0, 2.0, 3.0, 4.0],
+            axis: Some(1),
+            blocks: Some(Blocks {
+                size: 1,
+                shape: vec![2, 2],
+            }),
+            ..grid(1.0, 0.0)
+        };
+        assert_eq!(
+            decoded(&Grid {
+                zeros: vec![0.0; 4],
+                ..blocks.clone()
+            }),
+            [1.0, 4.0, 9.0, 16.0]
+        );
+        let turned = Grid {
+            zeros: vec![0.0; 4],
+            ..blocks
+        }
+        .permuted(&[1, 0])
+        .unwrap();
+        assert_eq!(
+            (turned.axis, &turned.scales[..]),
+            (Some(0), &[1.0, 3.0, 2.0, 4.0][..])
+        );
+    }
+
+    #[test]
+    fn the_text_of_a_format_states_what_differs() {
+        let text = |grid: &Grid| grid.format().unwrap().to_string();
+        let narrow = Grid {
+            narrow: true,
+            ..grid(0.5, 0.0)
+        };
+        assert_eq!(text(&narrow), "affine(8, 0.5, narrow = true)");
+        let floor = Grid {
+            rounding: "floor",
+            ..grid(0.5, 0.0)
+        };
+        assert_eq!(text(&floor), "affine(8, 0.5, rounding = floor)");
+        let unsigned = Grid {
+            signed: false,
+            ..grid(0.25, 0.0)
+        };
+        assert_eq!(text(&unsigned), "integer(8, 2, false)");
+        let before = Grid {
+            before: true,
+            ..grid(0.5, 3.0)
+        };
+        assert_eq!(text(&before), "affine(8, 0.5, 3, offset = before)");
+        let bipolar = Grid {
+            kind: GridKind::Bipolar,
+            ..grid(0.5, 0.0)
+        };
+        assert_eq!(text(&bipolar), "bipolar(0.5)");
+        let float = Grid {
+            kind: GridKind::Floats("float8(e5m2)".to_owned()),
+            ..grid(1.0, 0.0)
+        };
+        assert_eq!(text(&float), "float8(e5m2)");
+        assert!(!float.is_scaled_float());
+        let scaled = Grid {
+            scales: vec![0.5],
+            ..float
+        };
+        assert!(scaled.is_scaled_float() && !scaled.unscaled().is_scaled_float());
+        assert!(scaled.format().is_err());
+        // 0.375 is 0.75·0.5, and 0.75 is a number of this format.
+        let halves = Array::new(vec![2], Values::F32(vec![0.375, -0.5]));
+        assert_eq!(scaled.round(&halves), Ok(halves));
+    }
 }

@@ -57,3 +57,50 @@ impl Notes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conversions_are_counted_by_their_types() {
+        let mut notes = Notes::default();
+        for element in [
+            Element::F16,
+            Element::I32,
+            Element::F16,
+            Element::F32,
+            Element::I64,
+            Element::F64,
+        ] {
+            notes.convert(element);
+        }
+        notes.convert(Element::BF16);
+        let expected = [
+            "1 tensor of bfloat16 is read as f32",
+            "1 tensor of double is read as f32",
+            "2 tensors of float16 are read as f32",
+            "1 tensor of int32 is read as i64",
+        ];
+        assert_eq!(notes.sentences(), expected);
+    }
+
+    #[test]
+    fn nodes_that_stay_are_named_up_to_four() {
+        let of = |n: usize| {
+            let mut notes = Notes::default();
+            (0..n).for_each(|k| notes.keep_opaque(&format!("n{k}"), "Op", "why"));
+            notes.sentences()
+        };
+        assert!(of(0).is_empty());
+        assert_eq!(
+            of(1),
+            ["1 node is kept as it is and does not run: n0 (Op: why)"]
+        );
+        let two = "2 nodes are kept as they are and do not run: n0 (Op: why), n1 (Op: why)";
+        assert_eq!(of(2), [two]);
+        assert!(of(4)[0].ends_with("n3 (Op: why)"));
+        assert!(of(6)[0].starts_with("6 nodes are kept as they are"));
+        assert!(of(6)[0].ends_with("n3 (Op: why) and 2 more"));
+    }
+}

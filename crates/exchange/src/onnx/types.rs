@@ -77,3 +77,23 @@ pub fn of_value(info: &ValueInfoProto, batch_axis: bool) -> Result<(Type, Elemen
     let shape = Shape(dims.collect::<Result<_, _>>()?);
     Ok((Type { shape, dtype }, element))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Element::{BF16, Bool, Complex64, F8E4M3, F16, F32, F64, I2, I8, I64, Text, U2, U8, U64};
+
+    #[test]
+    fn elements_have_the_type_that_a_graph_has_for_them() {
+        for (elements, expected) in [
+            (&[F32, F16, F64, BF16][..], Some(DType::F32)),
+            (&[I64, I8, I2, U64, U8, U2], Some(DType::I64)),
+            (&[Bool], Some(DType::Bool)),
+            (&[Text, Complex64, F8E4M3], None),
+        ] {
+            for &element in elements {
+                assert_eq!(dtype(element), expected, "{element:?}");
+            }
+        }
+    }
+}

@@ -57,7 +57,7 @@ fn reductions_combine_the_elements_of_their_axes() {
     refused(Reduction::Sum, &sizes(&[size(2, true), size(3, true)]));
 }
 
-/// The examples of ONNX's CumSum, and both axes of a matrix.
+/// The examples of ONNX's running sums, and both axes of a matrix.
 #[test]
 fn sums_run_along_an_axis() {
     let of =

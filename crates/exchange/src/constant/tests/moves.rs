@@ -2,9 +2,11 @@
 
 use super::*;
 
+type Sizes = &'static [usize];
+
 #[test]
 fn shapes_broadcast_as_those_of_numpy() {
-    let cases: [(&[usize], &[usize], Option<&[usize]>); 7] = [
+    let cases: [(Sizes, Sizes, Option<Sizes>); 7] = [
         (&[2, 3], &[3], Some(&[2, 3])),
         (&[3], &[2, 1], Some(&[2, 3])),
         (&[], &[4], Some(&[4])),

@@ -208,3 +208,78 @@ impl Places {
         Ok(nearest.clamp(0.0, own - 1.0) as i64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The places of a result of so many elements.
+    fn found(coordinates: &str, nearest: &str, size: usize, out: usize, scale: f32) -> Vec<i64> {
+        let places = Places {
+            coordinates: coordinates.to_owned(),
+            nearest: nearest.to_owned(),
+        };
+        let place = |at| places.nearest(at, size, out, scale).unwrap();
+        (0..out).map(place).collect()
+    }
+
+    /// The formulas of ONNX's Resize worked out by hand: with half pixels, two become four at −¼, ¼, ¾ and 1¼.
+    #[test]
+    fn nearest_elements_follow_their_coordinates_and_their_rounding() {
+        let cases: &[(&str, &str, usize, f32, &[i64])] = &[
+            ("half_pixel", "round_prefer_floor", 2, 2.0, &[0, 0, 1, 1]),
+            ("half_pixel", "floor", 2, 2.0, &[0, 0, 0, 1]),
+            ("half_pixel", "ceil", 2, 2.0, &[0, 1, 1, 1]),
+            ("asymmetric", "floor", 2, 2.0, &[0, 0, 1, 1]),
+            ("asymmetric", "ceil", 2, 2.0, &[0, 1, 1, 1]),
+            // Half of a place between two.
+            ("asymmetric", "round_prefer_floor", 2, 2.0, &[0, 0, 1, 1]),
+            ("asymmetric", "round_prefer_ceil", 2, 2.0, &[0, 1, 1, 1]),
+            // Four become two, at 1/3 and 2, and about the middle at 2/3 and 7/3.
+            ("half_pixel", "floor", 4, 0.6, &[0, 2]),
+            ("half_pixel", "ceil", 4, 0.6, &[1, 2]),
+            ("half_pixel_symmetric", "floor", 4, 0.6, &[0, 2]),
+            ("half_pixel_symmetric", "ceil", 4, 0.6, &[1, 3]),
+            (
+                "half_pixel_symmetric",
+                "round_prefer_floor",
+                4,
+                0.6,
+                &[1, 2],
+            ),
+            // At 0, 1/3, 2/3 and 1.
+            ("align_corners", "round_prefer_floor", 2, 2.0, &[0, 0, 1, 1]),
+            ("align_corners", "floor", 2, 2.0, &[0, 0, 0, 1]),
+            ("align_corners", "ceil", 2, 2.0, &[0, 1, 1, 1]),
+            // At 0, 4/3, 8/3 and 4.
+            ("align_corners", "floor", 5, 0.8, &[0, 1, 2, 4]),
+            ("align_corners", "round_prefer_floor", 5, 0.2, &[0]),
+            ("pytorch_half_pixel", "floor", 2, 2.0, &[0, 0, 0, 1]),
+            ("pytorch_half_pixel", "floor", 5, 0.2, &[0]),
+            ("half_pixel", "floor", 5, 0.2, &[2]),
+        ];
+        for &(coordinates, nearest, size, scale, expected) in cases {
+            let found = found(coordinates, nearest, size, expected.len(), scale);
+            assert_eq!(found, expected, "{coordinates} {nearest} {size} by {scale}");
+        }
+    }
+
+    #[test]
+    fn words_that_are_not_understood_are_named() {
+        let said = |coordinates: &str, nearest: &str| {
+            let places = Places {
+                coordinates: coordinates.to_owned(),
+                nearest: nearest.to_owned(),
+            };
+            places.nearest(0, 2, 4, 2.0).unwrap_err().0
+        };
+        assert_eq!(
+            said("tf_crop", "floor"),
+            "coordinates by tf_crop are not computed"
+        );
+        assert_eq!(
+            said("asymmetric", "up"),
+            "nearest_mode = up is not understood"
+        );
+    }
+}

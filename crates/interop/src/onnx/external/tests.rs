@@ -13,7 +13,10 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-fn external(entries: &[(&str, &str)]) -> TensorProto {
+/// Where the data of a tensor are, by key.
+type Entries<'a> = &'a [(&'a str, &'a str)];
+
+fn external(entries: Entries) -> TensorProto {
     let entry = |&(key, value): &(&str, &str)| StringStringEntryProto {
         key: Some(key.to_owned()),
         value: Some(value.to_owned()),
@@ -38,7 +41,7 @@ fn with_initializer(tensor: TensorProto) -> ModelProto {
 }
 
 /// The data that a tensor of the network in this folder gets, or the sentence why it gets none.
-fn attached(folder: &Path, entries: &[(&str, &str)]) -> Result<Vec<u8>, String> {
+fn attached(folder: &Path, entries: Entries) -> Result<Vec<u8>, String> {
     let mut model = with_initializer(external(entries));
     attach(&mut model, &folder.join("net.onnx")).map_err(|problem| problem.to_string())?;
     let tensor = &model.graph.as_ref().unwrap().initializer[0];
@@ -52,7 +55,7 @@ fn attached(folder: &Path, entries: &[(&str, &str)]) -> Result<Vec<u8>, String> 
 #[test]
 fn data_are_the_named_bytes_of_a_file_beside_the_network() {
     let folder = folder("bytes");
-    let cases: [(&[(&str, &str)], &[u8]); 8] = [
+    let cases: [(Entries, &[u8]); 8] = [
         (&[("location", "data.bin")], b"0123456789"),
         (&[("location", "./data.bin")], b"0123456789"),
         (&[("location", "sub/more.bin")], b"abc"),
