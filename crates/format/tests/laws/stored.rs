@@ -436,6 +436,14 @@ fn values_for_another_shape_are_told() {
 }
 
 #[test]
+#[should_panic(expected = "3 stored values do not fit the shape [4, 2]")]
+fn values_for_other_elements_are_told() {
+    let format = Format::parse("integer(8, stored)").unwrap();
+    let format = format.with_stored("frac_width", array(&[3], frac)).unwrap();
+    quantized(&format, &[0.0; 8], &[4, 2]);
+}
+
+#[test]
 fn a_field_is_changed_and_the_others_stay() {
     let with = |spec: &str, field: &str, value: FieldValue| {
         let changed = Format::parse(spec).unwrap().with_field(field, value);
