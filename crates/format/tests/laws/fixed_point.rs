@@ -1,7 +1,7 @@
 //! Formats as fixed point: what rounding does to every element, and the reasons against it.
 
 use crate::specs::{mixed, quantized};
-use format::{Format, NotFixedPoint, Overflow, Rounding, StoredArray};
+use format::{FixedPoint, Format, NotFixedPoint, Overflow, Rounding, StoredArray};
 
 /// Every element is rounded to the multiples of a power of two that its place says.
 #[test]
@@ -84,6 +84,20 @@ fn fixed_points_of_places_say_what_rounding_does() {
             );
         }
     }
+}
+
+#[test]
+fn only_a_place_without_bits_is_zero() {
+    let format = Format::parse("integer(stored, 3, signed = false)").unwrap();
+    let array = StoredArray {
+        shape: vec![3],
+        values: vec![0.0, 1.0, 8.0],
+    };
+    let points = format.with_stored("width", array).unwrap().fixed_points();
+    let zeros: Vec<bool> = points.unwrap().iter().map(FixedPoint::is_zero).collect();
+    assert_eq!(zeros, [true, false, false]);
+    let one_bit = Format::parse("integer(1, 0)").unwrap().fixed_points();
+    assert!(!one_bit.unwrap()[0].is_zero());
 }
 
 #[test]

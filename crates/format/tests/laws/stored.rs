@@ -126,7 +126,7 @@ fn cases() -> Vec<Case> {
         ),
         case(
             "affine(6, stored, axis = 0, block = 4, rounding = floor)",
-            &[6, 35],
+            &[7, 35],
             |shape, at| at / shape[1] / 4 * shape[1] + at % shape[1],
             &[("scale", scale)],
             directed,
