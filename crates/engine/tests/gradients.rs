@@ -49,12 +49,12 @@ struct Law<'a> {
 }
 
 impl<'a> Law<'a> {
-    fn new(graph: &'a Graph, mode: Mode) -> Self {
+    fn new(graph: &'a Graph, mode: Mode, gradients: Gradients) -> Self {
         let verified = verify(graph).unwrap();
         let state = State::new(&verified).unwrap();
         let options = PlanOptions {
             mode,
-            gradients: Gradients::ALL,
+            gradients,
             ..PlanOptions::train(ROWS)
         };
         let plan = compile(&verified, &state, options).unwrap();
@@ -240,7 +240,8 @@ fn gradients_agree_with_differences_for_every_operator() {
             continue;
         }
         for mode in [Mode::Train, Mode::Eval] {
-            Law::new(&graph, mode).check(&format!("{} {mode:?}", sample.call), &mut wrong);
+            let what = format!("{} {mode:?}", sample.call);
+            Law::new(&graph, mode, Gradients::ALL).check(&what, &mut wrong);
         }
     }
     let table: Vec<&str> = Op::TABLE
@@ -259,4 +260,54 @@ fn gradients_agree_with_differences_for_every_operator() {
         wrong.join("\n")
     );
     assert!(missing.is_empty(), "no sample of {missing:?}");
+}
+
+/// The gradients of parameters, without those of inputs.
+const PARAMETERS: Gradients = Gradients {
+    parameters: true,
+    inputs: false,
+};
+
+#[test]
+fn parameters_have_their_gradients_where_inputs_want_none() {
+    for sample in SAMPLES {
+        let mut graph = sample.graph();
+        graph.initialize(3);
+        if !has_gradients(&graph) || graph.trained_parameter_count() == 0 {
+            continue;
+        }
+        for mode in [Mode::Train, Mode::Eval] {
+            let of = |gradients| Law::new(&graph, mode, gradients).gradients().1;
+            assert_eq!(
+                of(PARAMETERS),
+                of(Gradients::ALL),
+                "{} {mode:?}",
+                sample.call
+            );
+        }
+    }
+}
+
+/// A gradient that nobody wants takes no memory: not that of inputs, be they rounded or not.
+#[test]
+fn without_parameters_there_is_nothing_to_keep() {
+    let text = "graph \"net\" { x: f32[N, 100] = placeholder
+        a = relu(x: integer(8, 4))
+        y = tanh(a: integer(8, 4))
+        return y }";
+    let graph = Graph::parse(text).unwrap();
+    let verified = verify(&graph).unwrap();
+    let state = State::new(&verified).unwrap();
+    let memory = |gradients| {
+        let options = PlanOptions {
+            gradients,
+            ..PlanOptions::train(ROWS)
+        };
+        compile(&verified, &state, options).unwrap().arena_len()
+    };
+    let [none, parameters, all] = [Gradients::default(), PARAMETERS, Gradients::ALL].map(memory);
+    assert!(
+        none == parameters && parameters < all,
+        "{none} {parameters} {all}"
+    );
 }

@@ -119,6 +119,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_real_scales_have_a_factor_and_only_powers_an_exponent() {
+        let level = Scale::Level {
+            threshold: 9.0,
+            factor: 0.5,
+        };
+        for (scale, factor, exponent) in [
+            (Scale::One, 1.0, 0),
+            (Scale::Exponent(-3), 1.0, -3),
+            (Scale::Factor(2.5), 2.5, 0),
+            (Scale::Ratio { max: 6.0, codes: 4 }, 1.5, 0),
+            (level, 0.5, 0),
+        ] {
+            assert_eq!(
+                (scale.factor(), scale.exponent()),
+                (factor, exponent),
+                "{scale:?}"
+            );
+        }
+    }
+
+    #[test]
     fn codes_of_every_width_are_kept_apart() {
         for width in 1..=64 {
             let code = |index: u64| (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) & mask(width);

@@ -235,6 +235,18 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "A has 3 elements, its sizes and strides need 4")]
+    fn a_left_operand_without_its_last_element_is_named() {
+        subtract_product(2, 2, 1, &[0.0; 3], 2, 1, &[0.0; 2], 1, &mut [0.0; 2], 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "C has 4 elements, its sizes and strides need 5")]
+    fn a_result_without_its_last_element_is_named() {
+        subtract_product(2, 1, 2, &[0.0; 2], 1, 1, &[0.0; 2], 2, &mut [0.0; 4], 3);
+    }
+
+    #[test]
     #[should_panic(expected = "B has 5 elements, its sizes and strides need 6")]
     fn short_operands_are_named() {
         subtract_product(1, 2, 3, &[0.0; 2], 2, 1, &[0.0; 5], 3, &mut [0.0; 3], 3);

@@ -280,5 +280,10 @@ mod tests {
         assert_eq!(stage.range(range), Ok(expected));
         let own = stage.columns(1..2);
         assert_eq!(own.channels(), (1, 1));
+        // One map for each channel of these planes, or one for all channels of any.
+        assert_eq!(stage.in_pixels((3, 2)), Some(stage.columns(0..3)));
+        assert_eq!(stage.in_pixels((3, 4)), None);
+        assert_eq!(stage.in_pixels((6, 2)), None);
+        assert_eq!(own.in_pixels((5, 7)), Some(own));
     }
 }

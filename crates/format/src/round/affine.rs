@@ -221,10 +221,16 @@ impl AffineGrid {
 
     fn search_pass(&self) -> (f32, f32) {
         let code = |x: f32| self.unbounded(self.direction, x);
-        let high = last_that(self.value(self.hi + 0.5), |x| code(x) <= self.hi);
+        let [below, above] = self.guesses();
+        let high = last_that(above, |x| code(x) <= self.hi);
         // The mirror image: the smallest float that fits is the negative of the largest one that does from the other side.
-        let low = -last_that(-self.value(self.lo - 0.5), |x| code(-x) >= self.lo);
+        let low = -last_that(below, |x| code(-x) >= self.lo);
         (low, high)
+    }
+
+    /// Magnitudes near the last ones that fit, from which these are found in a few steps.
+    fn guesses(&self) -> [f32; 2] {
+        [-self.value(self.lo - 0.5), self.value(self.hi + 0.5)]
     }
 }
 

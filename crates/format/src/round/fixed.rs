@@ -1,5 +1,7 @@
 //! Rounding to the multiples of a power of two between two bounds.
 
+use std::ops::RangeInclusive;
+
 use super::{ColumnRule, Columns, Lane, RoundingRule, clamped, exp2, float_below};
 use crate::formats::{Overflow, Rounding};
 
@@ -11,6 +13,9 @@ const WHOLE: f32 = 8_388_608.0; // 2^23
 
 /// The same for doubles.
 const WHOLE_DOUBLE: f64 = 4_503_599_627_370_496.0; // 2^52
+
+/// Bits behind the point for which both factors of a lane are normal floats.
+const LANE_FRACS: RangeInclusive<i32> = -100..=126;
 
 /// The grid of multiples of 2^-frac between `lo` and `hi` of them.
 #[derive(Clone, Copy, Debug)]
@@ -167,7 +172,7 @@ impl RoundingRule for Fixed {
     /// The factors to whole numbers and back, where these are few and the factors are floats.
     #[inline(always)]
     fn lane(&self) -> Option<Lane> {
-        let is_narrow = self.hi <= f64::from(MAGIC / 3.0) && (-100..=126).contains(&self.frac);
+        let is_narrow = self.hi <= f64::from(MAGIC / 3.0) && LANE_FRACS.contains(&self.frac);
         let lane = || [exp2(self.frac) as f32, exp2(-self.frac) as f32];
         let is_usual =
             self.rounding == Rounding::NearestEven && self.overflow == Overflow::Saturate;

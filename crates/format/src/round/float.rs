@@ -6,6 +6,9 @@ const EXPONENT: u32 = 0x7f80_0000;
 const SIGN: u32 = 0x8000_0000;
 const WIDE_EXPONENT: u64 = 0x7ff0_0000_0000_0000;
 
+/// The exponent of the smallest normal float.
+const MIN_EXPONENT: i32 = -126;
+
 /// Floats 1.f · 2^e with `frac` fraction bits and e ≥ `emin`, the subnormal ones below, none beyond `max`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Float {
@@ -71,7 +74,7 @@ impl RoundingRule for Float {
     #[inline(always)]
     fn lane(&self) -> Option<Lane> {
         let largest_magic = floor_log2(self.max).max(self.emin) + 23 - self.frac;
-        let is_narrow = self.frac <= 22 && self.emin >= -126 && largest_magic <= 127;
+        let is_narrow = self.frac <= 22 && self.emin >= MIN_EXPONENT && largest_magic <= 127;
         is_narrow.then(|| [self.max as f32, exp2(self.emin) as f32])
     }
 

@@ -119,3 +119,28 @@ pub(crate) fn float_below(bound: f64, included: bool) -> f32 {
         nearest.next_down()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::clamped;
+
+    #[test]
+    fn a_number_at_a_bound_stays_with_its_sign() {
+        for (x, lo, hi, want) in [
+            (-0.0, 0.0, 1.0, -0.0f32),
+            (0.0, -1.0, -0.0, 0.0),
+            (-0.0, -1.0, 0.0, -0.0),
+            (-1.5, -1.0, 2.0, -1.0),
+            (2.5, -1.0, 2.0, 2.0),
+            (1.5, -1.0, 2.0, 1.5),
+        ] {
+            let got = clamped(x, lo, hi);
+            assert_eq!(
+                got.to_bits(),
+                want.to_bits(),
+                "{x} from {lo} to {hi}: {got}"
+            );
+        }
+        assert!(clamped(f32::NAN, -1.0, 1.0).is_nan());
+    }
+}

@@ -82,10 +82,11 @@ impl RatioGrid {
     fn exact_value(&self, code: f64) -> f32 {
         let (max, exponent) = parts(self.max);
         let (product, codes) = (code.abs() as i128 * max, self.codes as i128);
-        // 52 bits of the quotient; the last says that there is a rest, so that nothing looks like a tie.
+        // 52 bits of the quotient; the last is set, so that nothing looks like a tie. Where there is no rest, the quotient is a
+        // multiple of the last bit of the maximum, for the codes are odd, and rounding takes that bit away again.
         let shift = 52 - product.ilog2() as i32 + codes.ilog2() as i32;
         let shifted = product << shift;
-        let quotient = (shifted / codes) | i128::from(shifted % codes != 0);
+        let quotient = (shifted / codes) | 1;
         let value = quotient as f64 * exp2(exponent) / exp2(shift);
         value.copysign(code) as f32
     }

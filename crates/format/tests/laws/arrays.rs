@@ -163,7 +163,9 @@ fn bits_without_a_shared_scale_are_the_width() {
         ("integer(8, 4)", 8.0),
         ("log(5)", 5.0),
         ("binary(bipolar = true)", 1.0),
+        ("binary(width = 8, bipolar = true)", 8.0),
         ("ternary()", 2.0),
+        ("ternary(4)", 4.0),
     ] {
         assert_eq!(Format::parse(spec).unwrap().bits(&[3, 5]), bits, "{spec}");
     }

@@ -1,7 +1,7 @@
 //! Formats as fixed point: what rounding does to every element, and the reasons against it.
 
 use crate::specs::{mixed, quantized};
-use format::{Format, NotFixedPoint, Overflow, Rounding, StoredArray};
+use format::{FixedPoint, Format, NotFixedPoint, Overflow, Rounding, StoredArray};
 
 /// Every element is rounded to the multiples of a power of two that its place says.
 #[test]
@@ -87,6 +87,20 @@ fn fixed_points_of_places_say_what_rounding_does() {
 }
 
 #[test]
+fn only_a_place_without_bits_is_zero() {
+    let format = Format::parse("integer(stored, 3, signed = false)").unwrap();
+    let array = StoredArray {
+        shape: vec![3],
+        values: vec![0.0, 1.0, 8.0],
+    };
+    let points = format.with_stored("width", array).unwrap().fixed_points();
+    let zeros: Vec<bool> = points.unwrap().iter().map(FixedPoint::is_zero).collect();
+    assert_eq!(zeros, [true, false, false]);
+    let one_bit = Format::parse("integer(1, 0)").unwrap().fixed_points();
+    assert!(!one_bit.unwrap()[0].is_zero());
+}
+
+#[test]
 fn formats_that_are_no_fixed_point_say_why() {
     let why = |text: &str| Format::parse(text).unwrap().fixed_points().unwrap_err();
     assert_eq!(why("minifloat_ieee(8, 4)"), NotFixedPoint::Kind);
@@ -101,6 +115,37 @@ fn formats_that_are_no_fixed_point_say_why() {
     );
     assert_eq!(why("affine(32, 0.5)"), NotFixedPoint::Width(32));
     assert_eq!(why("integer(8, stored)"), NotFixedPoint::Missing);
+    // The power of two in place of a scale is the nearest by its exponent.
+    for (scale, power) in [
+        (0.3, 0.25),
+        (0.1, 0.125),
+        (0.36, 0.5),
+        (3e38, 2f32.powi(127)),
+        (f32::MIN_POSITIVE * 1.25, f32::MIN_POSITIVE),
+    ] {
+        let text = NotFixedPoint::Scale(scale).to_string();
+        let end = format!("or take one, for example {power:?}");
+        assert!(text.ends_with(&end), "{text}");
+    }
+    for (why, way_out) in [
+        (
+            NotFixedPoint::Kind,
+            "give it one that is, for example integer(8, 4)",
+        ),
+        (NotFixedPoint::Rounding, "take half_even"),
+        (
+            NotFixedPoint::Offset,
+            "take offset = after, or the zero point 0",
+        ),
+        (
+            NotFixedPoint::Width(32),
+            "of 32 bits are rounded to floats; take at most 24 bits",
+        ),
+        (NotFixedPoint::Missing, "give it some"),
+    ] {
+        let text = why.to_string();
+        assert!(text.starts_with("wh") && text.ends_with(way_out), "{text}");
+    }
     let two_to = |exponent: i32| format!("affine(8, {:?})", 2f32.powi(exponent));
     for exponent in [-126, -20, 0, 3, 127] {
         let points = Format::parse(&two_to(exponent)).unwrap().fixed_points();

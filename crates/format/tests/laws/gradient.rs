@@ -34,6 +34,31 @@ fn ends_where_a_wider_format_goes_on() {
         ),
         ("integer(5, 3, overflow = wrap)", "integer(20, 3)"),
         ("integer(28, 4)", "integer(50, 4)"),
+        (
+            "affine(8, 0.25, 0.5, offset = before)",
+            "affine(20, 0.25, 0.5, offset = before)",
+        ),
+        (
+            "affine(8, 0.25, -7, offset = before)",
+            "affine(20, 0.25, -7, offset = before)",
+        ),
+        (
+            "affine(5, 0.125, 3, rounding = ceil)",
+            "affine(20, 0.125, 3, rounding = ceil)",
+        ),
+        (
+            "affine(5, 0.5, rounding = half_down)",
+            "affine(20, 0.5, rounding = half_down)",
+        ),
+        (
+            "affine(5, 2, -4, rounding = up)",
+            "affine(20, 2, -4, rounding = up)",
+        ),
+        ("float8(e4m3fn)", "minifloat_ieee(9, 5, 7)"),
+        ("float8(e5m2)", "minifloat_ieee(9, 6, 15)"),
+        ("float8(e4m3fnuz)", "minifloat_ieee(9, 5, 8)"),
+        ("float8(e5m2fnuz)", "minifloat_ieee(9, 6, 16)"),
+        ("float4(e2m1)", "minifloat_ieee(5, 3, 1)"),
         ("log(4)", "log(6, 3)"),
         ("log(8)", "log(9, 63)"),
         ("minifloat_ieee(8, 4)", "minifloat_ieee(9, 5, 7)"),
@@ -78,9 +103,17 @@ fn ends_in_blocks_at_half_a_step_beyond_the_largest_code() {
     ] {
         let format = Format::parse(spec).unwrap();
         for sign in [1.0, -1.0] {
-            let at = |x: f32| passes(&format, &[first, x * sign], &[2]);
-            assert_eq!(at(last), [true, true], "{spec} at {last}");
-            assert_eq!(at(last.next_up()), [true, false], "{spec} after {last}");
+            // Alone, and with other blocks beside it.
+            for n_blocks in [1, 2, 5] {
+                let at = |x: f32| {
+                    let x = [first, x * sign].repeat(n_blocks);
+                    passes(&format, &x, &[2 * n_blocks])
+                };
+                let (inside, beyond) = ([true, true], [true, false]);
+                assert_eq!(at(last), inside.repeat(n_blocks), "{spec} at {last}");
+                let after = at(last.next_up());
+                assert_eq!(after, beyond.repeat(n_blocks), "{spec} after {last}");
+            }
         }
     }
 }
@@ -117,6 +150,12 @@ fn the_gradient_of_the_step_is_that_of_its_logarithm() {
     // Rounded to 1, 3.5, -4 and 1: 1 (1 - 0.75) + 2 · 3.5 + 3 · -4 + 4 (1 - 1.25).
     let sum = fixed.scale_gradient(&[0.75, 5.0, -9.0, 1.25], &mut grad);
     assert_eq!((sum, grad), (Some(-5.75), [1.0, 0.0, 0.0, 4.0]));
+    // The last floats that do not saturate: a tie beside the even -8 does not, one beside the odd 7 does.
+    let (first, last) = (-4.25f32, 3.75f32.next_down());
+    let mut grad = [1.0; 4];
+    let sum = fixed.scale_gradient(&[first, last, first.next_down(), last.next_up()], &mut grad);
+    assert_eq!(grad, [1.0, 1.0, 0.0, 0.0]);
+    assert_eq!(sum, Some(0.25 + (3.5 - last) - 4.0 + 3.5));
     for spec in [
         "integer(4, 1)",
         "integer(30, 20)",

@@ -63,6 +63,22 @@ fn in_range() {
     }
 }
 
+/// Where floats go as far, the ends of the range are what the largest and the smallest float become.
+#[test]
+fn the_ends_of_the_range_are_values() {
+    let wraps =
+        |format: &Format| matches!(format, Format::Integer(f) if f.overflow == Overflow::Wrap);
+    for format in all().filter(|format| !wraps(format)) {
+        let (lo, hi) = format.range();
+        for (end, x) in [(lo, f32::MIN), (hi, f32::MAX)] {
+            if end.abs() < f64::from(f32::MAX) {
+                let y = quantized(&format, &[x], &[1])[0];
+                assert_eq!(f64::from(y), f64::from(end as f32), "{format} of {x:e}");
+            }
+        }
+    }
+}
+
 #[test]
 fn signs_are_symmetric() {
     let asymmetric = ["integer", "binary", "affine", "bipolar"];

@@ -126,7 +126,7 @@ fn cases() -> Vec<Case> {
         ),
         case(
             "affine(6, stored, axis = 0, block = 4, rounding = floor)",
-            &[6, 35],
+            &[7, 35],
             |shape, at| at / shape[1] / 4 * shape[1] + at % shape[1],
             &[("scale", scale)],
             directed,
@@ -431,6 +431,14 @@ fn rows_are_apart_where_places_lie_behind_them() {
 #[should_panic(expected = "3 stored values do not fit the shape [4, 2]")]
 fn values_for_another_shape_are_told() {
     let format = Format::parse("integer(8, stored, axis = 0)").unwrap();
+    let format = format.with_stored("frac_width", array(&[3], frac)).unwrap();
+    quantized(&format, &[0.0; 8], &[4, 2]);
+}
+
+#[test]
+#[should_panic(expected = "3 stored values do not fit the shape [4, 2]")]
+fn values_for_other_elements_are_told() {
+    let format = Format::parse("integer(8, stored)").unwrap();
     let format = format.with_stored("frac_width", array(&[3], frac)).unwrap();
     quantized(&format, &[0.0; 8], &[4, 2]);
 }

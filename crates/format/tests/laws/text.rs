@@ -36,6 +36,10 @@ fn one_format_has_one_text() {
             "integer(8, 4, floor = true, signed = False)",
             "integer(8, 4, false, floor)",
         ),
+        (
+            "integer(8, 4, rounding = floor, floor = false)",
+            "integer(8, 4)",
+        ),
         (" integer ( 8 , frac_width = -2 , ) ", "integer(8, -2)"),
         (
             "integer(8, 4, rounding = nearest_even, overflow = saturate)",
@@ -191,6 +195,11 @@ const FAULTS: &[(&str, usize, &str)] = &[
         "minifloat_ieee: exponent_width 4 leaves no room for sign and 0 fraction bits in width 4",
     ),
     (
+        "minifloat_denorm(4, 3)",
+        20,
+        "minifloat_denorm: exponent_width 3 leaves no room for sign and 1 fraction bits in width 4",
+    ),
+    (
         "minifloat_ieee(32, 4)",
         19,
         "minifloat_ieee: exponent_width 4 leaves 27 fraction bits in width 32, a float has 23",
@@ -235,6 +244,7 @@ fn bounds_are_within() {
         "mxint(8, [-1, 1])",
         "ternary(mean = 0)",
         "minifloat_ieee(5, 4)",
+        "minifloat_denorm(5, 3)",
         "minifloat_ieee(28, 4)",
     ] {
         assert!(Format::parse(spec).is_ok(), "{spec}");
