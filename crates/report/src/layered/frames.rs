@@ -116,3 +116,40 @@ impl Groups {
         kept
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn there_is_room_for_two_frames_of_each_depth_between_nodes_and_layers() {
+        let groups = Groups::new(&["a.b.c", "a.b.d", "a.e"]);
+        let spacing = Spacing {
+            nodes: 1.0,
+            layers: 2.0,
+            edges: 3.0,
+        };
+        let room = |closed: &[usize], spacing: Spacing| {
+            let reduced = groups.reduce(
+                &[(0, 1), (1, 2)],
+                &BTreeSet::from_iter(closed.iter().copied()),
+            );
+            groups.framed_spacing(&reduced, spacing)
+        };
+        // Twice the padding of 5 for each frame around a node, and one between the two.
+        for (closed, wanted) in [(&[][..], 25.0), (&[1], 15.0), (&[0], 5.0)] {
+            let found = room(closed, spacing);
+            assert_eq!(
+                [found.nodes, found.layers, found.edges],
+                [wanted, wanted, 3.0]
+            );
+        }
+        let wide = Spacing {
+            nodes: 26.0,
+            layers: 27.0,
+            edges: 3.0,
+        };
+        assert_eq!(room(&[], wide), wide);
+    }
+}
