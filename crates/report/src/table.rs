@@ -210,7 +210,9 @@ mod tests {
             (&["-x"], Align::Left),
         ] {
             let mut table = Table::new(&["value"]);
-            cells.iter().for_each(|cell| table.push([*cell]));
+            for cell in cells {
+                table.push([*cell]);
+            }
             assert_eq!(table.align(0), wanted, "{cells:?}");
         }
     }
