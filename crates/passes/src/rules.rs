@@ -250,19 +250,20 @@ fn config<'a, T>(
 mod tests {
     use super::*;
     use config::Table;
+    use std::fmt::Write;
 
     fn graph(nodes: usize) -> Graph {
         let mut text = "graph \"net\" { x: f32[N, 4] = placeholder\n".to_owned();
         // With the input and the output, so many nodes.
         for k in 2..nodes {
-            text += &format!("r{k} = relu(x) {{ target = \"act.{k}\" }}\n");
+            let _ = writeln!(text, "r{k} = relu(x) {{ target = \"act.{k}\" }}");
         }
         Graph::parse(&(text + "return x }")).unwrap_or_else(|errors| panic!("{errors}"))
     }
 
     /// What is wrong with the rules of these keys, and what is noted.
     fn messages(by: By, keys: &[&str], nodes: usize) -> [Vec<String>; 2] {
-        let text: String = keys.iter().map(|key| format!("[\"{key}\"]\n")).collect();
+        let text: String = keys.iter().flat_map(|key| ["[\"", key, "\"]\n"]).collect();
         let table = Table::parse(&text).unwrap_or_else(|problem| panic!("{problem:?}"));
         let mut reader = Reader::new(&table, 0..text.len());
         let rules = Rules::read_by(by, &mut reader, |_| ());

@@ -206,6 +206,7 @@ mod tests {
             let widest = text.lines().map(width).max();
             assert!(widest.is_some_and(|width| width <= max), "{max}: {text}");
             assert_eq!(layout.is_whole(), max >= 57, "{max}");
+            assert!(!layout.rows[0].is_empty(), "the first column stays: {max}");
         }
     }
 }

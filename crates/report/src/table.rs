@@ -197,4 +197,23 @@ mod tests {
         let rows = json!([{ "name": "a, \"b\"", "value": 1 }, { "name": "c|d", "value": 20 }]);
         assert_eq!(table().to_json(), rows);
     }
+
+    #[test]
+    fn a_column_of_numbers_may_have_units_and_gaps() {
+        for (cells, wanted) in [
+            (&["1", "2.5"][..], Align::Right),
+            (&["1", ""], Align::Right),
+            (&["-", "exact", "7"], Align::Right),
+            (&["12%", "1.5×"], Align::Right),
+            (&["", ""], Align::Left),
+            (&["1", "two"], Align::Left),
+            (&["-x"], Align::Left),
+        ] {
+            let mut table = Table::new(&["value"]);
+            for cell in cells {
+                table.push([*cell]);
+            }
+            assert_eq!(table.align(0), wanted, "{cells:?}");
+        }
+    }
 }

@@ -277,12 +277,9 @@ mod tests {
         };
         assert_eq!(of(|_, x, _, _| x), [0.0; Features::COUNT]);
         // A comparison looks at the bits of the wider side, a maximum at its own twice, and a product at all pairs.
-        assert_eq!(of(|net, x, y, origin| net.less(x, y, origin)), rest(4.0));
-        assert_eq!(of(|net, x, y, origin| net.max(x, y, origin)), rest(8.0));
-        assert_eq!(
-            of(|net, x, y, origin| net.multiply(x, y, origin)),
-            rest(16.0)
-        );
+        assert_eq!(of(Builder::less), rest(4.0));
+        assert_eq!(of(Builder::max), rest(8.0));
+        assert_eq!(of(Builder::multiply), rest(16.0));
         // A selection by a comparison has its own bits, five for both signs.
         let selected = of(|net, x, y, origin| {
             let select = net.less(x, y, origin);

@@ -367,5 +367,8 @@ mod tests {
     fn what_is_no_value_of_a_code_is_astray() {
         let grid = grid("gelu", "integer(4, 1)", &[0.3, 1.0, 2.0], &[0.3, 1.0, 2.5]);
         assert_eq!(grid.astray, 2);
+        // Of three elements one is on the grid.
+        let shown = table(&[grid]);
+        assert_eq!(shown.rows[0][3..5], ["3", "1"]);
     }
 }

@@ -68,7 +68,7 @@ pub fn graph_hash(graph: &Graph) -> u64 {
     let mut hash = fnv1a(EMPTY_HASH, graph.to_string().as_bytes());
     for tensor in models::weights::tensors_of(graph) {
         hash = fnv1a(hash, tensor.name.as_bytes());
-        for value in tensor.values.iter() {
+        for value in &*tensor.values {
             hash = fnv1a(hash, &value.to_le_bytes());
         }
     }
@@ -153,7 +153,7 @@ mod tests {
                 }
             }),
             of(text, |node| {
-                node.set_mask("data_in_0", Tensor::filled(vec![2], 1.0))
+                node.set_mask("data_in_0", Tensor::filled(vec![2], 1.0));
             }),
         ];
         let different: std::collections::BTreeSet<u64> = hashes.into_iter().collect();

@@ -94,7 +94,7 @@ impl<const LIMBS: usize, const UNIT: i32> Exact<LIMBS, UNIT> {
             let (sum, one) = step(*limb, piece);
             let (sum, two) = step(sum, u64::from(carry));
             *limb = sum;
-            carry = one | two;
+            carry = one || two;
         }
     }
 }

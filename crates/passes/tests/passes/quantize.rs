@@ -203,3 +203,22 @@ fn a_batch_norm_rounds_its_scale_and_its_shift() {
     }
     assert!(reports[1].report.is_good, "{}", reports[1].report.to_text());
 }
+
+/// Files of the original have -1 where a statistic was not taken.
+#[test]
+fn a_statistic_below_zero_is_noted_and_left_out() {
+    for (value, is_noted) in [("-1", true), ("-0.5", true), ("1", false), ("0.25", false)] {
+        let text = format!(
+            "[quantize.linear.config]\nname = \"ternary\"\nweight_width = 2\nweight_mean = {value}\n"
+        );
+        let program = Program::read(&Table::parse(&text).unwrap());
+        let program = program.unwrap_or_else(|problems| panic!("{problems:?}"));
+        let is_told = |note: &String| note.contains(&format!("{value} is not a magnitude"));
+        assert_eq!(
+            program.notes().iter().any(is_told),
+            is_noted,
+            "{:?}",
+            program.notes()
+        );
+    }
+}

@@ -35,7 +35,7 @@ impl Scale {
 }
 
 fn is_power_of_two(value: f64) -> bool {
-    value > 0.0 && value.log2().fract() == 0.0
+    value.log2().fract() == 0.0
 }
 
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
@@ -205,6 +205,16 @@ mod tests {
         );
         let words = ["adam".to_owned(), "sgd".to_owned()];
         assert_eq!(names(&Scale::Words(words.to_vec()), &[0.0, 1.0]), words);
+    }
+
+    #[test]
+    fn powers_of_two_are_positive() {
+        for value in [1.0, 0.125, 1024.0] {
+            assert!(is_power_of_two(value), "{value}");
+        }
+        for value in [0.0, -2.0, 3.0, f64::NAN, f64::INFINITY] {
+            assert!(!is_power_of_two(value), "{value}");
+        }
     }
 
     #[test]

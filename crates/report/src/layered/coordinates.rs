@@ -182,3 +182,27 @@ pub fn bounds(centres: &[f64], extents: &[Extent]) -> (f64, f64) {
         |(left, right), (x, extent)| (left.min(x - extent.half), right.max(x + extent.half)),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drawings_are_laid_against_the_narrowest_by_the_ends_that_they_are_packed_to() {
+        let extent = Extent {
+            half: 1.0,
+            margin: 3.0,
+        };
+        // The first is the narrowest: the second has its left end, the mirrored two have its right end, so that they are at
+        // -6 and 10, and at -20 and 10.
+        let drawings = vec![
+            (false, vec![0.0, 10.0]),
+            (false, vec![7.0, 27.0]),
+            (true, vec![0.0, 16.0]),
+            (true, vec![5.0, 35.0]),
+        ];
+        assert_eq!(balance(drawings, &[extent; 2]), [-3.0, 10.0]);
+        assert_eq!(bounds(&[4.0, 2.0], &[extent; 2]), (1.0, 5.0));
+        assert_eq!(distance(extent, extent), 8.0);
+    }
+}

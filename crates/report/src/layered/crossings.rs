@@ -22,9 +22,6 @@ fn count_between(
     position: &[usize],
     tree: &mut Vec<u64>,
 ) -> u64 {
-    if upper.len() < 2 || lower.len() < 2 {
-        return 0;
-    }
     tree.clear();
     tree.resize(lower.len() + 1, 0);
     let (mut crossings, mut n_visited) = (0, 0);
@@ -113,5 +110,24 @@ mod tests {
             (1 + 1 + 1 + 2, 2 + 1 + 1 + 1)
         );
         assert_eq!(count_pair(&[], &[1]), (0, 0));
+    }
+
+    #[test]
+    fn crossings_of_all_small_graphs_are_those_of_all_pairs_of_edges() {
+        for (n_upper, n_lower) in [(1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3)] {
+            let all = (0..n_upper).flat_map(|a| (0..n_lower).map(move |b| (a, b)));
+            let all: Vec<(usize, usize)> = all.collect();
+            for chosen in 0..1_u32 << all.len() {
+                let own = all.iter().enumerate().filter(|(k, _)| chosen >> k & 1 == 1);
+                let edges: Vec<_> = own.map(|(_, edge)| *edge).collect();
+                let pairs = edges.iter().flat_map(|a| edges.iter().map(move |b| (a, b)));
+                let crossing = pairs.filter(|(a, b)| a.0 < b.0 && a.1 > b.1).count();
+                assert_eq!(
+                    count_bilayer(n_upper, n_lower, &edges),
+                    crossing as u64,
+                    "{edges:?}"
+                );
+            }
+        }
     }
 }

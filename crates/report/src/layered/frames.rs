@@ -116,3 +116,82 @@ impl Groups {
         kept
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn there_is_room_for_two_frames_of_each_depth_between_nodes_and_layers() {
+        let groups = Groups::new(&["a.b.c", "a.b.d", "a.e"]);
+        let spacing = Spacing {
+            nodes: 1.0,
+            layers: 2.0,
+            edges: 3.0,
+        };
+        let room = |closed: &[usize], spacing: Spacing| {
+            let reduced = groups.reduce(&[(0, 1), (1, 2)], &closed.iter().copied().collect());
+            groups.framed_spacing(&reduced, spacing)
+        };
+        // Twice the padding of 5 for each frame around a node, and one between the two.
+        for (closed, wanted) in [(&[][..], 25.0), (&[1], 15.0), (&[0], 5.0)] {
+            let found = room(closed, spacing);
+            assert_eq!(
+                [found.nodes, found.layers, found.edges],
+                [wanted, wanted, 3.0]
+            );
+        }
+        let wide = Spacing {
+            nodes: 26.0,
+            layers: 27.0,
+            edges: 3.0,
+        };
+        assert_eq!(room(&[], wide), wide);
+    }
+
+    #[test]
+    fn a_frame_holds_another_that_leaves_it_on_no_side() {
+        let frame = |low: [f32; 2], high: [f32; 2]| Frame {
+            group: 0,
+            low,
+            high,
+        };
+        let outer = frame([0.0, 0.0], [10.0, 10.0]);
+        for (low, high, wanted) in [
+            ([0.0, 0.0], [10.0, 10.0], true),
+            ([1.0, 1.0], [9.0, 9.0], true),
+            ([-1.0, 1.0], [9.0, 9.0], false),
+            ([1.0, -1.0], [9.0, 9.0], false),
+            ([1.0, 1.0], [11.0, 9.0], false),
+            ([1.0, 1.0], [9.0, 11.0], false),
+        ] {
+            assert_eq!(outer.holds(&frame(low, high)), wanted, "{low:?} {high:?}");
+        }
+    }
+
+    #[test]
+    fn a_frame_stands_five_around_what_it_holds_and_five_more_for_each_frame_in_it() {
+        let groups = Groups::new(&["a.b.c", "a.b.d", "a.e"]);
+        let edges = [(0, 1), (1, 2)];
+        let reduced = groups.reduce(&edges, &BTreeSet::new());
+        let sizes = [[40.0, 20.0]; 3];
+        let spacing = groups.framed_spacing(&reduced, Spacing::default());
+        let drawing = crate::layered::draw(&sizes, &edges, spacing);
+        let drawing = drawing.unwrap_or_else(|cycle| panic!("{cycle}"));
+        let frames = groups.frames(&reduced, &drawing, &sizes);
+        let [x, first] = drawing.nodes[0];
+        let [second, last] = [1, 2].map(|node| drawing.nodes[node][1]);
+        // The inner frame is 5 around its boxes, the outer one 10 around all three.
+        let inner = &frames[1];
+        assert_eq!(
+            (inner.low, inner.high),
+            ([x - 25.0, first - 15.0], [x + 25.0, second + 15.0])
+        );
+        let outer = &frames[0];
+        assert_eq!(
+            (outer.low, outer.high),
+            ([x - 30.0, first - 20.0], [x + 30.0, last + 20.0])
+        );
+    }
+}

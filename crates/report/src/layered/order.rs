@@ -278,4 +278,48 @@ mod tests {
             "{n_crossings} {n_min}"
         );
     }
+
+    #[test]
+    fn eight_sweeps_differ_in_direction_key_and_ties() {
+        let sweeps = (0..9).map(Sweep::of_step);
+        let found: Vec<_> = sweeps
+            .map(|s| [s.is_upwards, s.by_median, s.turns_ties])
+            .collect();
+        let (yes, no) = (true, false);
+        let wanted = [
+            [no, yes, no],
+            [yes, yes, no],
+            [no, yes, yes],
+            [yes, yes, yes],
+            [no, no, no],
+            [yes, no, no],
+            [no, no, yes],
+            [yes, no, yes],
+            [no, yes, no],
+        ];
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn a_layer_is_sorted_by_medians_or_means() {
+        let [median, mean] = [0, 4].map(Sweep::of_step);
+        for (positions, by_median, by_mean) in [
+            (&[5, 0, 1][..], 1.0, 2.0),
+            (&[9, 0, 4, 1], 2.5, 3.5),
+            (&[3], 3.0, 3.0),
+        ] {
+            assert_eq!(median.middle(&mut positions.to_vec()), by_median);
+            assert_eq!(mean.middle(&mut positions.to_vec()), by_mean);
+        }
+    }
+
+    #[test]
+    fn a_sweep_sorts_layers_of_two_nodes_too() {
+        // Two fans that cross: the upper nodes change places.
+        let graph = Proper::new(&[0, 0, 1, 1, 1, 1], &[(0, 4), (0, 5), (1, 2), (1, 3)]);
+        let mut order = Order::new(vec![vec![0, 1], vec![2, 3, 4, 5]], 6);
+        Sweep::of_step(0).run(&graph, &mut order);
+        assert_eq!(order.rows, [vec![1, 0], vec![2, 3, 4, 5]]);
+        assert_eq!(order.position, [1, 0, 0, 1, 2, 3]);
+    }
 }

@@ -83,3 +83,65 @@ fn best_distance(gains: impl Iterator<Item = Option<i64>>) -> (i64, usize) {
     }
     best
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_goes_as_far_as_the_sum_of_its_gains_grows() {
+        for (gains, wanted) in [
+            (&[][..], (0, 0)),
+            (&[Some(2)], (2, 1)),
+            (&[Some(-1)], (0, 0)),
+            (&[Some(0), Some(0)], (0, 0)),
+            (&[Some(1), Some(-3), Some(5)], (3, 3)),
+            (&[Some(1), Some(-1), Some(1)], (1, 1)),
+            (&[Some(2), None, Some(9)], (2, 1)),
+            (
+                &[Some(-1), Some(-1), Some(0), Some(0), Some(0), Some(3)],
+                (1, 6),
+            ),
+            (
+                &[
+                    Some(0),
+                    Some(0),
+                    Some(0),
+                    Some(0),
+                    Some(0),
+                    Some(0),
+                    Some(3),
+                ],
+                (0, 0),
+            ),
+        ] {
+            assert_eq!(best_distance(gains.iter().copied()), wanted, "{gains:?}");
+        }
+    }
+
+    /// Three nodes over three, each with its edge to the one opposite.
+    fn sifted(row: [usize; 3], is_fixed: impl Fn(usize, usize) -> bool) -> [usize; 3] {
+        let graph = Proper::new(&[0, 0, 0, 1, 1, 1], &[(0, 5), (1, 4), (2, 3)]);
+        let mut row = row;
+        sift(&graph, &[0, 1, 2, 0, 0, 0], &mut row, is_fixed);
+        row
+    }
+
+    #[test]
+    fn nodes_move_to_where_they_cross_nothing() {
+        for row in [
+            [3, 4, 5],
+            [3, 5, 4],
+            [4, 3, 5],
+            [4, 5, 3],
+            [5, 3, 4],
+            [5, 4, 3],
+        ] {
+            assert_eq!(sifted(row, |_, _| false), [5, 4, 3], "{row:?}");
+            assert_eq!(sifted(row, |_, _| true), row);
+        }
+        // The last may not pass the first: it stays behind it, and the other goes in front.
+        let is_fixed = |left: usize, right: usize| (left, right) == (3, 5);
+        assert_eq!(sifted([3, 4, 5], is_fixed), [4, 3, 5]);
+    }
+}

@@ -91,3 +91,100 @@ fn nearest_median(ends: &mut [f64], x: f64) -> f64 {
     let (left, right) = (ends[(ends.len() - 1) / 2], ends[ends.len() / 2]);
     x.max(left).min(right)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layered::coordinates::place;
+    use crate::layered::order::arrange;
+
+    #[test]
+    fn the_median_nearest_to_a_point_is_that_point_where_it_may_be() {
+        for (ends, x, wanted) in [
+            (&[4.0][..], 9.0, 4.0),
+            (&[9.0, 1.0, 5.0], 0.0, 5.0),
+            (&[9.0, 1.0], 3.0, 3.0),
+            (&[9.0, 7.0, 1.0, 3.0], 5.0, 5.0),
+            (&[9.0, 7.0, 1.0, 3.0], 0.0, 3.0),
+            (&[9.0, 7.0, 1.0, 3.0], 8.0, 7.0),
+        ] {
+            assert_eq!(
+                nearest_median(&mut ends.to_vec(), x),
+                wanted,
+                "{ends:?}, {x}"
+            );
+        }
+    }
+
+    /// Boxes 10 wide, 2 apart.
+    const EXTENT: Extent = Extent {
+        half: 5.0,
+        margin: 1.0,
+    };
+
+    fn tightened(layers: &[usize], edges: &[(usize, usize)], centres: &[f64]) -> Vec<f64> {
+        let graph = Proper::new(layers, edges);
+        let mut rows = vec![Vec::new(); graph.depth];
+        for (node, &layer) in layers.iter().enumerate() {
+            rows[layer].push(node);
+        }
+        let order = Order::new(rows, graph.n_nodes());
+        let mut centres = centres.to_vec();
+        tighten(&graph, &order, &vec![EXTENT; centres.len()], &mut centres);
+        centres
+    }
+
+    #[test]
+    fn nodes_move_to_their_neighbours_within_the_room_beside_others() {
+        let edge = &[(0, 1)][..];
+        assert_eq!(tightened(&[0, 1], edge, &[0.0, 10.0]), [10.0, 10.0]);
+        // The node below cannot move, as another is beside it; the one above does.
+        assert_eq!(
+            tightened(&[0, 1, 1], edge, &[12.0, 0.0, 12.0]),
+            [0.0, 0.0, 12.0]
+        );
+        // Neither can reach the other: they come as near as the nodes beside them let them.
+        let two_rows = &[0, 0, 1, 1][..];
+        let far = tightened(two_rows, &[(0, 3)], &[0.0, 20.0, 30.0, 60.0]);
+        assert_eq!(far, [8.0, 20.0, 30.0, 42.0]);
+        // A straight line of two moves as one.
+        let chain = &[(0, 1), (1, 2)];
+        assert_eq!(
+            tightened(&[0, 1, 2], chain, &[4.0, 4.0, 9.0]),
+            [9.0, 9.0, 9.0]
+        );
+    }
+
+    #[test]
+    fn edges_get_no_longer_and_a_second_time_changes_nothing() {
+        let layers: Vec<usize> = (0..12).map(|node| node / 3).collect();
+        for seed in 0..60_usize {
+            let edge = |k: usize| {
+                let source = (k * 5 + seed * 7) % 9;
+                (source, source / 3 * 3 + 3 + (k * k + seed) % 3)
+            };
+            let mut edges: Vec<_> = (0..10).map(edge).collect();
+            edges.sort_unstable();
+            edges.dedup();
+            let graph = Proper::new(&layers, &edges);
+            let order = arrange(&graph);
+            let extents = vec![EXTENT; graph.n_nodes()];
+            let length = |centres: &[f64]| {
+                let spans = edges.iter().map(|&(a, b)| (centres[a] - centres[b]).abs());
+                spans.sum::<f64>()
+            };
+            let mut centres = place(&graph, &order, &extents);
+            let placed = length(&centres);
+            tighten(&graph, &order, &extents, &mut centres);
+            assert!(length(&centres) <= placed + 1e-9);
+            for row in &order.rows {
+                for pair in row.windows(2) {
+                    assert!(centres[pair[1]] - centres[pair[0]] >= 12.0 - 1e-9);
+                }
+            }
+            let once = centres.clone();
+            tighten(&graph, &order, &extents, &mut centres);
+            assert_eq!(centres, once, "{seed}");
+        }
+    }
+}

@@ -87,3 +87,52 @@ pub fn table(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String 
     let body: String = rows.map(|row| line(row, "td")).collect();
     format!("<table><thead>{head}</thead><tbody>\n{body}</tbody></table>\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_the_data_have_is_said_and_what_they_have_not_is_left_out() {
+        assert_eq!(plain(&json!({})), "");
+        let page = plain(&json!({
+            "sentences": ["1 of 2 nodes changed."],
+            "facts": [{ "name": "MACs", "before": 32, "after": 16 }],
+        }));
+        let heads = "<tr><th></th><th>before</th><th>after</th></tr>";
+        let row = "<tr><td>MACs</td><td>32</td><td>16</td></tr>";
+        assert_eq!(
+            page,
+            format!(
+                "<p>1 of 2 nodes changed.</p>\n<table><thead>{heads}\n</thead><tbody>\n{row}\n</tbody></table>\n"
+            )
+        );
+    }
+
+    #[test]
+    fn the_first_nodes_are_a_table() {
+        let node = json!({
+            "name": "fc", "op": "linear", "shape": "1×4", "bits": 8, "sqnr": 31.5,
+            "formats": [
+                { "port": "weight", "format": "integer(8, 4)", "before": "float32" },
+                { "port": "bias", "format": "integer(6, 2)" },
+            ],
+        });
+        let cells = [
+            "fc",
+            "linear",
+            "1×4",
+            "weight float32 → integer(8, 4), bias integer(6, 2)",
+            "8",
+            "31.5",
+        ];
+        assert_eq!(node_row(&node), cells);
+        let of = |count: usize| plain(&json!({ "graph": { "nodes": vec![node.clone(); count] } }));
+        assert_eq!(of(MAX_NODES).matches("<td>fc</td>").count(), 500);
+        assert!(!of(MAX_NODES).contains("The first"));
+        let more = of(MAX_NODES + 1);
+        assert_eq!(more.matches("<td>fc</td>").count(), 500);
+        assert!(more.contains("<p>The first 500 of 501 nodes.</p>"));
+    }
+}

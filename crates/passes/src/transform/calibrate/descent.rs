@@ -364,4 +364,17 @@ mod tests {
         // As bad as all blocks together before it is seen on all of them.
         assert!(is_hopeless(&[1.0], &[1.0, 0.0]));
     }
+
+    #[test]
+    fn a_shift_of_all_formats_moves_values_and_weights_each_by_its_own() {
+        let shift = Shift::new(2, -3);
+        for (name, step) in [
+            ("data_in_0", 2),
+            ("data_out_0", 2),
+            ("weight", -3),
+            ("bias", 0),
+        ] {
+            assert_eq!(shift.of(&port(1, name)).1, step, "{name}");
+        }
+    }
 }

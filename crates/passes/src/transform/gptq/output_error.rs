@@ -60,3 +60,38 @@ impl OutputError {
         self.squares / (self.count * channels).max(1) as f64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The mean squared error of other weights of a layer for some inputs.
+    fn mean(statement: &str, weights: [[f32; 2]; 2], shape: &[usize], x: &[f32]) -> f64 {
+        let text =
+            format!("graph \"g\" {{ x: f32[N, 2, 3] = placeholder y = {statement} return y }}");
+        let graph = ir::Graph::parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
+        let layer = Layer::of(&graph.nodes()[1].op).expect("it is a layer");
+        let mut error = OutputError::new(layer, &weights[0], &weights[1]);
+        error.add(shape, x);
+        error.add(shape, x);
+        error.mean()
+    }
+
+    #[test]
+    fn the_error_is_the_mean_over_rows_and_output_channels() {
+        // Changes of 1/2 and 0: errors of 1 and 2.
+        let linear = "linear(x) { in_features = 2, out_features = 1, bias = false }";
+        let got = mean(
+            linear,
+            [[1.5, 2.0], [1.0, 2.0]],
+            &[2, 2],
+            &[2.0, 1.0, 4.0, 0.0],
+        );
+        assert_eq!(got, 2.5);
+        // Each channel for itself: errors of 0.5, 1 and 1.5, and of 1, 0 and 1.
+        let grouped = "conv1d(x) { in_channels = 2, out_channels = 2, kernel_size = 1, groups = 2, bias = false }";
+        let x = [1.0, 2.0, 3.0, 1.0, 0.0, 1.0];
+        let got = mean(grouped, [[1.0, 1.0], [0.5, 0.0]], &[1, 2, 3], &x);
+        assert!((got - 5.5 / 6.0).abs() < 1e-6, "{got}");
+    }
+}

@@ -177,5 +177,6 @@ mod tests {
         assert!(!names("[a.config]\nname = \"NA\""));
         assert!(!names("[a.config]\nname = [\"integer\", \"NA\"]"));
         assert!(!names("[a.config]\nword = \"both\""));
+        assert!(!names("[a.config]\nword = [\"both\"]"));
     }
 }

@@ -222,7 +222,7 @@ mod tests {
     }
 
     /// The drawing of a graph with one view of these boxes, edges and frames.
-    fn drawn(view: Json, nodes: Json) -> String {
+    fn drawn(view: &Json, nodes: &Json) -> String {
         let groups = json!([{ "name": "outer" }, { "name": "inner", "parent": 0 }]);
         svg(
             &json!({ "name": "g", "nodes": nodes, "groups": groups, "views": [view] }),
@@ -239,13 +239,13 @@ mod tests {
     #[test]
     fn boxes_edges_and_frames_stand_at_their_places() {
         let svg = drawn(
-            json!({
+            &json!({
                 "width": 100, "height": 80,
                 "boxes": [[0, 50, 20, 60, 40], [-2, 50, 60, 84, 46]],
                 "edges": [[0, 1, 50, 40, 60, 50]],
                 "frames": [[0, 50, 40, 80, 60], [1, 50, 45, 60, 30]],
             }),
-            json!([{ "name": "layer_one", "op": "linear", "shape": "1×4", "kind": "product", "group": 1 }]),
+            &json!([{ "name": "layer_one", "op": "linear", "shape": "1×4", "kind": "product", "group": 1 }]),
         );
         assert_holds(
             &svg,
@@ -283,14 +283,14 @@ mod tests {
             (29, &format, 1),
         ] {
             let svg = drawn(
-                json!({ "width": 300, "height": 80, "boxes": [[0, 150, 40, 260, height]] }),
-                json!([{ "name": "n", "op": "linear", "formats": formats }]),
+                &json!({ "width": 300, "height": 80, "boxes": [[0, 150, 40, 260, height]] }),
+                &json!([{ "name": "n", "op": "linear", "formats": formats }]),
             );
             assert_eq!(svg.matches("<text").count(), lines, "{height}: {svg}");
         }
         let svg = drawn(
-            json!({ "width": 300, "height": 80, "boxes": [[0, 150, 40, 260, 46]] }),
-            json!([{ "name": "n", "op": "linear", "formats": format }]),
+            &json!({ "width": 300, "height": 80, "boxes": [[0, 150, 40, 260, 46]] }),
+            &json!([{ "name": "n", "op": "linear", "formats": format }]),
         );
         // Three lines 13.3 apart.
         assert_holds(&svg, &["y=\"13.9\"", "y=\"26.7\"", "y=\"39.7\""]);
@@ -322,7 +322,7 @@ mod tests {
         );
         let of = |kind: &str| {
             let nodes = json!([{ "name": "n", "op": "own", "kind": kind }]);
-            drawn(json!({ "boxes": [[0, 50, 20, 60, 40]] }), nodes)
+            drawn(&json!({ "boxes": [[0, 50, 20, 60, 40]] }), &nodes)
         };
         assert!(of("opaque").contains("stroke-opacity") && !of("shape").contains("stroke-opacity"));
     }

@@ -34,3 +34,24 @@ fn plain(data: &Json) -> String {
     });
     plain::table(&heads, rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_epoch_of_every_run_is_a_row() {
+        let run = |name: &str, losses: &[f64]| {
+            let epochs: Vec<usize> = (1..=losses.len()).collect();
+            json!({ "name": name, "columns": { "epoch": epochs, "train_loss": losses } })
+        };
+        let text = plain(&json!({ "runs": [run("a", &[0.5, 0.25]), run("b", &[1.5])] }));
+        let rows = [("a", 1, "0.5"), ("a", 2, "0.25"), ("b", 1, "1.5")];
+        for (name, epoch, loss) in rows {
+            let cells = format!("<tr><td>{name}</td><td>{epoch}</td><td>{loss}</td><td></td>");
+            assert!(text.contains(&cells), "{cells}: {text}");
+        }
+        assert_eq!(text.matches("<tr>").count(), 1 + rows.len());
+    }
+}
