@@ -2,7 +2,7 @@
 //!
 //! `scripts/mutants.sh` makes a copy of the tree and calls this in it. Changes are those of `cargo mutants --list`, which would
 //! build and test the crate anew for each; here all changes of a sample are in one build, behind switches, and a change meets the tests
-//! that come by it, shortest first. That is some twenty times as fast.
+//! that come by it, shortest first.
 
 mod build;
 mod change;
