@@ -196,3 +196,38 @@ fn a_pipeline_runs_without_a_file_and_instead_of_that_of_a_file() {
     }
     assert!(!workspace.has("mase_output"));
 }
+
+/// The search of a file is done after its training and its passes, by the same command.
+#[test]
+fn a_flow_ends_in_its_search() {
+    let workspace = Workspace::new("search");
+    let search = "[search.search_space]\nname = \"graph/quantize/mixed_precision_ptq\"\n\
+        [search.search_space.setup]\nby = \"type\"\n\
+        [search.search_space.seed.linear.config]\nname = [\"integer\"]\ndata_in_width = [4, 8]\nweight_width = [2, 8]\n\
+        [search.strategy]\nname = \"brute_force\"\n[search.strategy.metrics]\naccuracy.scale = 1.0\n";
+    workspace.write("s.toml", &format!("model = \"jsc-tiny\"\ndataset = \"jsc-sim\"\nproject = \"p\"\nlearning_rate = 1e-2\nmax_steps = 40\n{search}"));
+    let printed = workspace.run("run s.toml --json --quiet");
+    assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+    let facts: Json = serde_json::from_str(&printed.stdout).unwrap();
+    assert!(
+        facts["search"].is_object() || facts["search"].is_array(),
+        "{facts}"
+    );
+    let log = fs::read_to_string(
+        workspace
+            .0
+            .join("mase_output/p/software/search_ckpts/log.json"),
+    );
+    let log: Json = serde_json::from_str(&log.unwrap()).unwrap();
+    assert_eq!(log.as_array().map(Vec::len), Some(4));
+    // A search that has lost its journal begins it again.
+    fs::remove_file(
+        workspace
+            .0
+            .join("mase_output/p/software/search_ckpts/study.journal"),
+    )
+    .unwrap();
+    let again = workspace.run("run s.toml --resume --json --quiet");
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    assert!(workspace.has("mase_output/p/software/search_ckpts/study.journal"));
+}

@@ -549,3 +549,17 @@ fn files_that_are_cut_short_are_named_with_the_way_to_get_them() {
         fs::write(&path, &whole).unwrap();
     }
 }
+
+/// Of the bits that `--quantize-rest` gives, half are behind the point.
+#[test]
+fn the_rest_is_rounded_to_integers_of_a_width() {
+    let folder = Folder::new("hardware_rest");
+    let line = "emit jsc-tiny jsc-sim --quantize-rest 6 --rows 40 --target ice40 --out hw";
+    let printed = run(line, &folder);
+    assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+    assert!(
+        printed.stdout.contains("integer(6, 3)"),
+        "{}",
+        printed.stdout
+    );
+}

@@ -104,6 +104,11 @@ fn a_transform_of_2026_runs() {
 #[test]
 fn typed_on_the_command_line_a_gpu_is_refused() {
     let folder = Folder::new("original_typed");
+    for machine in ["cpu", "auto"] {
+        let line = format!("test jsc-tiny jsc-sim --accelerator {machine}");
+        let printed = ch(&words(&line), &folder);
+        assert!(!printed.stderr.contains("GPU"), "{}", printed.stderr);
+    }
     let printed = ch(&words("test jsc-tiny jsc-sim --accelerator gpu"), &folder);
     assert_eq!(printed.code, Some(2));
     assert!(

@@ -57,6 +57,16 @@ fn the_table_adds_up_and_weights_are_the_same() {
     let (_, sorted) = times.split_last().unwrap();
     assert!(sorted.is_sorted_by(|a, b| a >= b), "{printed}");
 
+    // A layer has times forward and backward, which add up to its total.
+    let layer = rows.iter().find(|row| row.contains(&"linear"));
+    let layer = layer.unwrap_or_else(|| panic!("{printed}"));
+    let times = layer.iter().filter_map(|cell| cell.parse::<f64>().ok());
+    let [total, backward, forward] = times.collect::<Vec<_>>()[..3] else {
+        panic!("{layer:?}");
+    };
+    assert!(forward > 0.0 && backward > 0.0, "{layer:?}");
+    assert!((forward + backward - total).abs() < 0.0021, "{layer:?}");
+
     let facts = fs::read_to_string(workspace.software().join("run.json")).unwrap();
     let facts: Json = serde_json::from_str(&facts).unwrap();
     assert_eq!(facts["weights_hash"], plain["weights_hash"]);

@@ -238,6 +238,10 @@ fn the_most_accurate_of_the_front_is_suggested() {
     let is_suggested = |row: &&Json| text.contains(&format!("best/trial_{}.mz\n", row["number"]));
     let suggested: Vec<f64> = rows.iter().filter(is_suggested).map(accuracy).collect();
     assert_eq!(suggested, [highest], "{text}");
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("what accuracy depends on: "));
+    assert!(line.is_some_and(|line| line.ends_with('%')), "{text}");
     assert_ne!(accuracy(&rows[0]), highest, "the first would do by chance");
 }
 

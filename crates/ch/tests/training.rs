@@ -185,6 +185,12 @@ fn a_sweep_prints_one_table_and_writes_csv_markdown_and_a_chart() {
     for file in ["sweep.csv", "sweep.md", "sweep.svg"] {
         assert!(workspace.software().join(file).exists(), "{file}");
     }
+    let chart = fs::read_to_string(workspace.software().join("sweep.svg")).unwrap();
+    assert!(chart.contains("Validation loss (solid) and training loss (dashed)"));
+    assert!(
+        chart.contains(">0.001<") || chart.contains(">1e-3<"),
+        "{chart}"
+    );
     let error = workspace.error("train jsc-tiny jsc-sim --sweep learning_rat=1 --quiet", 2);
     assert!(error.contains("did you mean 'learning_rate'"), "{error}");
 }
@@ -232,10 +238,36 @@ fn a_sweep_over_seeds_gives_mean_and_deviation() {
             .cloned()
             .collect();
         assert_eq!(own.len(), 4);
+        assert!(!text.contains("stopped: "), "{text}");
+        assert!(text.contains("\nbest: learning_rate "), "{text}");
+        assert!(text.contains(", over 4 seeds\n"), "{text}");
         for key in ["val_loss_epoch", "test_acc_epoch"] {
             assert!(text.contains(&spread(&own, key)), "{rate} {key}: {text}");
         }
     }
+}
+
+/// Words have points above each, between which there is nothing; a single seed is no setting of the best run.
+#[test]
+fn a_sweep_over_words_names_the_best_run() {
+    let workspace = Workspace::new("sweep_words");
+    let output = workspace.run("train jsc-tiny jsc-sim --max-epochs 1 --max-steps 20 --sweep training_optimizer=adam,sgd --sweep seed=3 --quiet");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let best = text
+        .lines()
+        .find(|line| line.starts_with("best: "))
+        .unwrap();
+    assert!(
+        best.starts_with("best: training_optimizer adam, seed 3: val_loss_epoch "),
+        "{best}"
+    );
+    assert!(best.ends_with(", in run_1"), "{best}");
+    let chart = fs::read_to_string(workspace.software().join("sweep.svg")).unwrap();
+    assert!(chart.contains("Validation loss (dark) and training loss (light)"));
+    assert!(
+        chart.contains(">adam<") && chart.contains(">sgd<"),
+        "{chart}"
+    );
 }
 
 /// What is printed as an error is in words: `1 to 64`, not the syntax of a range.

@@ -219,3 +219,20 @@ fn thinned(curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let place = |k: usize| curve[k * (curve.len() - 1) / last];
     (0..count).map(place).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_keeps_its_ends_when_it_is_thinned() {
+        let curve: Vec<(f64, f64)> = (0..=1000).map(|k| (f64::from(k), 0.5)).collect();
+        let found = thinned(&curve);
+        assert_eq!(found.len(), MAX_POINTS);
+        assert_eq!([found[0].0, found[MAX_POINTS - 1].0], [0.0, 1000.0]);
+        assert!(found.is_sorted_by(|a, b| a.0 < b.0));
+        for count in [0, 1, 2, MAX_POINTS] {
+            assert_eq!(thinned(&curve[..count]), curve[..count]);
+        }
+    }
+}

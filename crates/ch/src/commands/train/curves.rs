@@ -89,6 +89,8 @@ mod tests {
             })
             .collect();
         let chart = chart("t", "loss", &epochs, |pair| pair.0);
+        let labels = [&chart.title, &chart.x_label, &chart.y_label];
+        assert_eq!(labels, ["t", "epoch", "loss"]);
         let [training, validation, best] = chart.series.as_slice() else {
             panic!("three series");
         };

@@ -295,3 +295,24 @@ fn train_one(
     }
     Ok(row)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_runs_at_a_time_than_there_are_or_than_cores() {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        assert_eq!([1, 100_000].map(workers), [1, cores]);
+    }
+
+    #[test]
+    fn the_time_left_follows_from_the_runs_that_are_done() {
+        let elapsed = Duration::from_secs(12);
+        assert_eq!(progress(2, 2, 8, elapsed), "2 of 8 runs begun, 12 s");
+        assert_eq!(
+            progress(5, 2, 8, elapsed),
+            "5 of 8 runs begun, 12 s, 20 s left"
+        );
+    }
+}
