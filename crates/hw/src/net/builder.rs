@@ -399,3 +399,150 @@ pub(super) fn requant(x: i64, shift: i32, tie_to_even: bool, bounds: Option<Boun
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORIGIN: Origin = Origin {
+        node: 0,
+        element: None,
+    };
+
+    /// A netlist of one input between bounds, shifted left, and what a step makes of it: its values, which must lie in its
+    /// interval.
+    fn made(
+        (lo, hi): (i64, i64),
+        shift: u32,
+        step: impl Fn(&mut Builder, Term) -> Term,
+    ) -> (Vec<i64>, Interval) {
+        let mut net = Builder::default();
+        net.node("n");
+        let input = net.input(0, Interval { lo, hi }, ORIGIN);
+        let result = step(&mut net, Term { shift, ..input });
+        let interval = net.interval(result);
+        let x: Vec<i64> = (lo..=hi).collect();
+        let values = net.finish(vec![result]).evaluate(1, &x);
+        for value in &values {
+            let is_inside = interval.lo <= *value && *value <= interval.hi;
+            assert!(is_inside, "{value} in {interval:?}");
+        }
+        (values, interval)
+    }
+
+    #[test]
+    fn clamps_of_shifted_words_are_those_of_integers() {
+        for range in [(-8, 7), (0, 9), (-5, -2)] {
+            for shift in 0..3 {
+                for (lo, hi) in [
+                    (-40, 40),
+                    (-7, 7),
+                    (0, 3),
+                    (-8, 4),
+                    (2, 2),
+                    (-20, -10),
+                    (10, 30),
+                ] {
+                    let (values, interval) =
+                        made(range, shift, |net, a| net.clamp(a, lo, hi, ORIGIN));
+                    let expected: Vec<i64> = (range.0..=range.1)
+                        .map(|x| (x << shift).clamp(lo, hi))
+                        .collect();
+                    assert_eq!(values, expected, "{range:?} << {shift} in {lo}..={hi}");
+                    let ends = [expected[0], expected[expected.len() - 1]];
+                    assert_eq!(
+                        [interval.lo, interval.hi],
+                        ends,
+                        "{range:?} {shift} {lo} {hi}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_of_so_many_bits_are_between_their_bounds() {
+        let ends = |bits, signed| {
+            let interval = wrapped(bits, signed);
+            (interval.lo, interval.hi)
+        };
+        for bits in 1..8 {
+            let half = 1 << (bits - 1);
+            assert_eq!(ends(bits, true), (-half, half - 1));
+            assert_eq!(ends(bits, false), (0, 2 * half - 1));
+        }
+        assert_eq!([ends(0, true), ends(0, false)], [(0, 0); 2]);
+        assert_eq!(ends(63, true), (-(1 << 62), (1 << 62) - 1));
+        assert_eq!(ends(62, false), (0, (1 << 62) - 1));
+        let all = (i64::MIN, i64::MAX);
+        assert_eq!([ends(63, false), ends(64, true), ends(64, false)], [all; 3]);
+    }
+
+    /// Dividing rounds down, and to the even multiple where asked and nothing is left over.
+    #[test]
+    fn requantising_is_dividing_within_bounds() {
+        let wrap = |y: i64, bits: u32, signed: bool| {
+            let y = y.rem_euclid(1 << bits);
+            if signed && y >= 1 << (bits - 1) {
+                y - (1 << bits)
+            } else {
+                y
+            }
+        };
+        for x in -70..70_i64 {
+            for shift in -3..6 {
+                for tie_to_even in [false, true] {
+                    let one = 1_i64 << shift.max(0);
+                    let mut y = (x << (-shift).max(0)).div_euclid(one);
+                    if tie_to_even && shift > 0 && x.rem_euclid(one) == 0 {
+                        y -= y.rem_euclid(2);
+                    }
+                    let case = format!("{x} by {shift}, {tie_to_even}");
+                    assert_eq!(requant(x, shift, tie_to_even, None), y, "{case}");
+                    let bounds = Bounds::Saturate { lo: -5, hi: 9 };
+                    let found = requant(x, shift, tie_to_even, Some(bounds));
+                    assert_eq!(found, y.clamp(-5, 9), "{case}");
+                    for (bits, signed) in [(1, false), (1, true), (3, false), (4, true)] {
+                        let bounds = Bounds::Wrap { bits, signed };
+                        let found = requant(x, shift, tie_to_even, Some(bounds));
+                        assert_eq!(found, wrap(y, bits, signed), "{case}: {bounds:?}");
+                    }
+                }
+            }
+        }
+        let nothing = Bounds::Wrap {
+            bits: 0,
+            signed: true,
+        };
+        assert_eq!(requant(77, 2, false, Some(nothing)), 0);
+    }
+
+    /// Every way of adding, with shifts, is that of integers, and so are the ends of its interval.
+    #[test]
+    fn sums_of_shifted_words_are_those_of_integers() {
+        let (first, second) = ((-4, 3), (0, 5));
+        for (sa, sb) in [(0, 0), (2, 0), (0, 3), (1, 1), (3, 2)] {
+            for subtract in [false, true] {
+                let mut net = Builder::default();
+                net.node("n");
+                let [a, b] = [(0, first), (1, second)]
+                    .map(|(element, (lo, hi))| net.input(element, Interval { lo, hi }, ORIGIN));
+                let [a, b] = [Term { shift: sa, ..a }, Term { shift: sb, ..b }];
+                let sum = net.add(a, b, subtract, None, ORIGIN);
+                let negative = net.negate(sum, ORIGIN);
+                let interval = net.interval(sum);
+                let net = net.finish(vec![sum, negative]);
+                let (mut lo, mut hi) = (i64::MAX, i64::MIN);
+                for x in first.0..=first.1 {
+                    for y in second.0..=second.1 {
+                        let y_part = if subtract { -(y << sb) } else { y << sb };
+                        let expected = (x << sa) + y_part;
+                        assert_eq!(net.evaluate(2, &[x, y]), [expected, -expected]);
+                        (lo, hi) = (lo.min(expected), hi.max(expected));
+                    }
+                }
+                assert_eq!((interval.lo, interval.hi), (lo, hi), "{sa} {sb} {subtract}");
+            }
+        }
+    }
+}

@@ -105,3 +105,40 @@ fn compared(name: &str, width: Width, sign: char, bound: i64) -> String {
         format!("({name} {sign} {})", constant(bound, width.bits))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIGNED: Width = Width {
+        bits: 5,
+        signed: true,
+    };
+    const UNSIGNED: Width = Width {
+        bits: 5,
+        signed: false,
+    };
+
+    /// One below a power of two is exceeded where a bit above it is set, and zero is undercut by what has a sign.
+    #[test]
+    fn bounds_at_powers_of_two_are_bits() {
+        assert_eq!(above("x", UNSIGNED, 7, true), "(|x[4:3])");
+        assert_eq!(above("x", SIGNED, 7, true), "(|x[3:3])");
+        assert_eq!(above("x", SIGNED, 3, false), "(~x[4] & (|x[3:2]))");
+        assert_eq!(above("x", UNSIGNED, 0, false), "(|x[4:0])");
+        assert_eq!(below("x", SIGNED, 0), "x[4]");
+        assert_eq!(below("x", SIGNED, -4), "(x[4] & ~(&x[3:2]))");
+    }
+
+    #[test]
+    fn other_bounds_are_compared_with() {
+        assert_eq!(above("x", UNSIGNED, 5, true), "(x > 5'd5)");
+        assert_eq!(above("x", SIGNED, 6, false), "($signed(x) > $signed(5'd6))");
+        assert_eq!(
+            above("x", SIGNED, -1, false),
+            "($signed(x) > $signed(5'd31))"
+        );
+        assert_eq!(below("x", SIGNED, -3), "($signed(x) < $signed(5'd29))");
+        assert_eq!(below("x", UNSIGNED, 3), "(x < 5'd3)");
+    }
+}

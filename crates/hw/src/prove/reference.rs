@@ -251,3 +251,19 @@ fn rounded(
     };
     rounded.scaled(1, map.lift)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_values_of_a_word_are_those_of_its_bits() {
+        for width in 1..8 {
+            let half = 1 << (width - 1);
+            let [signed, unsigned] = [true, false].map(|signed| word(width, signed));
+            assert_eq!((signed.lo, signed.hi), (-half, half - 1));
+            assert_eq!((unsigned.lo, unsigned.hi), (0, 2 * half - 1));
+        }
+        assert_eq!(word(0, true), Interval::point(0));
+    }
+}

@@ -387,3 +387,32 @@ impl Hasher for KeyHasher {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_comes_back_from_its_key_and_keys_have_the_order_of_their_fields() {
+        let mut keys = Vec::new();
+        for first in [0, 1, 77, (1 << 27) - 1] {
+            for second in [0, 1, 78, (1 << 27) - 1] {
+                for distance in [i8::MIN, -1, 0, 1, i8::MAX] {
+                    for differs in [false, true] {
+                        let pair = Pair {
+                            first,
+                            second,
+                            distance,
+                            differs,
+                        };
+                        let back = Pair::from_key(pair.key());
+                        let fields = (back.first, back.second, back.distance, back.differs);
+                        assert_eq!(fields, (first, second, distance, differs));
+                        keys.push(pair.key());
+                    }
+                }
+            }
+        }
+        assert!(keys.is_sorted_by(|a, b| a < b));
+    }
+}

@@ -176,3 +176,28 @@ fn fits_signed(interval: Interval, bits: usize) -> bool {
     let half = 1_i128 << (bits.min(100) - 1);
     -half <= i128::from(interval.lo) && i128::from(interval.hi) < half
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_fits_a_word_that_has_its_ends() {
+        for bits in 1..5_usize {
+            let half = 1_i64 << (bits - 1);
+            for lo in -9..18 {
+                for hi in lo..18 {
+                    let interval = Interval { lo, hi };
+                    let within = |from: i64, to: i64| from <= lo && hi <= to;
+                    assert_eq!(fits_signed(interval, bits), within(-half, half - 1));
+                    assert_eq!(fits_unsigned(interval, bits), within(0, 2 * half - 1));
+                }
+            }
+        }
+        let all = Interval {
+            lo: i64::MIN,
+            hi: i64::MAX,
+        };
+        assert!(fits(all, 64) && !fits(all, 63));
+    }
+}
