@@ -321,6 +321,7 @@ mod tests {
         };
         assert_eq!(sum(r#"{"other": [1.0]}"#), None);
         assert_eq!(sum(r#"{"constraints_of_others": [1.0]}"#), None);
+        assert_eq!(sum(r#"{"constraints_of_others": 1.0}"#), None);
         assert_eq!(sum(r#"{"constraints": [-1.0]}"#), Some(-1.0));
         assert_eq!(sum(r#"{"constraints": [-1.0, 2.0, 0.5]}"#), Some(2.5));
         assert_eq!(

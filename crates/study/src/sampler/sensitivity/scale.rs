@@ -155,6 +155,8 @@ mod tests {
         let violations = [0.5, 0.75, 0.875, 0.9];
         assert_eq!(scales([0.0; 4], violations)[1], Scale::DensityLimit);
         assert_eq!(scales([0.0; 4], [0.0, 2.0, 3.0, 5.0])[1], Scale::Sum);
+        // Both would do: the density says 0, and of a sum below zero 0 is all there is to see, so that it goes first.
+        assert_eq!(scales([0.0; 4], [-1.0, 0.2, -3.0, 0.0])[1], Scale::Sum);
         // No violation where one was expected says nothing; where none was expected it agrees.
         assert_eq!(scales([0.0; 4], [-1.0, -2.0, -3.0, 0.0])[1], Scale::Sum);
     }
