@@ -41,7 +41,7 @@ fn named(name: &str) -> Element {
 }
 
 /// A tensor from its type, `f32[2,3]`, and its numbers.
-fn tensor(ty: &str, values: Vec<f64>) -> Tensor {
+fn tensor(ty: &str, values: &[f64]) -> Tensor {
     let (name, sizes) = ty.trim_end_matches(']').split_once('[').unwrap();
     let element = named(name);
     Tensor {
@@ -61,7 +61,8 @@ pub fn tensors(text: &str) -> Vec<Tensor> {
     let result = |text: &str| {
         let mut words = text.split_whitespace();
         let ty = words.next().unwrap();
-        tensor(ty, words.map(|word| word.parse().unwrap()).collect())
+        let values: Vec<f64> = words.map(|word| word.parse().unwrap()).collect();
+        tensor(ty, &values)
     };
     text.split(" ; ").map(result).collect()
 }
@@ -72,13 +73,15 @@ fn stored(word: &str) -> Option<Tensor> {
     let (ty, values) = word.split_at(end);
     if let Some(start) = values.strip_prefix('~') {
         let start: i64 = start.parse().unwrap();
-        let n: usize = tensor(ty, Vec::new()).shape.iter().product();
+        let n: usize = tensor(ty, &[]).shape.iter().product();
         let value = |k: i64| ((7 * k + start) % 11 - 5) as f64 / 4.0;
-        return Some(tensor(ty, (0..n as i64).map(value).collect()));
+        let values: Vec<f64> = (0..n as i64).map(value).collect();
+        return Some(tensor(ty, &values));
     }
     let values = values.strip_prefix('(')?.trim_end_matches(')').split(',');
     let values = values.filter(|value| !value.is_empty());
-    Some(tensor(ty, values.map(|v| v.parse().unwrap()).collect()))
+    let values: Vec<f64> = values.map(|value| value.parse().unwrap()).collect();
+    Some(tensor(ty, &values))
 }
 
 fn attribute(name: &str, text: &str) -> AttributeProto {

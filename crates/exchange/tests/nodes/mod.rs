@@ -115,3 +115,39 @@ fn batch_norms_have_formats_where_their_statistics_change_nothing() {
     assert!(!norm("0.0", "0,0,1", "1,1,1"));
     assert!(!norm("0.0", "0,0,0", "1,1,2"));
 }
+
+/// Nodes become the shortest form that a graph has for them: numbers as attributes, even parts as one node.
+#[test]
+fn nodes_become_short_forms() {
+    let cases = [
+        ("Sub:13 x f32[](1.5)", "scalar = 1.5", 1),
+        ("Sub:13 f32[](1.5) x", "scalar", 0),
+        ("Add:13 f32[](1.5) x", "scalar = 1.5", 1),
+        ("Add:13 x f32[1](1.5)", "scalar = 1.5", 1),
+        ("Add:13 m f32[1,1,1](1.5)", "scalar", 0),
+        ("Less:13 f32[](1.5) m", "scalar", 0),
+        ("Split:13* x axis=1", "chunk(", 1),
+        ("Split:13 x axis=1", "chunk(", 0),
+        ("Split:13* x i64[2](1,2) axis=2", "chunk(", 0),
+        ("Tile:13 x i64[3](1,2,1)", "cat(", 1),
+        ("Slice:13 x i64[1](0) i64[1](9) i64[1](1)", "getitem(", 0),
+        ("Clip:13 x f32[](0)", " relu(", 1),
+        ("Clip:13 x f32[](0) f32[](6)", " relu6(", 1),
+        ("Clip:13 x f32[](-1) f32[](6)", " hardtanh(", 1),
+        ("Clip:13 x f32[](1) f32[](1)", " hardtanh(", 0),
+        ("Selu:6 x", " selu(", 1),
+        ("Selu:6 x gamma=1.25", " selu(", 0),
+        ("Swish:24 x", " silu(", 1),
+        ("PRelu:9 x f32[2,1](0.25,0.5)", " prelu(", 1),
+        ("PRelu:9 x f32[1,2,1](0.25,0.5)", " prelu(", 0),
+        ("Reshape:13 x i64[3](0,2,3)", "reshape(", 0),
+        ("Transpose:13 x perm=[0,1,2]", "permute(", 0),
+        ("Pad:13 x i64[6](0,0,0,0,0,0)", "pad(", 0),
+        ("MatMul:13 x f32[3,2]~1 | Add:13 %0 f32[2](1,2)", "add(", 0),
+        ("MatMul:13 x f32[3,2]~1 | Add:13 %0 f32[1](1)", "add(", 1),
+    ];
+    for (line, part, n) in cases {
+        let text = text(line);
+        assert_eq!(text.matches(part).count(), n, "{line}: {text}");
+    }
+}

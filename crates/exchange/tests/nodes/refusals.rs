@@ -99,6 +99,23 @@ const CASES: &[(&str, &str)] = &[
         "ConvTranspose:11 x f32[2,3,2]~1 pads=[0,1]",
         "it cuts more behind than in front",
     ),
+    (
+        "AveragePool:11 p kernel_shape=[2,2] pads=[0,0,20000,20000]",
+        "it has too many windows",
+    ),
+    (
+        "ConstantOfShape:9 i64[1](3) value=f32[2](1,2)",
+        "a constant is filled with one number",
+    ),
+    (
+        "ConstantOfShape:9 i64[1](3) value=i64[2](1,2)",
+        "a constant is filled with one number",
+    ),
+    (
+        "ConstantOfShape:9 i64[1](3) value=bool[2](1,1)",
+        "a constant is filled with one number",
+    ),
+    ("Dropout:13* x | Not:1 %0.1", "Dropout"),
     // recurrent
     (
         "LSTM:14 m f32[1,8,3]~1 f32[1,8,2]~2",
