@@ -409,6 +409,7 @@ fn what_expands_to_a_fixed_batch_has_its_rows() {
     };
     let proto = export(&graph, &options).unwrap();
     let read = import(&Model { proto }, &ImportOptions::default()).unwrap();
+    assert!(read.graph.to_string().contains("x: f32[4, 3] "));
     let verified = ir::verify(&read.graph).unwrap();
     let ty = verified.ty(verified.output_values()[0]);
     assert_eq!(ty.to_string(), "f32[4, 2, 3]");

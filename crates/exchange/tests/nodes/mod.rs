@@ -4,7 +4,7 @@ mod line;
 mod refusals;
 
 use crate::support;
-use exchange::onnx::{ImportOptions, Imported, import};
+use exchange::onnx::{ExportOptions, ImportOptions, Imported, export, import};
 use interop::onnx::Model;
 use ir::Op;
 use line::{Inputs, Line, tensors};
@@ -150,4 +150,24 @@ fn nodes_become_short_forms() {
         let text = text(line);
         assert_eq!(text.matches(part).count(), n, "{line}: {text}");
     }
+}
+
+#[test]
+fn a_node_that_stays_holds_each_tensor_that_it_reads_once() {
+    let (inputs, _) = list();
+    let line = Line::read("Unknown:13 m f32[3](1,2,3) f32[3](4,5,6) $0");
+    let mut proto = line.model(&inputs);
+    let graph = proto.graph.as_mut().unwrap();
+    graph.output[0].r#type = graph.input[0].r#type.clone();
+    let imported = import(&Model { proto }, &ImportOptions::default()).unwrap();
+    let options = ExportOptions {
+        with_source: false,
+        ..ExportOptions::default()
+    };
+    let written = export(&imported.graph, &options).unwrap().graph.unwrap();
+    let node = &written.node[0];
+    assert_eq!(node.op_type(), "Unknown");
+    assert_eq!(written.initializer.len(), 2);
+    let names: Vec<&str> = written.initializer.iter().map(|t| t.name()).collect();
+    assert_eq!(node.input[1..], [names[0], names[1], names[0]]);
 }
