@@ -168,6 +168,6 @@ fn a_node_that_stays_holds_each_tensor_that_it_reads_once() {
     let node = &written.node[0];
     assert_eq!(node.op_type(), "Unknown");
     assert_eq!(written.initializer.len(), 2);
-    let names: Vec<&str> = written.initializer.iter().map(|t| t.name()).collect();
-    assert_eq!(node.input[1..], [names[0], names[1], names[0]]);
+    let [first, second] = [0, 1].map(|at| written.initializer[at].name());
+    assert_eq!(node.input[1..], [first, second, first]);
 }
