@@ -240,4 +240,38 @@ mod tests {
         }
         fs::remove_file(path).unwrap();
     }
+
+    /// A whole file with a right checksum may still hold labels and parts that there are not.
+    #[test]
+    fn rows_have_labels_of_the_classes_and_one_of_three_parts() {
+        let path = std::env::temp_dir().join(format!("data-cache-labels-{}", std::process::id()));
+        let identity = Identity {
+            size: 7,
+            modified: 8,
+            ends: 9,
+        };
+        let shape = Shape {
+            width: 2,
+            n_classes: 3,
+        };
+        let reread = |label: u32, part: u8| {
+            let prepared = Prepared {
+                rows: Rows {
+                    values: vec![0.5, -1.0, 2.0, 4.0],
+                    labels: vec![0, label],
+                    width: 2,
+                },
+                parts: vec![0, part],
+            };
+            write(&path, &encode(&prepared, identity, shape)).unwrap();
+            let read = read(&path, identity, shape).map_err(|error| error.to_string());
+            assert!(read.as_ref().is_ok_and(|read| *read == prepared) || read.is_err());
+            read.map(|_| ())
+        };
+        assert_eq!(TEST, 2);
+        assert_eq!(reread(2, 2), Ok(()));
+        assert_eq!(reread(3, 2), Err("is damaged".to_owned()));
+        assert_eq!(reread(2, 3), Err("is damaged".to_owned()));
+        fs::remove_file(path).unwrap();
+    }
 }

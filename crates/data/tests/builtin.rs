@@ -212,3 +212,21 @@ fn mnist_is_read_from_its_files() {
     assert!((mean - 0.1307).abs() < 1e-4, "{mean}");
     assert!(train.iter().all(|x| (0.0..=1.0).contains(x)));
 }
+
+#[test]
+fn toy_images_have_28_by_28_pixels_and_two_classes_in_turn() {
+    let set = open("toy_tiny", &OpenOptions::default()).unwrap();
+    let whole = set.whole();
+    assert_eq!((whole.len(), whole.width()), (1200, 784));
+    assert_eq!(whole.rows().len(), 1200 * 784);
+    assert!(whole.rows().iter().all(|pixel| (0.0..=1.0).contains(pixel)));
+    let labels = whole.labels().iter().enumerate();
+    assert!(labels.clone().all(|(row, &label)| label == row as u32 % 2));
+    let recorded = data::Preparation::of(&set.info);
+    assert_eq!(recorded.dataset, Some(set.info.name.clone()));
+    assert_eq!(recorded.classes, Some(set.info.classes.clone()));
+    assert_eq!(
+        recorded.standardizer,
+        set.info.scaling.standardizer().cloned()
+    );
+}

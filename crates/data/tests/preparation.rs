@@ -181,6 +181,13 @@ fn parts_in_memory_follow_one_another() {
     );
     let parts = [&set.train, &set.val, &set.test].map(|split| split.indices().to_vec());
     assert_eq!(parts, [vec![0], vec![1], vec![2, 3]]);
+    let rest = Dataset {
+        train: set.test.clone(),
+        ..set
+    };
+    // Rows 2 and 3 of two integers each: 4, 5, 6 and 7.
+    let ids = describe(&rest).features.remove(0);
+    assert_eq!((ids.min, ids.max, ids.mean), (4.0, 7.0, 5.5));
 }
 
 /// Means and deviations over the rows to train on: 1 and 3, 10 and 30, all four of them.

@@ -1,7 +1,7 @@
 //! Users' own tables: read, split, standardised; and what is said of bad ones.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use data::{OpenOptions, open};
+use data::{OpenOptions, Scaling, Standardize, Standardizer, open};
 use std::path::PathBuf;
 
 /// A file in a folder of this test's own.
@@ -46,6 +46,30 @@ fn a_csv_file_is_split_and_standardised() {
         assert!(mean.abs() < 1e-6, "{mean}");
         assert!((variance - 1.0).abs() < 1e-6, "{variance}");
     }
+}
+
+/// x is half the number of the row: (x − 1)/2, in steps of a quarter from -1/2 on.
+#[test]
+fn a_table_is_standardised_as_the_network_asks() {
+    let path = file("given.csv", csv(20).as_bytes());
+    let open_by = |mean: Vec<f64>, deviation: Vec<f64>| {
+        let standardizer = Standardizer { mean, deviation };
+        let options = OpenOptions {
+            standardize: Standardize::By(standardizer.clone()),
+            ..OpenOptions::default()
+        };
+        let opened = open(&format!("{}:kind", path.display()), &options);
+        opened.map(|set| (set, standardizer))
+    };
+    let (set, standardizer) = open_by(vec![1.0, 1000.0], vec![2.0, 1.0]).unwrap();
+    let x: Vec<f32> = set.train.rows().chunks(2).map(|row| row[0]).collect();
+    assert_eq!(x[..4], [-0.5, -0.25, 0.0, 0.25]);
+    assert_eq!(set.info.scaling, Scaling::Given(standardizer));
+    let problem = open_by(vec![1.0], vec![2.0]).unwrap_err().to_string();
+    assert!(
+        problem.contains("has 2 features a row, but the network was trained on 1"),
+        "{problem}"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! `BLESS=1 cargo test -p exchange --test node_tests` writes the lists anew. Without the package the tests say that they are skipped.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod nodes;
 mod package;
 mod support;
 

@@ -395,6 +395,26 @@ fn results_have_names_of_their_own() {
     assert_eq!(disagreement(&graph, &run, None), Ok(()));
 }
 
+/// A batch that is fixed while a network is written is a number in its shapes.
+#[test]
+fn what_expands_to_a_fixed_batch_has_its_rows() {
+    let text = "graph \"rows\" { x: f32[N, 3] = placeholder z = constant { shape = [3], trained = false } \
+                y = expand(z) { shape = [N, 2, 3] } return y, x }";
+    let mut graph = Graph::parse(text).unwrap();
+    graph.initialize(3);
+    let options = ExportOptions {
+        batch: Some(4),
+        with_source: false,
+        ..ExportOptions::default()
+    };
+    let proto = export(&graph, &options).unwrap();
+    let read = import(&Model { proto }, &ImportOptions::default()).unwrap();
+    assert!(read.graph.to_string().contains("x: f32[4, 3] "));
+    let verified = ir::verify(&read.graph).unwrap();
+    let ty = verified.ty(verified.output_values()[0]);
+    assert_eq!(ty.to_string(), "f32[4, 2, 3]");
+}
+
 /// A norm whose weights are stored is one node with these parameters, as it was.
 #[test]
 fn norms_with_stored_weights_are_read_as_they_were() {

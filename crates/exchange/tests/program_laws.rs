@@ -336,3 +336,26 @@ fn every_argument_is_drawn() {
         }
     }
 }
+
+/// A stored tensor became a node for a call that was then refused; the node of its own that the call becomes reads a new one.
+#[test]
+fn what_a_refused_call_had_stored_is_stored_again() {
+    let value = |name: &str, value: &str| (name.to_owned(), Argument::Tensor(value.to_owned()));
+    let call = Call {
+        target: "aten.add.Tensor".to_owned(),
+        arguments: vec![
+            value("self", "row"),
+            value("other", "v"),
+            ("unknown".to_owned(), Argument::Bool(true)),
+        ],
+        results: vec![Some("y".to_owned())],
+        ..Call::default()
+    };
+    let (program, stored) = program(call);
+    let graph = import_with_opaque("law", &program, stored).unwrap().graph;
+    let opaque = graph.nodes().iter().find(|node| node.op.name() == "opaque");
+    let read = opaque.unwrap().inputs.iter();
+    let read: Vec<&str> = read.map(|v| graph.node(v.node).name.as_str()).collect();
+    assert_eq!(read, ["row", "v"]);
+    assert!(ir::verify(&graph).is_ok());
+}

@@ -28,7 +28,7 @@ pub(super) fn transfer_all(
     let mut failure = String::new();
     for _ in 0..ATTEMPTS {
         let start = length(part);
-        if start > 0 && origin.n_bytes == Some(start) {
+        if origin.n_bytes == Some(start) {
             return Ok(());
         }
         let outcome = transfer(origin.url, part, target, start, options)
@@ -63,16 +63,7 @@ fn transfer(
     let headers = beside(target, "headers");
     let mut child = match download(url, start, &headers).spawn() {
         Ok(child) => child,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(Outcome::Failed {
-                code: -1,
-                message: format!(
-                    "fetching needs curl, which is not installed; save the file as {}",
-                    target.display()
-                ),
-            });
-        }
-        Err(error) => return Err(error),
+        Err(error) => return not_started(error, target),
     };
     let copied = copy(&mut child, part, target, start, &headers, options);
     if copied.is_err() {
@@ -91,6 +82,18 @@ fn transfer(
         code: output.status.code().unwrap_or(-1),
         message: message.to_owned(),
     })
+}
+
+/// The outcome without a curl to run.
+fn not_started(error: io::Error, target: &Path) -> io::Result<Outcome> {
+    if error.kind() != io::ErrorKind::NotFound {
+        return Err(error);
+    }
+    let message = format!(
+        "fetching needs curl, which is not installed; save the file as {}",
+        target.display()
+    );
+    Ok(Outcome::Failed { code: -1, message })
 }
 
 /// The command that writes the file from byte `start` on to its standard output.
@@ -155,13 +158,18 @@ fn copy(
             total = content_length(&answers).map(|length| start + length);
         }
         n_bytes += n as u64;
-        if n_bytes > MAX_BYTES {
-            return Err(io::Error::other(format!("has more than {MAX_BYTES} bytes")));
-        }
+        check_size(n_bytes)?;
         if let Some(progress) = options.progress {
             progress(&name, n_bytes, total);
         }
     }
+}
+
+fn check_size(n_bytes: u64) -> io::Result<()> {
+    if n_bytes > MAX_BYTES {
+        return Err(io::Error::other(format!("has more than {MAX_BYTES} bytes")));
+    }
+    Ok(())
 }
 
 /// The length that the last of the answers announced; the earlier ones lead to it.
@@ -172,4 +180,45 @@ fn content_length(answers: &str) -> Option<u64> {
         .filter_map(|line| line.split_once(':'));
     let (_, value) = lines.find(|(key, _)| key.eq_ignore_ascii_case("content-length"))?;
     value.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_without_curl_is_told_where_to_save_the_file() {
+        let started = |kind: io::ErrorKind| not_started(kind.into(), Path::new("jets/file.z"));
+        let Ok(Outcome::Failed { code, message }) = started(io::ErrorKind::NotFound) else {
+            panic!("no outcome");
+        };
+        assert_eq!(code, -1);
+        assert_eq!(
+            message,
+            "fetching needs curl, which is not installed; save the file as jets/file.z"
+        );
+        let denied = started(io::ErrorKind::PermissionDenied).err().unwrap();
+        assert_eq!(denied.kind(), io::ErrorKind::PermissionDenied);
+    }
+
+    #[test]
+    fn a_file_may_have_eight_gibibytes() {
+        check_size(8 << 30).unwrap();
+        let error = check_size((8 << 30) + 1).unwrap_err();
+        assert_eq!(error.to_string(), "has more than 8589934592 bytes");
+    }
+
+    #[test]
+    fn the_last_answer_announces_the_length() {
+        let moved = "HTTP/1.1 302 Found\r\nContent-Length: 5\r\n\r\n";
+        let found = "HTTP/2 200\r\nserver: a\r\ncontent-length: 70 \r\n\r\n";
+        assert_eq!(content_length(&format!("{moved}{found}")), Some(70));
+        assert_eq!(content_length(&format!("{found}{moved}")), Some(5));
+        assert_eq!(content_length("HTTP/1.1 200 OK\r\n\r\n"), None);
+        assert_eq!(content_length("content-length: 5"), None);
+        assert_eq!(
+            content_length("HTTP/1.1 200\r\ncontent-length: much\r\n"),
+            None
+        );
+    }
 }

@@ -157,6 +157,20 @@ fn files_arrive_whole_however_the_server_behaves() {
     }
 }
 
+/// The server of the test goes away after its one answer: another attempt would fail to connect.
+#[test]
+fn a_transfer_that_brings_nothing_is_not_tried_again() {
+    if !has_curl() {
+        return;
+    }
+    let target = target("nothing");
+    let (url, server) = serve(vec![Answer::Broken(0)]);
+    let error = fetch_published(&url, &target, PUBLISHED, &OpenOptions::default()).unwrap_err();
+    assert_eq!(server.join().unwrap(), [0]);
+    assert!(error.to_string().contains("(18)"), "{error}");
+    fs::remove_dir_all(target.parent().unwrap()).unwrap();
+}
+
 #[test]
 fn a_later_run_goes_on_where_an_earlier_one_was_killed() {
     if !has_curl() {

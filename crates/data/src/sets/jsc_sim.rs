@@ -17,7 +17,6 @@ const N_TEST: usize = 20_000;
 #[derive(Deserialize)]
 struct Facts {
     features: Vec<String>,
-    classes: Vec<String>,
     probabilities: Vec<f64>,
     class: Vec<ClassFacts>,
 }
@@ -37,7 +36,6 @@ pub(crate) fn load(request: &Request) -> Dataset {
     let rows = draw(&facts, seed, N_TRAIN + N_TEST);
     let info = Info {
         sample_shape: vec![facts.features.len()],
-        classes: facts.classes,
         features: facts.features,
         ..request.generated_info()
     };

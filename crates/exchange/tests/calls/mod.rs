@@ -167,3 +167,55 @@ fn calls_compute_what_pytorch_computes() {
     );
     assert!(n > 200, "{n} calls");
 }
+
+/// Calls that are not read, and a part of the reason.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "aten.rsub.Tensor self=x other=v alpha=2",
+        "alpha other than 1 is not computed",
+    ),
+    (
+        "aten.narrow.default self=x dim=2 start=2 length=2",
+        "2 elements from 2 on are not in 3",
+    ),
+    (
+        "aten.narrow.default self=x dim=2 start=-4 length=1",
+        "1 elements from -1 on are not in 3",
+    ),
+    (
+        "aten.narrow.default self=x dim=2 start=0 length=0",
+        "0 elements from 0 on are not in 3",
+    ),
+    (
+        "aten.select.int self=x dim=2 index=3",
+        "index 3 is out of range",
+    ),
+    (
+        "aten.split_with_sizes.default self=x split_sizes=[1,1] dim=2",
+        "its parts do not make up the 3 elements of the axis",
+    ),
+    (
+        "aten.chunk.default self=x chunks=3 dim=2",
+        "it makes 3 parts, but 1 results are named",
+    ),
+    (
+        "aten.pixel_shuffle.default self=p upscale_factor=3",
+        "4 channels are no blocks of 3 × 3",
+    ),
+    (
+        "aten.pixel_unshuffle.default self=p downscale_factor=3",
+        "downscale_factor = 3 does not divide its axes",
+    ),
+];
+
+#[test]
+fn calls_that_are_not_read_have_a_reason() {
+    let values = LIST.lines().filter_map(|line| line.split_once(" = "));
+    let values: BTreeMap<_, _> = values.map(|(name, value)| (name, tensor(value))).collect();
+    let results = [tensor("f32[2] 0 0")];
+    for (line, reason) in REFUSED {
+        let (program, stored) = program(line, &values, &results);
+        let problem = import("call", &program, stored).unwrap_err().to_string();
+        assert!(problem.contains(reason), "{line}: {problem}");
+    }
+}

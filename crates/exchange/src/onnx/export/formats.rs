@@ -244,3 +244,17 @@ fn codes(format: &Format, steps: &Steps, rounded: &[f32], shape: &[usize]) -> Ve
     };
     rounded.iter().zip(&places).map(code).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// (code − 3)/2: -1 is code 1, and what is far above is the largest code.
+    #[test]
+    fn codes_are_multiples_of_the_scale_about_the_zero_point() {
+        let format = Format::parse("affine(4, 0.5, 3)").unwrap();
+        let steps = Steps::of(&format, &[4], Style::Qdq).unwrap();
+        let found = codes(&format, &steps, &[-1.0, 0.0, 1.5, 100.0], &[4]);
+        assert_eq!(found, [1, 3, 6, 7]);
+    }
+}

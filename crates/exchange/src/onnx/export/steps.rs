@@ -427,3 +427,57 @@ fn small_float(format: &Format, style: Style) -> Result<Rule, Refusal> {
         kind: Kind::Floats(float),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use format::StoredArray;
+
+    #[test]
+    fn codes_have_the_narrowest_type_that_holds_them() {
+        use Element::{I4, I8, I16, U4, U8, U16};
+        for (width, packed, plain) in [
+            (2, [I4, U4], [I8, U8]),
+            (4, [I4, U4], [I8, U8]),
+            (5, [I8, U8], [I8, U8]),
+            (8, [I8, U8], [I8, U8]),
+            (9, [I16, U16], [I16, U16]),
+        ] {
+            for (k, signed) in [(0, ""), (1, ", 0, false")] {
+                let format = Format::parse(&format!("affine({width}, 0.3{signed})")).unwrap();
+                let steps = Steps::of(&format, &[4], Style::Qdq).unwrap();
+                assert_eq!(steps.element(true), packed[k], "{format}");
+                assert_eq!(steps.element(false), plain[k], "{format}");
+            }
+        }
+    }
+
+    /// Places along every axis, of one element and of blocks that do not always divide it.
+    #[test]
+    fn every_element_has_the_place_of_its_format() {
+        let shape = [2, 5, 3];
+        for (axis, block) in (0..3).flat_map(|axis| [0, 1, 2, 5].map(|block| (axis, block))) {
+            let blocks = match block {
+                0 => String::new(),
+                n => format!(", block = {n}"),
+            };
+            let text = format!("affine(8, stored, axis = {axis}{blocks})");
+            let format = Format::parse(&text).unwrap();
+            let sizes = format.stored_shape(&shape).unwrap();
+            let n: usize = sizes.iter().product();
+            let array = StoredArray {
+                shape: sizes,
+                values: (1..=n).map(|k| k as f32).collect(),
+            };
+            let format = format.with_stored("scale", array).unwrap();
+            let steps = Steps::of(&format, &shape, Style::Qdq).unwrap();
+            assert_eq!(
+                steps.places(&shape),
+                format.stored_places(&shape).unwrap(),
+                "{text}"
+            );
+            let scales: Vec<f32> = (1..=n).map(|k| k as f32).collect();
+            assert_eq!(steps.scales, scales, "{text}");
+        }
+    }
+}

@@ -83,7 +83,7 @@ pub fn conv_transpose(call: &mut Call) -> Read {
     }
     if let Some(wanted) = wanted {
         let space = super::window::space(call)?;
-        let is_lower = call.attributes.text_or("auto_pad", "NOTSET")? == "SAME_LOWER";
+        let is_upper = call.attributes.text_or("auto_pad", "NOTSET")? == "SAME_UPPER";
         for axis in 0..n_axes {
             let full = ((space[axis] - 1) * window.stride[axis] + window.reach(axis)) as i64
                 + output_padding[axis];
@@ -91,10 +91,10 @@ pub fn conv_transpose(call: &mut Call) -> Read {
             let total =
                 total.map_err(|_| Refusal::new("output_shape is larger than the result"))?;
             let (small, large) = (total / 2, total - total / 2);
-            (window.before[axis], window.after[axis]) = if is_lower {
-                (large, small)
-            } else {
+            (window.before[axis], window.after[axis]) = if is_upper {
                 (small, large)
+            } else {
+                (large, small)
             };
         }
     } else if call

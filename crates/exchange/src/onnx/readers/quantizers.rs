@@ -51,10 +51,20 @@ pub fn quant(call: &mut Call) -> Read {
         zeros = vec![zeros[0]; scales.len()];
     }
     let rounding = rounding(call, "ROUND")?;
+    let width = width(call, 3)?;
+    let signed = call.attributes.flag_or("signed", true)?;
+    let narrow = call.attributes.flag_or("narrow", false)?;
+    // Signed codes of one bit are -1 and 1, at and above 0 the latter.
+    if width == 1 && signed {
+        if zeros.iter().any(|&zero| zero != 0.0) {
+            return Err(Refusal::new("two values about a zero point are not read"));
+        }
+        return rounded(call, two_values(scales, axis));
+    }
     let grid = Grid {
-        width: width(call, 3)?,
-        signed: call.attributes.flag_or("signed", true)?,
-        narrow: call.attributes.flag_or("narrow", false)?,
+        width,
+        signed,
+        narrow,
         rounding,
         before: true,
         scales,
@@ -69,7 +79,12 @@ pub fn quant(call: &mut Call) -> Read {
 /// Two values of one magnitude.
 pub fn bipolar(call: &mut Call) -> Read {
     let (scales, axis) = broadcast_places(call, 1)?;
-    let grid = Grid {
+    rounded(call, two_values(scales, axis))
+}
+
+/// The grid of plus and minus the scale.
+fn two_values(scales: Vec<f32>, axis: Option<usize>) -> Grid {
+    Grid {
         width: 1,
         signed: true,
         narrow: false,
@@ -80,8 +95,7 @@ pub fn bipolar(call: &mut Call) -> Read {
         axis,
         blocks: None,
         kind: GridKind::Bipolar,
-    };
-    rounded(call, grid)
+    }
 }
 
 /// A parameter with its format, or a rounded value.
