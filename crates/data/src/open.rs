@@ -313,7 +313,7 @@ mod tests {
         ..UNREACHABLE
     };
 
-    /// What is published nowhere is not asked for.
+    /// A dataset that is published nowhere is not asked for.
     #[test]
     fn a_file_without_an_address_is_not_fetched() {
         assert!(can_download(&FAR) && !can_download(&LOCAL));

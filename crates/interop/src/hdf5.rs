@@ -370,7 +370,7 @@ mod tests {
         );
     }
 
-    /// What libver='latest' of HDF5 2.0 writes, beside the newest versions that are read.
+    /// The versions that libver='latest' of HDF5 2.0 writes, beside the newest versions that are read.
     #[test]
     fn files_of_a_newer_version_are_told_the_way_out() {
         let records = Records {

@@ -261,7 +261,7 @@ mod tests {
         Graph::parse(&(text + "return x }")).unwrap_or_else(|errors| panic!("{errors}"))
     }
 
-    /// What is wrong with the rules of these keys, and what is noted.
+    /// The problems of the rules of these keys, and the notes on them.
     fn messages(by: By, keys: &[&str], nodes: usize) -> [Vec<String>; 2] {
         let text: String = keys.iter().flat_map(|key| ["[\"", key, "\"]\n"]).collect();
         let table = Table::parse(&text).unwrap_or_else(|problem| panic!("{problem:?}"));

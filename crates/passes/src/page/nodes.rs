@@ -263,7 +263,7 @@ mod tests {
         assert_eq!([&shown["bits"], &shown["bytes"]], [&json!(23), &json!(6)]);
     }
 
-    /// What has changed in a node after `change`.
+    /// The changes that a node shows after `change`.
     fn marked(change: impl Fn(&mut Node)) -> (Vec<Json>, Map<String, Json>) {
         let before = graph();
         let mut after = before.clone();

@@ -13,7 +13,7 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// Where the data of a tensor are, by key.
+/// The place of a tensor's data, by key.
 type Entries<'a> = &'a [(&'a str, &'a str)];
 
 fn external(entries: Entries) -> TensorProto {

@@ -355,7 +355,7 @@ mod tests {
         assert!(model.is_settled(0, &option(4, 8)) && !model.is_settled(0, &option(4, 2)));
     }
 
-    /// What a joint trial misses is spread over its options, drawn to zero as if one more trial had shown nothing.
+    /// The part of a joint trial that sums miss is spread over its options, drawn to zero as if one more trial had shown nothing.
     #[test]
     fn what_sums_miss_is_spread_over_the_options() {
         let units = nodes();
